@@ -3,31 +3,18 @@
 
 #include "base/memory/buf.h"
 #include "base/clock.h"
-#include "base/text/plural.h"
-#include "base/read/spare_files.h"
 #include "launch/privileges.h"
-#include "source/perf/perf_ring_size.h"
 #include "session/session_internal.h"
-#include "session/targets.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #define BUDGET_LOOK_MS 1000
-#define ENCODE_BYTES (256u << 10)
-/* Descriptors for output, cache, /proc and events of the keeper. Without them parts of /proc would
- * be missing without a message.
- */
-#define SPARE_FILES 16
 
-/* Blocks signals that do not end the recording; they are blocked from the start. */
-static void hold_signals(struct session *s, sigset_t *mask)
+void session_hold_signals(struct session *s, sigset_t *mask)
 {
 	sigemptyset(mask);
 	sigaddset(mask, SIGCHLD);
@@ -47,7 +34,7 @@ static int open_signals(struct session *s, struct error *err)
 {
 	sigset_t mask;
 
-	hold_signals(s, &mask);
+	session_hold_signals(s, &mask);
 	sigaddset(&mask, SIGINT);
 	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGHUP);
@@ -58,93 +45,7 @@ static int open_signals(struct session *s, struct error *err)
 	return 0;
 }
 
-static struct targets targets_of(const struct session *s)
-{
-	const struct session_options *o = s->options;
-
-	return (struct targets){.command = session_follows_pids(o) ? 0 : s->child.pid,
-	                        .pids = o->pids,
-	                        .own = o->machine_wide,
-	                        .helper = foreign_pid(s->foreign)};
-}
-
-static int open_source(struct session *s, struct error *err)
-{
-	struct perf_source_options *so = &s->source_options;
-	struct targets targets = targets_of(s);
-	int status;
-
-	if (!s->plan.machine_wide)
-		targets_threads(&targets, &s->tasks);
-	if (!s->plan.machine_wide && !s->tasks.count)
-		return error_set(err, ESRCH, "none of the processes exists");
-	so->events = s->plan.events.items;
-	so->event_count = s->plan.events.count;
-	so->tasks = s->plan.machine_wide ? NULL : s->tasks.items;
-	so->task_count = s->tasks.count;
-	so->ring_bytes = perf_ring_size(s->options->memory_bytes, s->plan.unwind);
-	so->track_bytes = s->plan.unwind ? perf_ring_size_track(so->ring_bytes) : 0;
-	status = perf_source_open(&s->source, so, err);
-	if (!status && perf_source_denied(s->source))
-		plan_note(&s->plan, "%zu %s of processes that you may not sample %s missing.",
-		          perf_source_denied(s->source),
-		          plural(perf_source_denied(s->source), "event", "events"),
-		          plural(perf_source_denied(s->source), "is", "are"));
-	return status;
-}
-
-/* The keeper is optional; if it cannot be opened, a note is added. */
-static void open_keeper(struct session *s)
-{
-	struct image_keeper_options o = {.tasks = s->source_options.tasks,
-	                                 .task_count = s->source_options.task_count,
-	                                 .sampled = &s->plan.events.items[0].attr,
-	                                 .eager = s->plan.unwind,
-	                                 .foreign = s->foreign,
-	                                 .watches = s->watches};
-	struct error err = {0};
-
-	s->jit = o.jit = jit_keeper_new(s->foreign);
-	if (image_keeper_open(&s->keeper, &o, &err))
-		plan_note(&s->plan, "Programs deleted while recording have no names: %s", err.text);
-}
-
-static void open_stream(struct session *s)
-{
-	const struct session_options *o = s->options;
-	struct record_stream_options so = {.plan = &s->plan,
-	                                   .source = s->source,
-	                                   .sink = s->sink,
-	                                   .tasks = &s->tasks,
-	                                   .method = o->method,
-	                                   .foreign = s->foreign,
-	                                   .keeper = s->keeper,
-	                                   .hooks = &s->hooks,
-	                                   .session = s,
-	                                   .budget = o->budget};
-
-	if (s->plan.unwind || s->sink->ordered || o->budget > 0)
-		s->stream = record_stream_new(&so);
-}
-
-static int open_sink(struct session *s, struct error *err)
-{
-	VEC(struct perf_data_attr) attrs = {0};
-	int status;
-
-	vec_each (event, &s->plan.events)
-		vec_push(&attrs, (struct perf_data_attr){.attr = plan_file_attr(event),
-		                                         .name = event->name,
-		                                         .ids = event->ids.items,
-		                                         .id_count = event->ids.count});
-	status = s->sink->ops->open(s->sink, attrs.items, attrs.count, &s->recording, err);
-	vec_done(&attrs);
-	if (!status && s->sink->grows)
-		output_watch_watch(&s->place, s->options->output);
-	return status;
-}
-
-static int flush_sink(struct session *s, struct error *err)
+int session_flush(struct session *s, struct error *err)
 {
 	struct session_status status = {0};
 	int ret;
@@ -158,81 +59,12 @@ static int flush_sink(struct session *s, struct error *err)
 	return ret;
 }
 
-static int write_encoded(struct session *s, struct error *err)
+int session_write_encoded(struct session *s, struct error *err)
 {
 	int status = s->sink->ops->append(s->sink, s->encoded.data, s->encoded.size, err);
 
 	buf_clear(&s->encoded);
 	return status;
-}
-
-static int write_event(void *ctx, const struct event *e, struct error *err)
-{
-	struct session *s = ctx;
-	const struct perf_source_event *event = vec_last(&s->plan.events);
-	int status = perf_record_encode(&s->encoded, &event->attr, event->ids.items[0], e, err);
-
-	if (s->stream)
-		record_stream_event(s->stream, e);
-	image_keeper_mapping(s->keeper, e);
-	if (!status && s->encoded.size > ENCODE_BYTES)
-		status = write_encoded(s, err);
-	return status;
-}
-
-/* Adds notes on mappings that the scan left out or truncated. */
-static void note_left_out(struct session *s, const struct proc_scan_counts *counts)
-{
-	if (counts->cut_paths)
-		plan_note(&s->plan,
-		          "%" PRIu64 " %s of a file whose path is longer than %d bytes %s recorded "
-		          "with the beginning of the path.",
-		          counts->cut_paths, plural(counts->cut_paths, "mapping", "mappings"),
-		          PATH_MAX - 1, plural(counts->cut_paths, "was", "were"));
-	if (counts->dropped_mappings)
-		plan_note(&s->plan,
-		          "%" PRIu64 " %s left out (%" PRIu64 " %s): those of one process may use "
-		          "%zu MB when recording begins. Code in them has no names.",
-		          counts->dropped_mappings,
-		          plural(counts->dropped_mappings, "mapping was", "mappings were"),
-		          counts->dropped_processes,
-		          plural(counts->dropped_processes, "process", "processes"),
-		          PROC_MAPPINGS_BYTES >> 20);
-}
-
-/* Reports running processes. The kernel's tracking is already enabled, so none is missed. */
-static int tell_what_runs(struct session *s, struct error *err)
-{
-	struct proc_scan_counts counts = {0};
-	struct proc_scan scan = {.deliver = write_event,
-	                         .ctx = s,
-	                         .data_mappings = s->options->data_addresses,
-	                         .cgroups = s->plan.cgroups,
-	                         .counts = &counts,
-	                         .foreign = s->foreign};
-	struct targets targets = targets_of(s);
-	bool hidden = false;
-	proc_ids pids = {0};
-	int status = 0;
-
-	if (s->plan.kernel)
-		status = proc_scan_kernel(&scan, &hidden, err);
-	if (!status && s->plan.cgroups)
-		status = proc_scan_cgroups(&scan, err);
-	if (hidden)
-		plan_note(&s->plan, "You may not read kernel addresses (/proc/kallsyms, "
-		                    "kernel.kptr_restrict): kernel functions have no names.");
-	if (!status && s->plan.machine_wide) {
-		status = proc_scan_all(&scan, err);
-	} else if (!status) {
-		targets_processes(&targets, &pids);
-		status = proc_scan_pids(&scan, &pids, err);
-		vec_done(&pids);
-	}
-	note_left_out(s, &counts);
-	if (!status)
-		status = write_encoded(s, err);
-	return status ? status : flush_sink(s, err);
 }
 
 static int write_ring(void *ctx, const void *records, size_t bytes, struct error *err)
@@ -271,7 +103,7 @@ int session_drain(struct session *s, bool last, struct error *err)
 		wakeup_schedule_soon(&s->pace);
 	if (!status && !s->stream) {
 		perf_record_finished_round(&s->encoded);
-		status = write_encoded(s, err);
+		status = session_write_encoded(s, err);
 	}
 	if (status && err)
 		s->failed = *err;
@@ -376,7 +208,7 @@ static int run(struct session *s, struct error *err)
 	int status = 0;
 	int patience_ms = wakeup_schedule_begin(&s->pace, s->plan.unwind, s->sink->flush_ns,
 	                                        s->start.time_ns);
-	struct targets targets = targets_of(s);
+	struct targets targets = session_targets(s);
 	bool by_pid = !s->plan.machine_wide;
 
 	/* The rate is checked together with the rings. */
@@ -394,7 +226,7 @@ static int run(struct session *s, struct error *err)
 		status = session_drain(s, false, err);
 		/* Full rings wake the recorder too, but the file is flushed only by time. */
 		if (!status && wakeup_schedule_flush_due(&s->pace, s->start.time_ns))
-			status = flush_sink(s, err);
+			status = session_flush(s, err);
 		if (!status)
 			call_hooks(s);
 		show_progress(s);
@@ -403,55 +235,6 @@ static int run(struct session *s, struct error *err)
 		*err = s->failed;
 		status = -s->failed.code;
 	}
-	return status;
-}
-
-/* Called last before sampling, since the budget includes all CPU time so far. */
-static void begin_budget(struct session *s)
-{
-	const struct session_options *o = s->options;
-	char *remark = s->stream ? record_stream_ready(s->stream, o->duration_ns) : NULL;
-
-	/* The remark is about seconds, so it is not useful for a store. */
-	if (remark && o->remark)
-		o->remark(o->ctx, remark);
-	else if (remark && !s->sink->names)
-		plan_note(&s->plan, "%s", remark);
-	free(remark);
-}
-
-static int prepare(struct session *s, struct error *err)
-{
-	const struct session_options *o = s->options;
-	sigset_t held;
-	int status;
-
-	hold_signals(s, &held);
-	status = spare_files_check(SPARE_FILES, err);
-	if (status)
-		return status;
-	session_foreign_open(s);
-	status = plan_make(&s->plan, o, err);
-	if (!status && o->command)
-		status = command_child_fork(&s->child, o->command, &s->old_mask, err);
-	if (!status)
-		status = open_source(s, err);
-	if (status)
-		return status;
-	status = spare_files_check(SPARE_FILES, err);
-	if (status)
-		return status;
-	if (!s->sink->names)
-		open_keeper(s);
-	account_describe(&s->recording, &s->plan, o);
-	open_stream(s);
-	status = open_sink(s, err);
-	if (!status)
-		status = perf_source_enable(s->source, true, err);
-	if (!status)
-		status = tell_what_runs(s, err);
-	if (!status)
-		begin_budget(s);
 	return status;
 }
 
@@ -577,7 +360,7 @@ int session_record(const struct session_options *options, struct session_result 
 	s.sink = options->sink;
 	s.sink->session = &s;
 	recording_init(&s.recording);
-	status = prepare(&s, err);
+	status = session_prepare(&s, err);
 	if (!status)
 		status = begin(&s, result, err);
 	if (!status)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_internal: shared by session.c (the course of a measurement) and session_query.c (queries
- * while it runs). Life cycle and threads are those of session.h. Uses: base, event, profile,
- * source, format.
+ * session_internal: shared by session.c (the course of a measurement), session_prepare.c (its
+ * preparation), session_foreign.c and session_query.c (queries while it runs). Life cycle and
+ * threads are those of session.h. Uses: base, event, profile, source, format.
  */
 #ifndef ASSAY_SESSION_SESSION_INTERNAL_H
 #define ASSAY_SESSION_SESSION_INTERNAL_H
@@ -16,6 +16,7 @@
 #include "session/stream/record_stream.h"
 #include "session/session.h"
 #include "session/sink.h"
+#include "session/targets.h"
 
 #include <signal.h>
 
@@ -51,6 +52,18 @@ struct session {
 	bool interrupted; /* a signal requested the end: COMMAND is ended too */
 	bool over;        /* the requested duration has passed */
 };
+
+/* Everything that comes before sampling starts, up to the records of the running processes. */
+int session_prepare(struct session *s, struct error *err);
+/* Blocks the signals that do not end the recording and sets *mask to them. Called from the start.
+ */
+void session_hold_signals(struct session *s, sigset_t *mask);
+/* The processes of this session; they belong to the options and the command. */
+struct targets session_targets(const struct session *s);
+/* Passes the session's own records to the sink. */
+int session_write_encoded(struct session *s, struct error *err);
+/* Flushes the sink, with the status of the session if the sink flushes by time. */
+int session_flush(struct session *s, struct error *err);
 
 void session_foreign_open(struct session *s);
 void session_foreign_close(struct session *s);
