@@ -5,7 +5,7 @@ static const struct {
 	enum stack_quality quality;
 	const char *why;
 } ends[STACK_ENDS] = {
-        [STACK_NOT_TOLD] = {STACK_QUALITY_UNKNOWN, ""},
+        [STACK_END_UNKNOWN] = {STACK_QUALITY_UNKNOWN, ""},
         [STACK_NONE] = {STACK_QUALITY_NONE, ""},
         [STACK_WHOLE] = {STACK_QUALITY_WHOLE, ""},
         [STACK_STITCHED] = {STACK_QUALITY_STITCHED, ""},

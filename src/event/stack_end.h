@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 enum stack_end {
-	STACK_NOT_TOLD = 0,  /* the recording does not contain it */
-	STACK_NONE = 1,      /* there is no user stack: kernel threads, idle */
-	STACK_WHOLE = 2,     /* up to the thread's first function */
+	STACK_END_UNKNOWN = 0, /* the recording does not contain it */
+	STACK_NONE = 1,        /* there is no user stack: kernel threads, idle */
+	STACK_WHOLE = 2,       /* up to the thread's first function */
 	STACK_STITCHED = 3,  /* whole; the older frames come from an earlier stack of the thread */
 	STACK_CUT_COPY = 4,  /* truncated: deeper than the copied bytes */
 	STACK_CUT_LIMIT = 5, /* truncated: more frames than the limit */

@@ -244,7 +244,7 @@ static void find_path(struct profile_builder *b, const struct event *e,
 		e = &walked;
 	}
 	key->path = path_cache_path(b->paths, process, e, false);
-	key->stack_end = e->sample.stack_end < STACK_ENDS ? e->sample.stack_end : STACK_NOT_TOLD;
+	key->stack_end = e->sample.stack_end < STACK_ENDS ? e->sample.stack_end : STACK_END_UNKNOWN;
 	/* Registers are missing if the sample is not from a user program. */
 	if (copied && !e->sample.regs)
 		key->stack_end = STACK_NONE;

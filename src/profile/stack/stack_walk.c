@@ -190,7 +190,7 @@ static enum stack_end walk_frame(struct stack_walk_walk *s)
 	}
 	switch (r) {
 	case UNWIND_CALLER:
-		return STACK_NOT_TOLD;
+		return STACK_END_UNKNOWN;
 	case UNWIND_FIRST:
 		return STACK_WHOLE;
 	case UNWIND_BEYOND:
@@ -259,7 +259,7 @@ static enum stack_end walk_frames(struct stack_walk_walk *s, bool join)
 		if (s->w->frames.count >= STACK_DEPTH_MAX)
 			return STACK_CUT_LIMIT;
 		end = walk_frame(s);
-		if (!join || end != STACK_NOT_TOLD || s->base == s->w->frames.count)
+		if (!join || end != STACK_END_UNKNOWN || s->base == s->w->frames.count)
 			continue;
 		s->match = known_stack_find(s->known, vec_last(&s->w->frames));
 		if (s->match == STACK_UNKNOWN || known_end(s->known, s->match) != STACK_WHOLE)
@@ -267,7 +267,7 @@ static enum stack_end walk_frames(struct stack_walk_walk *s, bool join)
 		if (still_there(s))
 			return STACK_STITCHED;
 		join = false;
-	} while (end == STACK_NOT_TOLD);
+	} while (end == STACK_END_UNKNOWN);
 	return end;
 }
 
@@ -307,12 +307,12 @@ static enum stack_end walk_copy(struct stack_walk_walk *s)
 		if (s->w->frames.count >= STACK_DEPTH_MAX)
 			return STACK_CUT_LIMIT;
 		end = walk_frame(s);
-		if (end != STACK_NOT_TOLD || s->w->frames.count != look)
+		if (end != STACK_END_UNKNOWN || s->w->frames.count != look)
 			continue;
 		look *= 2;
 		if (rest_stands(s, &end))
 			return end;
-	} while (end == STACK_NOT_TOLD);
+	} while (end == STACK_END_UNKNOWN);
 	return end;
 }
 

@@ -23,7 +23,7 @@ static int read_key(struct store_reader *r, sqlite3_stmt *s, struct profile_row 
 		status = store_reader_image(r, region, &key->region, err);
 	key->cpu = cpu >= 0 && cpu < PROFILE_CPU_UNKNOWN ? (uint16_t)cpu : PROFILE_CPU_UNKNOWN;
 	key->mode = mode <= PROFILE_UNKNOWN ? (uint8_t)mode : PROFILE_UNKNOWN;
-	key->stack_end = end < STACK_ENDS ? (uint8_t)end : STACK_NOT_TOLD;
+	key->stack_end = end < STACK_ENDS ? (uint8_t)end : STACK_END_UNKNOWN;
 	key->event = event < r->p->events.count ? (uint8_t)event : 0;
 	return status;
 }

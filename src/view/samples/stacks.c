@@ -151,7 +151,7 @@ static enum stack_end judge(struct stack_view_count *c, const struct profile_row
 		return STACK_NONE;
 	if (start->whole)
 		return STACK_WHOLE;
-	return start->depth >= KERNEL_CHAIN_MAX ? STACK_CUT_LIMIT : STACK_NOT_TOLD;
+	return start->depth >= KERNEL_CHAIN_MAX ? STACK_CUT_LIMIT : STACK_END_UNKNOWN;
 }
 
 static void count_row(struct stack_view_count *c, const struct profile_row *row)
@@ -163,7 +163,7 @@ static void count_row(struct stack_view_count *c, const struct profile_row *row)
 
 	if (quality == STACK_QUALITY_TRUNCATED || quality == STACK_QUALITY_BROKEN)
 		start = start_of(c, row->path);
-	if (end == STACK_NOT_TOLD)
+	if (end == STACK_END_UNKNOWN)
 		end = judge(c, row, &start);
 	if (end == STACK_NO_TABLE && start.whole)
 		end = STACK_WHOLE; /* a first function needs no table */
@@ -240,10 +240,10 @@ void stacks_of(struct view *v, const struct selection *s, struct stacks *out)
 
 enum stack_quality stacks_quality(enum stack_end end)
 {
-	return end == STACK_NOT_TOLD ? STACK_QUALITY_BROKEN : stack_quality(end);
+	return end == STACK_END_UNKNOWN ? STACK_QUALITY_BROKEN : stack_quality(end);
 }
 
 const char *stacks_why(enum stack_end end)
 {
-	return end == STACK_NOT_TOLD ? "frame pointers end there" : stack_end_why(end);
+	return end == STACK_END_UNKNOWN ? "frame pointers end there" : stack_end_why(end);
 }

@@ -35,8 +35,8 @@ struct stacks {
 void stacks_of(struct view *v, const struct selection *s, struct stacks *out);
 
 /*
- * As stack_quality() and stack_end_why(), for values after stacks_of(): STACK_NOT_TOLD then means
- * that the chain is neither complete nor cut, and that the frame pointers end.
+ * As stack_quality() and stack_end_why(), for values after stacks_of(): STACK_END_UNKNOWN then
+ * means that the chain is neither complete nor cut, and that the frame pointers end.
  */
 enum stack_quality stacks_quality(enum stack_end end);
 const char *stacks_why(enum stack_end end);

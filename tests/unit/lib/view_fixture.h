@@ -160,7 +160,7 @@ static void fixture_rows(struct fixture *f)
 	        f,
 	        fixture_path(f, "main", "work", "|", "asm_exc_page_fault", "handle_mm_fault", NULL),
 	        c1, 0, PROFILE_KERNEL, 5);
-	f->stack_end = STACK_NOT_TOLD;
+	f->stack_end = STACK_END_UNKNOWN;
 	fixture_row(f, fixture_path(f, "main", NULL), f->sh, 1, PROFILE_USER, 5);
 	fixture_row(f,
 	            fixture_path(f, "main", "|", "asm_sysvec_apic_timer_interrupt", "__do_softirq",

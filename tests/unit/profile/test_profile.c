@@ -444,7 +444,7 @@ static void outer_stacks_follow_the_maps(void)
 	put(&p, e);
 	play_end(&p);
 	CHECK_EQ(profile->rows.count, 2);
-	CHECK_EQ(profile->rows.items[1].stack_end, STACK_NOT_TOLD);
+	CHECK_EQ(profile->rows.items[1].stack_end, STACK_END_UNKNOWN);
 	for (size_t i = 0; i < 2; i++) {
 		uint32_t node = profile->paths.items[profile->rows.items[i].path].parent;
 		uint32_t image =

@@ -127,7 +127,7 @@ static void words_of_others_say_nothing(void)
 		put_head(&body, 5);
 		fixture_u64(&body, theirs[i]);
 		CHECK_EQ(decode(&d, &body, 0, &e, &block), PERF_DECODED);
-		CHECK_EQ(e.sample.stack_end, STACK_NOT_TOLD);
+		CHECK_EQ(e.sample.stack_end, STACK_END_UNKNOWN);
 		CHECK_EQ(e.sample.outer, 0);
 		free(block);
 		buf_done(&body);

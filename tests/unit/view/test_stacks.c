@@ -36,7 +36,7 @@ static void told_ends_are_counted(void)
 	CHECK_EQ(s.quality_samples[STACK_QUALITY_NONE], 15);
 	CHECK_EQ(s.quality_weight[STACK_QUALITY_BROKEN], 15 * MS);
 	CHECK_EQ(s.end_samples[STACK_NO_TABLE], 5);
-	CHECK_EQ(s.end_samples[STACK_NOT_TOLD], 10);
+	CHECK_EQ(s.end_samples[STACK_END_UNKNOWN], 10);
 	CHECK_EQ(s.image_count, 1);
 	CHECK_EQ(s.images[0].image, f.program);
 	CHECK_EQ(s.images[0].samples, 25);
@@ -186,7 +186,7 @@ static enum stack_quality told(const char *outermost, enum stack_end told_end)
 static void stacks_that_reach_the_start_of_musl_are_whole(void)
 {
 	CHECK_EQ(told("libc_start_main_stage2", STACK_NO_TABLE), STACK_QUALITY_WHOLE);
-	CHECK_EQ(told("libc_start_main_stage2", STACK_NOT_TOLD), STACK_QUALITY_WHOLE);
+	CHECK_EQ(told("libc_start_main_stage2", STACK_END_UNKNOWN), STACK_QUALITY_WHOLE);
 	CHECK_EQ(told("libc_start_main_stage2", STACK_CUT_COPY), STACK_QUALITY_TRUNCATED);
 	CHECK_EQ(told("qsort", STACK_NO_TABLE), STACK_QUALITY_BROKEN);
 }
