@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sample_walk: the walk of one sample's stack, shared by stack_walk.c (walks the copy),
+ * sample_walk_frame.c (one frame) and sample_walk_known.c (frames beyond the copy).
+ *
+ * The stack_walk owns all memory; a sample_walk is valid until the sample is finished. One thread.
+ * Uses: base, event, image, process, unwind.
+ */
+#ifndef ASSAY_PROFILE_STACK_SAMPLE_WALK_H
+#define ASSAY_PROFILE_STACK_SAMPLE_WALK_H
+
+#include "profile/stack/remote_stack.h"
+#include "profile/stack/stack_chain.h"
+#include "profile/stack/stack_code.h"
+#include "profile/stack/stack_walk.h"
+#include "unwind/stack_memory.h"
+
+/* A walk of the copy checks at this number of frames whether the rest is known, and again at each
+ * doubling. A shorter rest is not checked. */
+#define SAMPLE_WALK_CHECKED 64
+
+struct stack_walk {
+	struct process_table *processes;
+	struct stack_walk_options options;
+	const struct unwind_machine *machine; /* NULL: stacks of this machine are not walked */
+	struct stack_code *code;
+	struct stack_memory *memory;
+	struct remote_stack *live;       /* NULL: threads' memory is not read */
+	VEC(struct unwind_frame) frames; /* of the sample, innermost first */
+	struct stack_chain chain;
+	struct stack_walk_counts counts;
+	bool opens; /* the next sample opens the tables that it needs */
+};
+
+struct sample_walk {
+	struct stack_walk *w;
+	uint32_t process;
+	uint64_t version; /* of the process's mappings */
+	struct unwind_cursor cursor;
+	struct unwind_memory memory;
+	struct known_stack *known; /* frames of the thread's earlier samples */
+	uint64_t floor;            /* lowest address of the outermost frame within the copy */
+	uint32_t base;  /* frames before this index are on another stack (signal handlers) */
+	uint32_t match; /* index of the known frame equal to the last frame, or STACK_UNKNOWN */
+	uint64_t tag;   /* identifies the registers of the frame at `base`, which was interrupted */
+	bool kept;      /* `known` has the frames from `base` outward */
+};
+
+/*
+ * sample_walk_frame.c: adds the frame at the cursor, and moves the cursor to its caller.
+ * STACK_END_UNKNOWN: the walk continues there.
+ */
+enum stack_end sample_walk_frame(struct sample_walk *s);
+
+/*
+ * sample_walk_known.c. True if the last frame is a known one, and the return addresses of all its
+ * callers are unchanged, to the first function (*end is STACK_WHOLE, and `match` is set) or to the
+ * end of the copy. To compare a word takes a tenth of the time to walk a frame.
+ */
+bool sample_walk_rest_stands(struct sample_walk *s, enum stack_end *end);
+/* Replaces the known frames inside of frame `match` by the sample's, and keeps the outer ones. */
+enum stack_end sample_walk_stitch(struct sample_walk *s);
+/*
+ * Stores this sample's frames as known. If the walk ended with the copy, searches the outer frames
+ * among the known ones and in the thread's memory. Returns how the stack ends then.
+ */
+enum stack_end sample_walk_remember(struct sample_walk *s, enum stack_end end);
+
+#endif

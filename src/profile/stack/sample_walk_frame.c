@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One step of a walk: from a frame to its caller. */
+#include "base/memory/hash.h"
+#include "profile/stack/sample_walk.h"
+
+static const struct stack_code_place *code_at(const struct sample_walk *s, uint64_t address)
+{
+	return stack_code_at(s->w->code, s->process, s->version, address);
+}
+
+/*
+ * Finds the caller by the frame pointer, in code without a table. The register may hold another
+ * value, so the result is checked: the return address must be in code, and if the caller has no
+ * table either, its frame pointer must be linked too.
+ */
+static enum unwind_result by_frame_pointer(struct sample_walk *s, enum stack_code_kind kind)
+{
+	struct unwind_cursor before = s->cursor;
+	const struct stack_code_place *caller;
+	enum unwind_result r;
+	bool linked;
+
+	if (s->w->options.method != STACK_METHOD_AUTO)
+		return UNWIND_WRONG;
+	r = unwind_frame_pointer(&s->cursor, s->w->machine, &s->memory, &linked);
+	if (r == UNWIND_FIRST && (kind == STACK_CODE_NO_FILE || before.exact))
+		r = UNWIND_WRONG; /* the register may hold any value */
+	if (r != UNWIND_CALLER)
+		return r;
+	caller = code_at(s, s->cursor.regs.pc - 1);
+	if (caller->kind == STACK_CODE_LATER)
+		return UNWIND_WRONG;
+	if (caller->kind == STACK_CODE_RULE || (caller->kind != STACK_CODE_NONE && linked)) {
+		s->w->counts.by_frame_pointer++;
+		return r;
+	}
+	s->cursor = before;
+	s->cursor.cfa = 0;
+	return UNWIND_WRONG;
+}
+
+/* The reason why the caller of a frame in such code was not found. */
+static enum stack_end broken_by(enum stack_code_kind kind)
+{
+	switch (kind) {
+	case STACK_CODE_RULE:
+		return STACK_BAD_RULE;
+	case STACK_CODE_NO_RULE:
+		return STACK_NO_TABLE;
+	case STACK_CODE_NO_FILE:
+		return STACK_NO_FILE;
+	default:
+		return STACK_NOT_CODE;
+	}
+}
+
+/*
+ * Steps from code whose address was put on the stack as a return address without a call: the
+ * trampolines that end a signal handler or a coroutine. The rule of the adjacent instruction
+ * applies, since tables begin at the first instruction of such code, or end at its last one, a
+ * system call.
+ */
+static enum unwind_result by_neighbour(struct sample_walk *s, enum stack_code_kind kind)
+{
+	struct unwind_cursor *c = &s->cursor;
+	const struct stack_code_place *p = code_at(s, c->exact ? c->regs.pc - 1 : c->regs.pc);
+
+	if (p->kind == STACK_CODE_RULE && p->rule->flags & CFI_SIGNAL)
+		return unwind_step(c, s->w->machine, p->table, p->rule, &s->memory);
+	if (p->kind == STACK_CODE_RULE && !c->exact)
+		return UNWIND_FIRST;
+	return by_frame_pointer(s, kind);
+}
+
+/* A hash of the registers that a callee must preserve. It identifies an interrupted frame. */
+static uint64_t tag_of(const struct unwind_cursor *c, const struct unwind_machine *m)
+{
+	uint64_t held = c->regs.known & m->callee_saved, tag = held;
+
+	for (; held; held &= held - 1)
+		tag = hash_pair(tag, c->regs.value[__builtin_ctzll(held)]);
+	return tag;
+}
+
+enum stack_end sample_walk_frame(struct sample_walk *s)
+{
+	struct unwind_cursor *c = &s->cursor;
+	struct unwind_frame frame = {.pc = c->regs.pc};
+	const struct stack_code_place *p = code_at(s, unwind_place(c));
+	enum stack_code_kind kind = p->kind;
+	enum unwind_result r = UNWIND_WRONG;
+	uint8_t switches = c->switches;
+
+	c->cfa = 0;
+	if (c->floor - s->memory.start < s->memory.size)
+		s->floor = c->floor;
+	if (kind == STACK_CODE_RULE)
+		r = unwind_step(c, s->w->machine, p->table, p->rule, &s->memory);
+	else if (kind == STACK_CODE_NO_RULE)
+		r = by_neighbour(s, kind);
+	else if (kind == STACK_CODE_NO_FILE)
+		r = by_frame_pointer(s, kind);
+	frame.cfa = c->cfa ? c->cfa : c->floor + 1;
+	vec_push(&s->w->frames, frame);
+	if (c->switches != switches && r == UNWIND_CALLER) {
+		s->base = (uint32_t)s->w->frames.count;
+		s->tag = tag_of(c, s->w->machine);
+	}
+	switch (r) {
+	case UNWIND_CALLER:
+		return STACK_END_UNKNOWN;
+	case UNWIND_FIRST:
+		return STACK_WHOLE;
+	case UNWIND_BEYOND:
+		return STACK_CUT_COPY;
+	default:
+		return broken_by(kind);
+	}
+}
