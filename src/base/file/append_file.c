@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /*
- * After a direct write that takes longer, so many writes go through the page cache; after the next
- * one of that kind twice as many.
+ * After a direct write that takes longer, this number of writes goes through the page cache; after
+ * the next slow one, twice the number.
  */
 #define PATIENCE_NS 100000000
 #define CACHED_WRITES 4
@@ -24,26 +24,28 @@
 struct append_file {
 	int fd;
 	bool direct;
-	uint32_t cached, cached_left; /* writes through the cache: last time, and still to come */
+	uint32_t cached, cached_left; /* cached writes after a slow one; not done yet */
 	bool stays;
 	bool head_dirty;
 	char *path;
 	char *head;       /* the file's first block */
-	char *tail;       /* what comes after it and after `tail_at` */
+	char *tail;       /* bytes after the first block, from `tail_at` on */
 	uint64_t size;    /* bytes added */
-	uint64_t tail_at; /* where tail[0] stands in the file, whole blocks */
+	uint64_t tail_at; /* offset of tail[0] in the file, whole blocks */
 	size_t tail_size; /* bytes in tail */
-	size_t flushed;   /* of them in the file already: less than a block */
+	size_t flushed;   /* bytes of the tail that the file has already: less than a block */
 };
 
-/* Aligned to its own size: a direct write of one huge page costs a fraction of one of many small.
+/*
+ * Aligned to its own size: a direct write of one huge page is much cheaper than one of many small
+ * pages.
  */
 static char *aligned(size_t size)
 {
 	void *memory = NULL;
 
 	if (posix_memalign(&memory, size, size))
-		memory = xmalloc(SIZE_MAX); /* ends the program with its message */
+		memory = xmalloc(SIZE_MAX); /* fails, and ends the program */
 	madvise(memory, size, MADV_HUGEPAGE);
 	return memset(memory, 0, size);
 }
@@ -82,7 +84,9 @@ static int write_blocks(struct append_file *f, const char *bytes, size_t size, u
 			bytes += n;
 			at += (uint64_t)n;
 			size -= (size_t)n;
-			/* A short direct write may end anywhere: the rest goes through the cache.
+			/*
+			 * A direct write may be short, and end at any byte: the rest goes through
+			 * the cache.
 			 */
 			if (size && f->direct)
 				set_direct(f, false);
@@ -119,7 +123,7 @@ static int write_head(struct append_file *f, struct error *err)
 	return status;
 }
 
-/* Writes the tail, its last block filled up with zeros, and keeps what is no whole block. */
+/* Writes the tail, with its last block padded with zeros, and keeps the bytes of that block. */
 static int write_tail(struct append_file *f, struct error *err)
 {
 	size_t whole = f->tail_size & ~(size_t)(APPEND_FILE_BLOCK - 1);
@@ -134,7 +138,7 @@ static int write_tail(struct append_file *f, struct error *err)
 	memset(f->tail + f->tail_size, 0, padded - f->tail_size);
 	status = write_blocks(f, f->tail, padded, f->tail_at, err);
 	if (status) {
-		/* What did reach the file cannot be read without what comes before it. */
+		/* Bytes behind a failed write cannot be read. */
 		if (f->head_dirty)
 			write_head(f, NULL);
 		return status;
@@ -195,7 +199,7 @@ int append_file_finish(struct append_file *f, struct error *err)
 {
 	int status = append_file_flush(f, err);
 
-	/* EINVAL: /dev/null and its like have no size. */
+	/* EINVAL: /dev/null and similar files have no size. */
 	if (!status && ftruncate(f->fd, (off_t)f->size) && errno != EINVAL)
 		status = error_set(err, errno, "cannot write to %s: %s", f->path,
 		                   write_error(errno));
@@ -205,7 +209,7 @@ int append_file_finish(struct append_file *f, struct error *err)
 int append_file_read(const struct append_file *f, uint64_t offset, void *bytes, size_t size,
                      struct error *err)
 {
-	/* Ours is open for writing alone. */
+	/* The writer's descriptor cannot be read from. */
 	char *self = xasprintf("/proc/self/fd/%d", f->fd);
 	int fd = open(self, O_RDONLY | O_CLOEXEC);
 	ssize_t n = 1;

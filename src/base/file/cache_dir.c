@@ -20,19 +20,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What is being written has such a name, which no name of a caller can be. */
+/* Prefix of a file that is being written. No name of a caller begins with it. */
 #define ASIDE_PREFIX ".new-"
 #define ASIDE_TRIES 16
 
-#define MARK_SECONDS 3600 /* uses are marked this coarsely: finding mostly writes nothing */
-#define STALE_SECONDS 60  /* a writer takes its lock well within this */
+#define MARK_SECONDS 3600 /* precision of the time of last use: most lookups write nothing */
+#define STALE_SECONDS 60  /* a writer locks its file within this time */
 
 struct cache_dir {
 	int fd;
 	char *path;
 };
 
-/* A file that is being written: not there under its name until put_in_place(). */
+/* A file that is being written; put_in_place() gives it its name. */
 struct cache_dir_helper_thread {
 	int directory, fd;
 	char name[sizeof(ASIDE_PREFIX) + 16];
@@ -47,7 +47,7 @@ static bool is_name(const char *name)
 	               length;
 }
 
-/* Checks that only this user (or root) can have written there. */
+/* Checks that only this user (or root) can have written to the directory. */
 static int check_ours(int fd, mode_t type)
 {
 	struct stat st;
@@ -59,7 +59,7 @@ static int check_ours(int fd, mode_t type)
 	return 0;
 }
 
-/* A directory of ours below another, made where it is missing and that is wanted. */
+/* A directory of this user in `at`; it is created if it is missing and the caller wants it. */
 static int open_ours(int parent, const char *name, bool make)
 {
 	int fd, r;
@@ -78,8 +78,8 @@ static int open_ours(int parent, const char *name, bool make)
 }
 
 /*
- * Not in the home of another user, where sudo may have left us: what root
- * makes there its owner cannot use.
+ * False for a home directory of another user, which sudo may leave in HOME: that user could not use
+ * a directory that root creates there.
  */
 static bool may_make_in(int fd)
 {
@@ -88,7 +88,7 @@ static bool may_make_in(int fd)
 	return !fstat(fd, &st) && (st.st_uid == geteuid() || st.st_uid == 0);
 }
 
-/* The XDG rule: a path that is not absolute is as good as none. */
+/* The XDG specification: a path that is not absolute is ignored. */
 static char *parent_path(void)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -100,13 +100,13 @@ static char *parent_path(void)
 	return NULL;
 }
 
-/* ENOTDIR and ELOOP: a link in its place, among others. */
+/* ENOTDIR and ELOOP: for example, a symbolic link in its place. */
 static bool is_refused(int r)
 {
 	return r == -EPERM || r == -ELOOP || r == -ENOTDIR;
 }
 
-/* `why`: what is wrong with it; NULL: it is not ours alone. */
+/* `why`: the reason; NULL: other users can write to it. */
 static int no_cache(struct error *err, int r, const char *path, const char *why)
 {
 	if (is_refused(r))
@@ -178,7 +178,7 @@ static int open_kind(struct cache_dir *c, const char *kind, bool make)
 	return open_ours(c->fd, kind, make);
 }
 
-/* Its time of change is its time of last use. */
+/* The modification time of a file is the time of its last use. */
 static void mark_used(int fd)
 {
 	const struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
@@ -200,7 +200,7 @@ int cache_dir_find(struct cache_dir *c, const char *kind, const char *name)
 	directory = open_kind(c, kind, false);
 	if (directory < 0)
 		return directory;
-	/* Not blocking: what has the name may be a FIFO. */
+	/* Not blocking: the name may be that of a FIFO. */
 	fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	r = fd < 0 ? -errno : check_ours(fd, S_IFREG);
 	close(directory);
@@ -229,14 +229,14 @@ static int helper_thread_open(struct cache_dir_helper_thread *a, int directory)
 			continue;
 		if (a->fd < 0)
 			return -errno;
-		/* Held while we live: how cache_dir_trim() knows that we do. */
+		/* The lock ends with this process: cache_dir_trim() removes unlocked files. */
 		flock(a->fd, LOCK_EX | LOCK_NB);
 		return 0;
 	}
 	return -EEXIST;
 }
 
-/* Takes it into its place, or away if anything went wrong. */
+/* Renames the file to its name, or removes it after an error. */
 static int helper_thread_close(struct cache_dir_helper_thread *a, const char *name, int r)
 {
 	if (!r && renameat(a->directory, a->name, a->directory, name))
@@ -247,7 +247,7 @@ static int helper_thread_close(struct cache_dir_helper_thread *a, const char *na
 	return r;
 }
 
-/* The bytes, or with none the file `from`. */
+/* Writes the bytes, or if `bytes` is NULL a copy of the file `from`. */
 static int keep(struct cache_dir *c, const char *kind, const char *name, const void *bytes,
                 size_t size, int from, struct error *err)
 {

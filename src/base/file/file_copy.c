@@ -9,7 +9,7 @@
 
 #define COPY_BYTES 65536
 
-/* In the kernel, as far as it can; from `*at` on. */
+/* Copies in the kernel as far as the file systems allow it, from `*at` on. */
 static void copy_fast(int from, int to, off_t *at, off_t size)
 {
 	ssize_t copied;

@@ -20,10 +20,13 @@ void file_in_use_mark(int fd)
 
 enum listed { NOT_LISTED, LISTED, LISTED_OF_OURS };
 
-/* That lists the file's lock, or any lock of a store's. */
+/* SOUGHT_MARK: the lock of a marked file. SOUGHT_ANY: any lock of a store's lock file. */
 enum sought { SOUGHT_MARK, SOUGHT_ANY };
 
-/* One line: "1: FLOCK ADVISORY WRITE 4711 fe:00:1234 0 EOF"; who waits has "->" there. */
+/*
+ * A line: "1: FLOCK ADVISORY WRITE 4711 fe:00:1234 0 EOF". A process that waits for a lock has
+ * "->".
+ */
 static enum listed look_at_line(const char *line, const struct stat *st, enum sought sought,
                                 pid_t *pid)
 {
@@ -80,7 +83,7 @@ static bool is_locked(const char *path)
 	return locked;
 }
 
-/* Of any bytes, by anybody: those of a store are of the open file, and are no process's. */
+/* True if any bytes are locked. A store's locks belong to the open file, not to a process. */
 static bool has_locked_bytes(const char *path)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -92,7 +95,7 @@ static bool has_locked_bytes(const char *path)
 	return locked;
 }
 
-/* A store's writers hold locks of a file beside it (store.h), which SQLite leaves alone. */
+/* Writers of a store lock a file beside it (store.h), which SQLite does not use. */
 static bool is_written_store(const char *path, pid_t *pid)
 {
 	char *beside = xasprintf("%s-lock", path);
@@ -117,7 +120,7 @@ bool file_in_use(const char *path, pid_t *pid)
 	switch (look_at_list(&st, SOUGHT_MARK, pid)) {
 	case LISTED:
 		return true;
-	case LISTED_OF_OURS: /* of another kind: to open and close the file would end them */
+	case LISTED_OF_OURS: /* locks of another kind; close() would release them */
 		return false;
 	case NOT_LISTED:
 		break;
@@ -125,7 +128,7 @@ bool file_in_use(const char *path, pid_t *pid)
 	return is_locked(path);
 }
 
-/* The directory that holds it, and its name there. */
+/* Finds the directory of the path, and the name in it. */
 static bool look_at_place(const char *path, struct stat *directory, const char **name)
 {
 	const char *slash = strrchr(path, '/');

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes of a path up to its last slash, which is one of them; 0: there is none. */
+/* Number of bytes up to the last slash of a path, which is included; 0: there is none. */
 static size_t directory_length(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Users who are not root may be followed by themselves alone. */
+/* For users other than root, only processes of the same user can replace the directory. */
 static bool is_ours(const char *path)
 {
 	const char *name;

@@ -16,13 +16,16 @@
 
 struct replace_by_path {
 	char *path;
-	int fd;          /* of the file beside PATH; -1: that is what `path` names */
-	char *directory; /* a temporary one; NULL: none */
+	int fd;          /* the replacement beside PATH; -1: `path` is that file */
+	char *directory; /* a temporary directory; NULL: none */
 	struct replacement file;
 };
 
 int replace_by_path_begin(struct replace_by_path *r, const char *path, struct error *err);
-/* `status`: what the writer came to; not 0: the file is given up. Returns it, or its own. */
+/*
+ * `status`: the result of the writer. If it is not 0, the file is removed. Returns `status` or its
+ * own error.
+ */
 int replace_by_path_end(struct replace_by_path *r, int status, struct error *err);
 
 #endif

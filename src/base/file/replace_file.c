@@ -50,7 +50,7 @@ static int open_place(struct file_place *p, const char *path, const struct file_
 	          : 0;
 }
 
-/* The directory that holds it; the caller's to free. */
+/* The directory of the file; the caller frees it. */
 static char *directory_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -93,7 +93,7 @@ static int new_part(const struct file_place *p, const char *part)
 	return fd;
 }
 
-/* In another namespace a process may live that has our number. */
+/* In another PID namespace a process may have the same pid. */
 static bool is_stale(const struct file_place *p, const char *part)
 {
 	char *path = file_place_now(p, part);
@@ -145,8 +145,8 @@ void replacement_discard(struct replacement *r)
 /* ---- the older file ------------------------------------------------------ */
 
 /*
- * What SQLite would write into whatever database stands there under the name: what a process
- * that died had not copied into its own one yet, or had begun to overwrite there.
+ * True if the file is a log of SQLite (WAL or journal). SQLite would apply it to any database of
+ * that name. It has changes that a process made before it died, or pages that it overwrote.
  */
 static bool is_log(const struct file_place *p, const char *name)
 {
@@ -172,7 +172,10 @@ static int rename_in(const struct file_place *p, const char *from, const char *t
 	return renameat(p->directory, from, p->directory, to) ? -errno : 0;
 }
 
-/* Of which file it is: it goes with that. Where that is gone, none is to be taken for it. */
+/*
+ * Moves the log of file `from` to file `to`. If `from` does not exist (`gone`), its log is moved
+ * aside, so that SQLite does not apply it to another file.
+ */
 static int move_log(const struct file_place *p, const char *from, const char *to,
                     const char *suffix, bool gone)
 {
@@ -210,20 +213,20 @@ int replace_file_aside(const struct file_place *p, const char *name, const char 
 	return rc;
 }
 
-/* Where the two can be exchanged, the file is there at every moment. */
+/* If the file system can exchange two files, PATH exists at every moment. */
 static int exchange(const struct file_place *p, const char *part, const char *old)
 {
 	const int at = p->directory;
 	int rc;
 
 	if (!renameat2(at, part, at, p->name, RENAME_EXCHANGE)) {
-		/* The older file is aside now; it is not to be lost. */
+		/* The older file now has the temporary name, and must not be lost. */
 		rc = rename_in(p, part, old);
 		if (rc)
 			renameat2(at, part, at, p->name, RENAME_EXCHANGE);
 		return rc;
 	}
-	/* Not known to this file system, or there is no older one. */
+	/* The file system cannot exchange files, or there is no older file. */
 	if (errno != EINVAL && errno != ENOSYS && errno != ENOENT)
 		return -errno;
 	rc = rename_in(p, p->name, old);
@@ -234,13 +237,13 @@ static int put(const struct file_place *p, const char *part, struct error *err)
 {
 	char *old = xasprintf("%s.old", p->name);
 	enum kind kind;
-	int rc = kind_of(p, &kind, err); /* as things stand now */
+	int rc = kind_of(p, &kind, err); /* checked again, since the file may have changed */
 
 	if (rc) {
 		free(old);
 		return rc;
 	}
-	/* First: no reader may open the new file with the older one's log beside it. */
+	/* The logs move first: a reader must not open the new file beside the older one's log. */
 	rc = move_logs(p, p->name, old);
 	if (!rc && (rc = exchange(p, part, old)))
 		move_logs(p, old, p->name);

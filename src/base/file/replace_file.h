@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * replace_file: writes a file whole, in the place of an older one.
+ * replace_file: writes a whole file, and replaces an older one.
  *
- * What was there under that name becomes PATH.old, as record does it; a reader
- * sees the older file or the new one, never a part. The logs of an older database (SQLite's
- * PATH-wal and PATH-journal, which a writer that died leaves) go with it: beside another one
- * they would be written into that. The file is 0600. A link, a
- * directory or a device but /dev/null is refused, and a file that another process
- * is writing (file_in_use.h): replace_file_check() says so before there is anything
- * to lose. The directory is held by a descriptor from begin to end (file_place.h).
+ * The older file becomes PATH.old, as `assay record` does it. A reader sees the older file or the
+ * new one, never a part. If the older file is an SQLite database, its logs (PATH-wal and
+ * PATH-journal, left by a writer that was killed) are renamed with it: SQLite would apply them to
+ * the new file. The file has mode 0600. Links, directories and devices except /dev/null are
+ * refused, and a file that another process is writing (file_in_use.h). replace_file_check() reports
+ * these errors before the caller does any work. The directory is held by a descriptor from begin to
+ * end (file_place.h).
  *
  *	fd = replacement_begin(&r, path, NULL, err)	a file beside it, PATH.PID.part
  *	...					written piece by piece through fd, closed
@@ -25,20 +25,20 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Could be written, as things stand. */
+/* True if the file could be written now. */
 int replace_file_check(const char *path, struct error *err);
 
 int replace_file(const char *path, const void *bytes, size_t size, struct error *err);
 
 struct replacement {
 	struct file_place place;
-	char *part; /* the name of the file beside it; NULL: none */
+	char *part; /* the temporary name, beside PATH; NULL: none */
 };
 
 /*
- * The file beside PATH: empty, 0600, open for writing; its descriptor. What a dead process with
- * our number left under that name is removed. `held`: as file_place_open(). After an error there
- * is nothing to end.
+ * Creates the temporary file beside PATH, empty, with mode 0600, and returns a descriptor for
+ * writing. A file of that name, left by an earlier process with the same pid, is removed. `held`:
+ * as file_place_open(). After an error, the caller calls neither put nor discard.
  */
 int replacement_begin(struct replacement *r, const char *path, const struct file_place *held,
                       struct error *err);
@@ -46,10 +46,10 @@ int replacement_begin(struct replacement *r, const char *path, const struct file
 int replacement_put(struct replacement *r, struct error *err);
 void replacement_discard(struct replacement *r);
 
-/* What that process calls the file beside NAME, a path or a name; the caller's to free. */
+/* The temporary name that this process uses for NAME, a path or a name; the caller frees it. */
 char *replace_file_part_name(const char *name, pid_t pid);
 
-/* NAME, which is there, becomes OLD, with its logs. Without a sentence. */
+/* Renames the existing file NAME to OLD, with its logs. Sets no error sentence. */
 int replace_file_aside(const struct file_place *p, const char *name, const char *old);
 
 #endif

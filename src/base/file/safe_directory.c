@@ -15,7 +15,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define LINKS_MAX 40 /* as the kernel */
+#define LINKS_MAX 40 /* the kernel's limit */
 
 struct path_walk {
 	int fd;          /* the directory reached so far, O_PATH */
@@ -30,7 +30,9 @@ bool safe_directory_trusts(uid_t user)
 {
 	struct stat st;
 
-	/* In a user namespace the machine's root is neither uid 0 nor this user. */
+	/*
+	 * The owner of "/": in a user namespace, the machine's root is neither uid 0 nor this user.
+	 */
 	return user == 0 || user == geteuid() || (!stat("/", &st) && user == st.st_uid);
 }
 
@@ -48,7 +50,10 @@ static const char *real_text(const struct path_walk *w)
 	return w->real.size ? buf_text(&w->real) : "/";
 }
 
-/* The group's right to write is no other user's where the group is root's and there is no ACL. */
+/*
+ * Group write permission gives no other user access if the group is root's and the directory has no
+ * ACL.
+ */
 static bool group_may_write(int fd, const struct stat *st)
 {
 	char self[64];
@@ -59,7 +64,7 @@ static bool group_may_write(int fd, const struct stat *st)
 	return st->st_gid != 0 || getxattr(self, "system.posix_acl_access", NULL, 0) > 0;
 }
 
-/* SAFE_DIRECTORY_OURS, for the directory reached; `last`: it is the one that was asked for. */
+/* Checks SAFE_DIRECTORY_OURS for the current directory; `last`: it is the requested one. */
 static int check_ours(struct path_walk *w, bool last, struct error *err)
 {
 	struct stat st;
@@ -84,7 +89,7 @@ static int check_ours(struct path_walk *w, bool last, struct error *err)
 	                 real_text(w), (unsigned)st.st_mode & 07777);
 }
 
-/* Takes `next` for the directory reached; `part` is its name in the one before. */
+/* Makes `next` the current directory; `part` is its name in the previous one. */
 static void go_to(struct path_walk *w, int next, const char *part)
 {
 	const char *slash;
@@ -121,7 +126,7 @@ static bool is_of_proc(int fd)
 	return !fstatfs(fd, &fs) && fs.f_type == PROC_SUPER_MAGIC;
 }
 
-/* Whether the link may be followed from the directory reached. */
+/* Checks whether a link in the current directory may be followed. */
 static int check_link(const struct path_walk *w, const struct stat *st, const char *part,
                       struct error *err)
 {
@@ -138,7 +143,7 @@ static int check_link(const struct path_walk *w, const struct stat *st, const ch
 	                 w->real.size ? real_text(w) : "", part, (unsigned)st->st_uid);
 }
 
-/* A link of /proc names an object, not a path: the kernel goes there. */
+/* A link of /proc refers to an object, not to a path: the kernel follows it. */
 static int follow_proc(struct path_walk *w, const char *part, struct error *err)
 {
 	int next;
@@ -153,7 +158,10 @@ static int follow_proc(struct path_walk *w, const char *part, struct error *err)
 	return 0;
 }
 
-/* `link` is the link itself, O_PATH: what is checked here is what is followed. */
+/*
+ * `link` is an O_PATH descriptor of the link itself, so the link that is checked is the one that is
+ * followed.
+ */
 static int follow(struct path_walk *w, int link, const char *part, struct error *err)
 {
 	char target[PATH_MAX + 1], *rest;
@@ -183,7 +191,10 @@ static int follow(struct path_walk *w, int link, const char *part, struct error 
 	return *target == '/' ? check_ours(w, false, err) : 0;
 }
 
-/* Not by root in a directory of another user, in whose home sudo may have left it. */
+/*
+ * Creates a directory. Root creates none in a directory of another user, such as the home directory
+ * that sudo leaves.
+ */
 static int make(struct path_walk *w, const char *part, struct error *err)
 {
 	struct stat st;
@@ -201,10 +212,10 @@ static int make(struct path_walk *w, const char *part, struct error *err)
 	return 0;
 }
 
-/* One component; `w->rest` is what comes after it. */
+/* Walks one component; `w->rest` is the part of the path after it. */
 static int step(struct path_walk *w, const char *part, struct error *err)
 {
-	/* O_DIRECTORY: an automount point is mounted. */
+	/* O_DIRECTORY mounts an automount point. */
 	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	int fd = openat(w->fd, part, flags), code = errno, status;
 
@@ -228,7 +239,10 @@ static int step(struct path_walk *w, const char *part, struct error *err)
 	return status;
 }
 
-/* From "/", or from the working directory; root's check is of that one's own path, too. */
+/*
+ * Starts at "/" or at the working directory. For root, the path of the working directory is checked
+ * too.
+ */
 static int start(struct path_walk *w, const char *path, struct error *err)
 {
 	bool absolute = *path == '/' || (w->root && (w->flags & SAFE_DIRECTORY_OURS));
@@ -252,7 +266,7 @@ static int start(struct path_walk *w, const char *path, struct error *err)
 	return w->fd < 0 ? error_set(err, errno, "%s: %s", path, strerror(errno)) : 0;
 }
 
-/* Takes the first component off the rest; NULL: none is left. The caller's to free. */
+/* Removes the first component from the rest; NULL: there is none. The caller frees it. */
 static char *next_part(struct path_walk *w)
 {
 	const char *at = w->rest + strspn(w->rest, "/");
@@ -316,7 +330,9 @@ const char *safe_directory_runtime(void)
 
 	if (!path || !*path)
 		return NULL;
-	/* su and sudo leave root with the directory of the user before. */
+	/*
+	 * su and sudo do not change this variable, so root may have the directory of another user.
+	 */
 	if (!geteuid() && !stat(path, &st) && st.st_uid)
 		return NULL;
 	return path;

@@ -26,34 +26,40 @@
 #include <sys/stat.h>
 
 enum safe_directory_flags {
-	/* A missing directory is made, 0700; by root not in a directory of another user. */
+	/*
+	 * A missing directory is created, 0700. Root creates none in a directory of another user.
+	 */
 	SAFE_DIRECTORY_MAKE = 1,
 	/*
-	 * No other user can replace the directory or what this user owns in it. For root: every
-	 * component belongs to a trusted user and can be written by no other, or is sticky. For
-	 * other users: the last one is not open to every user, or sticky.
+	 * No other user can replace the directory, or files of this user in it. For root: each
+	 * component belongs to a trusted user, and no other user can write to it unless it is
+	 * sticky. For other users: the last component is not writable by every user unless it is
+	 * sticky.
 	 */
 	SAFE_DIRECTORY_OURS = 2,
-	/* With OURS, for root: no other user can put a file there, so that it may not be sticky. */
+	/*
+	 * With OURS, for root: no other user can put a file there, so a sticky directory is
+	 * refused.
+	 */
 	SAFE_DIRECTORY_CLOSED = 4,
 	/* Links of the user who ran sudo are followed. */
 	SAFE_DIRECTORY_SUDO = 8,
 };
 
-/* `real`, unless NULL: the path without links, the caller's to free; NULL after an error. */
+/* `real`, unless NULL: the path without links, which the caller frees; NULL after an error. */
 int safe_directory_open(const char *path, unsigned flags, char **real, struct error *err);
 
-/* The directory of the file PATH, opened so; `*name` points to its last component in `path`. */
+/* The directory of the file PATH, opened in the same way; `*name` points to the last component. */
 int safe_directory_of(const char *path, unsigned flags, const char **name, char **real,
                       struct error *err);
 
-/* A second descriptor of it, for reading its entries; -errno. */
+/* A second descriptor of the directory, for reading its entries; -errno. */
 int safe_directory_list(int fd);
 
-/* Root, this process's user, or the owner of "/". */
+/* True for root, this process's user, and the owner of "/". */
 bool safe_directory_trusts(uid_t user);
 
-/* $XDG_RUNTIME_DIR; NULL: not set, empty, or of another user while this process is root's. */
+/* $XDG_RUNTIME_DIR; NULL: not set, empty, or another user's while this process runs as root. */
 const char *safe_directory_runtime(void);
 
 #endif

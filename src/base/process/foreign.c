@@ -17,11 +17,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOK_MS 10 /* a call that takes longer is looked at so often */
+#define LOOK_MS 10 /* interval at which a call that is not answered is checked */
 #define START_MS 5000
-#define END_LOOKS 20 /* for the end of the process; one that is stuck ends later, without us */
+#define END_LOOKS 20 /* checks until the process has ended; a process that is stuck ends later */
 
-/* How long a user may have the recorder wait: at once, and as a share of the time since. */
+/*
+ * The total time for which calls for one user may block the recorder: a fixed amount, and a share
+ * of the time since (1 / CREDIT_SHARE).
+ */
 #define CREDIT_NS INT64_C(1000000000)
 #define CREDIT_SHARE 100
 
@@ -29,25 +32,25 @@
 #define RESTART_NS UINT64_C(1000000000)
 
 #define USERS_MAX 64
-#define USER_GONE (UINT32_MAX - 1)  /* of a process that ended before its user was read */
-#define USER_OTHER (UINT32_MAX - 2) /* those that the table has no room for */
-#define KNOWN 4096                  /* processes whose user is remembered */
+#define USER_GONE (UINT32_MAX - 1)  /* user of processes that ended before their user was read */
+#define USER_OTHER (UINT32_MAX - 2) /* users beyond the size of the table */
+#define KNOWN 4096                  /* processes whose user is cached */
 #define KNOWN_NS UINT64_C(1000000000)
-/* After that long the pid of a process that has ended may be another user's. */
+/* After this time the pid of an ended process may belong to another user. */
 #define ENDED_NS UINT64_C(60000000000)
 
 struct user {
 	uint32_t uid;
-	unsigned stuck; /* threads, now */
+	unsigned stuck; /* threads that hang now */
 	uint64_t unanswered, refused;
 	int64_t credit_ns;
-	uint64_t credited_ns; /* when it was reckoned */
+	uint64_t credited_ns; /* time at which credit_ns was updated */
 };
 
 struct known {
 	pid_t pid;
 	uint32_t uid;
-	uint64_t looked_ns, lived_ns; /* lived: when the process was last there */
+	uint64_t looked_ns, lived_ns; /* times of the lookup, and when the process last existed */
 };
 
 struct foreign {
@@ -56,7 +59,7 @@ struct foreign {
 	pid_t pid;
 	bool ended; /* killed by another process, and not restarted yet */
 	struct foreign_options options;
-	uint32_t generation, restarts; /* generation: counts ends that were noticed */
+	uint32_t generation, restarts; /* generation: number of ends that were noticed */
 	uint64_t restart_due_ns;
 	bool slot_stuck[SLOTS];
 	uint32_t slot_user[SLOTS];
@@ -124,7 +127,7 @@ static bool has_ended(struct foreign *f)
 	return true;
 }
 
-/* The threads of the ended process were stuck in it, and no longer are. */
+/* The threads of the ended process no longer hang. */
 static void reset_slots(struct foreign *f)
 {
 	for (size_t i = 0; i < SLOTS; i++) {
@@ -171,7 +174,7 @@ void foreign_close(struct foreign *f)
 	free(f);
 }
 
-/* The real user: what a set-user-id program does is done for him. */
+/* The real user: a set-user-id program acts for that user. */
 static uint32_t read_user(pid_t pid)
 {
 	char path[32], line[256];
@@ -220,7 +223,7 @@ static struct user *find_user(struct foreign *f, uint32_t uid)
 	return vec_last(&f->users);
 }
 
-/* Threads that came back are free again. */
+/* Frees the slots of threads that have returned. */
 static unsigned reclaim(struct foreign *f)
 {
 	unsigned stuck = 0;
@@ -242,7 +245,9 @@ static unsigned reclaim(struct foreign *f)
 	return stuck;
 }
 
-/* Whom nothing is asked of for now. The recorder's own user and root only lose stuck threads. */
+/*
+ * True if calls for this user are refused now. The recorder's own user and root have no time limit.
+ */
 static bool left_alone(struct user *u, unsigned stuck, uint64_t now_ns)
 {
 	bool trusted = !u->uid || u->uid == geteuid();
@@ -255,7 +260,7 @@ static bool left_alone(struct user *u, unsigned stuck, uint64_t now_ns)
 	return trusted ? stuck >= SLOTS : stuck >= FOREIGN_STUCK_MAX || u->credit_ns <= 0;
 }
 
-/* Whether the slot's thread waits for something else than a CPU. */
+/* True if the thread of the slot waits, but not for a CPU. */
 static bool is_blocked(const struct foreign *f, const struct foreign_slot *slot)
 {
 	int32_t tid = __atomic_load_n(&slot->tid, __ATOMIC_ACQUIRE);
@@ -286,7 +291,7 @@ void foreign_meanwhile(struct foreign *f, void (*meanwhile)(void *ctx), void *ct
 	f->meanwhile_ctx = ctx;
 }
 
-/* False: the thread was blocked for that long, or the process is no more. */
+/* False: the thread was blocked for the time limit, or the process has ended. */
 static bool wait_for(struct foreign *f, struct foreign_slot *slot, struct user *u, unsigned limit)
 {
 	unsigned blocked = 0;
@@ -296,8 +301,8 @@ static bool wait_for(struct foreign *f, struct foreign_slot *slot, struct user *
 			return false;
 		foreign_wait(&slot->state, SLOT_ASKED, LOOK_MS);
 		/*
-		 * One look is LOOK_MS, however late it comes: on a full machine this process
-		 * waits for a CPU, too.
+		 * Each check counts as LOOK_MS, even if it comes late: on a busy machine this
+		 * process waits for a CPU, too.
 		 */
 		if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == SLOT_DONE)
 			return true;
@@ -351,8 +356,8 @@ static int call_here(foreign_fn *fn, const void *in, size_t size, struct buf *ou
 }
 
 /*
- * The thread runs where this one is about to sleep: on a full machine it would otherwise wait on
- * another CPU for the end of the time slice of another program.
+ * The thread runs on the CPU where this one is about to sleep. On a busy machine, it would wait on
+ * another CPU for the end of another program's time slice.
  */
 static void bring_here(struct foreign *f, size_t i)
 {
@@ -376,7 +381,10 @@ static size_t free_slot(const struct foreign *f)
 	return i;
 }
 
-/* Asks, and waits: the slot with the answer, which has to be made idle. NULL: *status says why. */
+/*
+ * Makes a call and waits. Returns the slot with the answer, which the caller must set to IDLE.
+ * NULL: *status is the reason.
+ */
 static struct foreign_slot *ask(struct foreign *f, foreign_fn *fn, uint32_t user, unsigned limit_ms,
                                 const void *in, size_t size, int *status)
 {
@@ -443,7 +451,7 @@ int foreign_call_mapped(struct foreign *f, foreign_fn *fn, uint32_t user, unsign
 		return status;
 	status = slot->status ? slot->status : slot->in_file ? 0 : -EINVAL;
 	*count = slot->out_size;
-	/* Shared: the pages go back with foreign_unmap(). */
+	/* Mapped shared: foreign_unmap() frees the pages of the file. */
 	if (!status)
 		*bytes = mmap(NULL, *count, PROT_READ, MAP_SHARED | MAP_POPULATE, f->file,
 		              (off_t)slot->file_at);

@@ -64,7 +64,7 @@ bool foreign_reply_abandoned(const struct foreign_reply *r)
 	return r->slot && __atomic_load_n(&r->slot->abandoned, __ATOMIC_ACQUIRE);
 }
 
-/* Behind what other answers have in the file, from a page's begin. */
+/* The offset of a new answer in the file: the next page after all other answers. */
 static int put_in_file(struct foreign_reply *r, const void *bytes, size_t size)
 {
 	struct foreign_slot *slot = r->slot;
@@ -130,7 +130,10 @@ static void *serve(void *ctx)
 	return NULL;
 }
 
-/* All descriptors but two go: a thread that is stuck would keep pipes and files of others open. */
+/*
+ * Closes all descriptors except two: otherwise, a thread that hangs would keep pipes and files of
+ * other processes open.
+ */
 static void close_others(int file, int keep)
 {
 	unsigned first = 3, kept[2] = {(unsigned)file, (unsigned)keep};
@@ -167,7 +170,7 @@ _Noreturn void foreign_process(struct foreign_shared *shared, int file, pid_t pa
 		options->prepare();
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	close_others(file, options->keep);
-	/* After rights were given up: a change of them may take this back. */
+	/* A change of privileges resets this, so it comes after prepare(). */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent || chdir("/"))
 		_exit(1);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * helper_thread: a function that runs beside the caller, where there is a CPU for it.
+ * helper_thread: a function that runs in parallel with the caller, if a CPU is available.
  *
  *	if (!helper_thread_start(&a, fn, arg))
  *		fn(arg);
- *	... what does not touch the same data ...
+ *	... work that does not touch the same data ...
  *	helper_thread_join(&a);
  *
- * Zeroed is not running. Signals stay with the threads that expect them. What
- * fn writes may be read after helper_thread_join(). Uses: nothing.
+ * A zeroed struct is valid and not running. The thread blocks signals, so the other threads get
+ * them. The caller may read data of fn after helper_thread_join(). Uses: nothing.
  */
 #ifndef ASSAY_BASE_PROCESS_HELPER_THREAD_H
 #define ASSAY_BASE_PROCESS_HELPER_THREAD_H
@@ -23,9 +23,9 @@ struct helper_thread {
 	void *arg;
 };
 
-/* False: it does not run, for there is one CPU alone or no thread to be had. */
+/* False: fn does not run, because there is one CPU only or no thread could be created. */
 bool helper_thread_start(struct helper_thread *a, void (*fn)(void *arg), void *arg);
-/* Waits for its end; nothing where it does not run. */
+/* Waits until fn returns; does nothing if it does not run. */
 void helper_thread_join(struct helper_thread *a);
 
 #endif

@@ -11,17 +11,17 @@
 #include <unistd.h>
 
 /*
- * What the handler reads. Slots are reused, never freed, so that the handler may walk them without
+ * Read by the handler. Slots are reused and never freed, so that the handler can walk them without
  * the lock. `size` is 0 while `start` changes. The stores of 0, `start` and `size` are in this
- * order (release); the handler loads `size`, `start` and again `size` (acquire), and takes the slot
- * if both sizes are the same.
+ * order (release). The handler loads `size`, `start` and again `size` (acquire), and uses the slot
+ * if both sizes are equal.
  */
 struct file_map_slot {
 	uintptr_t start;
 	size_t size;
 	int prot;
 	int cut;
-	struct file_map_slot *next;      /* of all; constant once the slot is in the list */
+	struct file_map_slot *next; /* next of all slots; constant once the slot is in the list */
 	struct file_map_slot *next_free; /* under the lock */
 };
 
@@ -59,7 +59,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 	(void)context;
 	if (!slot || mmap((void *)from, slot->start + slot->size - from, slot->prot,
 	                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
-		sigaction(SIGBUS, &maps.before, NULL); /* the access is repeated, and ends there */
+		sigaction(SIGBUS, &maps.before, NULL); /* the repeated access raises it again */
 	else
 		__atomic_store_n(&slot->cut, 1, __ATOMIC_RELEASE);
 	errno = before;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * file_map: files that are mapped to be read, and may be truncated by another program meanwhile.
+ * file_map: files that are mapped for reading, and that another program may truncate while they are
+ * read.
  *
  * An access to a mapped page behind the end of its file raises SIGBUS. The handler, which the first
  * map installs, replaces the pages from there to the end of the map by zeros and sets a flag: the
- * reader continues, and decodes zeros. Readers check the flag (file_map_error()) before they
- * report success, and prefer its sentence to that of any other error. SIGBUS elsewhere has its
- * former effect. Threads that read maps must not block SIGBUS.
+ * reader continues, and decodes zeros. Readers check the flag (file_map_error()) before they report
+ * success, and prefer its sentence to that of any other error. SIGBUS at other addresses has its
+ * previous effect. Threads that read maps must not block SIGBUS.
  *
  * file_map_open / file_map_close; the latter accepts zeros. Any thread; one thread at a time for
  * each map. Uses: nothing of ours.
@@ -33,9 +34,9 @@ int file_map_open(struct file_map *m, int fd, size_t size, int prot, int flags);
 void file_map_adopt(struct file_map *m, void *bytes, size_t size);
 void file_map_close(struct file_map *m);
 
-/* The file became shorter than the map, and a page that is missing was read. */
+/* True if the file became shorter than the map, and a missing page was read. */
 bool file_map_is_cut(const struct file_map *m);
-/* `status`, or if the map is cut, -EIO with its sentence. */
+/* Returns `status`, or -EIO with a sentence if the map was truncated. */
 int file_map_error(const struct file_map *m, const char *path, int status, struct error *err);
 
 #endif

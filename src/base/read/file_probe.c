@@ -20,7 +20,7 @@
  * opens no further file: each file that hangs costs it PROBE_MS.
  */
 #define PROCESSES_MAX 8
-#define PROBE_MS 1000 /* a disk that has to start answers later than other users' processes may */
+#define PROBE_MS 1000 /* longer than for other users' processes: a disk may have to spin up */
 
 static struct {
 	pthread_mutex_t lock;
@@ -52,7 +52,7 @@ static int touch(const void *in, size_t size, struct foreign_reply *reply)
 	char byte;
 	int fd;
 
-	/* The caller gets the error, too, when it opens the file. */
+	/* The caller gets the same error when it opens the file. */
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return 0;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -64,7 +64,10 @@ static int touch(const void *in, size_t size, struct foreign_reply *reply)
 	return 0;
 }
 
-/* The other process has another current directory. To be freed; NULL: there is none. */
+/*
+ * An absolute path, since the other process has another current directory. The caller frees it;
+ * NULL: there is none.
+ */
 static char *absolute(const char *path)
 {
 	char here[PATH_MAX];
@@ -89,7 +92,9 @@ static int ask(const char *path)
 	if (is_hung(path))
 		return -ETIMEDOUT;
 	while (probe.foreign) {
-		/* User 0: a cold disk takes its time, and is no attack. */
+		/*
+		 * User 0 has no limit on the total time, since a cold disk is slow but no attack.
+		 */
 		status = foreign_call(probe.foreign, touch, 0, PROBE_MS, path, strlen(path) + 1,
 		                      NULL);
 		if (status != -ECANCELED || probe.processes >= PROCESSES_MAX)

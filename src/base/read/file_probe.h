@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * file_probe: whether the file system of a file answers, before this process opens the file.
+ * file_probe: checks whether the file system of a file answers, before this process opens the file.
  *
  * A report opens files that other users own. Their file system may never answer (FUSE, a server
- * that is down), and an open() that waits for it cannot be ended. A file system that the program of
- * another user serves is therefore not entered (served_mount.h). On others another process
- * (foreign.h) opens each file first and reads one byte, with a time limit.
+ * that is down), and an open() that waits for it cannot be interrupted. Therefore a file system
+ * that the program of another user serves is not entered (served_mount.h). On other file systems,
+ * another process (foreign.h) first opens each file and reads one byte, with a time limit.
  *
  * file_probe_begin() starts that process; it is called while this process has one thread. Without
- * it only the mount is checked. A network file system that stops to answer after the probe of a
+ * it only the mount is checked. A network file system that stops answering after the probe of a
  * file still blocks the caller. Other functions: any thread. Uses: foreign, served_mount.
  */
 #ifndef ASSAY_BASE_FILE_FILE_PROBE_H
@@ -17,9 +17,10 @@
 void file_probe_begin(void);
 
 /*
- * For a path from a recording or from debug information that a library opens: where this process
- * opens it, regular_file_open_recorded() does the same. 0: the file answers, if only with an error;
- * -ETIMEDOUT: it did not; -EREMOTE: another user's program serves it. Then it must not be opened.
+ * For a path from a recording or from debug information that a library will open. (If this process
+ * opens it, regular_file_open_recorded() does the same.) 0: the file system answers, possibly with
+ * an error; -ETIMEDOUT: it does not; -EREMOTE: another user's program serves it. After an error the
+ * file must not be opened.
  */
 int file_probe(const char *path);
 

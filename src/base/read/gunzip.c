@@ -37,12 +37,12 @@ size_t gunzip_head(const void *bytes, size_t size, void *out, size_t room, bool 
 	return code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR ? room - z.avail_out : 0;
 }
 
-/* What is being unpacked: zlib takes at most 4 GB at a time. */
+/* The input that is left: zlib takes at most 4 GB at a time. */
 struct gunzip_unpacking {
 	const char *name;
 	z_stream z;
 	const uint8_t *bytes;
-	size_t size, given; /* given: to zlib */
+	size_t size, given; /* bytes passed to zlib */
 	const struct gunzip_limits *limits;
 };
 
@@ -62,7 +62,7 @@ static void give(struct gunzip_unpacking *u)
 	u->given += u->z.avail_in;
 }
 
-/* What was unpacked so far is within bounds. */
+/* Checks that the unpacked bytes are within the limits. */
 static int check_size(const struct gunzip_unpacking *u, size_t unpacked, struct error *err)
 {
 	const struct gunzip_limits *l = u->limits;

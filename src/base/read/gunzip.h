@@ -14,18 +14,19 @@
 #include <stddef.h>
 
 struct gunzip_limits {
-	size_t bytes_max;             /* of what is unpacked */
-	size_t ratio_max, ratio_from; /* at most so many times its size, beyond that; 0: any */
-	const char *advice;           /* ends the sentence: what to do about a larger one */
+	size_t bytes_max; /* of unpacked bytes */
+	/* Limit on unpacked bytes per packed byte, above ratio_from unpacked bytes; 0: none. */
+	size_t ratio_max, ratio_from;
+	const char *advice; /* the end of the error sentence: how to handle a larger file */
 };
 
-/* The bytes begin a gzip'd file. */
+/* True if the bytes are the beginning of a gzip file. */
 bool gunzip_is_packed(const void *bytes, size_t size);
 
-/* Unpacks what the first bytes of a file hold, at most `room`. 0: nothing. *ended: all of it. */
+/* Unpacks the first bytes of a file, at most `room`. 0: nothing. *ended: the stream is complete. */
 size_t gunzip_head(const void *bytes, size_t size, void *out, size_t room, bool *ended);
 
-/* Appends to `out` what the bytes unpack to: one stream or several, one after the other. */
+/* Appends the unpacked bytes to `out`: of one stream, or of several that follow each other. */
 int gunzip(const char *name, const void *bytes, size_t size, const struct gunzip_limits *limits,
            struct buf *out, struct error *err);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Not blocking: by now the name may be a FIFO's. */
+/* Not blocking: the name may be that of a FIFO by now. */
 #define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
 static int open_regular(const char *path, int flags, struct stat *st)
@@ -39,7 +39,7 @@ int regular_file_open(const char *path, struct stat *st)
 	return status ? status : open_regular(path, 0, st);
 }
 
-/* The place was reached without entering a file system that another user serves. */
+/* `place` was reached without entering a file system that another user serves. */
 static int open_place(int place, struct stat *st)
 {
 	char again[64];

@@ -2,10 +2,10 @@
 /*
  * regular_file: opens and reads files whose names come from other users.
  *
- * Names come from recordings, from debug information, from other processes:
- * behind one there may stand a device, of which merely opening some does
- * something, or a FIFO, which would block. Nothing is held but the descriptor,
- * the caller's to close. Any thread. Uses: file_probe, served_mount.
+ * Names come from recordings, from debug information and from other processes. Such a name may be
+ * that of a device, where open() alone may have an effect, or of a FIFO, where it would block.
+ * Nothing is held except the descriptor, which the caller closes. Any thread. Uses: file_probe,
+ * served_mount.
  */
 #ifndef ASSAY_BASE_FILE_REGULAR_FILE_H
 #define ASSAY_BASE_FILE_REGULAR_FILE_H
@@ -17,8 +17,8 @@
 #include <sys/types.h>
 
 /*
- * For reading; *st is what was opened. -errno; -EINVAL: it is not a regular file; -ETIMEDOUT: its
- * file system does not answer (file_probe.h).
+ * Opens a file for reading, and sets *st. -EINVAL: it is not a regular file; -ETIMEDOUT: its file
+ * system does not answer (file_probe.h); else -errno.
  */
 int regular_file_open(const char *path, struct stat *st);
 
@@ -29,10 +29,10 @@ int regular_file_open(const char *path, struct stat *st);
  */
 int regular_file_open_recorded(const char *path, int flags, struct stat *st);
 
-/* The sentence for a negative status of these functions, which is returned. */
+/* Sets the sentence for a negative status of these functions, and returns the status. */
 int regular_file_error(struct error *err, int status, const char *path);
 
-/* So many bytes from where it stands; fewer are given at its end alone. -errno. */
+/* Reads this number of bytes at the current position; fewer only at the end of the file. -errno. */
 ssize_t regular_file_read(int fd, void *into, size_t size);
 
 #endif

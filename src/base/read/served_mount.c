@@ -16,9 +16,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define LINKS_MAX 40 /* as the kernel has it */
+#define LINKS_MAX 40 /* the kernel's limit */
 
-/* The list of mounts is read when it has changed: poll() reports that once. */
+/* The list of mounts, which is read again after a change. poll() reports each change once. */
 static struct {
 	pthread_mutex_t lock;
 	FILE *list; /* NULL: not read yet */
@@ -98,7 +98,7 @@ void served_mount_may_wait(void)
 	mounts.may_wait = true;
 }
 
-/* The number of a descriptor's mount, without a question to the file system; -errno. */
+/* The mount id of a descriptor; the file system is not asked. -errno. */
 static long mount_of(int fd)
 {
 	char path[64], line[128];
@@ -115,7 +115,7 @@ static long mount_of(int fd)
 	return mount;
 }
 
-/* Takes fd over: it, or -EREMOTE. */
+/* Returns fd, or closes it and returns -EREMOTE. */
 static int checked(int fd)
 {
 	long mount = fd < 0 ? 0 : mount_of(fd);
@@ -128,7 +128,7 @@ static int checked(int fd)
 	return mount < 0 ? (int)mount : -EREMOTE;
 }
 
-/* A path in steps: `rest` is the part that is not walked. */
+/* A walk along a path: `rest` is the part that was not walked yet. */
 struct served_mount_walk {
 	int fd;
 	unsigned links;
@@ -143,7 +143,7 @@ static int walk_from(struct served_mount_walk *w, const char *directory)
 	return w->fd < 0 ? w->fd : 0;
 }
 
-/* Puts the text of a link before the rest. */
+/* Puts the target of a link before the rest. */
 static int follow(struct served_mount_walk *w, int link)
 {
 	char text[PATH_MAX], joined[2 * PATH_MAX];
@@ -161,7 +161,9 @@ static int follow(struct served_mount_walk *w, int link)
 	return *text == '/' ? walk_from(w, "/") : 0;
 }
 
-/* One component. A link of /proc leads where its text does not say: the kernel follows it. */
+/*
+ * Walks one component. A link of /proc refers to an object, not to its text: the kernel follows it.
+ */
 static int step(struct served_mount_walk *w)
 {
 	size_t size = strcspn(w->rest, "/");

@@ -22,7 +22,7 @@ bool served_mount_any(void);
  */
 int served_mount_path(const char *path, int flags);
 
-/* From now on this process has no served mounts: its calls have a time limit. Before threads. */
+/* Disables the check: this process's calls have a time limit. Called before threads are started. */
 void served_mount_may_wait(void);
 
 #endif

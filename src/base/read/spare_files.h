@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * spare_files: whether a process may open so many more files.
+ * spare_files: checks whether a process may open a number of additional files.
  *
- * Asked before work that would otherwise leave out silently what it cannot open. 0, or -EMFILE
- * with a sentence that names the limit. Nothing is held. Any thread. Uses: base.
+ * It is called before work that would otherwise silently omit files that it cannot open. 0, or
+ * -EMFILE with a sentence that names the limit. Nothing is held. Any thread. Uses: base.
  */
 #ifndef ASSAY_BASE_FILE_SPARE_FILES_H
 #define ASSAY_BASE_FILE_SPARE_FILES_H
