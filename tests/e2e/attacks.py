@@ -19,8 +19,8 @@ HUNG = 4242  # the user whose memory and files do not answer; root mounts for it
 UNANSWERED = re.compile(
     rf"processes of user {HUNG}: \d+ reads? w\w+ not answered in time, \d+ more w")
 
-# A sequence of C0 and of C1, a line of its own, a title; cut within a character by the kernel,
-# which keeps 15 bytes of a command's name.
+# Control characters of C0 and C1, a line feed and a window title. The kernel cuts a command's name
+# after 15 bytes, here within a character.
 EVIL_NAME = "e\033[7m\u009b5m\r\nok\u20ac\u20ac"
 
 
@@ -50,7 +50,7 @@ def start(t, *words, **options):
 
 
 def copy_for_user(t, program, name):
-    """A copy of a program at a place that the other user reaches."""
+    """A copy of a program in a directory that the other user can enter."""
     if not t.path(name).exists():
         shutil.copy(program, t.path(name))
     return t.path(name)
@@ -66,8 +66,8 @@ def neighbour(t, *words):
 
 
 def hung(t, what):
-    """tests/workloads/hung.c: its process, and the pids of the user's processes, one of which is
-    hung from now on."""
+    """Starts tests/workloads/hung.c. Returns its process, and the pids of the user's processes; one
+    of these hangs from now on."""
     if os.geteuid():
         t.skip("only root can give a FUSE file system to another user")
     if what != "stack-uffd" and not os.path.exists("/dev/fuse"):
@@ -88,13 +88,14 @@ def hung(t, what):
 
 
 def release(t, process):
-    """Ends what hung() began, and unmounts its file system."""
+    """Ends the processes of hung(), and unmounts its file system."""
     process.stdin.close()
     t.wait(process)
 
 
 def journal(store_bytes, victim):
-    """A hot journal without a page, which names a super-journal: its next reader deletes that."""
+    """A hot journal without pages that names a super-journal: SQLite deletes that file when it
+    reads the journal."""
     magic = bytes.fromhex("d9d505f920a163d7")
     name = str(victim).encode()
     head = magic + struct.pack(">5I", 0, 4711, store_bytes // 4096, 512, 4096)
@@ -103,7 +104,7 @@ def journal(store_bytes, victim):
 
 
 def forged(t, program):
-    """A copy that claims the same build-id, with other rows: the CFA is where it is not."""
+    """A copy with the same build-id and other unwind rows: they give a wrong CFA."""
     section = re.search(r"\.eh_frame +PROGBITS +\w+ (\w+) (\w+)",
                         t.run("readelf", "-SW", program).out)
     at, size = (int(number, 16) for number in section.groups())

@@ -40,7 +40,7 @@ class Table:
         return len(self.nodes) - 1
 
     def path(self, parent, name, library=False, counted=False, inherited=False, **figures):
-        """A path below another (0: the root); gives its number."""
+        """Adds a path below another (0: the root), and returns its number."""
         kind = LIBRARY * library | COUNTED * counted
         word = OTHER if name == "(other)" else next(
             (word for word, known in self.functions.items()
@@ -99,7 +99,7 @@ class Table:
 
 
 def _pages(size):
-    """Bytes of a chunk with so many bytes of items."""
+    """The bytes of a chunk with this number of bytes of items."""
     return -(-(UNIT + size) // PAGE) * PAGE
 
 

@@ -27,7 +27,7 @@ def plain_name(name):
 
 
 class Truth:
-    """Counts by process: calls, paths, and how many more there may be (slack)."""
+    """Counts by process: calls, paths, and the number of additional calls that are allowed (slack)."""
 
     def __init__(self, path):
         self.calls = collections.defaultdict(collections.Counter)
@@ -46,12 +46,12 @@ class Truth:
 
 
 class Counted:
-    """A report's counts of one process (by pid, which an exec does not change)."""
+    """A report's counts of one process (by pid, which exec does not change)."""
 
     def __init__(self):
         self.calls = collections.Counter()
         self.paths = collections.Counter()
-        self.ends = {}  # by how many names: calls by so many last ones of a path
+        self.ends = {}  # number of names: calls by the last names of a path
 
     def add(self, path, calls):
         names = [plain_name(name) for name in path]
@@ -63,7 +63,7 @@ class Counted:
         self.ends.clear()
 
     def of_path(self, path):
-        """Calls by a whole path; "...;a;b": by all paths with that end."""
+        """Calls by whole path; "...;a;b": the sum of all paths that end so."""
         if not path.startswith("...;"):
             return self.paths[path]
         end = path[4:]
@@ -78,7 +78,7 @@ class Counted:
 
 
 def counted_of(report):
-    """Counted by pid."""
+    """Counts by pid."""
     processes = collections.defaultdict(Counted)
     for process in report["processes"]:
         counted = processes[process["pid"]]
@@ -132,10 +132,12 @@ def differences(pid, truth, counted, paths):
 
 
 def run_counted(t, assay, command, status=0, env=None):
-    """Runs a program that counts itself under an assay command; its truth, and the result."""
+    """Runs a program that counts its own calls under an assay command. Returns the program's
+    counts, and the result."""
     truth, command = t.write("truth", ""), list(command)
     if "orphan" in command:
-        # Its child runs a moment longer, and so does the command that started it.
+        # The program's child may exit after the program. The command that started it waits for
+        # both.
         command = ["sh", "-c", '"$@"; sleep 0.5', "sh", *command]
     result = t.assay(*assay, "--", *command, env={"TRUTH": str(truth), **(env or {})}, status=None)
     # A signal is reported as by a shell.

@@ -20,20 +20,20 @@ class Plan:
     def __init__(self, processes=3, tags=1500, begin=0, longjmp=0.0, lost=0.0, shared_sleep=False,
                  same_paths=False, fifo=False, recursion=True, inline=True, gap=1 << CLOCK_BITS,
                  births=True, cut=False, again=False):
-        self.processes = processes      # at the begin
-        self.tags = tags                # captured, or a few more
-        self.begin = begin              # tags that pass before the capture begins
-        self.longjmp = longjmp          # probability at each place that may
-        self.lost = lost                # of an exit
-        self.shared_sleep = shared_sleep  # below the process' own sleep a function of all
-        self.same_paths = same_paths    # no function tells the processes apart
-        self.fifo = fifo                # the process that was switched out first goes on first
+        self.processes = processes      # at the start
+        self.tags = tags                # captured; the capture may have a few more
+        self.begin = begin              # tags before the capture begins
+        self.longjmp = longjmp          # probability, for each place where one is possible
+        self.lost = lost                # probability that an exit is lost
+        self.shared_sleep = shared_sleep  # all processes sleep in one function, below their own
+        self.same_paths = same_paths    # no function identifies a process
+        self.fifo = fifo                # processes continue in the order of their switches
         self.recursion = recursion and not (longjmp or lost)
         self.inline = inline
-        self.gap = gap                  # events are closer than this
-        self.births = births            # processes begin and end meanwhile
-        self.again = again              # who wakes up may sleep on, and has left nothing
-        self.cut = cut                  # the capture ends anywhere, a switch undecided or not
+        self.gap = gap                  # limit of the distance of two events
+        self.births = births            # processes start and exit during the capture
+        self.again = again              # a process that wakes up may sleep again at once
+        self.cut = cut                  # the capture ends at any event, also during a switch
 
 
 class Process:
@@ -41,7 +41,7 @@ class Process:
         self.number = number
         self.stack = list(stack)
         self.body = None
-        self.waits = None  # for which interrupt
+        self.waits = None  # the interrupt that it waits for
         self.slice = 0
 
 
@@ -102,7 +102,8 @@ class Machine(Recorder):
         return steps
 
     def interrupts(self):
-        """The clock interrupt always comes, so that no two events are a wrap of the clock apart."""
+        """The clock interrupt always occurs, so the distance of two events is less than a wrap of
+        the clock."""
         r = self.random
         longest = self.plan.gap - (self.plan.gap >> 3)
         tick = min(longest, r.choice([1000, 10000, 300000, longest]))
@@ -147,7 +148,7 @@ class Machine(Recorder):
         """True if the next exit is lost."""
         if not self.plan.lost or self.random.random() >= self.plan.lost or len(self.stack) < 2:
             return False
-        # A call that seems open when a process sleeps hides the identity of the process.
+        # A call that seems open when a process sleeps makes the process impossible to identify.
         if self.stack[-2].name.startswith(("sleep", "ast", "tsleep")):
             return False
         return self.may_lose([self.stack[-1]], self.stack[-2])
@@ -155,7 +156,7 @@ class Machine(Recorder):
     # Processes
 
     def execute(self, process, body, depth=0):
-        """A generator: what the body asks of the machine."""
+        """A generator: yields what the function's body requests from the machine."""
         r = self.random
         for step in body:
             if step[0] == "run":
@@ -220,10 +221,10 @@ class Machine(Recorder):
         self.leave()
 
     def life(self, process):
-        """A user's program: system calls, and time that no tag is in."""
+        """A user's program: system calls, and time outside of any tag."""
         r = self.random
         process.catchers = []
-        if process.stack:  # a fork's child: it goes on where its parent was
+        if process.stack:  # a fork's child: it continues at the same place as its parent
             yield ("run", 1)
             self.undecided = False
             self.leave()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""device_ctf: a CTF 1.8 trace of a simulated device, written here and not by assay: other
-widths of id and clock, other fields in packets, packets cut where it suits.
+"""device_ctf: a CTF 1.8 trace of a simulated device, written without assay.
 
-The notes by which assay knows a device and its `!` and `=` again are comments of TSDL.
+Ids, clocks and packets have other sizes and fields than those that assay writes. Comments of TSDL
+contain the notes by which assay recognises a device and its `!` and `=`.
 """
 import struct
 

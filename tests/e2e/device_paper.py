@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""device_paper: captures of a 16+24-bit device with the totals that the first paper on
-this method printed, in its order of magnitude, made call by call (device_recorder).
+"""device_paper: captures of a 16+24-bit device with totals like those that the first paper on this
+method printed, made call by call (device_recorder).
 
-figure3() has the paper's totals (elapsed, tags, run, idle) and its row of bcopy; the
-other rows, and all of figure4() and figure5(), are numbers of our own, chosen as such
-kernels work. All clocks go round once in the midst.
+figure3() has the paper's totals (elapsed, tags, run, idle) and its row of bcopy. The other rows,
+and all of figure4() and figure5(), have numbers of this test, which are typical of such kernels.
+The clock of each capture wraps once.
 """
 from device_recorder import CLOCK_BITS, Recorder
 
@@ -15,7 +15,7 @@ class Script(Recorder):
     """A sequence of calls."""
 
     def call(self, name, *parts):
-        """Parts are ticks in the function itself, or what is to be done in it."""
+        """Parts are ticks in the function itself, or calls."""
         self.enter(name)
         self.do(*parts)
         self.leave()
@@ -28,7 +28,7 @@ class Script(Recorder):
                 self.pass_time(part)
 
     def idle_for(self, *parts, stack=None):
-        """`swtch` from the process that runs, and back to it or to another's stack."""
+        """`swtch` from the running process, and back to it or to another one's stack."""
         own = self.switch_out()
         self.do(*parts)
         self.switch_in(own if stack is None else stack)
@@ -42,7 +42,7 @@ BCOPY, IN_CKSUM = 165343, 153489  # net of all calls
 
 
 def first_and_rest(total, count, least):
-    """`count` numbers of that total, none below `least`, as equal as possible."""
+    """`count` numbers with this sum, as equal as possible, and none below `least`."""
     more, odd = divmod(total - least * count, count)
     return [least + more + (i < odd) for i in range(count)]
 
@@ -50,7 +50,7 @@ def first_and_rest(total, count, least):
 class Receiver(Script):
     def __init__(self):
         super().__init__(start=TURN - 250000)
-        # One copy from the card and one to the user each, the longest, and the shortest.
+        # One copy from the card and one to the user for each packet; the longest and the shortest.
         self.from_card = [1089, *first_and_rest(BCOPY - 1091 - 444 * 69, 443, 1)]
         self.to_user = [69] * PACKETS
         self.sums = first_and_rest(IN_CKSUM - 444 * 14, PACKETS, 1)
@@ -89,7 +89,7 @@ class Receiver(Script):
         self.call("soreceive", *parts, lambda: self.spl(5 + 15 * last), 10)
 
     def read(self, first):
-        """One system call: waits, and takes what has come."""
+        """One system call: waits, and reads the received data."""
         wait = 135 + 27 * (first == 0)
         self.call("sbwait", 5, lambda: self.call(
             "tsleep", 8, lambda: self.idle_for(wait - 20, lambda: self.packet(first), 20), 4), 3)
@@ -110,7 +110,7 @@ def figure3():
     return Receiver().run()
 
 
-# A process that forks, and its child and itself on the pages they share.
+# A process that forks; the child and the parent write to the pages that they share.
 
 class Forker(Script):
     ENTRIES, PAGES, FAULTS = 9, 120, 61
@@ -130,13 +130,13 @@ class Forker(Script):
         self.call("vm_map_entry_copy", 25, *(lambda p=p: self.copy_page(p) for p in pages), 10)
 
     def fork(self):
-        """The child gets a stack of its own, as the parent's is now."""
+        """The child gets its own stack, a copy of the parent's."""
         self.call("vmspace_fork", 80,
                   *(lambda n=n: self.copy_entry(n) for n in range(self.ENTRIES)), 40)
         self.call("cpu_fork", 30, lambda: self.call("bcopy", 410), 25)
 
     def fault(self, number):
-        """A write to a shared page copies it. Some pages must be read first."""
+        """A write to a shared page copies it. Some pages must be read from disk first."""
         wait = []
         if number % 20 == 5:
             wait = [lambda: self.call("vnode_pager_getpage", 90, lambda: self.call(
@@ -148,7 +148,7 @@ class Forker(Script):
             lambda: self.copy_page(number), 20), 6)
 
     def disk(self):
-        """Idle until the disk has it."""
+        """Idle until the disk has read the page."""
         self.idle_for(2800, lambda: self.call("wdintr", 35, lambda: self.call("wakeup", 14), 9), 12)
 
     def run(self):
@@ -179,7 +179,7 @@ def figure4():
     r.pass_time(9)
     reader = r.switch_out()
     r.pass_time(6)
-    # Another process that was at work before the capture began: its calls are unknown.
+    # Another process that ran before the capture began: its open calls are unknown.
     r.switch_in([r.unseen("trap"), r.unseen("pagein"), r.unseen(r.SWITCH)])
     r.pass_time(5)
     r.leave()

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""device_recorder: a CPU whose functions have tags, as its socket and a device in it see
-it, and the truth about it.
+"""device_recorder: a simulated CPU whose functions have tags, the events that a device in its socket
+records, and the true figures.
 
     r = Recorder()
     r.enter("main"), r.pass_time(10), r.inline("MARK"), r.leave()
     records(r.truth.events)       the device's bytes
     r.names()                     the names file
-    r.truth                       whose time it was
+    r.truth                       the true figures
 
-While time goes on, the recorder knows whose it is and adds it there and then: the truth
-follows from no rule on streams of tags. What a device cannot know is left out of it
-by what it means: a call is known if its entry was captured; time in what was
-entered before is `outside`; idle time is known if the entry of `swtch` that began it was,
-or if the capture began in the midst of it.
+The recorder adds all time to the running function at once, so the truth does not depend on rules
+about streams of tags. Figures that a device cannot know are left out: a call counts if its entry was
+captured; time in calls that were entered before is `outside`; idle time counts if the entry of the
+`swtch` that began it was captured, or if the capture began in it.
 
-Exits that are lost leave some figures open: Truth has the functions of such calls
-in `unsure`, and those whose net alone is unsure (the callers) in `unsure_net`.
+Lost exits make some figures uncertain: Truth has the functions of such calls in `unsure`, and those
+of which only the net is uncertain (the callers) in `unsure_net`.
 Times are ticks of the device's clock (us).
 """
 
@@ -26,8 +25,8 @@ CLOCK_BITS = 24
 class Function:
     def __init__(self):
         self.calls = self.elapsed = self.net = 0
-        self.nets = []  # of calls that ended and of which nothing was lost
-        self.open = 0   # had not ended
+        self.nets = []  # of calls that ended and have no lost exits
+        self.open = 0   # calls that had not ended
 
     def __repr__(self):
         return f"Function({self.__dict__})"
@@ -41,7 +40,7 @@ class Truth:
         self.idle = self.outside = 0
         self.unsure, self.unsure_net = set(), set()
         self.missing_exits = self.unmatched_exits = 0
-        self.bare_switches = 0  # back to a process of which no other call is known
+        self.bare_switches = 0  # to a process without other known calls
         self.steps = []       # Step, in order
 
     @property
@@ -57,7 +56,8 @@ class Truth:
 
 
 class Step:
-    """A line of the code path: enter, exit, unmatched (an exit), inline, out, in (switches)."""
+    """A line of the code path. Kinds: enter, exit, unmatched (an exit), inline, out and in
+    (switches)."""
 
     def __init__(self, kind, time, name, depth, call):
         self.kind, self.time, self.name, self.depth, self.call = kind, time, name, depth, call
@@ -69,17 +69,17 @@ class Call:
     def __init__(self, name, seen=False):
         self.name, self.seen = name, seen
         self.net = self.total = 0
-        self.broken = False  # an exit directly in it was lost, or its own
+        self.broken = False  # an exit in the call itself was lost, or exits of its callees
         self.stale = []      # calls in it whose exits were lost
         self.ended = False
 
 
 class Full(Exception):
-    """The device is complete."""
+    """The capture of the device is complete."""
 
 
 class Recorder:
-    """The CPU as it is seen from its socket: what is on top of what, and what time it is."""
+    """The CPU as its socket sees it: the stack of calls, and the time."""
     SWITCH = "swtch"
 
     def __init__(self, begin=0, tags=1 << 60, cut=True, start=0):
@@ -91,7 +91,7 @@ class Recorder:
         self.idle_unproved = False  # the capture began in idle, and `swtch` has not ended yet
         self.passed = 0
         self.capturing = False
-        self.undecided = False  # the process that goes on has not shown yet which one it is
+        self.undecided = False  # the process that continues is not identified yet
 
     def tag(self, name):
         if name not in self.tags:
@@ -99,7 +99,7 @@ class Recorder:
         return self.tags[name]
 
     def names(self, without=()):
-        """The names file; functions of `without` are unknown to it."""
+        """The names file, without the functions of `without`."""
         kinds = {name: "=" for name in self.truth.inline}
         kinds[self.SWITCH] = "!"
         return "".join(f"{name}/{tag}{kinds.get(name, '')}\n"
@@ -137,7 +137,7 @@ class Recorder:
         return True
 
     def begins_in_idle(self, tag):
-        """It shows: no interrupt was running that ends before `swtch` does."""
+        """This shows that no interrupt was running that ends before `swtch` does."""
         entered = tag in self.tags.values()
         return self.idle and entered and not self.stack or tag == self.tag(self.SWITCH) + 1
 
@@ -197,7 +197,7 @@ class Recorder:
         return Call(name)
 
     def still_open(self, *stacks):
-        """The capture ends: what runs is open, and what waits on these stacks."""
+        """The capture ends: the running calls are open, and so are those on other stacks."""
         if self.idle_unproved:
             self.truth.outside += self.truth.idle
             self.truth.idle = 0
@@ -206,7 +206,7 @@ class Recorder:
                 self.truth.function(call.name).open += call.seen
 
     def switch_out(self):
-        """`swtch` is entered: from now on the CPU is idle. The stack that waits."""
+        """`swtch` is entered: from now on the CPU is idle. Returns the stack that waits."""
         call = self.enter(self.SWITCH)
         stack, self.stack = self.stack, []
         self.idle, self.idle_known, self.undecided = True, call.seen, False
@@ -219,7 +219,7 @@ class Recorder:
         self.idle_unproved = False
 
     def lose(self, calls, by):
-        """The calls have ended without an exit; the exit of `by`, which contains them, shows it."""
+        """These calls have ended without an exit event. The exit of their caller `by` shows it."""
         for call in calls:
             call.broken = True
             self.truth.unsure.add(call.name)
@@ -228,7 +228,8 @@ class Recorder:
         self.truth.unsure_net.add(by.name)
 
     def may_lose(self, calls, by):
-        """Shown by the exit of `by`: it was captured, and none of the others looks like it."""
+        """True if the exit of `by` shows the end: it was captured, and no other open call has the
+        same tag."""
         names = {c.name for call in calls for c in (call, *call.stale)}
         names |= {c.name for c in by.stale}
         return by.seen and by.name not in names and all(c.seen for c in calls)

@@ -6,7 +6,7 @@ from device_recorder import Recorder, records
 
 
 def imported(t, data, names, *options, name="capture"):
-    """A CTF directory of a dump's bytes (or CSV text)."""
+    """Imports a dump's bytes (or CSV text) as a CTF directory."""
     dump, names_file = t.write(name + ".dump", data), t.write(name + ".names", names)
     t.assay("tags", "import", "--names", names_file, *options, "-o", t.path(name), dump)
     return t.path(name)
@@ -22,7 +22,7 @@ def rows(report):
 
 
 class Against:
-    """Checks of a report against a truth; `ns` of a tick."""
+    """Checks a report against a truth; `ns`: the length of a tick."""
 
     def __init__(self, t, report, truth, seed, hz=1000000):
         self.t, self.report, self.truth, self.hz = t, report, truth, hz
@@ -39,7 +39,7 @@ class Against:
         self.equal(row[key], self.ns(ticks), f"{key} of {row.get('function', 'the report')}")
 
     def books(self):
-        """What holds of every report."""
+        """Checks that apply to every report."""
         truth, report = self.truth, self.report
         self.time(report, "elapsed_ns", truth.elapsed)
         self.equal(report["tags"], len(truth.events), "tags")

@@ -42,8 +42,8 @@ _tests = []
 
 
 def stolen_ns():
-    """Time that a hypervisor took from this machine's CPUs so far. No thread's CPU clock includes
-    it, but samples and the wall clock do."""
+    """The total time that a hypervisor took from this machine's CPUs. No thread's CPU clock
+    includes it, but samples and the wall clock do."""
     with open("/proc/stat", encoding="ascii") as f:
         return int(f.readline().split()[8]) * 10**9 // os.sysconf("SC_CLK_TCK")
 
@@ -131,7 +131,7 @@ class Test:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-test-"))
         self.processes = []
 
-    # Surroundings
+    # Environment
 
     def path(self, name):
         """A path in the test's own directory."""
@@ -154,7 +154,7 @@ class Test:
         return str(path)
 
     def runtime(self, name="run"):
-        """An environment with a directory of the test's own where sessions are found."""
+        """An environment with its own directory for sessions."""
         path = self.path(name)
         path.mkdir(mode=0o700)
         return {"XDG_RUNTIME_DIR": str(path)}
@@ -241,7 +241,8 @@ class Test:
 
     def end(self):
         for process in self.processes:
-            # The group first, for what it started; the process itself may be gone by now.
+            # The group first, for the processes that it started; the process itself may have
+            # exited.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
@@ -254,7 +255,7 @@ class Test:
 
 
 def _attempt(function):
-    """How the test ended: the reason of a skip or None, and why it failed, "" where it did not."""
+    """Returns the reason of a skip or None, and the reason of a failure or ""."""
     t = Test()
     start = time.monotonic()
     try:
@@ -263,7 +264,7 @@ def _attempt(function):
         return str(skip), ""
     except Failure as failure:
         return None, f"{failure}\n({time.monotonic() - start:.1f} s)"
-    except Exception:  # a mistake in the test fails it, and the others go on
+    except Exception:  # an error in the test's code fails the test, and the other tests run
         return None, traceback.format_exc()
     finally:
         t.end()
@@ -271,7 +272,7 @@ def _attempt(function):
 
 
 def _run_one(number, function):
-    """Prints the test's line; False where it failed."""
+    """Prints the test's line; returns False if it failed."""
     line = f"ok {number} - {function.__name__.replace('_', ' ')}"
     failures = []
     for _ in range(2 if AGAIN and hasattr(function, "of_shares") else 1):

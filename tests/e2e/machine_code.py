@@ -17,10 +17,10 @@ import tempfile
 
 Section = collections.namedtuple("Section", "name type address offset size link")
 Function = collections.namedtuple("Function", "name start end local file")
-# What a call that throws does: pad is an address, or 0 (the exception goes on outward).
+# Where a call that throws continues: pad is an address, or 0 (the exception leaves the function).
 CallSite = collections.namedtuple("CallSite", "start end pad")
 
-ENDED = -1  # instead of a landing pad: nothing throws there, or the program is ended
+ENDED = -1  # instead of a landing pad: the call does not throw, or the program is ended
 SYMTAB, STT_FUNC, STT_FILE, STT_IFUNC, NOBITS = 2, 2, 4, 10, 8
 
 
@@ -84,7 +84,7 @@ class Image:
         return self.bytes[at:at + size]
 
     def at(self, address):
-        """Functions that hold an address."""
+        """The functions that contain an address."""
         i = bisect.bisect_right(self.starts, address)
         for start in reversed(self.starts[max(0, i - 4):i]):
             found = [f for f in self.by_start[start] if f.start <= address < f.end]
@@ -93,7 +93,7 @@ class Image:
         return []
 
     def disassemble(self, data=()):
-        """Fills `code`. `data`: (address, size) of what is no instruction."""
+        """Fills `code`. `data`: (address, size) of bytes that are not instructions."""
         path, blanked = self.path, None
         if data:
             content = bytearray(self.bytes)
@@ -119,17 +119,17 @@ class Image:
         self.following = dict(zip(self.order, self.order[1:]))
 
     def next(self, address):
-        """The address of the instruction behind; None at the end."""
+        """The address of the next instruction; None at the end."""
         return self.following.get(address)
 
     def before(self, address, count):
-        """Addresses of up to `count` instructions before, the nearest first."""
+        """The addresses of up to `count` previous instructions, the nearest first."""
         i = bisect.bisect_left(self.order, address)
         return reversed(self.order[max(0, i - count):i])
 
 
 class Bytes:
-    """Reads numbers of DWARF's from bytes that lie at an address."""
+    """Reads DWARF numbers from the bytes at an address."""
 
     def __init__(self, data, address, at=0):
         self.data, self.address, self.at = data, address, at
@@ -148,7 +148,7 @@ class Bytes:
                 return value
 
     def encoded(self, how):
-        """A pointer, as DW_EH_PE_* `how` says: absolute or relative to where it stands."""
+        """A pointer in the encoding `how` (DW_EH_PE_*): absolute, or relative to its own address."""
         here = self.address + self.at
         kind = how & 15
         if kind == 1:
@@ -234,7 +234,7 @@ def call_sites(image, begin, table):
 
 
 class LandingPads:
-    """Where a call goes on if it throws."""
+    """Returns the place at which a call continues if it throws."""
 
     def __init__(self, image):
         self.frames = sorted((begin, end, call_sites(image, begin, table) if table else None)
@@ -242,13 +242,13 @@ class LandingPads:
         self.begins = [frame[0] for frame in self.frames]
 
     def at(self, address):
-        """An address; 0: outward; None: no table; ENDED: the program is."""
+        """An address; 0: the caller; None: there is no table; ENDED: the program ends."""
         sites = self._sites(address)
         site = self.site(address)
         return None if sites is None else site.pad if site else ENDED
 
     def site(self, address):
-        """The range that an address is in; None: none."""
+        """The range that contains an address; None: there is none."""
         for site in self._sites(address) or ():
             if site.start <= address < site.end:
                 return site

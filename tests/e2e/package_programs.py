@@ -24,7 +24,7 @@ def source(name):
 
 
 def run_all(t, commands, cwd=None):
-    """Runs commands, some at a time; the first that fails ends the test."""
+    """Runs commands, several at a time; the first that fails ends the test."""
     waiting, running = list(commands), []
     while waiting or running:
         while waiting and len(running) < JOBS:
@@ -36,7 +36,7 @@ def run_all(t, commands, cwd=None):
 
 
 def compile_all(t, directory, files, command):
-    """Compiles files in `directory`, where the objects are put."""
+    """Compiles files in `directory`; the objects are written there."""
     run_all(t, [[*command, "-c", path, "-o", os.path.basename(path)[:-2] + ".o"]
                 for path in files], cwd=directory)
 
@@ -48,9 +48,9 @@ def link(t, directory, program, command, *libraries):
 
 
 def lua_files(directory):
-    """Files of the interpreter. `directory`, a directory for -I, gets a header."""
+    """Files of the interpreter. A header is written to `directory`, a directory for -I."""
     src = source("lua5.4") + "/src"
-    # Debian's own header, which its build makes.
+    # Debian's own header, which the package's build creates.
     with open(f"{directory}/lua5.4-deb-multiarch.h", "w", encoding="ascii") as f:
         f.write('#define DEB_HOST_MULTIARCH "none"\n')
     return [path for path in sorted(glob.glob(f"{src}/*.c")) if not path.endswith("/luac.c")]

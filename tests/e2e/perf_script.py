@@ -92,7 +92,7 @@ def samples(path, symbols=False):
     for line in text.splitlines():
         if maps.line(line) or not line.strip():
             continue
-        # Names of others' files may have lines of their own.
+        # File names of other processes may contain line feeds.
         found = SAMPLE.match(line) or SAMPLE.match(f"{held}?{line}")
         if not found:
             unknown += bool(held)

@@ -42,14 +42,14 @@ class PerfData:
         sample_type = IP | TID | TIME | CPU | PERIOD_BIT | CALLCHAIN
         attr = struct.pack("<IIQQQQQ", SOFTWARE, ATTR_SIZE, CPU_CLOCK, PERIOD, sample_type, 0,
                            MMAP | COMM | TASK | MMAP2).ljust(ATTR_SIZE, b"\0")
-        attrs, size = 104, ATTR_SIZE + 16  # an attr is followed by the place of its ids: none
+        attrs, size = 104, ATTR_SIZE + 16  # no ids: the place after an attr is empty
         header = struct.pack("<8sQQQQQQQQ32x", b"PERFILE2", attrs, size, attrs, size, attrs + size,
                              len(self.records), 0, 0)
         return header + attr + bytes(16) + self.records
 
 
 def _text(text):
-    """A text with its zero, filled up to a multiple of 8 bytes."""
+    """A text with its NUL, padded to a multiple of 8 bytes."""
     raw = text.encode() + b"\0"
     return raw.ljust(-(-len(raw) // 8) * 8, b"\0")
 

@@ -56,7 +56,7 @@ class Pprof:
         self.default = self.strings[every[14][0]]
 
     def location(self, data):
-        """Its functions, outermost first; the mapping it refers to must be there."""
+        """Its functions, outermost first; the mapping must exist."""
         number, lines = 0, []
         for field, value in fields(data):
             if field == 1:

@@ -30,7 +30,7 @@ def packed(numbers):
 
 
 class Profile:
-    """A profile.proto under way; texts get their numbers as they come."""
+    """A profile.proto that is being built; texts are numbered in the order of their use."""
 
     def __init__(self, *types):
         self.texts, self.body, self.functions, self.places = [""], b"", {}, {}
@@ -59,7 +59,7 @@ class Profile:
         return self.functions[name]
 
     def place(self, address, *lines, mapping=1):
-        """lines: (function, line), the innermost first; none: an address alone."""
+        """lines: (function, line), the innermost first; empty: only an address."""
         key = (address, lines)
         if key not in self.places:
             self.places[key] = len(self.places) + 1

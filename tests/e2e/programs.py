@@ -31,7 +31,7 @@ def comment(text):
 
 
 def skip(reason):
-    """This test cannot be run here."""
+    """Raised when the test cannot run on this machine."""
     raise harness.Skip(reason)
 
 
@@ -111,7 +111,7 @@ class Code:
             self.functions[name] = (int(address, 16), int(address, 16) + int(size, 16))
 
     def function_at(self, address):
-        """The name of the function that holds an address, or None."""
+        """The name of the function that contains an address, or None."""
         return next((name for name, (low, high) in self.functions.items()
                      if low <= address < high), None)
 

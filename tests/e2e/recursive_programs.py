@@ -228,7 +228,8 @@ class Group:
 
 
 def write_program(seed, textbook=3):
-    """The text of a program: so many textbook recursions, or those named, and a random group."""
+    """The text of a program: this number of textbook recursions, or those named, and a random
+    group."""
     rng = random.Random(seed)
     names = rng.sample(sorted(TEXTBOOK), textbook) if isinstance(textbook, int) else textbook
     group = Group(rng, "r")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""shadow_count: call paths of a run, by assay and by shadow.c in the same run, compared.
+"""shadow_count: compares the call paths of a run, as counted by assay and by shadow.c in the same
+run.
 
-A path is a number: Paths numbers each pair of a parent path and a function's name. So deep
-recursions need no text of a whole path until one has to be shown.
+A path is a number: Paths numbers each pair of a parent path and a function's name, so that deep
+recursions need no text until a path is printed.
 """
 
 import collections
@@ -18,7 +19,7 @@ class Paths:
         self.numbers, self.pairs = {}, [None]
 
     def number(self, parent, name):
-        """The path `name` called in the path `parent` (0: called by no function)."""
+        """The path of function `name` below the path `parent` (0: the root)."""
         number = self.numbers.setdefault((parent, name), len(self.pairs))
         if number == len(self.pairs):
             self.pairs.append((parent, name))
@@ -50,14 +51,14 @@ def symbols_of(program):
 
 
 def shadow_paths(path, program, paths):
-    """What shadow.c wrote: calls by path, and the count of exits that fitted no entry."""
+    """The output of shadow.c: calls by path, and the number of exits that matched no entry."""
     names, calls, open_paths = symbols_of(program), collections.Counter(), [0]
     with open(path, encoding="ascii") as f:
         bad = int(f.readline().split()[1])
         for line in f:
             count, depth, function = line.split()
             del open_paths[int(depth):]
-            # The runtime calls its hooks to measure them: its functions have no name here.
+            # The runtime calls its hooks to measure them; these calls have no name here.
             if function == "-" or open_paths[-1] is None:
                 open_paths.append(None)
                 continue
@@ -91,7 +92,8 @@ def differences(truth, counted, paths):
 
 
 def measure(t, library, paths, command, **options):
-    """A run under both counts: shadow's calls by path, and what is wrong with either count."""
+    """Runs a program under both counters. Returns shadow's calls by path, and errors of either
+    counter."""
     shadow, data = t.path("shadow.paths"), t.path("shadow.calls")
     t.assay("calls", "-q", "-o", data, "--", "sh", "-c",
             'SHADOW=$1 LD_PRELOAD="$2 $LD_PRELOAD"; export SHADOW LD_PRELOAD; shift 2; exec "$@"',

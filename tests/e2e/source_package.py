@@ -19,11 +19,11 @@ APT = "/etc/apt"
 
 
 class SourceError(Exception):
-    """The source cannot be had here, with the reason."""
+    """The source cannot be downloaded; the text is the reason."""
 
 
 def deb822_sources():
-    """Stanzas of *.sources, as deb-src, those of Debian's archive alone (they have main)."""
+    """Stanzas of *.sources as deb-src, only those of Debian's archive (they have main)."""
     for path in sorted(glob.glob(f"{APT}/sources.list.d/*.sources")):
         with open(path, encoding="utf-8") as f:
             for stanza in re.split(r"\n\s*\n", f.read()):
@@ -70,7 +70,7 @@ def source_package(name, cache):
         if not shutil.which(tool):
             raise SourceError(f"{tool} is not installed")
     os.makedirs(cache, exist_ok=True)
-    # One at a time: tests that run side by side want sources too, perhaps the same.
+    # A lock: tests that run at the same time may need the same source.
     with open(os.path.join(cache, "lock"), "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.isdir(target):
@@ -79,7 +79,7 @@ def source_package(name, cache):
 
 
 def fetch(name, root, target):
-    """By apt, of what its lists say; they are made new where it does not get it by them."""
+    """By apt with its current lists; if that fails, the lists are updated first."""
     work = target + ".new"
     environment = dict(os.environ, APT_CONFIG=configure(root))
     lists = f"{root}/updated"

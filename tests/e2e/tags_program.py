@@ -146,7 +146,7 @@ def build(t, name="program", source=PROGRAM, names="p.names", extra=()):
 
 
 def place(t):
-    """An environment with a directory of the test's own for what processes record."""
+    """An environment with its own directory for recordings of processes."""
     directory = t.path("recorded")
     directory.mkdir(mode=0o700, exist_ok=True)
     return {"ASSAY_TAGS_DIR": str(directory)}
@@ -158,7 +158,7 @@ def left_over(t):
 
 
 def calls_of(report):
-    """Calls by function; inline tags by how often."""
+    """Calls by function; inline tags by their count."""
     counts = {}
     for function in report["functions"]:
         counts[function["function"]] = counts.get(function["function"], 0) + function["calls"]
@@ -168,10 +168,10 @@ def calls_of(report):
 
 
 def of_rounds(*counts):
-    """The calls of so many rounds, each begun by a call of rounds()."""
+    """The calls of this number of rounds, each begun by a call of rounds()."""
     return {"rounds": len(counts), "branch": sum(counts), "leaf": 2 * sum(counts)}
 
 
 def events_of(*counts):
-    """Entries and exits."""
+    """The number of entries and exits."""
     return 2 * sum(of_rounds(*counts).values())

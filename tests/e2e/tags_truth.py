@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tags_truth: what a trace of event tags says, read without assay.
+"""tags_truth: reads a trace of event tags without assay.
 
     build = Tagged(t, trigger="ring")       a names file, and flags to compile with
     program = build.program("plain", "-O2") of tests/workloads/calls
     trace = Trace(directory, build.names)   packets and words, as docs/FORMAT.md has them
     trace.processes                         calls_truth.Counted by pid
-    trace.unsound()                         what should not be, one text each
+    trace.unsound()                         errors in the trace, one text each
 
-The reader here knows the stream's layout and nothing else; it follows entries and exits by
-themselves, so that what `assay report` tells can be held against it.
+This reader only uses the layout of the stream and the order of entries and exits, so the output of
+`assay report` can be compared with it.
 """
 
 import array
@@ -42,7 +42,7 @@ class Tagged:
         self.link = run(*flags, "--libs").out.split()
 
     def start(self, name, level, *more):
-        """A compiler at work, and what it will have made."""
+        """A running compiler, and the program that it will create."""
         source = next(p for room in SOURCES for p in (room / f"{name}.c", room / f"{name}.cpp")
                       if p.exists())
         cpp = source.suffix == ".cpp"
@@ -66,7 +66,7 @@ class Tagged:
 
 
 def names_by_tag(path):
-    """Names as people know them, by entry tag."""
+    """Function names as in the source, by entry tag."""
     found = {}
     with open(path, encoding="utf-8") as f:
         for line in f:
@@ -97,7 +97,7 @@ def packets(path):
 
 
 class Trace:
-    """All events of a trace, followed. `paths`: count them by path too."""
+    """All events of a trace, matched. `paths`: count them by path too."""
 
     def __init__(self, directory, names, paths=True):
         self.directory, self.names = str(directory), names_by_tag(names)
@@ -127,14 +127,14 @@ class Trace:
         self.open += sum(len(stack) for stack in stacks.values())
 
     def _clock(self, packet, name):
-        """Times never go backwards, and the last one is the packet's end."""
+        """Times never decrease, and the last one is the packet's end."""
         ticks = [word >> 24 for word in packet.words if word & 0xFFFFFF != VOID]
         if not ticks:
             return
         if packet.begin >> 40 == packet.end >> 40:
             sound = ticks == sorted(ticks) and ticks[0] >= packet.begin & CLOCK
         else:
-            # The clock turns once: what is before it is greater than what is behind.
+            # The clock wraps once: the value before the wrap is greater than the value after it.
             turned = [t if t >= packet.begin & CLOCK else t + CLOCK + 1 for t in ticks]
             sound = turned == sorted(turned)
         if not sound:
@@ -166,7 +166,7 @@ class Trace:
                 self._exit(tag - 1, stack)
 
     def _counts(self, tags, counted):
-        """How often each tag came, without order."""
+        """The count of each tag, without regard to the order."""
         for tag, count in tags.items():
             if tag >= RESERVED:
                 self.void += count * (tag == VOID)
@@ -183,7 +183,7 @@ class Trace:
             self.balance[name] += -count if tag & 1 else count
 
     def _exit(self, tag, stack):
-        """The nearest open call of the function ends; those in it were left by a jump."""
+        """Ends the nearest open call of the function; calls inside it were left by a jump."""
         for i in range(len(stack) - 1, -1, -1):
             if stack[i][0] == tag:
                 del stack[i:]
@@ -191,7 +191,7 @@ class Trace:
         self.unmatched += 1
 
     def unsound(self, lost=False):
-        """What should not be. `lost`: events may be discarded."""
+        """Errors in the trace. `lost`: events may be discarded."""
         wrong = self.wrong[:8]
         if self.discarded and not lost:
             wrong.append(f"{self.discarded} events were discarded")

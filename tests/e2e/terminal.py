@@ -30,8 +30,8 @@ def on_terminal(t, *words, status=0, env=None):
 
 
 def check_harmless(t, bytes, what, named=True):
-    """Nothing acts on the terminal but assay's own colours and line of progress. A line feed in a
-    quoted field of CSV is data."""
+    """Checks that no control sequence reaches the terminal except assay's own colours and progress
+    line. A line feed in a quoted field of CSV is data."""
     try:
         text = bytes.decode()
     except UnicodeDecodeError as error:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs with known shares: the intervals of the report hold the truth as often as they
-say, and are not wider than they need be; a program in step with the timer is either right
-or warned of. The truth is the share that the program was told to have; the run's own, by
-its CPU clock, stands beside it.
+"""Programs with known shares: the report's intervals contain the true share as often as they claim,
+and are not wider than necessary.
 
-Short form: 12 recordings of each kind. With ASSAY_LONG 100, and the bounds as they are meant."""
+A program that runs in step with the timer is reported correctly or warned about. The true share is
+a parameter of the program; the program also measures the share of each run by its CPU clock. Short
+form: 12 recordings of each kind. ASSAY_LONG=1: 100 recordings, and stricter bounds.
+"""
 
 import collections
 import json
@@ -15,26 +16,30 @@ from harness import main, test_of_shares
 from programs import LONG, comment, record, report, workdir, workload
 
 RECORDINGS = 100 if LONG else 12
-# At a true coverage of 95 % fewer than 6 of 12 hold the truth once in two million times.
+# At a true coverage of 95 %, fewer than 6 of 12 intervals contain the true share once in two
+# million times.
 LEAST_COVERED = 93 if LONG else 6
-# Mean width against the scatter seen. Twelve errors give their scatter to a factor of 5 but
-# once in a million times (chi square, 11 degrees); a hundred to a half.
+# Ratio of the mean width to the observed scatter. The scatter of twelve errors is known within a
+# factor of 5, except once in a million times (chi square, 11 degrees); that of a hundred, within a
+# half.
 WIDEST = 1.5 if LONG else 5.5
-# The alarm's own level is 0.002: so many of 12 are warned of once in ten million times.
+# The level of the warning is 0.002: more than this number of warnings in 12 occurs once in ten
+# million times.
 MOST_WARNED = RECORDINGS // 10 if LONG else 3
 RATE = 997
-# A thousand samples in step are a thousand witnesses.
+# A thousand samples in step with the program count as a thousand independent ones.
 STEP_SECONDS = 2 if LONG else 1
 
-# Its turns are by the wall clock: another process may take more CPU time from one of them than from
-# the other.
+# The program takes turns by the wall clock: another process may take more CPU time from one turn
+# than from the other.
 UNDISTURBED = ["chrt", "-f", "1"] if os.geteuid() == 0 else []
 
 Measured = collections.namedtuple("Measured", "share low high own warnings")
 
 
 def measure(work, *mode, rate=RATE):
-    """One recording of share: what the report says of share_f, and the run's own truth."""
+    """One recording of the program `share`: the share of share_f in the report, and the true share
+    of the run."""
     path = f"{work}/perf.data"
     done = record(path, "-q", "-F", str(rate), "--", *UNDISTURBED, workload("share"),
                   *map(str, mode))
@@ -45,7 +50,7 @@ def measure(work, *mode, rate=RATE):
     none = {"share": 0, "low": 0, "high": 0}
     f, g = rows.get("share_f", none), rows.get("share_g", none)
     assert 0 <= f["low"] <= f["share"] <= f["high"] <= 1, f
-    # The program's start and what interrupts it belong to neither function.
+    # The program's start and interrupts belong to neither function.
     both = f["share"] + g["share"]
     return Measured(f["share"] / both, f["low"] / both, f["high"] / both, own, found["warnings"])
 
@@ -55,7 +60,7 @@ def in_step(warnings):
 
 
 def intervals(name, truth, *mode):
-    """Recordings of a program whose share is `truth`; each run has its share by chance too."""
+    """Recordings of a program whose share is `truth`; each run has a random share around it."""
     errors, own_errors, widths, covered, own_covered, warned = [], [], [], 0, 0, 0
     with workdir() as work:
         for number in range(RECORDINGS):
@@ -95,7 +100,7 @@ def bursts(t):
 
 @test_of_shares
 def in_step_with_the_timer(t):
-    """Right, or warned of, as often as intervals are right."""
+    """The share is correct, or the report warns, as often as intervals contain the truth."""
     right = warned = either = 0
     with workdir() as work:
         for _ in range(RECORDINGS):
@@ -112,10 +117,8 @@ def in_step_with_the_timer(t):
 
 @test_of_shares
 def the_same_program_out_of_step(t):
-    """At another rate the same program is sampled rightly, and not warned of.
-
-    By chance it is, once in 500 times: three in a row are none.
-    """
+    """At another rate the same program is sampled correctly, without a warning. A warning by chance
+    occurs once in 500 times; three in a row do not occur."""
     with workdir() as work:
         for _ in range(3):
             m = measure(work, "step", RATE, 2, rate=1499)

@@ -27,7 +27,7 @@ RECORDERS = ("record", "store", "ring")
 
 
 def state_of(directory):
-    """Every file, directory and link below it: owner, mode, times and content."""
+    """Owner, mode, times and content of every file, directory and link below the path."""
     found = {}
     for where, folders, files in os.walk(directory):
         for name in (".", *folders, *files):
@@ -59,7 +59,7 @@ def children(pid):
 
 
 class Target:
-    """What root has: files that must not change, and the attacker's places."""
+    """Root's files, which must not change, and the attacker's directories."""
 
     def __init__(self, t):
         attacks.need_root(t)
@@ -81,7 +81,7 @@ class Target:
 
 
 class Attackers:
-    """Starts all attacks. `skipped`: reasons, by attack."""
+    """Starts all attacks. `skipped` gets the reasons of those that cannot run, by attack."""
 
     def __init__(self, t, target, stack):
         self.t, self.target, self.skipped = t, target, {}
@@ -103,8 +103,8 @@ class Attackers:
         t.start(stacks, "recurse", lasting, "20", stdout=subprocess.DEVNULL)
 
     def plant(self):
-        """Sidecars of stores, links in shared places, a directory that is a link now and then, and
-        a table that becomes shorter now and then."""
+        """Journals beside stores, links in shared directories, a directory that is replaced by a
+        link repeatedly, and a table that is truncated repeatedly."""
         t, home, shared = self.t, self.target.home, self.target.shared
         victim = self.target.canaries / "victim"
         for name in ("day.db", "a.db"):
@@ -137,7 +137,7 @@ class Attackers:
 
 
 class Recorders:
-    """Root's recording, store and flight recorder, and what is measured of them."""
+    """Root's recording, store and flight recorder, and their measured memory."""
 
     def __init__(self, t, target, stack):
         self.t, self.env = t, target.env
@@ -167,8 +167,8 @@ class Recorders:
             self("stop", "--name", name, status=None)
 
     def measure(self):
-        """One look at the memory, one question to the sessions, and a command that asks no session:
-        it takes as long as programs need to start on such a machine."""
+        """Measures the memory once, queries the sessions, and runs a command that queries no
+        session: its duration is that of any program on such a machine."""
         begin = time.monotonic()
         sessions = self.status()
         answered = time.monotonic()
@@ -198,7 +198,7 @@ class Recorders:
 
 
 def start_build(t):
-    """Two compiler jobs that begin again as soon as they end."""
+    """Two compiler jobs that start again whenever they end."""
     t.need("cc")
     source = t.write("build/big.c", "\n".join(
         f"double f{i}(double *a, int n) {{ double s = {i}; for (int j = 0; j < n; j++) "
@@ -208,8 +208,8 @@ def start_build(t):
 
 
 def act_as_root(t, r, target, attackers):
-    """Commands of root that lead to what the attacker has prepared. Where a link comes and goes,
-    both ends are right."""
+    """Commands of root that use paths prepared by the attacker. If a link appears and disappears,
+    both results are correct."""
     home, shared = target.home, target.shared
     t.has(r("start", "--store", home / "day.db", "--name", "x", status=1).err,
           "belongs to another user", "start into a planted store")
@@ -233,7 +233,8 @@ def act_as_root(t, r, target, attackers):
 
 
 def check_books(t, name, report):
-    """Recorded and missing ticks are all that were due, and the terms are all the time."""
+    """Recorded and missing ticks add up to the ticks that were due, and the terms to the total
+    time."""
     ledger = report["ledger"]
     ticks = ledger["ticks"]
     t.true(ledger["closed"], f"{name}: the books are closed")
@@ -253,7 +254,7 @@ def check_books(t, name, report):
 
 
 def check_reported(t, name, words, skipped):
-    """Each loss that an attack causes is named."""
+    """Each loss that an attack causes is reported."""
     with_stacks = name != "store"
     parts = ["longer than 4095 bytes", "mappings were left out"]
     if with_stacks:
@@ -265,7 +266,7 @@ def check_reported(t, name, words, skipped):
 
 
 def check_counts(t, accounts, said):
-    """What a session counted until its end is in its report, too, with no smaller count."""
+    """The report has each count that the session had at its end, and no smaller number."""
     for name, account in accounts.items():
         for sentence in account["notes"]:
             number, text = sentence.partition(" ")[::2]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measuring takes no more than it may: the rate follows from what a sample costs here, every
-sample says what it stands for, the books close at whatever rates there were, and the report
-tells them."""
+"""Measuring takes no more CPU time than its budget. The rate follows from the measured cost of a
+sample, each sample has its own period, the time accounts close at all rates, and the report
+lists the rates."""
 
 import math
 import re
@@ -9,19 +9,19 @@ import re
 from harness import main, stolen_ns, test, test_of_shares
 
 FLOOR_HZ = 19
-# So much CPU time, by the process's own clock; says who it is.
+# Uses this CPU time, by the process's own clock, and prints its pid.
 BURN = "import os, time\nprint(os.getpid())\nwhile time.process_time() < {}: pass"
 
 
 def most_hz():
-    """The kernel's limit of rates, which it lowers where a PMU's interrupts take long."""
+    """The kernel's limit of sampling rates, which it lowers if interrupts of a PMU take long."""
     with open("/proc/sys/kernel/perf_event_max_sample_rate", encoding="ascii") as f:
         return int(f.read())
 
 
 def records_all(t, *words, seconds=2, env=None):
-    """A recording of the whole machine while a program takes so much CPU time: its report, and the
-    ns that samples say the program took."""
+    """Records the whole machine while a program uses this CPU time. Returns the report, and the ns
+    of the program according to the samples."""
     path = t.path("budget.data")
     pid = t.assay("record", "-q", "-a", "-o", path, *words, "--", "python3", "-S", "-c",
                   BURN.format(seconds), env=env, timeout=150).out
@@ -44,8 +44,8 @@ def books_close(t, report):
 
 @test_of_shares
 def the_rate_is_what_the_budget_allows(t):
-    # Where others have the CPU for those few ms, what a sample costs is not measured: three times in
-    # a row that is no chance.
+    # If other programs use the CPU during those few ms, the cost of a sample is not measured. Three
+    # such failures in a row are not chance.
     for _ in range(3):
         asked = min(50000, most_hz())
         path, report = records_all(t, "-F", asked, "--budget", "1")
@@ -72,7 +72,8 @@ def the_rate_is_what_the_budget_allows(t):
 
 @test_of_shares
 def samples_stand_for_the_time_between_them(t):
-    """With an empty cache the first tables take much of the budget: the rate changes, as a rule."""
+    """With an empty cache the first unwind tables use much of the budget, so the rate usually
+    changes."""
     t.need("perf")
     seconds, before = 4, stolen_ns()
     path, report = records_all(t, "-g", "-F", "20000", "--budget", "1", seconds=seconds,
@@ -81,16 +82,16 @@ def samples_stand_for_the_time_between_them(t):
     rates = report["recordings"][0]["rates"]
     t.true(rates and rates[0]["period_ns"] > 50000, f"the rate is as asked: {rates}")
     books_close(t, report)
-    # As perf reads the file, each sample has one of the periods that the report tells.
+    # As perf reads the file, each sample has one of the periods that the report lists.
     text = t.run("perf", "script", "-i", path, "-F", "event,period", "-G", timeout=120).out
     found = {int(line.split()[0]) for line in text.splitlines()
              if line.split()[1:] and line.split()[1].startswith("cpu-clock:")}
     t.true(found, "perf finds no samples")
     t.true(found <= {rate["period_ns"] for rate in rates},
            f"{sorted(found)} are not all of the periods of {rates}")
-    # A busy machine takes the CPU from it at any moment: its samples are as many as chance has
-    # them, and at low rates they are few. Each stands for a period, and there is one a period at
-    # most; six standard deviations are once in a hundred million times.
+    # Other programs may take the CPU from it at any moment, so its number of samples is random, and
+    # small at low rates. Each sample counts for one period. A deviation of six standard deviations
+    # occurs once in a hundred million times.
     chance = 6 * math.sqrt(sum(rate["period_ns"] * rate["length_ns"] for rate in rates))
     t.between(report["burnt_ns"], seconds * 1e9 * 0.98 - chance,
               seconds * 1e9 * 1.05 + chance + stolen, "time of the process that knows its own")
@@ -133,7 +134,8 @@ def more_than_the_kernel_allows_is_a_ceiling(t):
 @test
 def what_set_up_takes_belongs_to_the_budget(t):
     out = t.path("a.data")
-    # A ten-thousandth of a second is less than any set-up takes: that is said before the command runs.
+    # Any set-up takes more than a ten-thousandth of a second. The message appears before the
+    # command runs.
     result = t.assay("record", "-a", "-o", out, "--budget", "0.01", "--duration", "1s", "--", "sh",
                      "-c", "echo runs >&2; sleep 1")
     t.true(re.match(r"assay: The budget of 0\.01 % of a CPU cannot be kept in 1 s: the set-up used "
@@ -142,13 +144,13 @@ def what_set_up_takes_belongs_to_the_budget(t):
     recording = t.report(out)["recordings"][0]
     took = t.report(out)["observer"]["start_cpu_ns"] / t.report(out)["ledger"]["cpus"]
     t.true(recording["budget"]["spent"] * 1e9 >= took / 2, "the set-up is part of what was taken")
-    # Without a duration it is said from when on the budget is kept.
+    # Without a duration, the message says from when on the budget is kept.
     result = t.assay("record", "-a", "-o", out, "--budget", "0.01", "--", "sh", "-c", "echo runs >&2")
     t.true(re.match(r"assay: A recording of less than [\d.]+ s uses more than the budget of 0\.01 % of "
                     r"a CPU: the set-up used [\d.]+ ms of CPU time\.\nruns\n", result.err), str(result))
     result = t.assay("record", "-q", "-o", out, "--budget", "0.01", "--duration", "1s")
     t.equal(result.err, "", "with -q")
-    # A hundred seconds of a CPU are more than it takes.
+    # The recorder takes less than a hundred seconds of a CPU.
     result = t.assay("record", "-a", "-o", out, "--budget", "100", "--duration", "100s", "--", "sh",
                      "-c", "kill -INT $PPID; exec sleep 100", status=None)
     t.lacks(result.err, "budget", "what is kept is not remarked")

@@ -17,7 +17,7 @@ from programs import Obeying
 
 LIBRARY = BUILD / "runtime" / "libassay-calls.so"
 
-# Counts follow from the arguments: N branches, two leaves each; then what `end` says.
+# The arguments determine the counts: N branches with two leaves each; then the action of `end`.
 PROGRAM = r"""
 #include <signal.h>
 #include <stdio.h>
@@ -90,14 +90,14 @@ def build(t, name="program", source=PROGRAM, flags=("-finstrument-functions",)):
 
 
 def place(t):
-    """An environment with a directory of the test's own for tables."""
+    """An environment with its own directory for tables."""
     directory = t.path("tables")
     directory.mkdir(mode=0o700, exist_ok=True)
     return {"ASSAY_CALLS_DIR": str(directory)}
 
 
 def calls_of(process):
-    """Calls by function, over all its paths."""
+    """Calls by function, summed over all its paths."""
     counts = {}
     for path in process["paths"]:
         counts[path["path"][-1]] = counts.get(path["path"][-1], 0) + path["calls"]
@@ -109,7 +109,7 @@ def processes(t, file):
 
 
 def count(t, program, *words, status=0, options=(), env=None):
-    """Runs it under assay calls; what the file says."""
+    """Runs the program under assay calls; returns the contents of the file."""
     t.assay("calls", "-q", "-o", t.path("c.calls"), *options, "--", program, *words,
             status=status, env={**place(t), **(env or {})})
     return processes(t, t.path("c.calls"))
@@ -138,7 +138,7 @@ def got(t, *words):
 
 
 def refused(t, *words, status=1, **options):
-    """The sentence of a mistake."""
+    """The error message of a wrong command line."""
     result = t.assay("calls", *words, status=status, **{"env": place(t), **options})
     t.true(result.err.startswith("assay: "), f"not assay's own sentence: {result.err}")
     return result.err
@@ -345,7 +345,7 @@ def children_with_an_environment_of_their_own_are_counted(t):
             found = count(t, program, how, *own)
             t.equal([calls_of(p)["leaf"] for p in found if calls_of(p).get("leaf")], [1, 1],
                     f"calls of the program and of its child, by {how} with {own[:2]}")
-    # An empty LD_PRELOAD says that the child is not to be counted.
+    # An empty LD_PRELOAD excludes the child from counting.
     t.equal(len(count(t, program, "spawn", "LD_PRELOAD=")), 1, "processes")
     result = t.assay("calls", "-q", "--memory", "64", "-o", t.path("c.calls"), "--", program, "show",
                      "A=b", "LD_PRELOAD=libm.so.6", env=place(t))
@@ -498,7 +498,7 @@ def no_room_for_tables_is_told(t):
         run("umount", full)
 
 
-# How it ends
+# Ways in which a program ends
 
 @test
 def who_reads_no_further_leaves_no_table_behind(t):
@@ -648,7 +648,7 @@ def children_that_run_on_and_counted_nothing_are_named(t):
             child = int(result.err.split("(process ")[1].split(")")[0])
             os.write(hold, b"x")
             t.until(lambda: not pathlib.Path(f"/proc/{child}").exists(), "the child ends")
-            if how == "raw":  # no handler of fork ran: what it counts goes to its parent's table
+            if how == "raw":  # no fork handler ran, so the child's calls go to its parent's table
                 continue
             process, = got(t, child)
             t.equal(calls_of(process)["leaf"], 1, "what it counted later")
@@ -742,7 +742,7 @@ def get_reads_what_runs_and_what_ended(t):
 @test
 def reset_acts_on_all_and_on_blocked_ones(t):
     program = build(t)
-    # Both are blocked in read(2) until they get a byte.
+    # Both block in read(2) until they receive a byte.
     one, two, ended = Counted(t, program, 20), Counted(t, program, 30), Counted(t, program, 1)
     ended.end()
     out = t.assay("calls", "reset", env=place(t)).out
@@ -759,7 +759,7 @@ def reset_acts_on_all_and_on_blocked_ones(t):
     found = {p["pid"]: calls_of(p) for p in got(t)}
     t.equal(found[one.pid], {"rounds": 1, "branch": 6, "leaf": 12})
     t.equal(found[two.pid], {})
-    # Calls from before the reset are not in the counts after their end.
+    # Calls that began before the reset are not counted when they end.
     one.end()
     two.end()
     found = {p["pid"]: calls_of(p) for p in got(t)}
@@ -856,7 +856,7 @@ def an_exec_begins_another_process_of_the_report(t):
     t.equal(calls_of(found["program"])["leaf"], 8)
 
 
-# Mistakes
+# Wrong command lines
 
 @test
 def mistakes_are_told_before_anything_runs(t):
@@ -965,7 +965,7 @@ def what_runs_in_a_pid_namespace_is_known(t):
     inside = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
     if run(*inside, "true", status=None).status:
         t.skip("PID namespaces may not be made here")
-    program = Counted(t, build(t), 3, inside)  # unshare has no calls that are counted
+    program = Counted(t, build(t), 3, inside)  # unshare makes no counted calls
     for rounds in (5, 6):
         t.equal([p["name"] for p in listed(t)["processes"]], ["program"], "what runs")
         program.rounds(rounds)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Call paths where perf_event is denied, as in containers: counted all the same,
-waiting not separated, and said so."""
+"""Call paths where perf_event is not permitted, as in containers: calls are counted, waiting is not
+separated, and the report says so."""
 
 import os
 
@@ -32,7 +32,7 @@ def waiting_is_not_separated_and_the_report_says_so(t):
     t.equal(process["waiting_separated"], False, "waiting_separated")
     row, = [path for path in process["paths"] if path["path"][-1] == "sleepy"]
     t.equal(row["calls"], 1, "calls of sleepy")
-    # It slept 900 ms and worked 100: all of it stands as net, and waiting as unknown.
+    # It slept 900 ms and worked 100 ms: all of this is net time, and the waiting time is unknown.
     t.between(row["total_ns"], 0.98e9, 1.02 * said(t, result)["wall_ns"],
               "total of sleepy, its sleep included")
     t.equal(row["blocked_ns"], None, "blocked is not known")
@@ -41,7 +41,7 @@ def waiting_is_not_separated_and_the_report_says_so(t):
 
 @test_of_shares
 def where_it_is_allowed_it_is_separated(t):
-    """The test of the test: the same without the filter."""
+    """A check of the test itself: the same without the filter."""
     data = t.path("allowed.calls")
     result = t.assay("calls", "-o", data, "--", TIMES, "sleepy")
     t.lacks(result.out, "waiting not separated")
@@ -59,7 +59,7 @@ def counted(*words, **options):
 
 @test
 def a_program_without_a_table_runs_as_it_is(t):
-    """No room for a file, or a directory that cannot be made: no thread has a table."""
+    """No space for a file, or a directory that cannot be created: no thread has a table."""
     alone = counted(THREAD, "crowd")
     t.true(len(alone) > 3, f"the program counts its calls: {alone}")
     tables = t.path("tables")

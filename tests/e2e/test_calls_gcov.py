@@ -39,7 +39,7 @@ def gcov_counts(t, directory):
 
 
 def assay_counts(t, data):
-    """The same, by assay, of the one process."""
+    """The same counts by assay, of the only process."""
     counts = collections.Counter()
     processes = [p for p in t.report(data, timeout=120)["processes"] if p["paths"]]
     t.equal(len(processes), 1, "processes that called")
@@ -53,7 +53,7 @@ def assay_counts(t, data):
 
 
 def check(t, directory, words, status=0, name="calls"):
-    """Runs it and compares; the result, and gcov's counts."""
+    """Runs the program and compares; returns the result and gcov's counts."""
     for old in glob.glob(f"{directory}/*.gcda"):
         os.unlink(old)
     data = t.path(name + ".data")
@@ -70,7 +70,8 @@ def check(t, directory, words, status=0, name="calls"):
 
 
 def check_tags(t, directory, words):
-    """Another run (no two are the same: lua's hashes have a seed), by its tags and by gcov."""
+    """Another run, counted by tags and by gcov: each run of lua differs, because its hashes have a
+    random seed."""
     data = t.path("tags")
     for old in glob.glob(f"{directory}/*.gcda"):
         os.unlink(old)
@@ -116,7 +117,7 @@ def lua_by_its_own_errors_and_coroutines(t):
     t.need("gcc", "gcov")
     directory = str(t.path("lua"))
     os.mkdir(directory)
-    # gcov counts a function with computed gotos by jumps, not by entries: none, here.
+    # gcov counts jumps, not entries, in a function with computed gotos. There is none here.
     flags = [ASSAY, "tags", "flags", "--names", t.path("names")]
     plugin = (BUILD / "plugin" / "gcc" / "assay_tags.so").exists()
     tags, libraries = ([run(*flags, kind).out.split() for kind in ("--cflags", "--libs")]
@@ -140,7 +141,7 @@ def zstd_compressing_and_decompressing(t):
     os.mkdir(directory)
     files = [path for part in ("lib/common", "lib/compress", "lib/decompress", "lib/dictBuilder",
                                "programs") for path in glob.glob(f"{src}/{part}/*.c")]
-    # gcov cannot tell calls of what is always taken in: nothing is, here.
+    # gcov does not count calls of functions that are always inlined. There are none here.
     flags = ["-DZSTD_DISABLE_ASM", "-DZSTD_NO_INLINE", "-DXXH_NO_INLINE_HINTS=1",
              "-DZSTD_LEGACY_SUPPORT=0", "-DBACKTRACE_ENABLE=0",
              f"-I{src}/lib", f"-I{src}/lib/common", f"-I{src}/programs"]
@@ -181,7 +182,8 @@ def sqlite3_by_its_shell(t):
     tree = directory + "/tree"
     compile_all(t, directory, sqlite3_files(t, tree), [*COMPILE, *SQLITE3_FLAGS, f"-I{tree}"])
     program = link(t, directory, "sqlite3", LINK, "-lm")
-    # No file of the user's is read. One query is wrong, which is the shell's status.
+    # No configuration file of the user is read. One query is wrong, so the shell's exit status is
+    # not 0.
     script = t.write("script.sql", QUERIES)
     result, want = check(t, directory, [program, "-init", "/dev/null", ":memory:",
                                         f".read {script}"], status=1)

@@ -20,10 +20,9 @@ PROGRAMS = [os.path.join(BUILD, "tests", "guest", name)
             for name in ("kernel_paths", "kernel_truth")]
 TIMEOUT = limit(100)  # one boot; 40 s on a machine that has nothing else to do
 
-# Code that one CPU patches while another runs it is not what an emulator with a thread for each
-# is good at: the kernel stumbles over breakpoints that are gone.
-# With a clock that goes through a device each reading costs an emulator so much that traced
-# timer interrupts fill the time between them.
+# Emulators with a thread for each CPU fail when one CPU patches code that another one runs: the
+# kernel stops at breakpoints that were removed. If reading the clock accesses a device, each
+# reading takes an emulator so long that traced timer interrupts use all the time between them.
 QEMU = ["-accel", "tcg,thread=single",
         "-append", "console=ttyS0 quiet panic=-1 clocksource=tsc tsc=reliable"]
 
@@ -103,7 +102,7 @@ class Process:
         self.threads, self.paths = [], []
 
     def calls(self, function):
-        """Of all paths that end in the function."""
+        """The sum of all paths that end in the function."""
         return sum(p.calls for p in self.paths if p.names and p.names[-1] == function)
 
 
@@ -128,7 +127,7 @@ def parse(text):
 
 
 def the_guest():
-    """One boot serves all tests."""
+    """One boot for all tests."""
     if not os.path.exists(PROGRAMS[0]):
         skip("built without libtracefs")
     if "result" not in state:
@@ -188,7 +187,7 @@ def paths_lead_from_the_entry(t):
     way = next(n for n in paths if n[-1:] == ("do_unlinkat",))
     assert way[-2] == "__x64_sys_unlink", f"do_unlinkat is called by {way}"
     assert all(n[:i] in paths for n in paths for i in range(len(n))), "a path without its parent"
-    # __x64_sys_getppid may be its own root or its dispatcher's callee; nothing else calls it.
+    # __x64_sys_getppid may be a root, or called by its dispatcher. No other function calls it.
     ways = {n for n in paths if n[-1:] == ("__x64_sys_getppid",)}
     assert len(ways) == 1 and len(next(iter(ways))) <= 3, ways
 
@@ -286,7 +285,8 @@ def all_is_put_back_after_a_kill(t):
 
 @test
 def without_the_tracer_the_way_out_is_told(t):
-    """This machine's kernel may have it or not; with no right to it, it is refused anyway."""
+    """The machine's kernel may have the tracer or not; without permission the command fails in both
+    cases."""
     if not os.path.exists(PROGRAMS[0]):
         skip("built without libtracefs")
     done = run(["setpriv", "--reuid", "65534", "--clear-groups", PROGRAMS[0], "true"]) \

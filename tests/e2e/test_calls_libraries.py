@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls into libraries are counted to the last one, and change nothing.
+"""Calls into libraries are counted exactly, and the counting changes no result.
 
-The programs of tests/workloads/calls_libraries* count the library functions that
-they call, check what those give, and end with status 3 if it is wrong. A
-library has several names for one function: names are compared by the address that
-the library gives them (nm).
+The programs of tests/workloads/calls_libraries* count the library functions that they call, check
+the results, and end with status 3 if one is wrong. A library may have several names for one
+function, so names are compared by the address that the library gives them (nm).
 """
 
 import functools
@@ -16,14 +15,14 @@ from harness import main, test
 
 PROGRAMS = ("calls_libraries", "calls_libraries_noplt", "calls_libraries_now")
 CPP = ("calls_libraries_cpp", "calls_libraries_cpp_noplt")
-# What the workload's own counting and macros of libc's headers call.
+# Functions that the workload's counting and macros of libc's headers call.
 UNTOLD = {"strcmp", "__errno_location", "__sigsetjmp", "__pthread_register_cancel",
           "__pthread_unregister_cancel", "__pthread_unwind_next", "strstr"}
 
 
 @functools.cache
 def aliases(program):
-    """The first of a function's names, by each of its names, in all libraries of a program."""
+    """Maps each name of a function to its first name, for all libraries of a program."""
     names = {}
     libraries = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     for library in re.findall(r"=> (/\S+)", libraries):
@@ -41,7 +40,7 @@ def aliases(program):
 
 
 def one_name(program, name):
-    """A name as aliases() has it; those of libc's debug symbols too."""
+    """A name in the form of aliases(), also for names from libc's debug symbols."""
     known = aliases(program)
     name = plain_name(name.split("@")[0])
     bare = name.removeprefix("__GI_").lstrip("_").removesuffix("_ifunc")
@@ -56,7 +55,7 @@ UNWINDING = {"_Unwind_Resume", "_dl_find_object", "pthread_once", "strlen"}
 
 
 class Calls:
-    """A process's calls: of its own functions and of libraries', by name and by path."""
+    """A process's calls of its own and of library functions, by name and by path."""
 
     def __init__(self, program, process):
         self.own, self.libraries, self.paths = {}, {}, {}
@@ -67,7 +66,7 @@ class Calls:
                        if path[:-1] in within and path[-1].split("@")[0] not in UNWINDING]
         for row in process["paths"]:
             names = [name for name in row["path"] if name != "(outside)"]
-            # Without a function of the program around: the counting's own.
+            # Calls outside of all functions of the program: those of the counting itself.
             if not names or not row["calls"] or row["library"] and len(names) == 1:
                 continue
             names = [one_name(program, name) for name in names]
@@ -85,7 +84,7 @@ def record(t, program, case, *words):
 
 
 def differences(program, truth, processes, strict):
-    """The differences from the truth. `strict`: no other function was called."""
+    """The differences from the program's own counts. `strict`: no other function may be called."""
     wrong = []
     got = {}
     for process in processes:

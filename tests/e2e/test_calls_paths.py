@@ -63,7 +63,8 @@ def sqlite3(t, compiler, files):
     compile_all(t, directory, files,
                 [compiler, *COMPILE, *SQLITE3_FLAGS, f"-I{t.path('tree')}"])
     program = link(t, directory, "sqlite3", [compiler, "-rdynamic"], "-lm")
-    # No file of the user's is read. Two statements are wrong, which is the shell's status.
+    # No configuration file of the user is read. Two statements are wrong, so the shell's exit
+    # status is not 0.
     called = check(t, f"sqlite3, {compiler} -O3", [program, "-init", "/dev/null", ":memory:",
                                                   f".read {SCRIPTS / 'paths.sql'}"], status=1)
     t.true({"sqlite3VdbeExec", "sqlite3Select", "balance_nonroot"} <= called,

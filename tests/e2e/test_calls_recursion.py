@@ -34,7 +34,7 @@ def build_all(t, source, name):
 
 
 def check(t, library, seed, textbook):
-    """One program in all its builds; how many calls and paths they had."""
+    """Runs all builds of one program; returns the number of calls and paths."""
     source = t.write(f"program{seed}.c", write_program(seed, textbook))
     found, plain, calls, count, paths = [], {}, 0, 0, Paths()
     for build, program in build_all(t, source, f"program{seed}").items():

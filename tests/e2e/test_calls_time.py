@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Times of counted calls, against what programs measure of themselves; books that
-close; counts that outlive kill -9; reset while a process is blocked.
+"""Times of counted calls, compared with the programs' own measurements; time accounts that close;
+counts that are kept after kill -9; reset while a process is blocked.
+tests/workloads/calls/times.c prints the time of its threads by their CPU clocks and the
+scheduler.
 
-tests/workloads/calls/times.c says what its thread's CPU clock and the scheduler
-told it. Times are compared with that, never with a wish.
+Results are compared with these times, never with nominal ones.
 """
 
 import mmap
@@ -23,7 +24,7 @@ MS = 1e6
 
 
 def row_of(process, function):
-    """The one path that ends in a function."""
+    """The only path that ends in a function."""
     found = [path for path in process["paths"] if path["path"][-1] == function]
     if len(found) != 1:
         raise AssertionError(f"{len(found)} paths end in {function}")
@@ -31,11 +32,9 @@ def row_of(process, function):
 
 
 def counts_idle_time():
-    """This kernel's CPU clock is of no use as truth now.
-
-    Seen on virtual machines, for minutes: a thread that sleeps often is said to use half a
-    millisecond of CPU each time, where perf's task-clock has ten microseconds.
-    """
+    """This kernel's CPU clock cannot be used as truth now. Virtual machines show this for minutes:
+    a thread that sleeps often is charged half a millisecond of CPU time for each sleep, while
+    perf's task-clock counts ten microseconds."""
     cpu, wall = time.thread_time(), time.monotonic()
     for _ in range(100):
         time.sleep(0.001)
@@ -58,7 +57,7 @@ def books_close(t, report):
             for clock in ("cpu", "wall"):
                 residual = thread[f"{clock}_residual_ns"]
                 t.true(residual is not None, f"the {clock} clock's residual is known")
-                # Some 50 us are what reading the clocks and beginning a thread takes.
+                # Reading the clocks and starting a thread take about 50 us.
                 least = -thread["cpu_ns"] if inflated and clock == "cpu" else \
                     -0.01 * thread[f"{clock}_ns"] - 5e4
                 t.between(residual, least,
@@ -71,7 +70,7 @@ stolen_before = 0
 
 
 def counted(t, *command):
-    """The report on what is counted of a command, and the words that its programs say."""
+    """The report on the calls of a command, and the output of its programs."""
     global stolen_before
     data, stolen_before = t.path("calls.data"), stolen_ns()
     result = t.assay("calls", "-q", "-o", data, "--", *command, timeout=120)
@@ -94,8 +93,8 @@ def agrees(t, row, said):
 
 
 def in_three(t, check, *words):
-    """Counts `times WORDS` and checks that. Stolen time is reported in whole ticks of 10
-    ms, which is much of 100: if there is any, one of three runs must be right."""
+    """Counts `times WORDS` and checks the times. Stolen time is reported in ticks of 10 ms, which
+    is a large part of 100 ms: if there is any, one of three runs must be right."""
     for last in (False, False, True):
         report, said = counted(t, TIMES, *words)
         try:
@@ -123,7 +122,8 @@ def many_short_sleeps_between_two_hooks(t):
     def check(report, said):
         process = report["processes"][0]
         agrees(t, row_of(process, "naps"), said)
-        # The ring holds fewer: the CPU clock settled it, which the report says.
+        # The ring holds fewer records. The times follow from the CPU clock then, and the report
+        # says so.
         t.true("settled" in " ".join(process["flags"]), f"flags say so: {process['flags']}")
         books_close(t, report)
     in_three(t, check, "naps", 100000 if LONG else 20000)
@@ -141,7 +141,8 @@ def two_busy_programs_on_one_cpu(t):
         agrees(t, row, word)
         t.near(row["preempted_ns"], word["run_delay_ns"], 0.02 * word["run_delay_ns"] + 5e5,
                "preempted, against the scheduler's run_delay")
-        # Half of it, more where others run there too, less where one of them came late.
+        # Half of the time; more if other programs ran there too, less if one of the two started
+        # late.
         t.between(row["preempted_ns"] / row["wall_ns"], 0.05, 1, "share of preempted")
         t.true(row["blocked_ns"] < 0.02 * row["wall_ns"], "it hardly blocks")
     books_close(t, report)
@@ -161,7 +162,7 @@ def books_of_four_threads_that_work_and_sleep(t):
 
 
 class Counter:
-    """Where `times count` publishes how often it called, and its pid."""
+    """The file in which `times count` publishes its number of calls and its pid."""
 
     def __init__(self, t):
         self.path = t.write("counter", bytes(4096))
@@ -197,7 +198,7 @@ def killed_in_the_midst_all_calls_are_in_the_report(t):
 
 
 def speak(process, line):
-    """Sends a byte, if one is given, and gives the line that comes."""
+    """Sends a byte, if one is given, and returns the next line."""
     if line:
         process.stdin.write(line)
         process.stdin.flush()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Counts of calls are exact, to the last one: programs that count themselves.
+"""Counts of calls are exact, for programs that count their own calls.
 
-Each case of tests/workloads/calls runs under `assay calls` as it was built by
-GCC and, where there is one, by Clang, at -O0 and -O2; calls of every function
-in every process, and paths where the program knows them, are what it told.
+Each case of tests/workloads/calls runs under `assay calls`, built by GCC and, if installed, by
+Clang, at -O0 and -O2. The calls of every function in every process, and the paths that the program
+knows, equal the program's own counts.
 """
 
 import os
@@ -17,7 +17,7 @@ VARIANTS = ("gcc-O0", "gcc-O2", "clang-O0", "clang-O2")
 
 
 def variants(program):
-    """The builds of a program that are here; the first two must be."""
+    """The builds of a program that exist here; the first two must exist."""
     found = [f"{program}-{variant}" for variant in VARIANTS
              if os.path.exists(HERE / f"{program}-{variant}")]
     if len(found) < 2:
@@ -26,7 +26,7 @@ def variants(program):
 
 
 def record(t, program, *words, status=0, env=None):
-    """Runs a program under `assay calls`; its truth and the file of its counts."""
+    """Runs a program under `assay calls`; returns its own counts and the file of assay's."""
     data = t.path("calls.data")
     truth, result = run_counted(t, ["calls", "-q", "-o", data], [HERE / program, *words],
                                 status=status, env=env)
@@ -34,7 +34,7 @@ def record(t, program, *words, status=0, env=None):
 
 
 def check(t, program, case, status=0, paths=True, strangers=False):
-    """All builds of a case."""
+    """Runs all builds of a case."""
     wrong = []
     for build in variants(program) * ROUNDS:
         truth, data, _ = record(t, build, case, status=status)
@@ -48,7 +48,7 @@ def check(t, program, case, status=0, paths=True, strangers=False):
 
 
 def add(program, case, title, **options):
-    """One test."""
+    """Defines one test."""
     def function(t):
         check(t, program, case, **options)
     function.__name__ = f"{program}_{case}_{title}".replace(" ", "_")
@@ -160,7 +160,7 @@ plugin_case("kept", "never unloaded")
 
 
 def deep_case(case, depth):
-    """Paths are as long as they are deep: only how many calls there are is asked for."""
+    """Paths are as long as the recursion is deep, so only the number of calls is compared."""
     def function(t):
         for build in variants("plain"):
             truth, data, _ = record(t, build, case)
@@ -215,7 +215,7 @@ def paths_by_their_end_are_all_that_end_so(t):
 
 @test
 def comparing_finds_one_call_too_few_and_one_too_many(t):
-    """The test of the test: a truth and reports that are off by one."""
+    """A check of the test itself: reports that differ from the truth by one call."""
     path = t.write("truth", "7 calls 3 main\n7 calls 2 void a::f(int)\n7 path 2 main;a::f\n")
     truth = Truth(path)
 

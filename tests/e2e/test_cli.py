@@ -15,7 +15,7 @@ def commands(t):
 
 
 def options(t, command):
-    """The long options that the help of a command names."""
+    """The long options in the help of a command."""
     text = t.assay("help", command).out
     return sorted(set(re.findall(r"^  (?:-\w, |    )--([\w-]+)", text, re.M)))
 
@@ -55,7 +55,7 @@ def help_fits_eighty_columns(t):
     for command in commands(t):
         text = t.assay("help", command).out.split("\nExamples:")[0]
         for line in text.splitlines():
-            # The usage is one line, to be copied.
+            # The usage is one line, which a user can copy.
             if not line.startswith("Usage:"):
                 t.true(len(line) <= 80, f"{command}: a line of {len(line)} columns: {line}")
 
@@ -93,7 +93,7 @@ def man_pages_are_well_formed(t):
     for command in [None] + commands(t):
         page = t.assay("help", "--man", *([command] if command else [])).out
         result = run("mandoc", "-Tlint", "-Wwarning", input=page, status=None)
-        # Pages bear no date: the same sources give the same pages.
+        # Pages have no date: the same sources give the same pages.
         wrong = [line for line in result.out.splitlines() if "missing date" not in line]
         t.equal(wrong, [], f"mandoc's word on the page of {command}")
 
@@ -118,7 +118,7 @@ def completions_are_read_by_their_shells(t):
 
 
 def complete_in_bash(t, *words):
-    """What bash offers for the last of the words."""
+    """The completions that bash offers for the last word."""
     script = t.write("completion", t.assay("help", "--completion", "bash").out)
     quoted = " ".join(f"'{word}'" for word in words)
     return run("bash", "-c", f"source {script}; COMP_WORDS=({quoted}); "
@@ -139,7 +139,7 @@ def bash_offers_commands_options_and_values(t):
 def fish_offers_commands_options_and_values(t):
     t.need("fish")
     script = t.write("completion", t.assay("help", "--completion", "fish").out)
-    # fish completes commands that it can find.
+    # fish completes only commands that it finds in PATH.
     t.path("bin").mkdir()
     t.path("bin/assay").symlink_to(os.path.abspath(ASSAY))
     for line, wanted in (("assay doc", ["doctor"]), ("assay doctor --j", ["--json"]),
@@ -151,7 +151,7 @@ def fish_offers_commands_options_and_values(t):
 
 
 def mistake(t, *words):
-    """The sentence that a mistake gets; status 2, nothing on the output."""
+    """The message for a wrong command line; status 2, and no standard output."""
     result = t.assay(*words, status=2)
     t.equal(result.out, "", "the output")
     t.true(result.err.startswith("assay: "), f"not assay's own sentence: {result.err}")
@@ -221,7 +221,8 @@ def outputs_that_are_full_are_no_success(t):
 
 @test
 def closed_descriptors_are_not_taken_for_a_recording_s(t):
-    """What is opened in their place would get the messages, and a session lose its lock."""
+    """Files opened with these descriptor numbers would receive the messages, and a session would
+    lose its lock."""
     data, env = t.path("closed.data"), t.runtime()
     run("sh", "-c", '"$1" record -o "$2" -- sh -c "exit 3" <&- >&- 2>&-; test $? = 3 && "$1" report "$2"',
         "sh", ASSAY, data, env=env)

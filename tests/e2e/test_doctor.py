@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""doctor: its findings are what the machine says when asked directly."""
+"""doctor: its findings equal the machine's state, which the test reads directly."""
 import errno
 import glob
 import os
@@ -90,11 +90,12 @@ def frame_pointers_are_found_where_they_are(t):
     path, library = t.write("a.c", source), t.path("a.so")
     if run("unshare", "-m", "mount", "--bind", path.parent, path.parent, status=None).status:
         t.skip("mount namespaces are not allowed")
-    # A library of the list that assay itself does not use is hidden by one built here.
+    # A library that is in the list of `doctor` and that assay does not use is hidden by one built
+    # here.
     place = glob.glob("/usr/lib/*/libcrypto.so.3")
     if not place:
         t.skip("no libcrypto.so.3 to stand in for")
-    # No start files and no linker's own: they bring unwind tables.
+    # Without start files and files of the linker, since these contain unwind tables.
     bare = ("-fno-asynchronous-unwind-tables", "-nostdlib", "-Wl,--no-ld-generated-unwind-info")
     framed, unframed = ("-fno-omit-frame-pointer", "-g"), ("-fomit-frame-pointer", "-s")
     for flags, table, percent, debug, state in (
@@ -107,7 +108,7 @@ def frame_pointers_are_found_where_they_are(t):
         check = [c for c in t.json(result.out)["checks"] if c["name"] == "openssl"][0]
         t.has(check["what"], f"{table} unwind table, frame pointers in {percent} % of 50 functions")
         t.has(check["what"], debug)
-        # -g walks by the tables, on x86-64.
+        # On x86-64, -g uses unwind tables.
         walked = table == "with" and platform.machine() == "x86_64"
         t.equal(check["state"], state if walked or table == "no" or percent else "missing")
 
@@ -135,7 +136,7 @@ def a_directory_that_cannot_be_made_is_missing_and_the_reason_told(t):
 
 @test
 def where_a_filter_refuses_perf_events_the_way_out_is_told(t):
-    """As containers do: to root, too."""
+    """As in containers: root is denied, too."""
     way = "docker run --security-opt seccomp=unconfined --cap-add PERFMON"
     for code in (errno.EPERM, errno.ENOSYS):
         denied = (t.workload("noperf"), code, ASSAY)

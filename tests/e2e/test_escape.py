@@ -7,7 +7,7 @@ import threading
 
 from harness import *
 
-# Spins in a function of its own for argv[1] seconds of CPU time; %s are names.
+# Spins in its own function for argv[1] seconds of CPU time; each %s is a name.
 SPIN = """
 #include <stdlib.h>
 #include <time.h>
@@ -43,7 +43,7 @@ def compile(t, name, prefix, *flags, main=MAIN):
 
 
 def cached(t):
-    """The environment with a cache of the test's own."""
+    """An environment with its own cache."""
     return {"XDG_CACHE_HOME": str(t.path("cache"))}
 
 
@@ -72,7 +72,7 @@ def is_named(t, out, name, least=100):
     t.true(any(row.get("line") for row in code["instructions"]), "lines are known")
 
 
-# Waits until process $1 has had so many hundredths of a second of CPU time, as /proc tells.
+# Waits until process $1 has used this number of hundredths of a second of CPU time, by /proc.
 HAS_RUN = """
 has_run() {
 	while read -r _ _ _ _ _ _ _ _ _ _ _ _ _ user system _ <"/proc/$1/stat" &&
@@ -100,7 +100,8 @@ def program_that_ended_and_was_deleted_within_a_second(t):
                 continue
             compile(t, "brief", "brief")
             out = record(t, "./brief 0.4; rm brief; sleep 2", *options, machine_wide=machine_wide)
-            # A starved recorder of a whole machine with its stacks drops most of them.
+            # A recorder of the whole machine with stacks that gets too little CPU time drops most
+            # of them.
             is_named(t, out, "brief_inner", 20 if machine_wide and options else 100)
 
 
@@ -176,14 +177,15 @@ def programs_that_nobody_sampled_are_not_kept(t):
         compile(t, f"p{i}", "idle", f"-Wl,--build-id=0x{'ab' * 19}{i:02x}")
         ids[f"p{i}"] = build_id(t, t.path(f"p{i}"))
     out = record(t, "for i in 0 1 2 3 4 5 6 7; do ./p$i 0; rm p$i; done; ./busy 1; rm busy; sleep 1",
-                 "-F", "99", "--no-witness")  # whose samples are for the books alone
+                 "-F", "99", "--no-witness")  # its samples are only used for the time account
     is_named(t, out, "busy_inner", 20)
     rows = t.report("--sort", "image", "--percent-limit", "0", out, env=cached(t))["rows"]
     sampled = {ids[name] for name in ids
                if any(row["image"].endswith(f"/{name}") and row["samples"] for row in rows)}
     kept = {path.name for path in t.path("cache").glob("assay/image/[0-9a-f]*")}
     t.true(sampled <= kept, f"kept are {kept}, sampled {sampled}, of {ids}")
-    # A program may run on a CPU whose ring was just read: then it is unknown whether a sample hit it.
+    # A program may run on a CPU whose ring has just been read: then the recorder does not know
+    # whether it has samples.
     t.true(len(kept - sampled) <= 3, f"kept are {kept}, sampled {sampled}, of {ids}")
 
 
@@ -205,7 +207,7 @@ def killed_recorder_leaves_what_was_kept(t):
 
 
 def strip_to_mini_debug(t, program):
-    """Takes the symbols away, and puts the local functions back as distributions do."""
+    """Removes the symbols, and restores those of local functions as distributions do."""
     t.need("objcopy", "strip", "xz", "nm")
     plain, mini = t.path("plain"), t.path("mini")
     t.run("objcopy", "--only-keep-debug", program, plain)
@@ -234,7 +236,7 @@ def stripped_program_with_mini_debug_info_names_its_local_functions(t):
 
 
 class Server:
-    """Gives /buildid/ID/debuginfo on loopback, once `answers` is set, and counts."""
+    """Serves /buildid/ID/debuginfo on loopback, once `answers` is set, and counts the requests."""
 
     def __init__(self, files):
         asked = self.asked = []

@@ -14,7 +14,7 @@ import subprocess
 from harness import ASSAY, main, run, test
 from pprof_read import Pprof
 
-# Recursion, direct and by turns, callbacks and pairs that are called from several places.
+# Direct and mutual recursion, callbacks, and pairs of functions with several callers.
 PROGRAM = r"""
 #include <stdlib.h>
 #include <unistd.h>
@@ -50,7 +50,7 @@ OWN = {"main", "spin", "rec", "odd", "even", "compare", "apply", "wait_a_little"
 
 
 def counted(t):
-    """The program's recording of all calls."""
+    """A recording of all calls of the program."""
     source = t.write("prog.c", PROGRAM)
     program, recording = t.path("prog"), t.path("prog.calls")
     run("cc", "-g", "-O0", "-finstrument-functions", "-o", program, source)
@@ -122,7 +122,7 @@ def folded_lines_add_up_to_the_report(t):
 
 
 def callgrind_pairs(text):
-    """(caller, callee) to calls; recursion levels of valgrind's are one function."""
+    """(caller, callee) to calls; valgrind's recursion levels are one function."""
     names, pairs, at, callee = {}, collections.Counter(), "", ""
 
     def name(word):
@@ -150,7 +150,8 @@ def callgrind_counts_each_pair_as_valgrind_does(t):
     run("valgrind", "--tool=callgrind", f"--callgrind-out-file={t.path('vg.out')}",
         t.path("plain"))
     theirs = callgrind_pairs(t.path("vg.out").read_text())
-    # What is called back from a library that is not instrumented has its caller's caller here.
+    # For a callback from a library that is not instrumented, the caller here is the caller of the
+    # library.
     known = {pair: n for pair, n in theirs.items() if set(pair) <= OWN}
     got = {pair: n for pair, n in ours.items() if set(pair) <= OWN and pair[1] != "compare"}
     t.true(len(known) >= 8, "pairs to compare")
@@ -185,7 +186,7 @@ def callgrind_annotate_finds_the_reports_times(t):
             alone[path[-1]] += values[column]
             for function in set(path):
                 below[function] += values[column]
-        slack = len(report) + 1  # whole numbers: less than one a path
+        slack = len(report) + 1  # whole numbers: the error is less than one for each path
         found = annotated(t, t.path("out.cg"), event)
         t.near(found["PROGRAM TOTALS"], sum(alone.values()), slack, f"{event} of all")
         for function in OWN:

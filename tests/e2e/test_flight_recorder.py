@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A flight recorder whose memory went round: its snapshot is a recording of the last stretch,
-with books that close over it and the names of those who started long before; perf sees the
-same in it."""
+"""A flight recorder whose memory has been overwritten: its snapshot is a recording of the last
+interval, with a time account that closes for it, and the names of processes that started before.
+perf reads the same from it."""
 import collections
 import contextlib
 import os
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 
 
 class Recorder:
-    """A session of the test's own."""
+    """A session in a directory of its own."""
 
     def __init__(self, t):
         self.t = t
@@ -49,12 +49,12 @@ class Recorder:
         return self.t.json(self("status", "--json").out)["sessions"][0]
 
     def snapshot(self, name="snap"):
-        """The report of a snapshot, which stands in the file of that name."""
+        """The report of the snapshot in the file of that name."""
         self("snapshot", "-o", name)
         return self.t.report(self.t.path(name))
 
     def went_round(self):
-        """A snapshot of a memory that what came first has left."""
+        """A snapshot after the first records have been evicted from the memory."""
         def taken():
             report = self.snapshot()
             return any("earlier records were evicted" in w for w in report["warnings"]) and report
@@ -102,7 +102,7 @@ def places_by_perf(path):
 def places_by_us(path):
     found = collections.Counter()
     for row in programs.rows(path, "instance,image,address", "--event", "cpu-clock"):
-        # Of memory without a file (others' generated code) perf tells no place.
+        # perf gives no place for memory without a file (generated code of other programs).
         if row["image"].startswith(("/", "[vdso]")) and not row["image"].startswith("//"):
             found[row["pid"], row["image"], programs.number(row["offset"])] += row["samples"]
     return found
@@ -134,7 +134,7 @@ def the_last_stretch_has_closed_books_and_the_names_of_who_started_before(t):
         done = t.run("perf", "report", "-i", snap, "--stdio", "--comm", "loop", timeout=120)
         t.has(done.out, "loop_body", "perf's report")
         t.equal(done.err, "", "what perf complains of")
-        # What is left at the end is the recording.
+        # The recording has the records that are in memory at the end.
         r("stop")
         report = t.report(t.path("perf.data"))
         check_books(t, report)
@@ -150,7 +150,7 @@ def deep_stacks_stand_on_callers_that_were_told_before_the_stretch(t):
     with recorder(t, "-g", "-F", 2000, "-p", deep.pid) as r:
         stacks = r.went_round()["stacks"]
         t.true(stacks["samples"] > 20, f"there are samples: {stacks}")
-        # A moment in the kernel may hide a stack; what left the memory hides none.
+        # A short stay in the kernel may hide a stack; evicted records hide none.
         t.true(stacks["whole"] + stacks["stitched"] >= 0.95 * stacks["samples"],
                f"deep stacks are not whole: {stacks}")
         t.true(stacks["stitched"] > 0, f"they are deeper than the copies: {stacks}")
@@ -170,7 +170,7 @@ def a_rule_and_a_signal_write_what_there_is(t):
         names = lambda: sorted(p for p in os.listdir(t.directory)
                                if re.fullmatch(r"perf\.data-\d{8}T\d{6}(-\d)?", p))
         run(t.path(name), "100")
-        # Its name is there before all of it is.
+        # The file exists before it is complete.
         t.until(lambda: r.status()["snapshots"] == 1, "a snapshot when loop ended")
         first = names()[0]
         report = t.report(t.path(first))

@@ -106,7 +106,7 @@ def a_store_goes_on_beside_a_program_on_a_hung_file_system(t):
 
 
 def report_while_hung(t, what, *command):
-    """What a command writes while the file system that its recording names does not answer."""
+    """The output of a command while the file system of a recorded file does not answer."""
     hung, pids = attacks.hung(t, what)
     try:
         record(t, pids, "-F", "997")

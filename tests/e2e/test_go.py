@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whole stacks and names of Go programs, whose only tables may be those of their runtime.
 
-Truth is the program's own shape: main.spin is called by main.main and by
-main.worker, and nothing but runtime.main and a goroutine's start is above them.
+The truth is the structure of the program: main.spin is called by main.main and by main.worker, and
+only runtime.main and the start of a goroutine are above them.
 """
 
 import collections
@@ -20,7 +20,7 @@ END = "runtime.goexit"
 
 CALLERS = {
     ("main.main", "runtime.main", END): "main",
-    ("main.worker", "main.main.func1", END): "worker",  # Go 1.17 on wraps the go statement
+    ("main.worker", "main.main.func1", END): "worker",  # Go 1.17 and later wrap the go statement
     ("main.worker", END): "worker",
 }
 OWN = {"main.spin", "main.fib", "main.(*node).insert", "main.words"}
@@ -36,7 +36,7 @@ def build(work, *options, cgo="0"):
 
 
 def name_of(node):
-    """Without the linker's suffix for how a function is called."""
+    """Without the suffix for the calling convention, which the linker appends."""
     return re.sub(r"\.abi(0|internal)$", "", node["name"])
 
 

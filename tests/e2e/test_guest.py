@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernel and modules: a guest with both is recorded, reported and annotated
-inside, and what annotate shows is compared with objdump of the very files."""
+"""Kernel and modules: a guest with both is recorded, reported and annotated inside, and the output
+of annotate is compared with objdump of the same files."""
 
 import json
 import os
@@ -32,14 +32,14 @@ for f in {' '.join(KERNEL_FUNCTIONS)}; do assay annotate --full -i perf.data $f 
 true
 """
 
-# Instructions that the kernel patches at run time; what is compared is all the rest.
+# Instructions that the kernel patches at run time; all others are compared.
 PATCHED = re.compile(r"__fentry__|__x86_|static_call|\.altinstr|mcount")
 
 state = {}
 
 
 def the_guest():
-    """One boot serves all tests."""
+    """One boot for all tests."""
     if "result" not in state:
         try:
             kernel = guest.kernel(guest.default_cache())
@@ -60,7 +60,7 @@ def the_guest():
 def boots(t):
     _, result = the_guest()
     comment(f"booted in {result.boot_seconds:.1f} s, {result.seconds:.1f} s in all")
-    # Two seconds on a machine that is idle; other tests run beside this one.
+    # Two seconds on an idle machine; other tests run at the same time.
     assert 0 < result.boot_seconds < 100
 
 
@@ -98,7 +98,7 @@ def objdump(path, *options):
 
 
 def function_of_module(kernel):
-    """Instructions of the function in the .ko, addresses from the function's start."""
+    """Instructions of the function in the .ko; addresses are relative to the function's start."""
     path = kernel.module(MODULE)
     symbols = run(["nm", "-S", path], check=True).out
     address, size = re.search(rf"(?m)^([0-9a-f]+) ([0-9a-f]+) [tT] {MODULE_FUNCTION}$",
@@ -118,14 +118,14 @@ def kallsyms(result, name, module=None):
 
 
 def next_symbol(result, address):
-    """Where the next function begins, by the guest's kallsyms."""
+    """The start of the next function, by the guest's kallsyms."""
     return min(a for a in (int(line.split()[0], 16)
                            for line in result.text("kallsyms").splitlines()) if a > address)
 
 
 def compare(shown, start, wanted):
-    """Every instruction of the file stands at its place, with its bytes where the kernel
-    neither relocates nor patches."""
+    """Every instruction of the file is at its address, with its bytes where the kernel neither
+    relocates nor patches."""
     compared, exact = 0, 0
     for offset, raw, text in wanted:
         if PATCHED.search(text):
@@ -185,7 +185,7 @@ def annotate_kernel(t):
         vmlinux = kernel.vmlinux()
     except guest.GuestError as error:
         skip(str(error))
-    # The image was built for an address that KASLR moved: _text in its program headers.
+    # The image was linked for another address than KASLR chose: _text is in its program headers.
     text = run(["readelf", "-SW", vmlinux], check=True).out
     built = int(re.search(r"\] \.text\s+PROGBITS\s+([0-9a-f]+)", text).group(1), 16)
     moved = kallsyms(result, "_text") - built

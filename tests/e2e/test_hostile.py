@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Damaged and hostile files through the real program: no crash, no hang, no
-memory without bound, and an error that names the file and the offset, or a
-partial report that says that it is one."""
+"""Damaged and hostile files, read by the real program: no crash, no hang, no unlimited memory. The
+result is an error that names the file and the offset, or a partial report that says so."""
 
 import os
 import random
@@ -30,10 +29,10 @@ def limit():
 
 
 def bounded(*args):
-    """Runs assay within bounds, and where there is one the build with sanitizers, which sees
-    what happens to end well."""
+    """Runs assay with limits. If there is a build with sanitizers, runs it too, since it detects
+    errors that do not crash."""
     if ASSAY_ASAN:
-        # Sanitizers reserve terabytes of address space: no limit on that is possible.
+        # Sanitizers reserve terabytes of address space, so that cannot be limited.
         watch(ASSAY_ASAN, None, *args)
     return watch(ASSAY, limit, *args)
 
@@ -60,7 +59,7 @@ def keep(path, what):
 
 
 class Recording:
-    """A real recording, and where its parts lie."""
+    """A real recording, and the offsets of its parts."""
 
     def __init__(self, work, *options):
         self.path = f"{work}/perf.data"
@@ -87,7 +86,7 @@ def changed(original, at, replacement):
 
 
 def check(work, name, content, must_say=False):
-    """One damaged file. `must_say`: the damage cannot pass unmentioned."""
+    """One damaged file. `must_say`: the damage must be reported."""
     path = f"{work}/{name}"
     with open(path, "wb") as f:
         f.write(content)
@@ -201,7 +200,7 @@ def hostile_records(t):
 
 @test
 def a_size_of_zero_is_told(t):
-    """A record of size 0 would be read for ever; the report ends there and says where."""
+    """A reader would never pass a record of size 0; the report ends there and says where."""
     with workdir() as work:
         r = Recording(work)
         at = r.of_kind(9)[3]
@@ -229,7 +228,7 @@ def garble(chance, content, low, high):
 
 @test
 def garbled_recordings_of_perf(t):
-    """perf's own: compressed, with dwarf stacks, with features of all kinds, as a pipe."""
+    """Recordings of perf: compressed, with dwarf stacks, with all features, and as a pipe."""
     chance = random.Random(SEED + 3)
     with workdir() as work:
         cases = []
@@ -237,7 +236,7 @@ def garbled_recordings_of_perf(t):
                                           ["-e", "page-faults", "-d"], ["-o-"])):
             path = f"{work}/by-perf-{number}"
             # -B: while another process samples the machine with build-ids, as other tests do,
-            # kernels flag them in perf's records too, and perf then aborts at its end.
+            # kernels mark perf's records as if they had some, and perf aborts at its end.
             command = ["perf", "record", "-q", "-B", "-F", "997", "-o", path, *options, "--",
                        workload("call"), "5"]
             if "-o-" in options:
@@ -275,7 +274,8 @@ def with_strange_words(chance, content, kinds, most):
         if kind not in kinds or length < 64 or chance.random() < 0.3:
             continue
         for _ in range(chance.randrange(1, most)):
-            # The first words hold what came before the stack, the last one how much was copied.
+            # The first words are those before the stack; the last one is the number of copied
+            # bytes.
             low, high = chance.choice(((16, min(length, 400)), (16, length), (length - 8, length)))
             word = chance.choice((0, 1, 7, 8, length, 1 << 63, (1 << 64) - 1, at,
                                   chance.getrandbits(64), chance.getrandbits(47),
@@ -287,7 +287,7 @@ def with_strange_words(chance, content, kinds, most):
 
 @test
 def strange_stacks(t):
-    """Copies of perf's, and our chains with outer stacks that refer to each other."""
+    """perf's stack copies, and assay's chains with outer stacks that refer to each other."""
     chance = random.Random(SEED + 5)
     with workdir() as work:
         theirs, ours = f"{work}/theirs", f"{work}/ours"
@@ -345,7 +345,7 @@ def not_a_recording(t):
             done = run([ASSAY, "report", "-i", f"{work}/fifo"], timeout=SECONDS)
             assert done.status > 0
         except subprocess.TimeoutExpired:
-            pass  # waiting for a pipe's end is what a reader of pipes must do
+            pass  # a reader of a pipe waits for its end
         finally:
             os.close(writer)
 

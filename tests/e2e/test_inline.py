@@ -87,7 +87,7 @@ def nodes(tree, path=()):
 
 
 def inlined_shares(found):
-    """name: share of the inlined functions called by `work` itself."""
+    """name: share, for the inlined functions that `work` itself calls."""
     return {path[-1]: node["share"] for path, node in nodes(found["tree"])
             if node.get("inlined") and path[-2] == "work"}
 
@@ -202,7 +202,8 @@ def deep_recursion_is_one_line(t):
     t.true("deep  (recursion, 1" in text, text[-1500:])
     t.equal(text.count("deep  ("), 1, "lines of deep")
     found = t.report("-g", t.path("a.data"), env=environment(t))
-    # On the way down and up, which takes some us, it may be less deep, and begins in main.
+    # Entering and leaving the recursion takes some us; the stack may be less deep then, and begins
+    # in main.
     levels = [node["recursion"] for path, node in nodes(found["tree"])
               if path[-1] == "deep" and node["share"] > 0.1]
     t.true(len(levels) == 1 and levels[0] > 100, f"levels {levels}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is installed works from where it is, without the sources and the build."""
+"""The installed files work from their directory, without the sources and the build."""
 import os
 import pathlib
 
@@ -17,7 +17,7 @@ def options(t):
 
 
 def install(t):
-    """Installs below the test's directory; where the prefix is there."""
+    """Installs below the test's directory; returns the prefix there."""
     t.need("meson")
     run("meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", t.path("root"))
     return t.path("root") / options(t)["prefix"].lstrip("/")
@@ -37,14 +37,14 @@ def every_command_has_its_page_and_every_shell_its_completions(t):
 
 @test
 def programs_are_counted_and_tagged_with_what_is_installed(t):
-    """In the very prefix it was built for, where pkg-config and assay look by themselves."""
+    """Installed in the prefix that it was built for, where pkg-config and assay look by default."""
     t.need("unshare", "mount", "gcc", "pkg-config")
     if os.geteuid() != 0 or run("unshare", "-m", "true", status=None).status:
         t.skip("mount namespaces are not allowed")
     prefix, chosen = install(t), options(t)
     here, lib = chosen["prefix"], f'{chosen["prefix"]}/{chosen["libdir"]}'
     t.write("p.c", PROGRAM)
-    # Neither is the build to be seen.
+    # The build directory is not visible either.
     script = """
         set -e
         mount --bind "$1" "$2" && mount -t tmpfs none "$3" && cd "$0"
@@ -61,7 +61,7 @@ def programs_are_counted_and_tagged_with_what_is_installed(t):
 
 @test
 def the_scripts_install_where_debian_looks(t):
-    """Whether dpkg-architecture is there or not, which tells meson."""
+    """With or without dpkg-architecture, from which meson takes the directory of libraries."""
     t.need("gcc")
     if not pathlib.Path("/etc/debian_version").exists():
         t.skip("this is not Debian")

@@ -19,7 +19,7 @@ CGROUPS = pathlib.Path("/sys/fs/cgroup")
 
 
 def instances(t, path, where="1"):
-    """Rows of the table of processes, oldest first; numbers where there are some."""
+    """Rows of the table of processes, oldest first; figures are converted to numbers."""
     out = t.assay("sql", path, f"select {COLUMNS} from processes where {where} order by start_ns",
                   "--format", "csv").out
     found = []
@@ -42,7 +42,7 @@ def links(t, count):
 
 
 def storm_words(t, *words):
-    """A storm's command, which says its pid first."""
+    """A storm's command; it prints its pid first."""
     return ["sh", "-c", 'echo $$; exec "$@"', "sh", t.workload("instances"), "storm", *words]
 
 
@@ -70,7 +70,7 @@ def need_root(t, what):
 
 
 def check_numbers(t, found):
-    """Among those of one name: 1, 2, ... without gaps."""
+    """The instances of one name are numbered 1, 2, ... without gaps."""
     numbers = collections.defaultdict(list)
     for i in found:
         numbers[i.name].append(i.instance)
@@ -115,7 +115,7 @@ def in_a_pid_namespace_nobody_outside_is_taken_for_idle(t):
     t.has(t.assay("report", "--full", t.path("a.data")).out, "its own process ids")
     ledger = t.report(t.path("a.data"))["ledger"]
     t.true(ledger["residual_ns"] > -ledger["wall_ns"] / 20, f"time is counted twice: {ledger}")
-    # As the kernel has it: who has a quota of the CPUs cannot make them all busy.
+    # The number of CPUs by the kernel; a process with a CPU quota cannot make them all busy.
     first, last = ([int(word) for word in line.split()[1:9]] for line in result.out.splitlines())
     spent = [b - a for a, b in zip(first, last)]
     user, ticks = (spent[0] + spent[1]) / max(sum(spent), 1), ledger["ticks"]
@@ -159,7 +159,7 @@ def a_child_that_names_itself_is_known_by_that(t):
 
 
 def processes_now():
-    """Pids of the kernel's threads, by their flag PF_KTHREAD, and of all others."""
+    """The pids of kernel threads, by their flag PF_KTHREAD, and the pids of all other processes."""
     kernel, others = set(), set()
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -181,7 +181,8 @@ def threads_of_the_kernel_are_told_apart(t):
     kernel, others_after = processes_now()
     found = instances(t, t.path("a.data"))
     told_kernel = {i.pid for i in found if i.kernel}
-    # Who lived before and after lived meanwhile; others come and go at any moment.
+    # Processes that exist before and after the recording existed all the time; others start and
+    # exit at any moment.
     t.equal(before & kernel - told_kernel, set(),
             "threads of the kernel that are not known as such")
     t.equal(others & others_after & told_kernel, set(), "processes that are taken for such threads")
@@ -190,7 +191,7 @@ def threads_of_the_kernel_are_told_apart(t):
 
 
 def own_cgroups():
-    """A directory for cgroups whose numbers samples tell, or None."""
+    """A directory for cgroups whose numbers samples contain, or None."""
     for place in (CGROUPS, CGROUPS / "unified"):
         if (place / "cgroup.procs").exists() and (place / "cgroup.controllers").exists():
             return place
@@ -198,7 +199,7 @@ def own_cgroups():
 
 
 class Cgroups:
-    """Cgroups of the test's own, gone with it."""
+    """Cgroups of the test, removed with the object."""
 
     def __init__(self, t, *names):
         place = own_cgroups()
@@ -236,7 +237,7 @@ def within(cgroup, *command):
 
 
 def counts_by_perf(path):
-    """Samples by cgroup and name, as perf counts them; N/A: the kernel did not say."""
+    """Samples by cgroup and name, as perf counts them; N/A: the kernel did not report it."""
     out = run("perf", "report", "-i", path, "--sort", "cgroup,comm", "--stdio", "-n", "-g", "none",
               "--no-children").out
     return collections.Counter({(cgroup, name): int(count) for count, cgroup, name in
@@ -262,7 +263,8 @@ def samples_are_told_by_cgroup_as_perf_tells_them(t):
                     "0")["rows"]
     theirs = counts_by_perf(t.path("a.data"))
     t.equal(sum(row["samples"] for row in rows), sum(theirs.values()), "all samples")
-    # A process counts as where it was last: those that burnt there and never moved agree to one.
+    # A process belongs to its last cgroup. The processes that never moved must agree exactly,
+    # except for one sample.
     for name in names:
         ours = sum(row["samples"] for row in rows
                    if (row["cgroup"], row["process"]) == (name, "instances"))
@@ -281,7 +283,7 @@ def samples_are_told_by_cgroup_as_perf_tells_them(t):
 def who_never_runs_is_in_the_cgroup_where_it_was_found(t):
     need_root(t, "make cgroups")
     with Cgroups(t, "a", "b") as (names, paths):
-        # They sleep before it begins, and are never sampled.
+        # They sleep before the recording begins, and are never sampled.
         sleepers = [t.start(*within(path, "sleep", 1000)) for path in paths]
         for sleeper in sleepers:
             t.until(lambda: pathlib.Path(f"/proc/{sleeper.pid}/comm").read_text() == "sleep\n",
@@ -368,7 +370,7 @@ def a_storm_goes_into_a_store_whole(t):
     t.true(missing <= dropped, f"{missing} are missing, {dropped} records were dropped")
     if not missing:
         check_numbers(t, instances(t, t.path("a.db"), "name like 'i-%'"))
-    # Rings of 4 MB a CPU, and what it takes to aggregate.
+    # Rings of 4 MB for each CPU, and the memory for the aggregation.
     peak = int(re.search(r"VmHWM:\s+(\d+) kB", memory).group(1))
     t.true(peak < (40 + 5 * os.cpu_count()) << 10, f"the session took {peak} kB")
 

@@ -20,7 +20,7 @@ from programs import ASSAY, LONG, assay, comment, environment, need, run, workdi
 from time_limit import limit
 
 SECONDS = 6 if LONG else 2
-NEAR = 0.04  # of a share, beyond what sampling errs
+NEAR = 0.04  # added to the sampling error of a share
 
 
 def kept_apart(work):
@@ -29,7 +29,7 @@ def kept_apart(work):
 
 
 def run_jit(work, mode, *options, command=None):
-    """Records the program; gives its pid."""
+    """Records the program; returns its pid."""
     job = command or [workload("jit"), mode, str(SECONDS), work]
     done = run([ASSAY, "record", "-o", f"{work}/a.data", "-F", "1999", *options, "--", *job],
                env=kept_apart(work))
@@ -74,7 +74,7 @@ def check_perf_map(*options):
                 == {"[jit] jit"}
         finally:
             forget_map(pid)
-        # The recorder kept it.
+        # The recorder kept the file.
         check_shares(names_of(work)[0], jit_long=0.7, jit_short=0.3)
 
 
@@ -198,7 +198,7 @@ def perf_recordings_of_either_clock_are_read(t):
             shares, found = names_of(work, path="perf.data")
             if clock:
                 check_shares(shares, jit_long=0.35, jit_later=0.35, jit_short=0.3)
-            else:  # no times to compare: the newest function wins, and that is said
+            else:  # without times to compare, the newest function is used, and the report says so
                 check_shares(shares, jit_later=0.7, jit_short=0.3)
                 assert any("another clock" in w for w in found["warnings"]), found["warnings"]
 
@@ -246,7 +246,7 @@ def shares_by_perf(path):
 
 
 def record_in(work, *command):
-    """Records a program that prints its pid first; gives that."""
+    """Records a program that prints its pid first; returns the pid."""
     done = run([ASSAY, "record", "-o", f"{work}/a.data", "-F", "999", "--", *command],
                env=kept_apart(work), cwd=work, timeout=120)
     assert done.status == 0, done.err
@@ -254,7 +254,7 @@ def record_in(work, *command):
 
 
 def check_hot(work, pattern):
-    """Both hot functions have names, hold most of the time, and hotAdd the larger part."""
+    """Both hot functions have names and most of the time, and hotAdd has the larger part."""
     shares, found = names_of(work)
     add = sum(s for name, s in shares.items() if re.search(pattern.format("hotAdd"), name))
     mul = sum(s for name, s in shares.items() if re.search(pattern.format("hotMul"), name))
@@ -272,7 +272,7 @@ def check_like_perf(work, found, pattern):
         known = {name: n for name, n in theirs.items() if re.search(pattern.format(function), name)}
         comment(f"ours {ours}, perf's {known}")
         assert set(ours) == set(known) and known, (ours, known)
-        # perf takes a line of the map for good, and knows no time before it was written.
+        # perf uses each line of the map for the whole recording, also before the line was written.
         for name, samples in ours.items():
             assert abs(samples - known[name]) <= 2, (ours, known)
 

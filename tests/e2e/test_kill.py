@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A recorder that is killed at a random moment leaves what it flushed, readable
-by assay and by perf alike."""
+"""A recorder that is killed at a random moment leaves a file with all flushed data, which assay and
+perf can read."""
 
 import json
 import os
@@ -19,7 +19,7 @@ HEADER_BYTES = 104
 
 
 def data_size(path):
-    """data.size of the file's header; 0 for a file that is not there or has no header."""
+    """data.size of the file's header; 0 if there is no file or no header."""
     try:
         with open(path, "rb") as f:
             header = f.read(HEADER_BYTES)
@@ -29,7 +29,7 @@ def data_size(path):
 
 
 def samples_now(path):
-    """What a report finds in a file that is being written."""
+    """The samples in a report of a file that is being written."""
     if data_size(path) == 0:
         return 0
     done = run([ASSAY, "report", "-i", path, "--json"])
@@ -37,8 +37,8 @@ def samples_now(path):
 
 
 def kill_at(seconds, path, least):
-    """Records the machine with something running, and kills the recorder so long after so many
-    samples can be read."""
+    """Records the machine under load, and kills the recorder this time after this number of samples
+    can be read."""
     load = subprocess.Popen([workload("btree"), "100000"], stdin=subprocess.DEVNULL,
                             stdout=subprocess.DEVNULL)
     try:
@@ -66,7 +66,8 @@ def check_readable(path, seconds):
         return 0
     assert perf.status == 0, f"after {seconds:.3f} s perf report says: {perf.err[-500:]}"
     found = report(path)
-    # Between the records and the header that tells of them it may be killed, too: assay reads all.
+    # It may be killed after it wrote records and before the header counts them: assay reads all of
+    # them.
     tell_all(path)
     samples = sum(1 for _ in perf_script.samples(path))
     assert sample_count(found) == samples, \
@@ -75,7 +76,8 @@ def check_readable(path, seconds):
 
 
 def tell_all(path):
-    """Has the header tell of every whole record, which are no fewer than it told of."""
+    """Changes the header so that it counts every complete record; these are at least as many as
+    before."""
     told = data_size(path)
     with open(path, "r+b") as f:
         data = f.read()
@@ -97,7 +99,7 @@ def killed_at_random_moments(t):
     flushed = 0
     with workdir() as work:
         for number in range(KILLS):
-            # Every other one early, where the file is still being begun.
+            # Every second one is killed early, while the file is still being created.
             early = number % 2 == 1
             seconds = chance.uniform(0.02, 0.4) if early else chance.uniform(0, 2)
             least = 0 if early else 100

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Processes of another user, without any right, try to stop or to fill a recording by root.
+"""Processes of an unprivileged user try to stop or to fill a recording by root.
 
-Each attack runs as user 65534. The recording goes on, its memory has a bound, and what it left
-out is counted in its warnings."""
+Each attack runs as user 65534. The recording continues, its memory has a limit, and its warnings
+count the omitted data.
+"""
 import os
 
 from attacks import neighbour
@@ -61,7 +62,7 @@ def mappings_that_a_store_session_leaves_out_are_reported(t):
 
 
 def memory_kb(t, words, **options):
-    """Runs assay to its end; the most memory that it had."""
+    """Runs assay to its end; returns its largest memory use."""
     process = t.start(ASSAY, *words, **options)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The same perf.data read by perf and by assay: equal counts, to one sample,
-for every (process, image, address); and by symbol wherever the address lies
-inside a symbol that has a size."""
+"""The same perf.data read by perf and by assay: equal sample counts for every (process, image,
+address), and by symbol if the address is inside a symbol that has a size."""
 
 import collections
 import json
@@ -27,12 +26,12 @@ KERNEL = ("[kernel.kallsyms]", "[kernel]", "[guest.kernel.kallsyms]")
 
 
 def image_name(name):
-    """One name for what the two programs call differently."""
+    """Maps the names that the two programs use for the same place to one name."""
     if name in KERNEL or name.startswith("[kernel"):
         return "[kernel]"
     if name in ("[unknown]", "", "unknown"):
         return "[unknown]"
-    # perf names an anonymous mapping so where its process has a file of generated code's names.
+    # perf's name for an anonymous mapping of a process that has a perf map.
     if re.fullmatch(r"/tmp/perf-\d+\.map", name):
         return "//anon"
     return name
@@ -66,7 +65,7 @@ class Segments:
 
 
 def perf_places(samples):
-    """Samples by place, one Counter an event, as perf has them: user addresses as offsets."""
+    """Samples by place as perf counts them, one Counter for each event; user addresses are offsets."""
     found = collections.defaultdict(collections.Counter)
     for s in samples:
         place = Place(s.pid, image_name(s.dso), s.ip if s.offset is None else s.offset)
@@ -117,8 +116,8 @@ def without_odd_names(places, odd):
 
 
 def compare_places(path, samples, what, least=50, waits=None):
-    """`samples`: perf's. `waits`: the event whose samples assay puts beside the waits that they
-    begin, at the function that waits; perf has them in the scheduler."""
+    """`samples`: perf's. `waits`: the event whose samples assay assigns to the wait that they
+    begin, at the function that waits; perf assigns them to the scheduler."""
     total = 0
     for event, theirs in perf_places(samples).items():
         ours = our_places(path, event)
@@ -153,7 +152,8 @@ def compare_vaddrs(path):
 
 
 class Sized:
-    """Sized function symbols of an ELF file, by address: lists by page, for there are many."""
+    """Function symbols with a size of an ELF file, by address: lists for each page, since there are
+    many."""
 
     def __init__(self):
         self.known = {}
@@ -176,14 +176,14 @@ class Sized:
 
 
 def base_name(name):
-    """A symbol without its version and without a compiler's marks of parts and clones."""
+    """A symbol without its version and without suffixes of compilers for parts and clones."""
     return re.sub(r"@.*$", "", name or "")
 
 
 def compare_symbols(path, samples, what, began, tree):
-    """Where an address lies inside sized symbols, both name one of them, and where they are
-    not aliases of each other, the same one. A file that other work on the machine has written
-    since the recording began may not be the one that ran; those below `tree` are the test's."""
+    """If an address is inside symbols that have a size, both programs name one of them; if these
+    are not aliases of each other, the same one. A file that has been changed since the recording
+    began is skipped, except for files below `tree`, which belong to the test."""
     segments, sized = Segments(), Sized()
 
     def written_since(image):
@@ -221,7 +221,7 @@ def compare_kernel_symbols(path, samples):
     for row in rows(path, "image,address,function"):
         if image_name(row["image"]) == "[kernel]":
             ours[number(row["address"]), row["function"]] += row["samples"]
-    # Symbols at one address are aliases: either name is right.
+    # Symbols at one address are aliases: each of the names is right.
     aliases = kernel_aliases()
     for (address, name), count in (ours - theirs).items():
         other = [n for a, n in theirs if a == address]
@@ -237,7 +237,7 @@ def kernel_aliases():
 
 
 def built_source(work, builds):
-    """A fresh copy of zstd's source: (directory, command that builds it over and over)."""
+    """A new copy of zstd's source: (directory, command that builds it repeatedly)."""
     if not shutil.which("make") or not shutil.which("cc"):
         skip("make or cc is not installed")
     try:
@@ -280,8 +280,8 @@ def build_recorded_by_assay(t):
 def build_recorded_by_perf(t):
     with workdir() as work:
         path, began = f"{work}/perf.data", time.time()
-        # perf reads every program seen for its build-id, and falls over strange ones: the
-        # kernel's own build-ids spare it that.
+        # perf reads every recorded program for its build-id, and fails on unusual ones. With
+        # build-ids from the kernel it does not read them.
         run(["perf", "record", "-q", "--buildid-mmap", "-a", "-g", "-F", "997", "-o", path, "--",
              *built_source(work, BUILDS_BY_PERF)], timeout=300, check=True)
         check_build(path, "build by perf", BUILDS_BY_PERF, began)
@@ -323,7 +323,7 @@ def data_addresses(t):
 
 @test
 def data_addresses_by_region(t):
-    """Pages of two mappings, each touched once: the regions' counts are the page counts."""
+    """Pages of two mappings, each touched once: the counts of the regions are the numbers of pages."""
     with workdir() as work:
         path = f"{work}/perf.data"
         record(path, "-e", "page-faults", "-d", "--",
@@ -352,7 +352,7 @@ def off_cpu(t):
 
 
 def add_waits(node, found):
-    """The tree's nodes by name, each name's topmost ones summed."""
+    """The tree's nodes by name: the sum of the topmost nodes of each name."""
     if node["name"].startswith("wait_"):
         sums = found.setdefault(node["name"], collections.Counter())
         sums["blocked_ns"] += node["blocked_ns"]
@@ -364,7 +364,8 @@ def add_waits(node, found):
 
 @test_of_shares
 def off_cpu_times(t):
-    """What waits says of its own waiting, the report finds: blocked and runnable, per function."""
+    """The report finds the waiting time that the program `waits` reports: blocked and runnable, per
+    function."""
     with workdir() as work:
         path = f"{work}/perf.data"
         before = stolen_ns()
@@ -377,7 +378,7 @@ def off_cpu_times(t):
             want = truth[name]["wall_ns"] - truth[name]["cpu_ns"]
             blocked = found[name]["blocked_ns"]
             comment(f"{name}: blocked {blocked / 1e6:.1f} ms, by its own clock {want / 1e6:.1f}")
-            # Its own clock cannot tell waking up late on a busy machine from waiting.
+            # The program's clock cannot distinguish late wake-ups on a busy machine from waiting.
             late = found[name]["runnable_ns"]
             assert -0.02 * want - 2e6 - stolen < blocked + late - want < 0.02 * want + 2e6, \
                 f"{name}: {blocked + late}, not {want}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Others read what assay records, and assay reads what perf records: sample
-counts are equal, to one."""
+"""Other tools read recordings of assay, and assay reads recordings of perf: sample counts are
+equal."""
 
 import json
 import os
@@ -19,7 +19,7 @@ PARSER_SAMPLES = (13, 14)  # its message types Sample and TracePointSample
 
 
 def scene():
-    """A command that leaves something to see: threads, short processes, waiting."""
+    """A command with visible effects: threads, short processes, waiting."""
     return ["sh", "-c", f"{workload('threads')} 2 50; for i in 1 2 3 4 5; do {workload('short')}; "
             f"done; {workload('waits')} 50; {workload('call')} 30"]
 
@@ -52,7 +52,7 @@ def others_read(*options):
         done = run(["perf", "report", "--stdio", "-i", path], timeout=120, check=True)
         assert "call_inner" in done.out, "perf report does not name call_inner"
         for line in done.err.splitlines():
-            # Of others on the machine, whose files are gone or in containers.
+            # Processes of other users, whose files are deleted or in containers.
             file = re.match(r"Failed to open (\S+), continuing without symbols", line)
             if file and "-a" in options and not os.path.exists(file.group(1)):
                 continue
@@ -86,7 +86,7 @@ def others_read_off_cpu(t):
 
 
 def perf_records(*options, pipe=False):
-    """assay reads what perf recorded, and finds as many samples as perf does."""
+    """assay reads a recording of perf, and finds the same number of samples as perf."""
     with workdir() as work:
         path = f"{work}/perf.data"
         command = [workload("call"), "50"] if pipe else scene()

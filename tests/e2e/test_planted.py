@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an unprivileged user plants for root's assay: journals beside stores, links, and directories
-that are renamed. Root's commands leave other files alone, and say what they refuse."""
+"""Files that an unprivileged user prepares for root's assay: journals beside stores, links, and
+directories that are renamed. Root's commands leave other files unchanged, and report what they
+refuse."""
 
 import os
 
@@ -71,7 +72,8 @@ def root_records_over_no_link_of_another_user(t):
         refused = run(ASSAY, *command, home / "out" / "a", *program, env=env, status=1)
         t.has(refused.err, words, " ".join(command))
     t.equal(os.listdir(target), [], "files behind the link")
-    # A user may record as root in the own home, and over own links.
+    # A user may record as root into the user's own home directory, and through the user's own
+    # links.
     run(ASSAY, "record", "-q", "-o", home / "perf.data", "--", "true", env=env)
     run(ASSAY, "record", "-q", "-o", home / "out" / "a", "--", "true",
         env={**env, "SUDO_UID": str(STRANGER)})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The heading says how whole the call chains are: against chains that perf
-prints, against what a program is known to do, and by sums that must close."""
+"""The heading reports the quality of call chains. It is compared with chains that perf prints, with
+the known call chains of a program, and with sums that must agree."""
 
 import re
 
@@ -8,11 +8,12 @@ from harness import main, test, test_of_shares
 from programs import assay, comment, record, report, run, skip, workdir, workload
 import perf_script
 
-# Where programs and threads begin; what else perf prints last is a break.
+# The first functions of programs and threads. Any other outermost function that perf prints is a
+# broken chain.
 BEGINNINGS = {"_start", "__clone3", "clone3", "__clone", "clone", "__GI___clone3", "__GI___clone"}
 QUALITIES = ("whole", "stitched", "truncated", "broken", "unknown")
 
-# Frame pointers in all that is ours, on threads whose first function is not libc's C code.
+# Frame pointers in all code of the test, on threads whose first function is not libc's C code.
 FRAMES = r"""
 static volatile unsigned sink;
 __attribute__((noinline)) void leaf(void)
@@ -41,7 +42,7 @@ __asm__(".globl _start\n.type _start,@function\n_start: xor %ebp, %ebp\n\tand $-
 
 
 def closes(stacks):
-    """The samples are the sum of their qualities; the reasons account for the bad ones."""
+    """The samples are the sum over the qualities, and the reasons add up to the bad ones."""
     assert stacks["samples"] == sum(stacks[q] for q in QUALITIES), f"does not add up: {stacks}"
     bad = stacks["truncated"] + stacks["broken"]
     told = sum(r["samples"] for r in stacks["reasons"])
@@ -95,7 +96,7 @@ def frame_pointers_are_judged_as_perf_prints_them(t):
         assert abs(stacks["samples"] - len(found)) <= len(found) // 100
         assert abs(stacks["whole"] - whole) <= 1 + len(found) // 200, \
             f"{stacks['whole']} whole, perf prints {whole}"
-        # 200 frames are more than the kernel follows; none of these frames is broken.
+        # 200 frames are more than the kernel follows; no frame is broken.
         assert abs(stacks["truncated"] - (len(found) - whole)) <= 2 + len(found) // 100
 
 
@@ -117,7 +118,7 @@ def recorded_stacks_are_whole(t):
 def copies_of_perf_are_walked(t):
     with workdir() as work:
         path = f"{work}/perf.data"
-        # So long that how it starts and ends is less than what may be missing.
+        # A duration of which the start and the end are a smaller part than the permitted error.
         perf_script.record(path, "--call-graph", "dwarf,8192", "-F", "500", workload("call"), "300")
         stacks = stacks_of(path, "--comm", "call")
         comment(f"perf record --call-graph dwarf: {stacks}")

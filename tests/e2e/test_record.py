@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""record: what it follows, how it ends, what it refuses, and that its books close."""
+"""record: the processes that it follows, how it ends, the command lines that it refuses, and its
+time account, which closes."""
 import os
 import signal
 import stat
@@ -102,8 +103,9 @@ def process_that_lives_two_milliseconds_is_named(t):
                          "WHERE name = 'short' AND parent IN "
                          f"(SELECT id FROM processes WHERE pid = {shell})").out)
     t.equal(len({row["instance"] for row in ran}), 50, "instances of short")
-    # 2 ms on the clock: who had half of that on a CPU has five ticks at 10 kHz and more, one of
-    # them in ten in the kernel. A hypervisor may take a CPU from a few at that moment.
+    # 2 ms on the clock: a process that had a CPU for half of that has five ticks or more at 10 kHz,
+    # one in ten of them in the kernel. A hypervisor may take the CPU from a few processes at that
+    # moment.
     due = [row["instance"] for row in ran if row["oncpu_ns"] >= 1_000_000]
     t.true(due, "none of 50 had a CPU for a millisecond")
     t.true(len(sampled.intersection(due)) >= 0.8 * len(due),
@@ -113,7 +115,7 @@ def process_that_lives_two_milliseconds_is_named(t):
 
 
 def ran_for(pid):
-    """Seconds of CPU time, in hundredths; a process that is gone had none."""
+    """CPU time in hundredths of a second; 0 for a process that has exited."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
             words = f.read().rpartition(")")[2].split()
@@ -198,9 +200,9 @@ def what_finds_no_room_is_counted(t):
 
 @test
 def lost_records_are_not_all_ticks(t):
-    """The rings are not read while 300 processes start and exit: they are full at once."""
+    """The rings are not read while 300 processes start and exit, so they are full at once."""
     out = t.path("a.data")
-    # Few ticks, however many CPUs: what is lost are records of processes.
+    # Few ticks on all CPUs: the lost records are those of processes.
     t.assay("record", "-a", "-F", max(5, 100 // os.cpu_count()), "--memory", "0.008", "-o", out,
             "--", "sh", "-c",
             "kill -STOP $PPID; i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done; "
@@ -243,7 +245,7 @@ def waiting_of_a_program_agrees_with_its_own_clocks(t):
     for name, least_ns in (("wait_sleep", 600e6), ("wait_pipe", 0)):
         waited = truth[name]["wall_ns"] - truth[name]["cpu_ns"]
         t.true(rows[name]["blocked_ns"] >= least_ns, f"{name}: it slept so long at least")
-        # On a busy machine it waited for a CPU, too, when it woke up.
+        # On a busy machine it also waited for a CPU after it woke up.
         t.between(rows[name]["blocked_ns"] + rows[name]["runnable_ns"], 0.95 * waited - stolen,
                   1.05 * waited, f"{name}: waiting, by its own clocks {waited} ns")
     contend = truth["wait_contend"]["wall_ns"] - truth["wait_contend"]["cpu_ns"]
@@ -259,7 +261,8 @@ def books_of_a_process_close(t):
     known = ledger["oncpu_ns"] + ledger["runnable_ns"] + ledger["blocked_ns"]
     t.near((known + ledger["unknown_ns"]) / ledger["thread_wall_ns"], 1, 1e-6,
            "on-CPU + runnable + blocked + unknown / lifetimes")
-    # Before its first run the waiting time of the recorder's child is unknown; then all is known.
+    # Before its first run, the waiting time of the recorder's child is unknown; after that, all of
+    # it is known.
     t.between(ledger["unknown_ns"], 0, ledger["elapsed_ns"] - truth["all"]["wall_ns"], "unknown")
     t.near(ledger["oncpu_ns"] / ledger["counted_oncpu_ns"], 1, 0.03,
            "on-CPU by switch records / by the kernel's counter")
@@ -280,7 +283,8 @@ def refusals_say_why_and_what_to_do(t):
             else t.assay("record", *words, status=None)
         t.equal(result.status, status, f"status of {words}")
         t.has(result.err, part, f"error of {words}")
-    # An empty variable of a script, in the place of a command, does not sample the machine for good.
+    # An empty variable of a script in the place of a command does not make assay sample the machine
+    # without end.
     t.equal(t.assay("record", "--", status=2).err, "assay: record: no COMMAND follows '--'\n")
     t.has(t.assay("record", "-p", "redis", "--", "true", status=2).err, "pgrep")
 

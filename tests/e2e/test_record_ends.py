@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""When a recording ends: a command that bounds it, its duration, a full disk; and what becomes of
-the command."""
+"""The end of a recording: a command that bounds it, its duration, a full disk; and the state of the
+command afterwards."""
 
 import collections
 import json
@@ -13,7 +13,7 @@ from harness import ASSAY, limit, main, run, test
 
 
 def has_run(pid):
-    """Seconds of CPU time, in hundredths."""
+    """CPU time in hundredths of a second."""
     with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
         words = f.read().rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
@@ -24,7 +24,7 @@ def pids_with_samples(report):
 
 
 def busy(t):
-    """A process that takes CPU time until the test ends."""
+    """A process that uses CPU time until the test ends."""
     process = t.start(t.workload("short"), "30000000000")
     t.until(lambda: has_run(process.pid) > 0.02, "it runs")
     return process
@@ -33,7 +33,7 @@ def busy(t):
 @test
 def a_command_bounds_the_recording_of_another_process(t):
     victim, out = busy(t), t.path("a.data")
-    # The command takes CPU time until the process that is sampled has had some.
+    # The command uses CPU time until the sampled process has used some.
     script = (f"stat() {{ read -r line </proc/{victim.pid}/stat; set -- $line; ticks=$((${{14}} + ${{15}})); }}; "
               "stat; end=$((ticks + 30)); while [ $ticks -lt $end ]; do stat; done; exit 3")
     t.assay("record", "-q", "-o", out, "-p", victim.pid, "--", "sh", "-c", script, status=3)
@@ -112,8 +112,8 @@ def a_signal_ends_the_command_too(t):
 
 @test
 def a_signal_at_any_moment_leaves_no_file_that_cannot_be_read(t):
-    """From the start of the program on, through its set-up: an older recording is moved at most, and
-    what is left under the name is a recording, with or without samples."""
+    """At any moment from the program's start on: at most, an older recording is renamed, and a file
+    with the requested name is a recording, with or without samples."""
     ended, old = collections.Counter(), t.path("a.data.old")
     for number in range(41):
         out = t.path("a.data")
@@ -155,7 +155,7 @@ def a_signal_before_sampling_begins_is_explained(t):
             pass
         recorder.send_signal(number)
         said = recorder.communicate()[1].decode()
-        # On a busy machine sampling may have begun since.
+        # On a busy machine sampling may have begun by now.
         if recorder.returncode:
             t.equal(recorder.returncode, -number, "how it ended")
             t.equal(said, "assay: record: a signal came before sampling began: nothing was "
@@ -169,7 +169,7 @@ def a_full_disk_ends_the_recording_and_not_the_command(t):
     disk.mkdir()
     if run("unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", disk, status=None).status:
         t.skip("no file system may be mounted here")
-    # The command fills the disk, and waits for what the recorder says of that.
+    # The command fills the disk, and waits for the recorder's message about that.
     script = t.write("full.sh", """
         mount -t tmpfs -o size=4m tmpfs "$1" && cd "$1" || exit 9
         job='head -c 4000000 /dev/zero >other 2>/dev/null; sync; rm -f other.not
@@ -191,8 +191,8 @@ def a_full_disk_ends_the_recording_and_not_the_command(t):
 
 @test
 def a_limit_on_the_size_of_files_is_an_error(t):
-    """A recording and a snapshot that would be larger than ulimit -f allows, and a command for which
-    the limit is what it was."""
+    """A recording and a snapshot that would exceed ulimit -f, and a command that keeps the original
+    limit."""
     env = {**t.runtime(), "ASSAY": os.path.abspath(ASSAY)}
     limit = "the file would be larger than the limit on the size of files allows (ulimit -f)"
     script = "ulimit -f 64; exec $ASSAY record -a -F 997 -o limited.data -- sleep 1"
@@ -210,7 +210,7 @@ def a_limit_on_the_size_of_files_is_an_error(t):
 
 @test
 def too_few_open_files_are_an_error(t):
-    """With any limit a recording is whole, or is refused by a sentence that names the limit."""
+    """With any limit, a recording is complete, or fails with a message that names the limit."""
     env = t.runtime()
     refused = 0
     for files in (8, 10, 12, 14, 16, 18, 20, 24, 28, 32, 40, 48, 64):

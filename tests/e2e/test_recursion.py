@@ -96,7 +96,7 @@ def write_calls(t, name, shape):
 
 
 def write_tags(t, name, shape):
-    """A chain goes on where the one before ended, below the function that both begin with."""
+    """A chain continues where the previous one ended, below the function that both begin with."""
     tags, events, now = {}, [], 0
     tag = lambda function: tags.setdefault(function, 2 + 2 * len(tags))
     for number, calls in enumerate(shape.chains):
@@ -148,7 +148,7 @@ int main(void) { ADD; return 0; }
 
 
 def addresses_of(t):
-    """An address in each function, with the functions that are inlined there; and the program."""
+    """The address of each function, with the functions that are inlined there; and the program."""
     program = t.path("prog")
     t.run("cc", "-O1", "-g", "-no-pie", "-fno-ipa-icf", "-o", program, t.write("prog.c", PROGRAM))
     symbols = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""assay report on files of call paths: what it says is what was written into them."""
+"""assay report on files of call paths: its output equals the figures that were written to them."""
 import fcntl
 import json
 import os
@@ -13,7 +13,7 @@ from harness import BUILD, main, test
 
 
 def sample():
-    """A process whose every figure is known."""
+    """A process with known figures."""
     table = Table("prog", 42, "prog --fast", flags=LOST, lost=7, own=5000, cpu_residual=300)
     table.nodes[0]["net"] = 500
     outer = table.path(0, "main", calls=1, net=100000, low=90000, high=90000, open=1)
@@ -131,7 +131,7 @@ def letters_that_perf_has_too_keep_their_meaning(t):
         below = names.path(below, f"function_with_a_long_name_{number}", calls=1, net=10)
     long = write(t, names, name="long.calls")
     whole = " > ".join(f"function_with_a_long_name_{number}" for number in range(9))
-    # Whole paths: in front, behind, before another option, by the long name.
+    # Whole paths: before and after the file, before another option, and by the long option.
     for words in (["-i", long], [long, "-i"], ["-i", "-n", "20", long], [long, "--full-paths"]):
         t.has(t.assay("report", *words).out, f"  {whole}\n", f"report {words}")
     tail = t.assay("report", "--by-time", "--input", long).out
@@ -198,7 +198,7 @@ def waiting_not_separated_is_said_and_never_zero(t):
 
 
 def in_terminal(t, width, *words):
-    """What assay writes to a terminal so wide, without colours: its lines."""
+    """The lines that assay writes to a terminal of this width, without colours."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
     process = t.start(os.environ.get("ASSAY", BUILD / "assay"), *words, stdout=follower,

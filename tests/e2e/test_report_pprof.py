@@ -45,7 +45,7 @@ def nodes(node):
 
 
 def by_path(root, total, own):
-    """A tree by path from the root: several nodes of one name are one there."""
+    """A tree by path from the root: nodes of the same path are added up."""
     found, way = collections.defaultdict(lambda: (0, 0)), [("", root)]
     while way:
         path, node = way.pop()
@@ -56,7 +56,8 @@ def by_path(root, total, own):
 
 
 def nameable(name):
-    """Unnamed frames have the name of their image in an export, and a range in others."""
+    """Frames without a name have the name of their image in an export, and an address range in
+    others."""
     return "[" not in name and "->" not in name
 
 
@@ -75,7 +76,7 @@ def an_export_has_the_report_of_its_recording(t):
                  if nameable(path) and want.get(path) != have.get(path)]
         t.true(len(want) > 10, "paths to compare")
         t.equal(sorted(wrong)[:3], [], f"the call tree {inline}")
-    # Of samples functions that were inlined count to those that they were put into.
+    # In samples, inlined functions count for the functions that contain them.
     want = {(r["image"], r["function"]): (r["samples"], r["total_samples"])
             for r in source["rows"] if nameable(r["function"])}
     have = figures(got["functions"], "image", "function")
@@ -148,7 +149,7 @@ def the_tree_folds_recursion_and_names_what_is_inlined(t):
     tree = t.report("-g", file)["tree"]
     inner = ("inner", True, 0, 50, 50, [])
     outer = ("outer", False, 2, 50, 0, [inner])
-    # outer inner outer inner: a round of two functions, twice.
+    # outer inner outer inner: a round of two functions, two times.
     t.equal(nodes(tree), ("all", False, 0, 95, 0,
                           [("other", False, 0, 40, 0, [("helper", False, 0, 40, 40, [])]),
                            ("prog", False, 0, 55, 0, [("main", False, 0, 55, 5, [outer])])]),
@@ -157,7 +158,7 @@ def the_tree_folds_recursion_and_names_what_is_inlined(t):
     t.has(text, "inner (inlined)")
     t.has(text, "outer  (recursion of 2 functions, 2 levels)")
     bare = t.report("-g", "--no-inline", file)["tree"]
-    # outer twice is one round of one function.
+    # outer outer: a round of one function, two times.
     t.equal(nodes(bare)[5][1], ("prog", False, 0, 55, 0, [
         ("main", False, 0, 55, 5, [("outer", False, 2, 50, 50, [])])]), "without inlines")
 
@@ -264,7 +265,8 @@ def folded(t, file, *words):
 
 @test
 def folded_prints_the_value_that_is_asked_for_whatever_its_name(t):
-    """wall is a sum and weight a second name in recordings of assay, not in a foreign profile."""
+    """wall is a sum, and weight another name of it, in recordings of assay; not so in a profile of
+    another tool."""
     names = ("samples", "cpu", "wall", "alloc_space", "weight")
     for default in (*names, "nothing"):
         p = Profile(*((name, "count") for name in names))

@@ -15,7 +15,7 @@ swtch/8!
 MGET/11=
 intr/12
 """
-# (us, tag): main works, is switched out, is interrupted meanwhile, and goes on.
+# (us, tag): main works, is switched out, is interrupted while it sleeps, and continues.
 CAPTURE = [(0, 2), (10, 4), (30, 6), (70, 7), (80, 11), (100, 5), (120, 8), (150, 12), (160, 13),
            (200, 9), (210, 6), (215, 7), (230, 3)]
 # elapsed, net, calls, max, avg, min
@@ -40,7 +40,7 @@ Times  Inline tag
 
 
 def trace(t, name="small.tags", capture=CAPTURE, names=NAMES, begin=(1 << 24) - 37):
-    """A capture, whose clock turns round, as a trace."""
+    """A capture whose clock wraps, as a trace."""
     dump = b"".join(struct.pack("<HI", tag, (begin + us) % (1 << 24))[:5] for us, tag in capture)
     t.assay("tags", "import", "--names", t.write("names", names), "-o", t.path(name),
             t.write("dump", dump))
@@ -73,7 +73,7 @@ def json_has_every_figure(t):
     for f in report["functions"]:
         elapsed, net, calls, most, _, least = TRUTH[f["function"]]
         got = tuple(f[key] for key in ("elapsed_ns", "net_ns", "calls", "max_ns", "avg_ns", "min_ns"))
-        # The average is cut off at ns here.
+        # The average is truncated to ns here.
         t.equal(got, (elapsed * 1000, net * 1000, calls, most * 1000, net * 1000 // calls, least * 1000),
                 f["function"])
         t.near(f["real"], net / ELAPSED, 1e-9, "real of " + f["function"])
@@ -223,7 +223,7 @@ def total_times_hold_callees(t):
 
 @test
 def steps_of_a_histogram_differ(t):
-    # Calls of 0, 1 and 2 ticks of 0.4 ns, and of 40 us: with a gap that is one step.
+    # Calls of 0, 1 and 2 ticks of 0.4 ns, and of 40 us: the distribution with its gap has one step.
     times = [0] * 3 + [1] * 4 + [2] * 2 + [100000]
     now, lines = 1000, []
     for time in times:
@@ -242,7 +242,7 @@ def steps_of_a_histogram_differ(t):
 
 @test
 def fewer_rows_are_in_the_same_unit(t):
-    # f has 3 ns a call, g a millisecond: f took 3 % of it all.
+    # f takes 3 ns per call, g a millisecond: f took 3 % of the total.
     lines, now = ["0,4", "1000000,5"], 1000000
     for _ in range(10000):
         lines += [f"{now},2", f"{now + 3},3"]
@@ -273,14 +273,15 @@ def a_function_is_found_by_pattern_or_named_near(t):
     t.has(several, "2 functions match *[ae]*: name one of main, leaf", "error")
     t.has(t.assay("report", "--function", "maim", path, status=1).err, "did you mean main?", "error")
     t.has(t.assay("report", "--function", "EA", path, status=1).err, "near it are leaf", "error")
-    # Names of templates: those whose word it is, and of several no screenful.
+    # Templates: the completions are those that contain the word; if there are several, the message
+    # lists a few.
     long = trace(t, "long.tags", names=f"main/2\nBox<{'x' * 200}>::get(int)/4\ntarget/6\nget<int>(int)/12\n")
     near = t.assay("report", "--function", "get", long, status=1).err
     t.true(f"Box<{'x' * 72}..." in near and "get<int>(int)" in near, f"cut names: {near}")
     t.true("target" not in near and "x" * 80 not in near, f"words alone, cut: {near}")
     one = t.assay("report", "--function", "Box", long, status=1).err
     t.has(one, f"Box<{'x' * 200}>::get(int)", "the only one, in full")
-    # They came, and have no times.
+    # They occurred, and have no times.
     t.has(t.assay("report", "--function", "swtch", path, status=1).err, "swtch switches processes", "error")
     t.has(t.assay("report", "--function", "MGET", path, status=1).err, "MGET is an inline tag", "error")
 
@@ -338,7 +339,7 @@ def programs_that_ran_together_are_told_apart(t):
     t.equal(calls, {("main", "one"): 2, ("work_one", "one"): 1000, ("leaf", "one"): 2000,
                     ("main", "two"): 1, ("work_two", "two"): 70, ("leaf", "two"): 140}, "calls")
     t.equal(report["processes"], 3, "processes")
-    # A tick is less than a ns or a few: each figure loses less than one where it is made ns.
+    # A tick is less than one ns, or a few: each figure loses less than one ns in the conversion.
     t.near(sum(f["net_ns"] for f in report["functions"]) + report["outside_ns"] + report["idle_ns"]
            + report["own_ns"],
            report["elapsed_ns"], 10, "all time")
@@ -376,7 +377,7 @@ def without_a_file_the_newest_is_read(t):
     t.has(result.err, "reading assay.tags; perf.data also exists", "note")
     os.utime(path / "metadata", (0, 0))
     t.has(t.assay("report", cwd=t.directory, status=1).err, "perf.data is not a recording", "error")
-    # What is asked for is of tags alone.
+    # Options that only apply to tags.
     t.equal(functions(json.loads(t.assay("report", "--json", "-s", "name", cwd=t.directory).out)),
             ["intr", "leaf", "main", "work"], "functions")
     t.assay("report", "--unit", "us", cwd=t.directory)

@@ -23,7 +23,7 @@ def paranoid():
 
 
 class Everybody:
-    """Copies of the programs where an ordinary user may run them, and room to write."""
+    """Copies of the programs that an ordinary user may run, and a directory to write to."""
 
     def __enter__(self):
         if os.geteuid():
@@ -47,7 +47,7 @@ class Everybody:
 
 
 class Paranoid:
-    """perf_event_paranoid at a level, and back again."""
+    """Sets perf_event_paranoid, and restores it."""
 
     def __init__(self, level):
         self.level = level
@@ -72,7 +72,7 @@ class Paranoid:
 
 
 def check_own_command(user):
-    """An ordinary user's recording of a command: user samples, and a word on the kernel's."""
+    """An ordinary user's recording of a command: user samples, and a note on the kernel's."""
     path = f"{user.work}/perf.data"
     done = user.run("record", "-F", "997", "-o", path, "--", user.loop, "1000")
     assert done.status == 0, f"status {done.status}: {done.err}"
@@ -131,7 +131,7 @@ def unprivileged_machine_wide_samples_what_runs_already(t):
         user.run("record", "-q", "-a", "-o", path, "--", "sleep", "1", check=True)
         found = json.loads(user.run("report", "--full", "-i", path, "--json", check=True).out)
         samples = {p["pid"]: p["user_samples"] for p in found["processes"]}
-        # A thousand in that second, or the part that other programs leave it.
+        # A thousand in that second, or fewer if other programs take CPU time from it.
         assert samples.get(other.pid, 0) > 20, samples
 
 
@@ -145,7 +145,7 @@ def unprivileged_doctor(t):
 
 @test
 def paranoid_more_than_two(t):
-    """Kernels that know levels above 2 refuse ordinary users everything; others act as at 2."""
+    """Kernels that have levels above 2 deny ordinary users everything; others treat them as 2."""
     with Everybody() as user, Paranoid(4):
         done = user.run("record", "-F", "997", "-o", f"{user.work}/x", "--", user.loop, "300")
         if done.status == 0:

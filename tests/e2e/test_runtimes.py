@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whole stacks of what people run: a build, Python, Node, Java.
+"""Whole stacks of common programs: a build, Python, Node, Java.
 
-Each job is recorded by `assay record -g` and by `perf record --call-graph
-dwarf` at once. Both files are read by perf script and judged alike: a stack is
-whole when its outermost frame is where a thread begins.
+Each job is recorded by `assay record -g` and by `perf record --call-graph dwarf` at the same time.
+perf script reads both files, and the same rule applies to both: a stack is whole if its outermost
+frame is the start of a thread.
 """
 
 import collections
@@ -20,7 +20,7 @@ SECONDS = 8 if LONG else 3
 WHOLE = 0.97
 BEGIN = {"_start", "clone3", "__clone3", "clone", "__clone", "thread_start", "_dl_start_user"}
 
-MAIN = ("__libc_start_main", "__libc_start_call_main")  # called by the program's _start alone
+MAIN = ("__libc_start_main", "__libc_start_call_main")  # called only by the program's _start
 
 Stacks = collections.namedtuple("Stacks", "samples whole ends depth")
 
@@ -32,7 +32,7 @@ def frame_of(line):
 
 
 def reaches_the_start(frames, leave_start_out):
-    """Stripped programs have no name for _start; perf's own walk ends one short of it."""
+    """Stripped programs have no name for _start; perf's own walk ends one frame before it."""
     if not frames:
         return False
     if leave_start_out and frames[-1][0].startswith(MAIN):
@@ -42,7 +42,7 @@ def reaches_the_start(frames, leave_start_out):
 
 
 def judge(path, wanted, leave_start_out=False):
-    """How many samples of the wanted (comm, pid) have a whole user stack, by perf script."""
+    """The number of samples of the (comm, pid) that have a whole user stack, by perf script."""
     text = perf_script.perf("script", "-i", path, "--no-inline", "-F",
                             "comm,pid,tid,time,event,ip,sym,dso", timeout=900)
     ends = collections.Counter()
@@ -65,11 +65,11 @@ def judge(path, wanted, leave_start_out=False):
 
 
 def record_both(work, *job):
-    """Both at once: perf looks at assay's job and at assay."""
+    """Both at the same time: perf samples assay's job and assay."""
     ours, theirs = f"{work}/ours.data", f"{work}/theirs.data"
     run(["perf", "record", "-q", "--buildid-mmap", "-F", "499", "-e", "cpu-clock", "--call-graph", "dwarf",
          "-m", "4096", "-o", theirs, "--", ASSAY, "record", "-g", "-F", "997", "-o", ours, "--",
-         *job], timeout=300, check=True, cwd=work)  # where runtimes leave logs of theirs
+         *job], timeout=300, check=True, cwd=work)  # where runtimes write logs
     return ours, theirs
 
 
@@ -90,7 +90,8 @@ def compare(name, ours, theirs, wanted, processes):
 
 
 def job_of(work, *command):
-    """The command under a shell that leaves its pid behind, and how to tell its samples."""
+    """The command under a shell that writes its pid to a file, and a function that recognises its
+    samples."""
     script = f"echo $$ >{work}/pid; exec \"$@\""
 
     def wanted(comm, pid):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The scripts that judge: they must be able to say no."""
+"""The scripts that check the project: they must fail on errors."""
 import json
 
 from harness import ROOT, main, run, test
@@ -8,7 +8,7 @@ COUNT = ROOT / "tests" / "count.py"
 
 
 def count(t, files, skips=None):
-    """The status, the last line and all lines of counting these files."""
+    """The exit status, the last line and all lines of tests/count.py on these files."""
     directory = t.path("results")
     run("rm", "-rf", directory)
     directory.mkdir()
@@ -101,7 +101,8 @@ main()
 
 @test
 def the_layers_check_finds_what_it_forbids(t):
-    """In a tree of few headers: each takes a compiler's start. The whole is check-layers' own."""
+    """In a tree of few headers, since each takes the start of a compiler. check-layers itself
+    checks the whole tree."""
     for part in ("include", "runtime", "src", "script"):
         run("cp", "-r", ROOT / part, t.directory)
     kept = {t.path(name) for name in ("src/base/error.h", "include/assay/tags.h")}

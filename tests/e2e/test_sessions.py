@@ -25,7 +25,7 @@ LOOP = ("sh", "-c", "while :; do :; done")
 
 
 class Sessions:
-    """A user's sessions in a place of the test's own; their processes end with the test."""
+    """The sessions of a user in a directory of the test; their processes end with the test."""
 
     def __init__(self, t):
         self.t = t
@@ -45,7 +45,7 @@ class Sessions:
         return int(found[1]) if found else 0
 
     def end(self, number, name="default"):
-        """Sends its process a signal, and waits until it is gone."""
+        """Sends the session's process a signal, and waits until it has exited."""
         pid = self.pid(name)
         os.kill(pid, number)
         self.t.until(lambda: is_gone(pid), f"process {pid} is gone")
@@ -57,7 +57,7 @@ class Sessions:
     def clean(self):
         for lock in self.place.glob("*.lock"):
             pid = self.pid(lock.name[:-5])
-            with contextlib.suppress(ProcessLookupError, FileNotFoundError):  # it is gone
+            with contextlib.suppress(ProcessLookupError, FileNotFoundError):  # it has exited
                 if pid and "assay" in pathlib.Path(f"/proc/{pid}/comm").read_text():
                     os.kill(pid, signal.SIGKILL)
 
@@ -65,7 +65,7 @@ class Sessions:
 def is_gone(pid):
     try:
         return " Z " in pathlib.Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):  # the latter between opening and reading
+    except (FileNotFoundError, ProcessLookupError):  # the process exited between open and read
         return True
 
 
@@ -82,7 +82,7 @@ DATE = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
 
 
 def says(t, result, pattern, what):
-    """All of standard error is this line; blanks in front of what may stand there are literal."""
+    """Standard error is this line only; leading blanks are part of it."""
     if not re.fullmatch(pattern + "\n", result.err):
         t.fail(f"{what} should be {pattern!r}: {result}")
 
@@ -113,13 +113,13 @@ def a_session_is_started_in_one_shell_and_stopped_in_another(t):
         account = t.json(stopped.out)
         t.equal((account["state"], account["end"]), ("ended", "stopped"), "the end")
         t.equal(s.left(), [], "what is left in the place")
-        # The account is that of the file, which is complete.
+        # The account equals that of the file, which is complete.
         report = t.report(data)
         ticks, told = account["ticks"], report["ledger"]["ticks"]
         t.equal(ticks["all"], sum(ticks[k] for k in ("user", "system", "idle", "unobserved")),
                 "all ticks")
         t.equal(account["samples"], sum(e["samples"] for e in report["events"]), "samples")
-        # The first and the last tick of a CPU, where sampling began and ended within one.
+        # The first and the last tick of a CPU, since sampling began and ended within them.
         cpus = max(2, len(account["cpus"]))
         t.near(ticks["user"], told["user"], 2 * cpus, "ticks in user mode")
         t.near(ticks["system"], told["kernel"] + told["irq"], 2 * cpus, "ticks in the kernel")
@@ -321,14 +321,14 @@ def what_a_session_writes_is_not_moved_under_its_feet(t):
                               "end that one first\n")
         t.true(not t.path("perf.data.old").exists(), "it was moved")
         t.report(data)
-        # Once its process is dead it is a file as others.
+        # After its process is killed, the file is an ordinary file.
         s.end(signal.SIGKILL, "day")
         result = s("record", "--", "true")
         t.has(result.err, f"flush is in {data}: 'assay report {data}'\n"
                           "assay: that recording becomes perf.data.old\n")
         t.equal(s.left(), [], "what is left of it")
         t.report(t.path("perf.data.old"))
-        s("record", "-q", "--", "true")  # over a file without a session
+        s("record", "-q", "--", "true")  # replaces a file that no session writes
 
 
 @test
@@ -342,7 +342,7 @@ def half_a_snapshot_is_never_there_by_its_name(t):
         t.has(s("snapshot", "-o", "snap", status=1).err, "ulimit -f", "the error")
         t.equal(t.path("snap").read_text(), "older", "what was there before")
         t.equal(sorted(p.name for p in t.directory.glob("snap*")), ["snap"], "files")
-        # What a session leaves that is killed while it writes a snapshot.
+        # The files of a session that is killed while it writes a snapshot.
         os.kill(pid, signal.SIGKILL)
         t.until(lambda: is_gone(pid), "its process is gone")
         t.write("run/assay/default.part", str(t.path("snap")))
@@ -429,7 +429,7 @@ def a_session_ends_with_the_processes_that_it_samples(t):
 
 
 def place_of_a_disk(t):
-    """A directory that a small file system can be mounted on."""
+    """A mount point for a small file system."""
     t.need("unshare", "mount")
     disk = t.path("disk")
     disk.mkdir()
@@ -465,7 +465,7 @@ def a_full_disk_ends_it_and_what_was_written_is_kept(t):
         full = f"cannot write to {disk}/full.data: No space left on device"
         more = f"cannot write to {disk}/more.data: No space left on device"
         t.has(result.out, "told\nstart 1\nstop 1\n", "exit statuses")
-        # Of a snapshot nothing is left, and what was there before is what it was.
+        # No part of the snapshot remains, and the earlier file is unchanged.
         t.true(result.out.endswith("stop 1\nsnapshot 1 full.data other snap older\nstop 0\n"), result)
         t.has(result.err, f"assay: snapshot: cannot write to {disk}/snap: No space left on device\n")
         t.has(result.err, "assay: start: ")
@@ -528,7 +528,7 @@ def what_record_writes_and_somebody_deletes_is_not_said_to_be_there(t):
         result = t.assay("record", "-o", data, "--", "sh", "-c", what, status=1)
         t.equal(result.err, f"assay: record: {data} was moved, deleted or replaced while it was "
                             "written: the recording is no longer at that path\n", what)
-    t.report(other)  # where it was moved to it is whole
+    t.report(other)  # the renamed file is complete
 
 
 @test
@@ -543,7 +543,7 @@ def who_does_not_answer_is_told_of_with_the_way_out(t):
         env = {**os.environ, **s.env}
         asked = {"status": "", "snapshot": "; the snapshot is asked for, and comes when it goes on",
                  "stop": "; the end is asked for, and comes when it goes on"}
-        # All at once, in this order: each waits for some seconds.
+        # All at the same time, in this order, since each waits for some seconds.
         waiting = {}
         for n, words in enumerate((("status", "--json"), ("snapshot", "-o", "b.data"), ("stop",))):
             waiting[words[0]] = t.start(ASSAY, *words, "--name", name, env=env, cwd=t.directory,
@@ -568,7 +568,7 @@ def who_does_not_answer_is_told_of_with_the_way_out(t):
 
 
 def windows(db):
-    """Of a store, as a copy of it has them: a reader leaves its traces beside it."""
+    """The tables of a copy of the store, since a reader would create files beside it."""
     with tempfile.TemporaryDirectory() as directory:
         for end in ("", "-wal"):
             if os.path.exists(f"{db}{end}"):
@@ -588,7 +588,8 @@ def a_store_is_not_moved_under_its_writers_feet_nor_its_log_into_another_one(t):
              "name another file, or end that one first", "export over a store that grows")
         t.until(lambda: s.json()["bytes"] and windows(db) > 1, "there are windows")
         before = windows(db)
-        # What its writer had not copied from the log into the database goes with the database.
+        # Data in the log that its writer had not copied into the database is moved with the
+        # database.
         s.end(signal.SIGKILL)
         t.true(t.path("a.db-wal").stat().st_size > 0, "it died with a log")
         s(*export)
@@ -682,7 +683,7 @@ def a_store_is_written_until_it_is_stopped(t):
 
 
 def speak(path, bytes):
-    """A client of our own."""
+    """A client without assay."""
     peer = socket.socket(socket.AF_UNIX)
     peer.connect(str(path))  # waits while the queue is full
     peer.settimeout(limit(20))
@@ -740,7 +741,7 @@ def another_user_is_not_heard(t):
     with sessions(t) as s:
         s("start")
         where = s.place / "default.sock"
-        # Even if every door stood open.
+        # Even if the permissions allowed everything.
         for path in (t.directory, s.runtime, s.place):
             path.chmod(0o755)
         where.chmod(0o777)
@@ -776,7 +777,7 @@ def a_place_that_is_not_ours_is_not_used(t):
         t.equal(os.listdir(elsewhere), [], "what was written behind the link")
         if os.getuid():
             return
-        # As su leaves it to a user who was root.
+        # As su leaves it for a user who was root.
         s.env["XDG_RUNTIME_DIR"] = str(s.runtime)
         s.runtime.chmod(0o700)
         t.directory.chmod(0o755)

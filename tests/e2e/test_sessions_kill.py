@@ -20,12 +20,12 @@ from stores import number, rows
 
 KILLS = 200 if LONG else 6
 WINDOW_NS = 10**9
-# A window is missing if it is later than that: the machine may be busy with other things.
+# A window counts as missing if it is later than this: the machine may be busy.
 LATE_NS = 10 * WINDOW_NS
 
 
 def clock_ahead():
-    """The wall's clock less the monotonic one: it changes when the clock is adjusted or set."""
+    """The wall clock minus the monotonic clock: it changes when the wall clock is adjusted or set."""
     readings = []
     for _ in range(5):
         before = time.monotonic_ns()
@@ -45,17 +45,17 @@ def last_window(path):
 
 
 class Killed:
-    """A store, and how often its writer was killed."""
+    """A store, and the number of kills of its writer."""
 
     def __init__(self, t, name, *words):
         self.t, self.path, self.words = t, t.path(f"{name}.db"), words
         self.env = {**os.environ, **t.runtime(f"run-{name}"), "TZ": "UTC"}
         self.sessions = 0
-        self.given = {}  # (name, instance) -> id of its row, of all that ever were
+        self.given = {}  # (name, instance) -> id of its row, for all rows seen so far
 
     def live(self, chance, sure):
-        """A session, killed: the newest window just before, and when that was. `sure`: it has
-        written one, however slow the machine is."""
+        """Kills a session; returns the newest window before the kill, and its time. `sure`: waits
+        until the session has written a window."""
         where = "any" if sure else chance.choice(("start", "edge", "edge", "any"))
         process = self.t.start(ASSAY, "start", "--foreground", "--store", self.path, "--window", 1,
                                "-F", 199, *self.words, env=self.env, stderr=subprocess.PIPE)
@@ -77,16 +77,16 @@ class Killed:
         return where, before, wall
 
     def check(self, before, wall, set_by):
-        """What stands in the file after a kill; ns that are missing at its end, and whether that
-        is behind a window of the session."""
+        """Checks the file after a kill. Returns the ns that are missing at its end, and whether
+        they follow a window of the session."""
         t = self.t
         if not self.path.exists() or not self.path.stat().st_size:
             t.equal(before, (0, 0), "windows of a store that is not there")
             return 0, False
         with contextlib.closing(sqlite3.connect(self.path)) as db:
             t.equal(rows(db, "PRAGMA integrity_check"), [("ok",)], "integrity_check")
-            # The first session of a file makes its tables and begins in two transactions.
-            # Sessions go with their last window where there is no room for it.
+            # The first session of a file creates its tables and begins in two transactions. The row
+            # of a session is deleted with its last window.
             newest = number(db, "SELECT coalesce(max(id), 0) FROM sessions")
             t.between(newest, self.sessions, self.sessions + 1, "number of the last session")
             fresh, self.sessions = newest > self.sessions, newest
@@ -104,13 +104,13 @@ class Killed:
         return max(0, wall - end), behind
 
     def check_ends(self, db):
-        """Each but the last was found killed by the next, and the time until then is a gap."""
+        """The next session marked each earlier one as killed, and the time until then is a gap."""
         sessions = rows(db, "SELECT id, start_ns, end_ns, ended FROM sessions ORDER BY id")
         self.t.equal([ended for *_, ended in sessions[:-1]], ["killed"] * (len(sessions) - 1),
                      "how they ended")
         for (_, _, end, _), (_, start, _, _) in zip(sessions, sessions[1:]):
-            # Gaps that follow one another are one. Of a clock that was set back in between, the
-            # store tells with the first window.
+            # Adjacent gaps count as one. If the clock was set back within a gap, the first window
+            # after it shows that.
             self.t.true(start <= end or number(
                 db, "SELECT count(*) FROM gaps WHERE start_ns <= ? AND end_ns >= ? AND "
                 "why = 'the measurement was killed'", end, start), f"no gap from {end} to {start}")
@@ -158,7 +158,7 @@ class Killed:
 
 
 def storm(t):
-    """Processes that come and go all the while."""
+    """Processes that start and exit all the time."""
     made = t.path("links")
     made.mkdir()
     program = t.workload("instances")
@@ -177,7 +177,7 @@ def killed_at_any_moment_it_is_whole_and_goes_on(t):
     for kill in range(KILLS):
         store = stores[kill % 2]
         where, before, wall = store.live(chance, kill >= KILLS - 2 and not store.sessions)
-        # What the machine's clock was adjusted by meanwhile is no hole.
+        # An adjustment of the machine's clock in the gap is not a missing part.
         set_by = max(set_by, 1_000_000 + 2 * abs(clock_ahead() - ahead))
         try:
             missing.append(store.check(before, wall, set_by))

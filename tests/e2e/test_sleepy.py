@@ -15,7 +15,7 @@ RATE = "4999"
 
 
 def addresses(program, *args):
-    """Samples by address in a program's own code, and all its user samples."""
+    """Samples by address in a program's own code, and the number of all its user samples."""
     with workdir() as work:
         path = f"{work}/perf.data"
         record(path, "-F", RATE, "--", workload(program), *args)
@@ -50,7 +50,7 @@ def loop_lies_in_its_loop(t):
     assert len(loops) == 1, f"loop_body has {len(loops)} loops"
     first, last = loops[0]
     outside = {hex(a): n for a, n in found.items() if not first <= a <= last}
-    # What runs once, before the loop and after it, takes a microsecond, or a page fault.
+    # Code that runs once, before and after the loop, takes a microsecond, or a page fault.
     assert sum(outside.values()) <= 2, f"outside the loop {first:#x}-{last:#x}: {outside}"
 
 
@@ -66,8 +66,8 @@ def split_of_call(inner, outer):
     total = n_inner + n_outer
     assert total >= 0.99 * sum(found.values()), "samples outside the two functions"
     share, truth = n_inner / total, inner / (inner + outer)
-    # Five standard errors (once in two million times), and 10 cycles of a round's 2400 for call, return and the
-    # loops' ends, which the iteration counts know nothing of.
+    # Five standard errors (once in two million times), and 10 of the 2400 cycles of a round for
+    # call, return and the ends of the loops, which are not part of the iteration counts.
     bound = 5 * math.sqrt(truth * (1 - truth) / total) + 10 / (12 * (inner + outer))
     comment(f"call: {share:.4f} of {total} samples in the inner function, truth {truth:.4f}, "
             f"bound {bound:.4f}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""sql: what is asked of a recording or a store sums up to what the report says of it.
+"""sql: the sums of queries on a recording or a store equal the figures of the report. `assay report
+--json` of the same file is the truth for the tables.
 
-`assay report --json` of the same file is the truth of the tables; python's csv, json and sqlite3
-read what is written, and sqlite3's shell where there is one.
+The output is read by python's csv, json and sqlite3, and by sqlite3's shell if it is installed.
 """
 import atexit
 import collections
@@ -26,15 +26,13 @@ import time
 from harness import ASSAY, BUILD, Failure, main, run, test, test_of_shares
 from time_limit import limit
 
-NAME = "a\033[31m\nb"  # of a program, to drive a terminal with
+NAME = "a\033[31m\nb"  # of a program that is controlled through a terminal
 
 
 @functools.lru_cache(None)
 def recording():
-    """A loop, then other programs, one of them in the kernel, with call chains; made once.
-
-    Chains of 900 million multiplications: half a second of CPU time and more on any machine.
-    """
+    """A loop, then other programs, one of them in the kernel, with call chains; recorded once. 900
+    million dependent multiplications take half a second of CPU time or more on any machine."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-test-"))
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     loop, call, faults = (str(BUILD / "tests" / "workloads" / name)
@@ -51,7 +49,7 @@ def rows(t, file, query, *options):
 
 
 def by_function(report):
-    """Samples by function and image, of a report's JSON: its rows are apart by mode."""
+    """Samples by function and image, from a report's JSON: its rows are separate for each mode."""
     sums = collections.Counter()
     for row in report["functions"]:
         sums[row["function"], os.path.basename(row["image"])] += row["samples"]
@@ -113,7 +111,8 @@ def stacks_add_up_to_functions(t):
 
 @test
 def what_was_cut_short_has_the_sums_of_its_report(t):
-    """Names of events stand at the end: without them the clock's witness is still another event."""
+    """The names of events are at the end of the file: without them, the event that checks the clock
+    is an unnamed event."""
     whole = recording().read_bytes()
     cut = t.path("cut.data")
     cut.write_bytes(whole[:len(whole) * 2 // 3])
@@ -145,7 +144,7 @@ def windows_part_the_samples(t):
 
 @test_of_shares
 def a_difference_names_what_changed(t):
-    """The loop ran first: it is all of the windows up to its last one, and in none behind it."""
+    """The loop ran first: it has all samples of the windows up to its last one, and none after it."""
     ends = rows(t, recording(), "SELECT min(time_ns) AS a, max(time_ns) AS b, "
                 "(SELECT max(time_ns) FROM samples JOIN processes p ON p.id = process "
                 "WHERE p.name = 'loop') AS last FROM samples", "--window", "0.02")[0]
@@ -154,7 +153,8 @@ def a_difference_names_what_changed(t):
     found = rows(t, recording(), "SELECT * FROM diff("
                  f"{a}, {last + 1}, {last + 1}, {b + 1}) "
                  "ORDER BY abs(change) DESC LIMIT 1", "--window", "0.02")[0]
-    # Of it are nine samples in ten before, none behind, where two in three are call_inner's.
+    # The loop has nine of ten samples before that, and none after it, where call_inner has two of
+    # three.
     t.equal(found["function"], "loop_body", "what changed most")
     t.true(found["change"] < -0.8 and found["beyond_chance"] == 1, f"it is gone: {found}")
     same = rows(t, recording(), f"SELECT max(abs(change)) AS most, sum(beyond_chance) AS beyond "
@@ -320,7 +320,7 @@ def a_store_answers_as_a_report_of_it(t):
 
 
 class Terminal:
-    """`assay sql` at a terminal of its own."""
+    """`assay sql` on a terminal of the test."""
 
     def __init__(self, t, *words, **env):
         self.t, self.out = t, ""
@@ -330,7 +330,7 @@ class Terminal:
             os.execv(ASSAY, [ASSAY, "sql", *map(str, words)])
 
     def until(self, text, seconds=20):
-        """What came since the last time, up to `text`."""
+        """The new output, up to `text`."""
         end = time.monotonic() + limit(seconds)
         while text not in self.out:
             if time.monotonic() > end:
@@ -348,7 +348,7 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def run(self, statement):
-        """Types a statement that takes long, and waits until it has taken 50 ms of CPU time."""
+        """Types a statement that takes long, and waits until it has used 50 ms of CPU time."""
         def ticks():
             fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
             return int(fields[11]) + int(fields[12])
@@ -362,11 +362,9 @@ class Terminal:
         return self.until("assay> ")
 
     def end(self, seconds=20, keys=""):
-        """The exit status. What it still writes is read, so that it can end.
-
-        `keys` are typed again and again: between a prompt and the editor's first look at the
-        terminal Ctrl-D is the terminal's own.
-        """
+        """Returns the exit status. The remaining output is read, so that the program can end.
+        `keys` are typed repeatedly: between a prompt and the editor's change of the terminal's
+        mode, the terminal itself interprets Ctrl-D."""
         end = time.monotonic() + limit(seconds)
         while True:
             with contextlib.suppress(OSError):

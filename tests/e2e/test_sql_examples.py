@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every example of docs/SQL.md, asked of each kind of file that it says it is of: it works, has
-rows, and where something is known of the file the answer is that. And calls, tags, pprof and
-events as tables, against what assay, perf and babeltrace2 say of the same file."""
+"""Every example of docs/SQL.md runs on each kind of file that it is for: it succeeds, returns rows,
+and where the file's contents are known the result is compared with them. Calls, tags, pprof and
+events as tables are compared with the output of assay, perf and babeltrace2 for the same file."""
 import collections
 import gzip
 import re
@@ -15,8 +15,8 @@ KINDS = {"samples", "store", "calls", "tags", "pprof"}
 
 Example = collections.namedtuple("Example", "number title kinds query")
 
-# f calls leaf twice, g itself and leaf: main;f;leaf and so on, each so often. Nearly all time is
-# leaf's, so that it is where a page fault or a stolen millisecond is, too.
+# f calls leaf twice, g itself and leaf: main;f;leaf and so on, with these counts. leaf takes nearly
+# all of the time, and so also page faults and stolen time.
 PROGRAM = """
 static volatile int sink;
 __attribute__((noinline)) void leaf(int n) { for (int i = 0; i < n; i++) sink += i; }
@@ -28,7 +28,7 @@ CALLS = {"main": 1, "f": 100, "g": 11, "leaf": 211}
 PAIRS = {("(outside)", "main"): 1, ("main", "f"): 100, ("f", "leaf"): 200, ("main", "g"): 1,
          ("g", "g"): 10, ("g", "leaf"): 11}
 
-# A device's capture, (us, tag): main works, is switched out, is interrupted, and goes on.
+# A device's capture, (us, tag): main works, is switched out, is interrupted, and continues.
 TAGS = "main/2\nwork/4\nleaf/6\nswtch/8!\nMGET/11=\nintr/12\n"
 CAPTURE = [(0, 2), (10, 4), (30, 6), (70, 7), (80, 11), (100, 5), (120, 8), (150, 12), (160, 13),
            (200, 9), (210, 6), (215, 7), (230, 3)]
@@ -59,8 +59,8 @@ def one(t, file, query):
 
 
 def run_examples(t, kind, file, empty=(), whole=()):
-    """The answers by number; each has rows, but those that may be `empty`. Of `whole` all rows,
-    without their LIMIT: others may be busy on the machine, too."""
+    """The results by number; each has rows, except for those in `empty`. For those in `whole`, all
+    rows without their LIMIT, since other programs may run too."""
     answers = {}
     for example in examples():
         if kind in example.kinds:
@@ -108,7 +108,7 @@ def twenty_examples_and_more_each_of_some_kind(t):
 
 @test
 def the_document_has_every_table_and_column(t):
-    """What is there, SQLite tells: each has its heading, and each column a line."""
+    """Each table that SQLite lists has a heading in the document, and each column a line."""
     text = DOCUMENT.read_text()
     tables = re.split(r"^### ", text.split("## Views")[0], flags=re.M)[1:]
     told = {part.split("\n")[0]: re.findall(r"`(\w+)`", part) for part in tables}
@@ -192,7 +192,7 @@ def examples_hold_of_pprof(t):
     answers = run_examples(t, "pprof", file)
     t.equal(answers[9][0]["stack"], "main;f;leaf", "hottest stack")
     t.equal({r["caller"] for r in answers[11]}, {"f", "g"}, "who calls leaf")
-    # The same questions as of the calls themselves, and the same answers.
+    # The same queries as on the calls themselves, with the same results.
     for query in ("SELECT f.name, sum(calls) AS n FROM calls c JOIN functions f ON f.id = c.function "
                   "GROUP BY 1 ORDER BY 1",
                   "SELECT path, calls FROM calls WHERE calls > 0 ORDER BY path",
@@ -221,7 +221,8 @@ def a_profile_of_samples_says_what_the_samples_say(t):
     data, file = t.path("l.data"), t.path("l.pb.gz")
     t.assay("record", "-g", "-o", data, "--", t.workload("loop"), "200")
     t.assay("export", "--to", "pprof", "-o", file, data)
-    # Libraries' are left out: a profile tells the functions that were compiled into others.
+    # Library functions are left out: a profile contains the functions that were inlined into
+    # others.
     for query in ("SELECT function, sum(samples) AS n FROM by_function WHERE function = 'loop_body' "
                   "GROUP BY 1",
                   "SELECT sum(samples) AS n FROM by_function",
@@ -240,7 +241,7 @@ def a_profile_of_samples_says_what_the_samples_say(t):
 
 @test
 def a_profile_can_come_from_anywhere(t):
-    """By hand, not packed, strings last: two values, a label, an inlined function."""
+    """Written by hand, not packed, strings last: two values, a label, an inlined function."""
     def number(v):
         return bytes([v & 0x7f | 0x80]) + number(v >> 7) if v > 0x7f else bytes([v])
 
@@ -308,7 +309,7 @@ def a_profile_of_go_is_read(t):
     program, file = t.path("spin"), t.path("cpu.pb.gz")
     t.run("go", "build", "-o", program, t.write("spin.go", GO), timeout=240,
           env={"GOCACHE": str(t.path("cache")), "GO111MODULE": "off", "GOFLAGS": ""})
-    # On a busy machine the runtime preempts the loop by signals, which take samples of their own.
+    # On a busy machine the runtime preempts the loop by signals, whose handlers have samples too.
     t.run(program, file, env={"GODEBUG": "asyncpreemptoff=1"})
     rows = ask(t, file, "SELECT function, samples, share FROM by_function LIMIT 1")
     t.equal(rows[0]["function"], "main.spin", "where the time is")
@@ -330,15 +331,15 @@ def events_are_those_that_perf_counts(t):
             "comm": counts["COMM"], "fork": counts["FORK"], "exit": counts["EXIT"],
             "switch": counts["SWITCH"] + counts["SWITCH_CPU_WIDE"]}
     t.true(all(want.values()), f"perf sees some of each: {want}")
-    # Where the machine was too busy.
+    # The machine was too busy.
     rare = {"lost": counts["LOST"] + counts["LOST_SAMPLES"],
             "throttle": counts["THROTTLE"] + counts["UNTHROTTLE"]}
     want.update({kind: n for kind, n in rare.items() if n})
     got = {r["kind"]: r["n"] for r in
            ask(t, data, "SELECT kind, count(*) AS n FROM events GROUP BY kind")}
-    got["comm"] += got.pop("outer_stack", 0)  # carried by records of that type
+    got["comm"] += got.pop("outer_stack", 0)  # in records of that type
     t.equal(got, want, "events")
-    # And the sums are those of samples.
+    # The sums equal those of samples.
     for role in ask(t, data, "SELECT DISTINCT event FROM samples"):
         name = role["event"]
         t.equal(one(t, data, f"SELECT count(*) AS n FROM events WHERE kind = 'sample' AND "
@@ -363,7 +364,7 @@ def events_of_compressed_recordings_are_all_there(t):
     t.true(want > 100, f"there are samples: {want}")
     t.equal(one(t, data, "SELECT count(*) AS n FROM events WHERE kind = 'sample'")["n"], want,
             "samples")
-    # perf told no wall's clock, so times are the recording's own, everywhere.
+    # perf recorded no wall clock, so all times are those of the recording's clock.
     own = 10 ** 17
     times = one(t, data, "SELECT max(time_ns) AS event, (SELECT end_ns FROM sessions) AS session "
                          "FROM events")
@@ -372,7 +373,7 @@ def events_of_compressed_recordings_are_all_there(t):
 
 @test
 def a_limit_reads_no_more_than_it_needs(t):
-    """The file is cut off in the middle of its records: reading on would tell so."""
+    """The file is truncated within its records; a further read would report that."""
     data = t.path("e.data")
     t.assay("record", "-a", "-F", "5000", "-o", data, "--", t.workload("loop"), "300")
     whole = data.read_bytes()
@@ -409,7 +410,7 @@ def events_of_tags_are_those_of_babeltrace2(t):
         t.equal(len(rows), len(lines), "events")
         times = [line[1:line.index("]")].replace(".", "") for line in lines]
         t.equal([r["time_ns"] for r in rows], sorted(r["time_ns"] for r in rows), "in order")
-        # A stream whose clock seems to go back stands still here.
+        # If the clock of a stream seems to go back, its time stands still here.
         late = sum(str(r["time_ns"]) != time for r, time in zip(rows, times))
         t.true(late < len(rows) / 100, f"times, except {late} of {len(rows)}")
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs with known stacks, without frame pointers: 99 % and more of their call chains are
-whole, and each chain is the sequence of functions that the program is known to have, as perf
-reads it from our recording and as gdb sees it at the same spot."""
+"""Programs with known stacks, without frame pointers: at least 99 % of their call chains are whole,
+and each chain is the known sequence of functions of the program, as perf reads it from assay's
+recording and as gdb sees it at the same place."""
 
 import collections
 import os
@@ -12,8 +12,8 @@ from harness import main, run, test, test_of_shares
 
 RATE = "997"
 SECONDS = "1"
-# Below this share of whole chains an unwinder has a fault; the rest are instants at which no
-# table can be right, as while an exception puts a new stack pointer in place.
+# If the share of whole chains is below this, the unwinder has an error. The rest are instants for
+# which no table is right, for example while an exception sets a new stack pointer.
 LEAST_WHOLE = 0.99
 
 START = r"_start>(__libc_start_main[^>]*>)?(__libc_start_call_main>)?main>"
@@ -27,7 +27,7 @@ def record(t, name, *words, seconds=SECONDS):
 
 
 def whole(t, path, least=LEAST_WHOLE):
-    """The report's count of stacks; fails where too few are whole."""
+    """The report's counts of stacks; fails if too few are whole."""
     stacks = t.report("-i", path, timeout=120)["stacks"]
     good = stacks["whole"] + stacks["stitched"]
     t.true(stacks["samples"] > 200, f"only {stacks['samples']} samples have a stack")
@@ -36,7 +36,7 @@ def whole(t, path, least=LEAST_WHOLE):
 
 
 def chains(t, path):
-    """User functions of each sample, outermost first, as perf reads our file."""
+    """User functions of each sample, outermost first, as perf reads assay's file."""
     text = run("perf", "script", "-i", path, "-F", "ip,sym,dso", "--no-inline",
                "--max-stack", "2000", timeout=120).out
     for block in text.split("\n\n"):
@@ -48,7 +48,8 @@ def chains(t, path):
 
 
 def expect(t, path, innermost, pattern, least=LEAST_WHOLE):
-    """Chains that end in `innermost` fit the pattern; gives the commonest."""
+    """Checks that chains that end in `innermost` match the pattern; returns the most frequent
+    chain."""
     seen = collections.Counter(c for c in chains(t, path) if c.split(">")[-1] == innermost)
     total = sum(seen.values())
     good = sum(n for c, n in seen.items() if re.fullmatch(pattern, c))
@@ -59,7 +60,7 @@ def expect(t, path, innermost, pattern, least=LEAST_WHOLE):
 
 
 def gdb_chain(t, program, *words, at="spin_leaf"):
-    """The functions that gdb sees at a spot, outermost first."""
+    """The functions that gdb sees at a place, outermost first."""
     t.need("gdb")
     text = run("gdb", "-nx", "-batch", "-ex", "set debuginfod enabled off",
                "-ex", "set confirm off", "-ex", "set breakpoint pending on",
@@ -74,17 +75,17 @@ def gdb_chain(t, program, *words, at="spin_leaf"):
 
 
 def alike(chain):
-    """What two who name functions must agree on: C libraries have many names for one."""
+    """Makes names of functions comparable: C libraries have several names for one function."""
     chain = re.sub(r"__libc_start_main[^>]*", "__libc_start_main", chain)
     chain = re.sub(r"__restore_rt|<signal>", "<signal>", chain)
-    # A coroutine's first function has a name in the symbol table alone.
+    # The first function of a coroutine has a name only in the symbol table.
     chain = re.sub(r"^(\?\?>)+|^__start_context>", "", chain)
     # raise() is a chain of static functions of the C library's own, inlined or not.
     return re.sub(r">(__pthread_kill\w*>|pthread_kill\w*>|__GI_\w*>|raise>)+", ">", chain)
 
 
 def seen_by_gdb(t, path, program, *words, at, among=100):
-    """The sequence that gdb sees where it first comes to a function is one that was sampled."""
+    """The sequence that gdb sees when it first reaches a function is one that was sampled."""
     if not shutil.which("gdb"):
         return
     ours = collections.Counter(alike(c).replace("[unknown]", "??") for c in chains(t, path))
@@ -165,7 +166,8 @@ def signal_handlers(t):
 
 @test_of_shares
 def signal_handlers_on_their_own_stack(t):
-    # The interrupted stack is in no copy: it is read from the process, or known from before.
+    # The interrupted stack is not part of a copy: it is read from the process, or known from
+    # earlier samples.
     known(t, "altstack", START + r"(turn>)?(raises>){10}.*>__restore_rt>on_signal>spin_leaf")
 
 
@@ -229,7 +231,7 @@ def exceptions(t):
     t.true(len(inside) >= 100, f"only {len(inside)} samples below catches()")
     bad = [c for c in inside if not re.match(START + "catches", c)]
     t.true(len(bad) <= (1 - LEAST_WHOLE) * len(inside), f"not from main: {bad[:3]}")
-    # In the midst of a throw: the unwinder of the C++ library at work.
+    # During a throw, while the unwinder of the C++ library runs.
     seen_by_gdb(t, path, t.workload("stacks_cpp"), "20", at="_Unwind_Find_FDE")
 
 
@@ -246,7 +248,7 @@ def assembly_with_tables(t):
 
 @test
 def tables_alone(t):
-    """-g dwarf: no guess by frame pointers, and none is needed here."""
+    """-g dwarf: frame pointers are not used, and are not necessary here."""
     t.need("perf")
     path = t.path("dwarf.data")
     t.assay("record", "-q", "-g", "dwarf", "-F", RATE, "-o", path, "--", t.workload("stacks"),

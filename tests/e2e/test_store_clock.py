@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A store whose machine's clock is set forward and back, and which sleeps: the database is
+"""A store on a machine whose clock is set forward and back, and which is suspended: the database is
 complete, the time without measurement is reported, and no time is lost or counted twice.
 
-The session runs on clocks that a library of this test moves; the machine's own stay."""
+A library of this test changes the clocks of the session; the machine's clocks do not change.
+"""
 import contextlib
 import os
 import signal
@@ -60,14 +61,14 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 
 
 class Machine:
-    """A store's session on clocks of its own."""
+    """A store's session with changed clocks."""
 
     def __init__(self, t):
         self.t, self.path, self.added = t, t.path("a.db"), [0, 0]
         t.run("gcc", "-O1", "-shared", "-fPIC", "-o", t.path("clocks.so"), t.write("clocks.c", SHIM))
         self.env = {**t.runtime(), "LD_PRELOAD": str(t.path("clocks.so")),
                     "CLOCKS_ADDED": str(t.path("added")), "TZ": "UTC",
-                    # A sanitizer's library wants to be the first, and need not be here.
+                    # A sanitizer's library must be the first one, and need not be loaded here.
                     "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
         t.write("added", struct.pack("qq", 0, 0))
 
@@ -92,7 +93,7 @@ class Machine:
             return []
 
     def wait_for(self, count, after=None):
-        """So many windows more that begin at that moment at the earliest, or at all."""
+        """Waits for this number of further windows, which begin at that moment at the earliest."""
         def there():
             return [w for w in self.windows()[before:] if after is None or w[0] >= after]
         before = len(self.windows())
@@ -136,7 +137,8 @@ def a_clock_that_is_set_and_a_machine_that_sleeps_leave_gaps_and_lose_nothing(t)
     t.equal([why for why, *_ in gaps], ["the clock was set forward", "suspended",
                                         "the clock was set back"], "gaps")
     for (why, start, end), length in zip(gaps, (HOUR, 2 * HOUR, HOUR)):
-        # The stretch that windows of both clocks tell is shorter by what was measured in it.
+        # The interval between windows of both clocks is shorter by the time that was measured in
+        # it.
         t.between(end - start, length - 60 * SECOND, length + SECOND // 2, why)
     # The windows follow each other without holes, except for the gaps.
     for (_, end), (start, _) in zip(m.windows(), m.windows()[1:]):
@@ -186,7 +188,8 @@ if LONG:
         with contextlib.closing(sqlite3.connect(m.path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             m.move(wall=HOUR, boot=HOUR)
-            # Twice what the session waits for another writer: a window, and the gap behind it.
+            # Two times for which the session waits for another writer: a window, and the gap after
+            # it.
             time.sleep(14)
             other.execute("COMMIT")
         m.wait_for(2, after=m.windows()[-1][1] + HOUR // 2)
@@ -199,7 +202,8 @@ if LONG:
 
 @test
 def in_a_time_namespace_ticks_are_due_by_the_kernels_clock(t):
-    """Programs are shown a clock there that is hours ahead; of samples the kernel tells by its own."""
+    """Programs there see a clock that is hours ahead; the kernel gives samples the time of its own
+    clock."""
     ahead = ["unshare", "--time", "--monotonic", 50000, "--boottime", 50000, "--fork"]
     t.need("unshare")
     if run(*ahead, "true", status=None).status:
@@ -208,7 +212,7 @@ def in_a_time_namespace_ticks_are_due_by_the_kernels_clock(t):
     run(*ahead, ASSAY, "record", "-a", "-F", 500, "-q", "-o", data, "--", t.workload("loop"), 1)
     report = t.report(data)
     ledger, cpus = report["ledger"], len(report["recordings"][0]["buffers"])
-    # Of each CPU a tick every 2 ms of the time; the clock of another world doubles that.
+    # A tick of each CPU every 2 ms of the time; a wrong clock would double the number.
     t.near(ledger["ticks"]["due"], ledger["elapsed_ns"] * cpus / 2e6, 4 * cpus, "ticks that were due")
 
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A store whose writer is killed at a random moment, or whose disk fills up: the file is whole,
-what was told to be in it is there, and nothing else is missing than the window under way.
-
-tests/workloads/store_writer.c writes windows whose sums are known."""
+"""A store whose writer is killed at a random moment, or whose disk is full: the file is complete,
+all windows that the writer reported as written are there, and only the current window is
+missing. tests/workloads/store_writer.c writes windows with known sums."""
 import os
 import pathlib
 import random
@@ -22,18 +21,18 @@ PROCESSES, SAMPLES = 20, 40  # of a window
 
 
 def numbers(db):
-    """Of the windows there are, in the order in which they came."""
+    """The windows of the store, in the order in which they were written."""
     return [(start - BEGIN_NS) // WINDOW_NS
             for start, in db.execute("SELECT start_ns FROM windows ORDER BY id")]
 
 
 def check_whole(t, path, lives):
-    """Opens what a dead writer left; the number of its windows."""
+    """Opens the store that a killed writer left; returns its number of windows."""
     db = sqlite3.connect(path)
     t.equal(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)], "integrity_check")
     there = numbers(db)
     t.equal(there, list(range(len(there))), "windows")
-    # Each is all there: rows of samples, processes, ledger.
+    # Each window is complete: rows of samples, processes, ledger.
     t.equal(db.execute("SELECT count(*) FROM (SELECT w.samples, sum(s.samples) AS rows FROM windows "
                        "w LEFT JOIN samples s ON s.window = w.id GROUP BY w.id) "
                        "WHERE samples IS NOT rows").fetchone()[0], 0, "windows of other sums")
@@ -52,8 +51,8 @@ def check_whole(t, path, lives):
 
 
 def live(t, path, first, seconds, least=0):
-    """Has windows written from `first` on, so many at least, and then for so long; the number said
-    to be in."""
+    """Starts a writer at window `first`, and kills it this time after it has written this number of
+    windows. Returns the last number that it reported as written."""
     writer = t.start(t.workload("store_writer"), path, first, 0, PROCESSES, SAMPLES,
                      stdout=subprocess.PIPE)
     said = [writer.stdout.readline().decode().rstrip("\n") for _ in range(least)]
@@ -62,7 +61,7 @@ def live(t, path, first, seconds, least=0):
     writer.kill()
     said += writer.stdout.read().decode().splitlines()
     writer.wait()
-    # A line that was cut short was not said.
+    # A truncated line does not count.
     whole = [line for line in said if line.startswith("window ") and line[7:].isdigit()]
     return first + len(whole)
 
@@ -76,9 +75,9 @@ def killed_at_any_moment_at_most_the_window_under_way_is_missing(t):
     for number in range(KILLS):
         path = t.path(f"store{number // LIVES}.db")
         first = 0 if number % LIVES == 0 else windows
-        # From before the file is there to where it has been copied back several times.
+        # From before the file exists to after several checkpoints.
         said = live(t, path, first, chance.choice((0.02, 0.1, 0.4)) * chance.random(),
-                    least=number == KILLS - 1 and not most)  # however slow the machine is
+                    least=number == KILLS - 1 and not most)  # on any machine, however slow
         if not path.exists() or not path.stat().st_size:
             t.equal(said, 0, "windows in a store that is not there")
             windows = 0
@@ -132,7 +131,7 @@ def a_second_writer_is_refused_while_the_first_lives(t):
 
 
 def windows_on_full_disk(t, writer, word, count):
-    """Reads on until so many lines of the word have come; the number of the last one."""
+    """Reads until this number of lines with the word have come; returns the number in the last one."""
     for line in writer.stdout:
         said, number = line.decode().split()
         count -= said == word
@@ -170,7 +169,7 @@ def a_disk_that_was_full_goes_on_when_there_is_room(t):
     t.equal(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)], "integrity_check")
     there = numbers(db)
     t.true(set(range(again - 2, again + 1)) <= set(there), f"no window after {full}: {there[-5:]}")
-    # All before the disk was full; of those while it was, none.
+    # All windows from before the disk was full, and none from that time.
     gone = sorted(set(range(again)) - set(there))
     t.equal(there, sorted(there), "order")
     t.true(len(gone) >= 5 and full in gone, f"missing are {gone}, not those up to {full}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A report of a store against what it must say: that of the recording with the same events, and
-what the programs that ran are known to have done."""
+"""A report of a store, compared with the report of a recording with the same events, and with the
+known behaviour of the recorded programs."""
 import contextlib
 import os
 import shutil
@@ -142,7 +142,7 @@ def names_outlive_the_files_they_are_from(t):
     os.unlink(program)
     mine = {key: n for key, n in functions(t.report(store)).items() if "mill" in key[1]}
     t.true(mine.get(("loop_body", str(program), "user"), 0) > 50, f"functions are {mine}")
-    # The recording itself can say it only while the file is there, or was kept.
+    # The recording can only report this while the file exists, or if it was kept.
     shutil.copy(t.workload("btree"), program)
     again = {key: n for key, n in functions(t.report(store)).items() if "mill" in key[1]}
     t.equal(again, mine, "functions with another file in that place")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tags: what a command recorded is what its source says, however it ends and whatever it
-starts; discarded events are counted; errors contain the way out."""
+"""tags: the trace of a command equals the known behaviour of its source, for all ways in which it
+ends and for all programs that it starts; discarded events are counted; errors contain the way
+out."""
 import os
 import signal
 import subprocess
@@ -10,7 +11,7 @@ from tags_program import build, calls_of, events_of, left_over, of_rounds, place
 
 
 def record(t, program, *steps, options=(), status=0, **others):
-    """Runs it under assay tags; what the trace says."""
+    """Runs the program under assay tags; returns the contents of the trace."""
     result = t.assay("tags", "-q", "-o", t.path("x.tags"), *options, "--", program, *steps,
                      status=status, **{"env": place(t), **others})
     t.equal(left_over(t), [], "what is left in the directory")
@@ -48,7 +49,7 @@ def children_are_followed_through_fork_and_exec(t):
     report = record(t, program, "rounds=2", "fork", "rounds=3")
     t.equal(calls_of(report), {**of_rounds(2, 7, 3), "main": 1})
     t.equal(report["processes"], 2, "processes")
-    # The program that it becomes has a recording of its own, and its process is the same.
+    # The program that it executes has its own recording, and the same process.
     report = record(t, program, "rounds=2", "exec", "rounds=30", "fork")
     t.equal(calls_of(report), {**of_rounds(2, 30, 7), "main": 2})
     none_missing(t, report)
@@ -128,7 +129,7 @@ def where_switches_are_denied_the_report_says_so(t):
 
 @test
 def a_long_run_passes_through_little_memory(t):
-    # A pause after each part of what fits: the drain has its chance, and all comes through.
+    # A pause after each part that fits into the buffer: the drain reads it, and no event is lost.
     steps = [word for _ in range(60) for word in ("rounds=1000", "waits=20")]
     report = record(t, build(t), *steps, options=("--memory", "512k"))
     have = report["tags"] + report["lost"]
@@ -277,7 +278,7 @@ def who_goes_on_is_told_and_got_later(t):
 def trouble_with_the_trace_does_not_end_the_command(t):
     program = build(t)
     t.path("out").mkdir()
-    # A directory of another's comes into being while the command runs.
+    # A directory of another user is created while the command runs.
     result = t.assay("tags", "-o", t.path("out/x.tags"), "--", "/bin/sh", "-c",
                      f"mkdir -p {t.path('out/x.tags')}/mine; {program} rounds=3; sleep 0.1; "
                      f"{program} rounds=3; echo done", status=1, env=place(t))

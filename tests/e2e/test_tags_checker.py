@@ -9,7 +9,7 @@ nothing wrong with the wrong ones would prove nothing of real programs.
 from harness import main, test
 from trigger_sites import TriggerSites
 
-# How the assembly says what a compiler's triggers are: E entry, X exit; of function N.
+# How the assembly denotes a compiler's triggers: E entry, X exit; of function N.
 NOP = """
 #define E(n) .byte 0x0f, 0x1f, 0x84, 0x00; .long 0x5a000000 + n
 #define X(n) E(n + 1)
@@ -72,7 +72,8 @@ assay_tags_self: .zero 8
 """
 KINDS = {"nop": NOP, "load": LOAD, "call": CALL, "ring": RING}
 
-# Each function's tag is 2 * (its place + 1); SELF stands for it, PART(NAME) for another's.
+# The tag of each function is 2 * (its index + 1). SELF denotes it, PART(NAME) that of another
+# function.
 GOOD = {
     "main": "E(SELF); xor %eax, %eax; X(SELF); ret",
     "inlines": "E(SELF); E(TAG(leaf)); inc %eax; X(TAG(leaf)); X(SELF); ret",

@@ -11,7 +11,7 @@ from tags_program import build, calls_of, events_of, left_over, of_rounds, place
 
 
 class Recorded(Obeying):
-    """A program that records by itself."""
+    """A program that records itself."""
 
     def __init__(self, t, program, *steps, env=None):
         super().__init__(t, program, *steps, env={**place(t), **(env or {})})
@@ -94,12 +94,12 @@ def capture_is_put_off_and_on(t):
     t.has(tags(t, "capture", "off").out, f"{runs.pid} program: off")
     runs.rounds(500)
     t.equal(listed(t)["processes"][0]["capture"], "off")
-    tags(t, "capture", "off")  # once more: nothing changes
+    tags(t, "capture", "off")  # again: nothing changes
     t.equal(calls_of(got(t)), {**of_rounds(1), "main": 1}, "calls while it was off")
     tags(t, "capture", "-q", "on", runs.pid)
     runs.rounds(40)
     counts = calls_of(got(t))
-    # The open packet takes what comes behind the switch, or another one is begun.
+    # Events after the switch go to the open packet, or to a new one.
     t.equal(counts, {**of_rounds(1, 40), "main": 1}, "calls since")
     tags(t, "capture", "off")
     runs.rounds(500)
@@ -152,7 +152,7 @@ def damaged_recordings_are_left_out(t):
 
 
 def dump(*events):
-    """Of the original device: 16 bits of tag, 24 of microseconds."""
+    """The original device: 16 bits of tag, 24 of microseconds."""
     return b"".join(struct.pack("<HI", tag, clock & 0xffffff)[:5] for clock, tag in events)
 
 
@@ -244,7 +244,7 @@ def flags_build_programs(t):
     compile = tags(t, "flags", "--cflags", cwd=t.directory).out.split()
     link = tags(t, "flags", "--libs").out.split()
     t.true(compile and link and not set(compile) & set(link), "compiling and linking apart")
-    # Step by step, and the flags first.
+    # By single steps, and with the flags first.
     t.run("gcc", *compile, "-c", "-o", t.path("a.o"), t.path("program.c"), cwd=t.directory)
     t.run("gcc", "-o", t.path("a"), *link, t.path("a.o"), "-pthread")
     t.run(t.path("a"), "rounds=8", env=place(t))

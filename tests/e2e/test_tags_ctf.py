@@ -73,13 +73,13 @@ def babeltrace2_gives_the_time_of_day_in_nanoseconds(t):
     right = sorted((ticks + OFFSET_TICKS) * 10**9 // HZ
                    for events in want.values() for ticks, *_ in events)
     t.equal(len(got), len(right), "events")
-    # It rounds the clock and its offset one by one, and reckons in doubles.
+    # It rounds the clock and its offset separately, and computes with doubles.
     t.true(max(abs(a - b) for a, b in zip(got, right)) <= 2, "each within two nanoseconds")
 
 
 def copy_of(t, path):
-    """babeltrace2's own copy: texts are strings there, ids and times have 64 bits, there are
-    no comments, and events stand in the metadata if they came, in the order in which they did."""
+    """A copy written by babeltrace2: texts are strings there, ids and times have 64 bits, there are
+    no comments, and the metadata has only the events that occurred, in that order."""
     copy = t.path(f"{path.name}.copy")
     t.run("babeltrace2", "convert", path, "--component=sink.ctf.fs", f'--params=path="{copy}"')
     return next(copy.rglob("metadata")).parent
@@ -98,7 +98,8 @@ def check_copy(t, path):
 @test
 def a_copy_that_babeltrace2_makes_says_the_same(t):
     t.need("babeltrace2")
-    # Of these no stream's first packet says that something was lost: babeltrace2 drops that.
+    # In these traces the first packet of a stream reports no loss, since babeltrace2 does not show
+    # that.
     for seed in (1, 5):
         path = t.path(f"trace{seed}")
         written(t, path, seed)

@@ -20,7 +20,7 @@ US = 1000
 
 
 def simulate(t, first, plan_of):
-    """Machines of many seeds, each against its report."""
+    """Simulates machines with many seeds, and compares each with its report."""
     for seed in range(first, first + SEEDS):
         machine = Machine(seed, plan_of(random.Random(seed)))
         machine.run()
@@ -85,7 +85,7 @@ def processes_that_cannot_be_told_apart_are_counted_and_their_books_close(t):
 
 @test
 def who_waited_longest_goes_on_first_where_nothing_tells_them_apart(t):
-    """A kernel that keeps this order is read right, though many a switch is a guess."""
+    """A kernel that keeps this order is analysed correctly, although many switches are guessed."""
     guesses = 0
     for seed in range(50000, 50000 + SEEDS):
         machine = Machine(seed, Plan(processes=3, fifo=True, again=True, births=False, cut=True,
@@ -103,7 +103,7 @@ def who_waited_longest_goes_on_first_where_nothing_tells_them_apart(t):
 
 
 def by_hand(t, names, events):
-    """The report of events that are written down: (time, name) or (time, -name) for exits."""
+    """The report of the given events: (time, name), or (time, -name) for exits."""
     tags = {name.rstrip("!="): 500 + 2 * i for i, name in enumerate(names.split())}
     text = "".join(f"{name.rstrip('!=')}/{tags[name.rstrip('!=')]}{name[len(name.rstrip('!=')):]}\n"
                    for name in names.split())
@@ -116,7 +116,7 @@ def by_hand(t, names, events):
 
 @test
 def an_exit_that_fits_nobody_further_up_is_of_who_waited_longest(t):
-    """The exit of `a` is lost after the process that was in it has left `sleep`."""
+    """The exit of `a` is lost after its process has left `sleep`."""
     report, times = by_hand(t, "top a b sleep fork swtch!", [
         (0, "top"), (1, "a"), (3, "sleep"), (6, "swtch"), (10, "-swtch"),
         (11, "-fork"), (11, "b"), (12, "sleep"), (14, "swtch"), (20, "-swtch"),
@@ -179,7 +179,8 @@ def the_code_path_is_what_ran_inside_what_with_its_times(t):
     for seed in range(100000, 100000 + SEEDS):
         r = random.Random(seed)
         shared = r.random() < 0.5
-        # Who slept before the capture began, in what all sleep in, is taken for another.
+        # A process that slept before the capture began, in a function in which all processes sleep,
+        # is taken for another one.
         machine = Machine(seed, Plan(processes=r.randrange(1, 6), tags=r.choice([60, 600]),
                                      begin=0 if shared else r.choice([0, 300]),
                                      shared_sleep=shared))
@@ -191,7 +192,7 @@ def the_code_path_is_what_ran_inside_what_with_its_times(t):
         t.true(len(got) >= len(truth.steps), f"machine {seed}: lines are missing")
         wanted = list(true_lines(truth))
         for i, (line, want) in enumerate(zip(got, wanted)):
-            if want[4] is None:  # open at the end: its times are those up to there
+            if want[4] is None:  # open at the end: its times are those until then
                 line = (*line[:4], None)
             t.equal(line, want, f"machine {seed}: line {i + 1} of the code path")
         t.equal(len(got) - len(wanted), len(open_calls),
@@ -247,7 +248,7 @@ def a_clock_of_another_rate_gives_other_times(t):
 
 @test
 def a_clock_that_turns_round_between_all_events_loses_no_time(t):
-    """Intervals of one tick less than a turn, one after the other."""
+    """Consecutive intervals of one tick less than a wrap of the clock."""
     turn = 1 << CLOCK_BITS
     machine = Recorder(start=turn - 5)
     for _ in range(200):
@@ -304,7 +305,7 @@ def babeltrace_reads_the_same_events_from_what_was_imported(t):
 
 @test
 def many_captures_of_one_machine_are_read_as_well_as_one(t):
-    """A dump cut anywhere, in the midst of a record too: what is there is reported."""
+    """A dump that is truncated at any byte, also within a record: the part that exists is reported."""
     machine = Machine(7, Plan(tags=300, cut=True))
     data = records(machine.run().events)
     for cut in sorted(random.Random(7).sample(range(10, len(data)), 20)):

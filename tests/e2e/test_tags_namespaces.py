@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tags in PID namespaces: processes that have other ids for themselves than for assay run
-until they have ended, and their threads' switches are found."""
+"""tags in PID namespaces: processes that have other ids inside than for assay run to their end, and
+the switches of their threads are found."""
 
 from harness import main, run, test
 from programs import Obeying
@@ -32,7 +32,7 @@ def a_process_in_a_namespace_is_followed_to_its_end(t):
     t.lacks(err, "still running")
     t.equal(calls_of(report), {**of_rounds(20, 300, 1, 2), "main": 1, "waits": 2})
     t.equal(report["processes"], 1, "processes")
-    if report["waiting_separated"]:  # then the sleeps are blocked time, at the least
+    if report["waiting_separated"]:  # in that case the sleeps are blocked time, at least
         t.true(report["blocked_ns"] >= 1000 * 10**6, "its switches are found")
 
 

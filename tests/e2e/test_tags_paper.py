@@ -125,7 +125,7 @@ def capture(t, recorder):
 
 
 def equal_lines(t, got, want, what):
-    """Line by line: a failure names the first that differs."""
+    """Line by line: a failure names the first difference."""
     got, want = got.rstrip("\n").split("\n"), want.strip("\n").split("\n")
     for number, (a, b) in enumerate(zip(got, want), 1):
         t.equal(a.rstrip(), b.rstrip(), f"{what}, line {number}")

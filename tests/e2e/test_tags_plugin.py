@@ -42,7 +42,8 @@ ALIKE = {"_ZL4makei": "make", "_ZN12_GLOBAL__N_16hidden1fEi": "hidden::f",
 
 
 def arguments(names, **others):
-    """The compiler's: arguments(names, trigger="call", not_files="x") and so on."""
+    """The plugin's arguments for the compiler: arguments(names, trigger="call", not_files="x") and
+    so on."""
     words = [f"-fplugin={PLUGIN}", f"-fplugin-arg-assay_tags-names={names}"]
     return words + [f"-fplugin-arg-assay_tags-{key.replace('_', '-')}={value}"
                     for key, value in others.items()]
@@ -79,7 +80,7 @@ def plain(name):
 
 
 def section(t, path):
-    """The lines of its section of names; [] if there is none."""
+    """The lines of its section of the names file; [] if there is none."""
     out = t.path("section.bin")
     out.unlink(missing_ok=True)
     run("objcopy", "-O", "binary", "--only-section=assay_tags_names",
@@ -92,7 +93,8 @@ def symbols(path):
 
 
 def compiled(t, text, *flags, name="one.c", status=0, **others):
-    """An object of this text; its path, or with another status what the compiler said."""
+    """Compiles this text. Returns the path of the object, or with another expected status the
+    compiler's output."""
     source = t.write(name, text)
     compiler = CXX if name.endswith(".cpp") else C
     result = run(*compiler, "-O2", *flags, *arguments(t.path("names"), **others), "-c", source,
@@ -101,7 +103,7 @@ def compiled(t, text, *flags, name="one.c", status=0, **others):
 
 
 class Ran:
-    """What a program did, and what its hook saw."""
+    """The output of a program, and the counts of its hook."""
 
     def __init__(self, t, program):
         names = t.path("names")
@@ -209,7 +211,7 @@ def parallel_compilers_give_unique_and_stable_tags(t):
     t.equal(names.read_bytes(), once, "the names file after all was compiled again")
     t.equal(t.path("d1/f5.o").read_bytes(), before, "an object that was compiled again")
 
-    # The user's marks and comments stay; what is new comes behind.
+    # The user's marks and comments stay; new lines come after them.
     edited = once.decode().replace("f7_1/", "# mine\n f7_1 / ", 1)
     tag = next(tag for tag, name in given.items() if name == "f9_2")
     edited = edited.replace(f"f9_2/{tag}\n", f"f9_2/{tag}!\n").rstrip("\n")
@@ -224,8 +226,8 @@ def parallel_compilers_give_unique_and_stable_tags(t):
 
 
 def waiting_compiler(t, names, held):
-    """A compiler that has read the names, and wants the lock to extend them: not while the
-    open file `held` has its own."""
+    """Starts a compiler that has read the names and waits for the lock to extend them, while the
+    open file `held` has the lock."""
     fcntl.flock(held, fcntl.LOCK_SH)
     source = t.write("one.c", "int f(int x) { return x + 1; }\n")
     compiler = t.start("gcc", "-c", *arguments(names), source, "-o", t.path("one.o"))
@@ -382,7 +384,8 @@ def loads_are_one_instruction_at_base_plus_tag(t):
         path = compiled(t, TWO, "-fno-inline", dialect, trigger="load")
         text = run("objdump", "-dr", path).out
         tags = names_in(t.path("names"))
-        # The place counts from its own begin, the processor from behind it and the immediate.
+        # The field counts from its own address, the processor from the end of it and of the
+        # immediate.
         got = {int(n or "0", 16) + 5
                for n in re.findall(r"testb .*\n.*PC32\s+assay_tags_base(\S*)", text)}
         t.equal(got, {tag + end for tag in tags for end in (0, 1)}, f"{dialect}: tags read")
@@ -399,7 +402,7 @@ def rings_are_written_by_the_sequence_of_the_contract(t):
         got = [line.split("\t")[1].split()[0] for line in text.splitlines() if "\t" in line]
         t.equal(got[:len(want)], want, f"{dialect}: instructions of the entry")
         t.true({"assay_tags_self", "assay_tags_slow"} <= symbols(path), "what it refers to")
-        # Behind the slow way's jump: the tag, and where it goes on.
+        # After the jump of the slow path: the tag, and the address to continue at.
         code = t.path("text.bin")
         run("objcopy", "-O", "binary", "--only-section=.text", path, code)
         found = re.findall(rb"(?s)\xff\x25....(....)(....)", code.read_bytes())

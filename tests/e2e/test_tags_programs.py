@@ -24,14 +24,14 @@ from trigger_sites import TriggerSites
 KINDS = ("ring", "nop", "load", "call")
 LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os") if LONG else ("-O2",)
 
-# What compilers and libraries add to a program, from objects of their own.
+# Functions that compilers and libraries add to a program, from their own objects.
 ADDED = {"_start", "_init", "_fini", "_dl_relocate_static_pie", "deregister_tm_clones",
          "register_tm_clones", "__do_global_dtors_aux", "frame_dummy", "tell_names", "atexit",
          "at_quick_exit"}
 
 
 class Program:
-    """How one is built: files, flags, libraries. A file with flags of its own: (path, flag...)."""
+    """How a program is built: files, flags, libraries. A file with its own flags: (path, flag...)."""
 
     def __init__(self, files, flags=(), libraries=(), compiler="gcc"):
         self.files = [(f,) if isinstance(f, (str, os.PathLike)) else f for f in files]
@@ -39,7 +39,7 @@ class Program:
         self.libraries, self.compiler = list(libraries), compiler
 
     def build(self, t, name, more, link=()):
-        """Compiles some files at a time; the program's path."""
+        """Compiles the files, several at a time; returns the program's path."""
         directory = t.path(name + ".objects")
         directory.mkdir()
         waiting, running, failed = list(self.files), [], []
@@ -59,7 +59,7 @@ class Program:
         return t.path(name)
 
     def tagged(self, t, name, kind, level):
-        """With triggers; the program, and its proof."""
+        """Builds the program with triggers; returns the program, and its proof."""
         names = t.path(name + ".names")
         flags = [ASSAY, "tags", "flags", "--names", names, "--trigger", kind]
         program = self.build(t, name, [level, *run(*flags, "--cflags").out.split()],
@@ -75,12 +75,13 @@ def proven(t, sites, what):
           f"{len(sites.inlined)} inlined", flush=True)
 
 
-# (program, kind) -> TriggerSites of what was built of it at -O2.
+# (program, kind) -> TriggerSites of the build at -O2.
 _sites = {}
 
 
 def all_kinds(t, name, program, own_tests):
-    """`own_tests(command)`: runs them; `command` is the program with what runs it."""
+    """`own_tests(command)` runs the program's own tests; `command` is the program, and the command
+    that runs it."""
     for level in LEVELS:
         for kind in KINDS:
             what = f"{name}{level}-{kind}"
@@ -93,7 +94,7 @@ def all_kinds(t, name, program, own_tests):
 
 
 def instrumented(path):
-    """Functions that call -finstrument-functions' hook."""
+    """Functions that call the hook of -finstrument-functions."""
     image, found = Image(path), set()
     image.disassemble()
     for at, text in image.code.items():
@@ -103,7 +104,7 @@ def instrumented(path):
 
 
 def does_nothing(sites, name):
-    """A body without anything: at -O0, its frame and its arguments' places alone."""
+    """True for an empty body: at -O0, only its frame and the places of its arguments."""
     (start,) = {f.start for f in sites.image.functions if f.name == name}
     end = sites.image.by_start[start][0].end
     plain = re.compile(r"push +%rbp|mov +%rsp,%rbp|mov\w* +%\w+,-0x[0-9a-f]+\(%rbp\)|nopl? *.*|"
@@ -113,7 +114,7 @@ def does_nothing(sites, name):
 
 
 def nothing_forgotten(t, name, program, made_up):
-    """Of all functions at -O0. `made_up`: what the compiler adds to the source."""
+    """Compares all functions at -O0. `made_up`: functions that the compiler adds to the source."""
     cyg = program.build(t, name + "-cyg", ["-O0", "-finstrument-functions"])
     _, sites = program.tagged(t, name + "-O0", "nop", "-O0")
     proven(t, sites, name + "-O0")
@@ -173,13 +174,14 @@ def lua_nothing_is_forgotten(t):
 
 @test
 def lua_each_trigger_that_is_missing_is_found(t):
-    """The test of the proof: without any one of its triggers the program is not right."""
+    """A check of the proof itself: a program in which any one of the triggers is removed is found
+    wrong."""
     t.need("gcc")
     sites = _sites.pop(("lua", "nop"), None) or lua_program(t).tagged(t, "lua", "nop", "-O2")[1]
     followed = set(sites.followed)
     chosen = random.Random(5).sample(sorted(sites.triggers), 200)
     for at in chosen:
-        # On a way that ends the program, or behind its end, nothing need be closed.
+        # On a path that ends the program, or after its end, no exit is necessary.
         if at not in followed or not all(sites.comes_back(f.start, at) for f in sites.image.at(at)):
             continue
         trigger = sites.triggers.pop(at)
@@ -204,7 +206,7 @@ def zlib_passes_its_tests(t):
         program = Program([*library, f"{src}/test/{name}.c"],
                           ["-DZ_HAVE_UNISTD_H", "-D_LARGEFILE64_SOURCE=1", f"-I{src}"])
 
-        # Their status tells.
+        # Their exit status is the result.
         all_kinds(t, name, program, lambda command: run(*command, cwd=t.path(".")))
 
 
@@ -230,7 +232,7 @@ def tinyxml2_passes_its_tests(t):
 
 @test
 def tinyxml2_nothing_is_forgotten(t):
-    """The compiler's own: deleting destructors, and implicit members."""
+    """Functions of the compiler: deleting destructors, and implicit members."""
     t.need("g++")
     nothing_forgotten(t, "xmltest", tinyxml2(t), lambda name: re.search(
         r"D0Ev$|XMLVisitorC[12]Ev$|TestUtilD[12]Ev$|^_ZdlPvS_$|^_GLOBAL__|^_Z41__static_init", name))
@@ -246,8 +248,8 @@ int main(int argc, const char **argv)
 }
 """
 
-# What is the same with every seed takes minutes with rings (of fuzzer, with all kinds): -t1
-# leaves it out.
+# The tests that do not depend on the seed take minutes with rings (of fuzzer, with all kinds): -t1
+# leaves them out.
 ZSTD_TESTS = (("zstreamtest", "-i1", "-s1"), ("fuzzer", "-t1", "-i60", "-s1"),
               ("zstreamtest", "-t1", "-i20", "-s2"),
               ("zstreamtest", "--newapi", "-t1", "-i20", "-s3"))
@@ -261,7 +263,7 @@ def zstd_passes_its_tests(t):
     helpers = [f"{src}/{path}.c" for path in ("programs/datagen", "programs/util",
                                               "programs/timefn", "tests/seqgen",
                                               "tests/external_matchfinder")]
-    # Two programs in one: the library, which takes the time, is compiled once for both.
+    # Two programs share the library, which takes most of the time, so it is compiled once.
     tests = [(f"{src}/tests/{name}.c", f"-Dmain={name}") for name in ("fuzzer", "zstreamtest")]
     flags = ["-DZSTD_DISABLE_ASM", "-DZSTD_MULTITHREAD", "-DXXH_NAMESPACE=ZSTD_", "-pthread",
              *(f"-I{src}/{d}" for d in ("lib", "lib/common", "lib/compress", "lib/dictBuilder",
@@ -272,7 +274,7 @@ def zstd_passes_its_tests(t):
         path, sites = program.tagged(t, f"zstd-{kind}", kind, "-O2")
         proven(t, sites, f"zstd-{kind}")
         for words in ZSTD_TESTS[kind == "ring":]:
-            # A trace of it all would be of many GB: of the end, here.
+            # A trace of the whole run would have many GB, so only the end is traced.
             out = run(*([ASSAY, "tags", "-q", "--mode", "wrap", "--memory", "16", "-o",
                          t.path("tags"), "--"] if kind == "ring" else []),
                       path, *words, timeout=600).err
@@ -280,7 +282,7 @@ def zstd_passes_its_tests(t):
 
 
 def jsoncpp_passes_its_tests(t):
-    """Exceptions through inlined code, and a link that makes the code."""
+    """Exceptions through inlined code, and code that is generated by the linker (LTO)."""
     t.need("g++")
     src = source("libjsoncpp")
     files = [path for part in ("lib_json", "test_lib_json")

@@ -47,7 +47,7 @@ def as_many_lines_as_asked_for_are_printed(t):
         result = t.assay("tags", "trace", "-n", count, data)
         t.equal(result.out.splitlines(), whole[:count], f"the first {count} lines")
         t.has(result.err, f"continues after {'these' if count > 1 else 'this'} {count} line{'s'[:count > 1]} (-n)")
-    # A moment that lies behind the last line was not looked for: nothing is said of it.
+    # If a time is after the last line, it was not searched, so there is no message about it.
     t.lacks(t.assay("tags", "trace", "-n", 2, "--to", "f#1", data).err, "was called")
     for count in (len(whole), 100):
         result = t.assay("tags", "trace", "-n", count, data)
@@ -194,7 +194,8 @@ def microseconds(number, unit):
 
 
 def sums_of_text(text):
-    """By function: calls entered, net; each call's times once, at its entry or its exit."""
+    """By function: entered calls, and net; each call's times are counted once, at its entry or its
+    exit."""
     calls, net = collections.Counter(), collections.Counter()
     for line in text.splitlines():
         m = re.match(r" *\d+\.[\d ]{7}  +(->|<-) (.*)$", line)
@@ -242,8 +243,8 @@ def folded_and_pprof_add_up_to_the_report(t):
 
 
 def check_chrome(t, text):
-    """What readers of the format need; gives calls and net (the time less that of the slices
-    inside) by name."""
+    """Checks the fields that readers of the format need; returns calls and net (the time minus that
+    of the slices inside) by name."""
     open_, calls, net = collections.defaultdict(list), collections.Counter(), collections.Counter()
     last = {}
     for e in t.json(text)["traceEvents"]:
@@ -284,7 +285,7 @@ def chrome_events_nest_and_add_up(t):
 
 
 def long_capture(t):
-    """Ten million events: main, and in it f after f, over a clock that wraps."""
+    """Ten million events: main, and in it many calls of f, over a clock that wraps."""
     def event(tag, clock):
         return tag.to_bytes(2, "little") + clock.to_bytes(3, "little")
     block = b"".join(event(604, i * 4096) + event(605, i * 4096 + 2048) for i in range(4096))
@@ -302,7 +303,7 @@ def a_long_trace_prints_at_once_and_in_little_memory(t):
     t.equal(b"".join(first).decode(), "   0.000 000  -> main (...)\n"
                                       "   0.000 000    -> f (2048 us, 2048 us)\n"
                                       "   0.002 048    <- f\n")
-    # It waits for us now: the pipe is full. What it has in memory, the file's pages too:
+    # It waits for the reader now, since the pipe is full. Its memory, including the file's pages:
     status = open(f"/proc/{p.pid}/status").read()
     kb = {m[1]: int(m[2]) for m in re.finditer(r"(Rss\w+|VmHWM):\s+(\d+) kB", status)}
     t.true(sum(f.stat().st_size for f in path.iterdir()) > 75e6, "the trace is long")
@@ -313,7 +314,7 @@ def a_long_trace_prints_at_once_and_in_little_memory(t):
     last = subprocess.run(f"{ASSAY} tags trace --depth 1 {path} | tail -n 1", shell=True,
                           stdout=subprocess.PIPE, text=True, check=True).stdout
     t.equal(last, "20468.203 520  <- main (10234.101760 s, 20468.203520 s)\n")
-    # Of JSON that is larger than its readers hold the size comes first.
+    # For JSON that is too large for its readers, the size is printed first.
     for words, warns in ((("export",), True), (("tags", "trace"), True),
                          (("tags", "trace", "--from", "20468s"), False)):
         p = t.start(ASSAY, *words, "--to", "chrome", path, stdout=subprocess.PIPE,

@@ -2,17 +2,17 @@
 """Traces of event tags are exact, to the last call: programs that count themselves.
 
 The programs of tests/workloads/calls are built with the plugin's triggers and run under
-`assay tags`. Entries in the trace, read word by word (tags_truth.py) and by `assay
-report`, are what each process told; so are paths; and what is compiled with
--finstrument-functions gives `assay calls` the same.
+`assay tags`. Entries and paths in the trace, read word by word (tags_truth.py) and by `assay
+report`, equal each process's own counts. The same programs compiled with
+-finstrument-functions give the same counts with `assay calls`.
 
-What a trace of tags cannot tell, and is left out here:
+A trace of tags does not contain these, so they are left out here:
   raw, of processes         a child made by the system call itself shares its parent's
                             thread-local memory, and its ring
   cleared, of hostile       and user, nofile: children that can have no file of their own
-  paths, of jump and of     exits that never come: what is entered next stands in what was
-  coroutine                 left by a jump (no stack pointer is recorded)
-  paths, of forks' children begin in what their parents had entered
+  paths, of jump and of     exits that never occur: a function that is entered next appears inside
+  coroutine                 one that was left by a jump (no stack pointer is recorded)
+  paths, of forks' children begin inside the functions that their parents had entered
 """
 
 import atexit
@@ -27,13 +27,13 @@ CALLS = BUILD / "tests" / "workloads" / "calls"
 LEVELS = ("-O0", "-O2")
 ROUNDS = 5 if LONG else 1
 
-# Of all tests of this file: (name, level) -> program. They are built when they are first
-# needed, in a directory that the first test has.
+# For all tests of this file: (name, level) -> program. Programs are built when they are first
+# needed, in a directory of the first test.
 _built = {}
 
 
 class Place:
-    """Where programs lie that several tests use."""
+    """The directory of programs that several tests use."""
 
     def __init__(self):
         self.t = Test()
@@ -43,7 +43,7 @@ class Place:
     def program(self, name, level, *more):
         key = (name, level, *more)
         if key not in _built:
-            # Both levels at once: there are two processors.
+            # Both levels are built at the same time, for machines with two CPUs.
             started = [(lv, self.build.start(name, lv, *more)) for lv in LEVELS]
             for lv, one in started:
                 _built[(name, lv, *more)] = self.build.finish(one)
@@ -68,7 +68,8 @@ def names():
 
 
 def record(t, *words, status=0, options=(), env=None):
-    """Runs a program under `assay tags`; what it told of itself, and the trace's directory."""
+    """Runs a program under `assay tags`; returns the program's own counts, and the trace's
+    directory."""
     data = t.path("tags")
     truth, _ = run_counted(t, ["tags", "-q", *options, "-o", data], words, status=status, env=env)
     return truth, data
@@ -81,7 +82,7 @@ def without_paths_of(truth, pids):
 
 
 def reported(t, truth, data):
-    """Differences between the truth and what `assay report` tells of all processes."""
+    """Differences between the program's own counts and `assay report` of all processes."""
     report, wrong = t.report(data), []
     want, slack, got = {}, {}, {}
     for into, counts in ((want, truth.calls), (slack, truth.slack)):
@@ -101,7 +102,7 @@ def reported(t, truth, data):
 
 
 def check(t, name, case, *words, status=0, paths=True, strangers=False, levels=LEVELS):
-    """All builds of a case."""
+    """Runs all builds of a case."""
     wrong = []
     for level in levels * ROUNDS:
         program = tagged(name, level)
@@ -116,7 +117,7 @@ def check(t, name, case, *words, status=0, paths=True, strangers=False, levels=L
 
 
 def add(program, case, title, heavy=False, **options):
-    """One test. `heavy`: of many million events; with --long."""
+    """Defines one test. `heavy`: it has many million events, and runs with --long."""
     if heavy and not LONG:
         return
 
@@ -224,7 +225,7 @@ plugin_case("kept", "never unloaded")
 
 @test
 def calls_are_those_of_assay_calls_with_paths(t):
-    """The same sources, by -finstrument-functions: two ways to count that share nothing."""
+    """The same sources with -finstrument-functions: two independent ways of counting."""
     for name, case in (("plain", "tree"), ("plain", "inlining"), ("wide", "callers"),
                        ("exceptions", "destructors"), ("exceptions", "construction")):
         for level in LEVELS:
@@ -234,7 +235,7 @@ def calls_are_those_of_assay_calls_with_paths(t):
             (by_calls,) = counted_of(t.report(data)).values()
             _, tags = record(t, tagged(name, level), case)
             (by_tags,) = Trace(tags, names()).processes.values()
-            # Of a recursion that was taken into itself -finstrument-functions has no frames.
+            # -finstrument-functions has no frames for a recursion that is inlined into itself.
             for what in ("calls", "paths") if case != "inlining" else ("calls",):
                 want = {k: v for k, v in getattr(by_calls, what).items() if not made_up(k)}
                 got = {k: v for k, v in getattr(by_tags, what).items() if not made_up(k)}
@@ -244,7 +245,7 @@ def calls_are_those_of_assay_calls_with_paths(t):
 
 
 def made_up(path):
-    """What compilers add is instrumented by one, and by the other not."""
+    """Only one of the two instruments functions that compilers add."""
     return any(ADDED.match(name) for name in path.split(";"))
 
 
@@ -261,13 +262,13 @@ def folded_paths_are_those_of_the_words(t):
         for counted in Trace(data, names()).processes.values():
             want |= set(counted.paths)
         t.true(paths - {""} <= want, f"{name}: paths that were not: {sorted(paths - want)[:5]}")
-        # Of no time at all a path has no line: clocks tick, though, and most have some.
+        # A path with a time of 0 has no line; most paths have at least one tick.
         t.true(len(paths) >= len(want) / 2, f"{name}: {len(paths)} paths of {len(want)}")
 
 
 @test
 def readers_of_ctf_see_each_event(t):
-    """Signals at 10 kHz among them: babeltrace2 refuses times that go backwards."""
+    """The program gets signals at 10 kHz: babeltrace2 rejects times that decrease."""
     t.need("babeltrace2")
     for name, case in (("signals", "sync"), ("thread", "crowd"), ("processes", "tree")):
         _, data = record(t, tagged(name, "-O2"), case)
@@ -293,7 +294,7 @@ def full_memory_ends_the_recording_and_counts_what_did_not_fit(t):
 
 @test
 def what_comes_faster_than_it_is_drained_is_counted(t):
-    """Four packets of memory: not one event is neither there nor counted."""
+    """Four packets of memory: each event is in the trace, or counted as discarded."""
     for level in LEVELS:
         for name, case in (("wide", "paths"), ("thread", "family")):
             truth, data = record(t, tagged(name, level), case, env={"ASSAY_TAGS_MEM": "64k"})
@@ -323,7 +324,7 @@ def words_of(data):
 
 @test
 def all_that_was_done_before_a_kill_is_there(t):
-    """Killed from outside in the midst of calls: no more than the last of them can be missing."""
+    """The program is killed during calls: only the last call can be missing."""
     program, data, ready = tagged("kill", "-O2"), t.path("tags"), t.path("ready")
     process = t.start(ASSAY, "tags", "-q", "-o", data, "--", program, ready)
     pid = t.until(lambda: ready.exists() and ready.read_text().strip(), "the program is at work")
@@ -338,7 +339,8 @@ def all_that_was_done_before_a_kill_is_there(t):
 
 @test
 def forks_within_a_trigger_leave_no_event_in_the_wrong_place(t):
-    """After each of its instructions: events that the child still writes are its own, or discarded."""
+    """Forks after each of the instructions: events that the child writes belong to it, or are
+    discarded."""
     program, data = tagged("forked", "-O2"), t.path("tags")
     result = t.assay("tags", "-q", "-o", data, "--", program)
     children = int(result.out)
@@ -368,7 +370,7 @@ def forks_within_a_trigger_that_has_no_room_end_no_child(t):
 
 @test
 def a_tag_too_few_is_found(t):
-    """The test of the test: a trace of which one word is made void."""
+    """A check of the test itself: a trace in which one word is made invalid."""
     program = tagged("plain", "-O2")
     truth, data = record(t, program, "plain")
     t.equal(compare(truth, Trace(data, names()).processes), [], "differences of what is equal")

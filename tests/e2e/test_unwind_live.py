@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stacks are walked while recording: others read the chains, a killed recorder
-leaves them, and a recorder that falls behind says so and closes its books."""
+"""Stacks are walked while recording: other tools read the chains, the file of a killed recorder has
+them, and a recorder that is too slow reports it and closes its time account."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from harness import main, run, test, test_of_shares
 import harness
 
 PARSER = "/usr/lib/x86_64-linux-gnu/libexec/hotspot-perfparser"
-DEPTH = 3000  # deeper than any copy of the stack: the frames below are 48 bytes or more
+DEPTH = 3000  # deeper than any copy of the stack: the frames below have 48 bytes or more
 
 PROGRAM = """
 #include <stdlib.h>
@@ -63,7 +63,7 @@ def chains(t, path):
 
 
 def cpu_ns(process):
-    """A process's CPU time by the kernel's count."""
+    """A process's CPU time by the kernel's clock."""
     with open(f"/proc/{process.pid}/stat", encoding="ascii") as f:
         fields = f.read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) * 10**9 // os.sysconf("SC_CLK_TCK")
@@ -73,7 +73,7 @@ REGS_USER, STACK_USER, TRANSACTION = 1 << 12, 1 << 13, 1 << 17
 
 
 def sample_type(path):
-    """That of the first attr in the file: perf's evlist does not show all of its bits."""
+    """The flags of the first attr in the file: perf's evlist does not show all of them."""
     with open(path, "rb") as f:
         data = f.read(65536)
     return struct.unpack_from("<Q", data, struct.unpack_from("<Q", data, 24)[0] + 24)[0]
@@ -121,7 +121,8 @@ def samples_hold_chains_and_no_stacks(t):
     bits = REGS_USER | STACK_USER | TRANSACTION
     t.equal(sample_type(walked) & bits, TRANSACTION, "what is in the samples")
     t.equal(sample_type(plain) & bits, 0, "what is in the samples of -g fp")
-    # No frame pointers there: the kernel's own walk has no main, the tables have.
+    # There are no frame pointers: the kernel's own walk does not reach main, the walk by tables
+    # does.
     t.true(all("main" in c for c in chains(t, walked) if "leaf" in c), "main is missing")
     t.true(not any("main" in c for c in chains(t, plain)), "main without a frame pointer")
 
@@ -151,7 +152,8 @@ def a_killed_recorder_leaves_its_chains(t):
     t.until(lambda: path.exists() and path.stat().st_size > 300_000, "samples in the file", 60)
     recorder.send_signal(signal.SIGKILL)
     t.wait(recorder)
-    # Without names perf calls the witness as the clock: it has no chains.
+    # Without names perf gives the event that checks the clock the same name as the clock; it has no
+    # chains.
     found = [c for c in chains(t, path) if c]
     t.true(len(found) > 500, f"only {len(found)} samples are left")
     good = sum("down" in c and "main" in c for c in found)
@@ -165,13 +167,13 @@ def a_killed_recorder_leaves_its_chains(t):
 def rights_beyond_reading_are_dropped(t):
     if os.geteuid():
         t.skip("wants root")
-    # DAC_READ_SEARCH, SYS_PTRACE, CHECKPOINT_RESTORE: files as others have them mapped, memory
+    # DAC_READ_SEARCH, SYS_PTRACE, CHECKPOINT_RESTORE: mapped files of other processes, and memory
     reading = 1 << 2 | 1 << 19 | 1 << 40
     spin = t.start(program(t), 3, 100000)
     recorder = t.start(harness.ASSAY, "record", "-q", "-g", "-o", t.path("c.data"), "-p", spin.pid)
 
     def kept():
-        """Rights beyond reading, by the line that tells them."""
+        """Capabilities other than those for reading, from their line in /proc."""
         with open(f"/proc/{recorder.pid}/status", encoding="ascii") as f:
             status = f.read()
         have = {line: int(re.search(rf"{line}:\s*(\w+)", status).group(1), 16) & ~reading
@@ -185,7 +187,7 @@ def rights_beyond_reading_are_dropped(t):
 
 
 def kept_tables(cache, program):
-    """What the cache of unwind tables holds for a build-id, by name."""
+    """The entries of the cache of unwind tables for a build-id, by name."""
     build_id = re.search("Build ID: (.*)", run("readelf", "-n", program).out).group(1)
     return {path.name: path.read_bytes() for path in (cache / "assay/unwind").glob(build_id + "*")}
 

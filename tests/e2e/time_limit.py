@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""time_limit: how long a test waits for a program before it takes it for hung.
+"""time_limit: the time after which a test regards a program as hung.
 
-A time limit ends a hang. It is no check: a test must pass on a machine that is busy with other
+A time limit ends a hang. It is not a check: a test must pass on a machine that is busy with other
 work, where each program takes several times as long.
 """
 
-# At a load of 6 on two CPUs programs of the tests take up to five times as long.
+# At a load of 6 on two CPUs, programs of the tests take up to five times as long.
 BUSY = 8
 
 

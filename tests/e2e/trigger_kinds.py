@@ -13,7 +13,7 @@ import struct
 MAGIC = 0x5A
 TAGS = 1 << 24
 
-Trigger = collections.namedtuple("Trigger", "at tag")  # tag None: what %edi holds
+Trigger = collections.namedtuple("Trigger", "at tag")  # tag None: the value of %edi
 
 
 def nop_triggers(image):
@@ -26,7 +26,7 @@ def nop_triggers(image):
 
 
 def load_triggers(image):
-    """Reads of the 64 KB behind assay_tags_base: these tags have 16 bits."""
+    """Reads of the 64 KB after assay_tags_base: these tags have 16 bits."""
     base = image.symbols["assay_tags_base"]
     found = {}
     for at, text in image.code.items():
@@ -37,13 +37,13 @@ def load_triggers(image):
 
 
 def call_triggers(image, hook):
-    """Calls of the hook. Their tag is what %edi holds by the way that led there."""
+    """Calls of the hook. Their tag is the value of %edi on the path to the call."""
     return {at: Trigger(at, None) for at, text in image.code.items()
             if re.match(r"(call|jmp)\s", text) and callee(image, text) == hook}
 
 
 def slow_ways(image):
-    """Of the ring's slow ways: {address of the data behind it: (tag, where it goes on)}."""
+    """The slow paths of the ring: {address of the data after it: (tag, address to continue at)}."""
     found = {}
     for section in image.sections:
         if not section.name.startswith(".text"):
@@ -61,11 +61,11 @@ def slow_ways(image):
 
 
 def ring_triggers(image, slow):
-    """Fast ways end in the store of the event, slow ways in their jump to the runtime."""
+    """Fast paths end with the store of the event, slow paths with their jump to the runtime."""
     found, jumps = {}, {}
     for data, (tag, back) in slow.items():
         jump = next(image.before(data, 1))
-        if image.code[jump] == "nop":  # filled up, where the linker made it shorter
+        if image.code[jump] == "nop":  # padding, if the linker made it shorter
             jump = next(image.before(jump, 1))
         found[jump], jumps[jump] = Trigger(jump, tag), back
     for at, text in image.code.items():
@@ -81,7 +81,7 @@ def ring_triggers(image, slow):
 
 
 def callee(image, text):
-    """The name of what a call or jump goes to; None: through a pointer."""
+    """The name of the target of a call or jump; None: through a pointer."""
     match = re.search(r"<([^>]+)>$", text)
     if not match:
         return None
@@ -93,7 +93,7 @@ def callee(image, text):
 
 
 def find_triggers(image, kind, hook, slow):
-    """{address: Trigger}, and of the ring {a slow way's last jump: where it goes on}."""
+    """{address: Trigger}, and for the ring {last jump of a slow path: address to continue at}."""
     if kind == "ring":
         return ring_triggers(image, slow)
     if kind == "call":

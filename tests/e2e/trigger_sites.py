@@ -32,11 +32,11 @@ from machine_code import ENDED, Image, LandingPads
 from trigger_kinds import callee, find_triggers, slow_ways
 from trigger_walk import NO_RETURN, THROWS, State, Walk
 
-# They do not throw, whatever the range of a call site table says.
+# They do not throw, even if a range of the call site table includes them.
 NO_THROW = re.compile(r"__cxa_(begin_catch|end_catch|guard_|free_exception|allocate_exception|"
                       r"get_exception_ptr|atexit)|(mem|str)\w+$|_Zd[al]Pv\w*$|free$")
 
-# Without a table of its own, a destructor has nothing in it that throws.
+# A destructor without a table of its own contains no call that throws.
 DESTROYS = re.compile(r"^_ZN.*D[0-4]Ev")
 DELETES = re.compile(r"^_ZN.*D0Ev$")
 
@@ -45,7 +45,7 @@ CLONE = re.compile(r"([CD])[0-9](E|I)")
 
 
 def plain(symbol):
-    """A symbol as the source has it: without what the compiler appended."""
+    """A symbol as in the source: without suffixes of the compiler."""
     return SUFFIX.split(symbol)[0]
 
 
@@ -67,7 +67,7 @@ def read_names(paths):
 
 
 class TriggerSites:
-    """Reads, follows and judges; see above."""
+    """Reads and follows a program, and lists errors; see above."""
 
     def __init__(self, path, names, kind, hook="assay_tags_event"):
         self.image = Image(path)
@@ -90,19 +90,19 @@ class TriggerSites:
         self._used_pieces()
 
     def prove(self, starts):
-        """Of the functions that begin there; what is wrong is added."""
+        """Adds the errors of the functions that begin there."""
         self.effects.clear()
         for start in starts:
             if not self._is_piece(start):
                 self._prove(start)
 
-    # What there is
+    # Symbols and names
 
     def _names_at(self, start):
         return [f.name for f in self.image.by_start[start]]
 
     def _is_piece(self, start):
-        """Split off, and followed where it is used."""
+        """A part that was split off; it is followed from its callers."""
         return any(re.search(r"\.(cold|part)\b", name) for name in self._names_at(start))
 
     def _unknown_tags(self):
@@ -111,7 +111,7 @@ class TriggerSites:
                 self.wrong.append(f"{self.where(at)}: tag {tag} is in no names file")
 
     def _used_pieces(self):
-        """A split-off function that nothing calls was not looked at."""
+        """A split-off part that no function calls was not followed."""
         for start in self.image.starts:
             function = self.image.by_start[start][0]
             if self._is_piece(start) and not any(function.start <= at < function.end
@@ -128,8 +128,9 @@ class TriggerSites:
         return f"exit of {name}" if tag & 1 else name
 
     def own_tags(self, start):
-        """Tags that may be of the function: of its names, and of its file where told. A
-        deleting destructor is the compiler's, though it may have taken in the source's."""
+        """Tags that the function may have: those of its names, and of its file if that is given. A
+        deleting destructor belongs to the compiler, but may contain the inlined destructor of
+        the source."""
         found = set()
         for function in self.image.by_start[start]:
             if DELETES.search(plain(function.name)):
@@ -141,11 +142,11 @@ class TriggerSites:
                     found.add(tag)
         return found
 
-    # Ways
+    # Paths
 
     @functools.cached_property
     def tables(self):
-        """Where data that code refers to may begin: each table ends before the next one."""
+        """Places at which data begins that code refers to: each table ends before the next one."""
         found = set()
         for text in self.image.code.values():
             match = re.search(r"(?:\*|mov\s+)0x([0-9a-f]+)\(,%\w+,8\)|^lea\s.*# ([0-9a-f]+)", text)
@@ -154,7 +155,7 @@ class TriggerSites:
         return found
 
     def table(self, address, inside, relative):
-        """Targets of a jump table: entries, as long as they lie in the function."""
+        """Targets of a jump table: entries, as long as they are in the function."""
         size, targets = (4 if relative else 8), []
         while True:
             raw = self.image.read(address + len(targets) * size, size)
@@ -169,7 +170,7 @@ class TriggerSites:
         return targets
 
     def indirect(self, at, text, inside):
-        """Where a jump through a register or a table may go within the function."""
+        """Targets within the function of a jump through a register or a table."""
         match = re.match(r"jmp\s+\*(0x[0-9a-f]+)\(,%\w+,8\)", text)
         if match:
             return self.table(int(match[1], 16), inside, False)
@@ -196,7 +197,7 @@ class TriggerSites:
         return []
 
     def pieces(self, start):
-        """Ranges that are of a function: itself and its cold parts."""
+        """Ranges of a function: its main part and its cold parts."""
         names = self._names_at(start)
         whole = {plain(name) if ".cold" in name else name for name in names}
         ranges = [(f.start, f.end) for f in self.image.by_start[start]]
@@ -213,8 +214,8 @@ class TriggerSites:
         return found
 
     def _find_no_return(self):
-        """Functions of which no way comes back: all but those that are shown to, from the
-        innermost outward (functions that call each other may have no end between them)."""
+        """Functions that never return: all except those for which a return was found, from the
+        innermost outward. (Functions that call each other may have no return between them.)"""
         known, users = set(self.image.starts), collections.defaultdict(set)
         for at, text in self.image.code.items():
             target = self._target(text)
@@ -231,7 +232,7 @@ class TriggerSites:
 
     @functools.cached_property
     def whole(self):
-        """Of cold parts: the functions that they are of."""
+        """Maps cold parts to their functions."""
         by_name = collections.defaultdict(list)
         for function in self.image.functions:
             by_name[function.name].append(function.start)
@@ -239,9 +240,8 @@ class TriggerSites:
                 if ".cold" in f.name}
 
     def _find_throwing(self, sure=False):
-        """Functions that may end by throwing, as far as their calls tell, or are `sure` to have
-        such an end. (A range of a call site table may take in a call between others that does
-        not throw.)"""
+        """Functions that may end by throwing, as far as their calls show, or `sure`: that certainly
+        may. (A range of a call site table may include calls between others that do not throw.)"""
         throwing, users, todo = set(), collections.defaultdict(set), []
         for at, text in self.image.code.items():
             if not text.startswith("call") or self.pads.at(at) not in (None, 0):
@@ -268,11 +268,9 @@ class TriggerSites:
             not (destroys and pad is None and not THROWS.match(name))
 
     def can_throw(self, at, text):
-        """True, False, or None: it may be that the compiler knows it not to.
-
-        A range of the call site table begins with a call that throws, and ends with one. What
-        lies between them and leads out of the image may be a noexcept function there.
-        """
+        """True, False, or None: the compiler may know that it does not throw. A range of the call
+        site table begins and ends with a call that throws. A call between them that leads out of
+        the image may be to a noexcept function."""
         target, name = self._target(text), callee(self.image, text) or ""
         if NO_THROW.match(name) or name == self.hook:
             return False
@@ -286,16 +284,17 @@ class TriggerSites:
         return bool(THROWS.match(callee(self.image, text) or "")) or self._bounds(at)
 
     def _bounds(self, at):
-        """Whether a call is the first or the last one of its range."""
+        """True if a call is the first or the last one of its range."""
         site = self.pads.site(at)
         return site is not None and (site.start == at or self.image.next(at) == site.end)
 
     def comes_back(self, start, at):
-        """Whether a way from a place in a function leads out of it, an exception's too."""
+        """True if a path from a place in a function leaves it, also by an exception."""
         return self._comes_back(start, at, self.no_return, thrown=True)
 
     def _comes_back(self, start, at, known, thrown=False):
-        """True if a ret or a jump out is reached; `thrown`: or what throws outward."""
+        """True if the path reaches a ret or a jump out of the function; `thrown`: or a call that
+        throws outward."""
         ranges = self.pieces(start)
 
         def inside(at):
@@ -344,7 +343,7 @@ class TriggerSites:
         return int(match[1], 16) if match else None
 
     def _ends(self, text, known):
-        """A call that does not come back."""
+        """A call that does not return."""
         name = callee(self.image, text) or ""
         return bool(NO_RETURN.match(name) or THROWS.match(name)) or self._target(text) in known
 
@@ -355,7 +354,7 @@ class TriggerSites:
         walk = Walk(self, start, own, State(not own, ()))
         walk.run()
         if walk.fault and own and not walk.touched:
-            # No trigger at all: only the source shows whether this is right.
+            # No trigger at all: only the source shows whether that is right.
             self.followed |= {at for at, _ in walk.seen}
             self.bare |= set(self._names_at(start))
             return
@@ -369,7 +368,7 @@ class TriggerSites:
         self.followed |= {at for at, _ in walk.seen}
 
     def effect(self, start, open_tags):
-        """Of a split-off function, called with `open_tags`: what is open when it returns, and
+        """A split-off part, called with `open_tags`: the tags that are open when it returns, and
         when it throws; None: it does not."""
         key = (start, open_tags)
         if key in self.effects or key in self.following:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""trigger_walk: all ways through one function, and what is open at each place on them; the
-rules stand in trigger_sites.py.
-"""
+"""trigger_walk: all paths through one function, and the tags that are open at each place;
+trigger_sites.py has the rules."""
 
 import collections
 import re
@@ -9,23 +8,23 @@ import re
 from machine_code import ENDED
 from trigger_kinds import callee
 
-# They do not come back. What throws goes on at a landing pad, if anywhere.
+# They do not return. An exception continues at a landing pad, if there is one.
 THROWS = re.compile(r"__cxa_(re)?throw|__cxa_bad_|__cxa_throw_bad_|_ZSt\d+__throw_|_Unwind_Resume")
 NO_RETURN = re.compile(r"(abort|_?_?exit|_Exit|quick_exit|pthread_exit|__assert_fail|"
                        r"__stack_chk_fail|_*(sig)?longjmp(_chk)?|__fortify_fail|__chk_fail|"
                        r"_ZSt9terminatev|__cxa_call_unexpected|__cxa_call_terminate|"
                        r"__cxa_pure_virtual|errx?|verrx?)$")
-# They are called where nothing is open any more, or not yet.
+# They are called while no tag is open, at the start or the end of the program.
 OUTSIDE = re.compile(r"_Unwind_Resume|__stack_chk_fail|__cxa_call_unexpected|_ZSt9terminatev|"
                      r"__cxa_call_terminate|__cxa_(begin|end)_catch$|_{1,2}fentry__|mcount$")
 
-# begun: the function's entry has been. open: entries' tags. argument: the number that is
-# known to be in %edi, where that is what tells the tag.
+# begun: the function's own entry has been passed. open: the tags of open entries. argument: the
+# value of %edi, if it is known and holds the tag.
 State = collections.namedtuple("State", "begun open argument", defaults=(None,))
 
 
 class Walk:
-    """All ways through one function."""
+    """All paths through one function."""
 
     def __init__(self, sites, start, own, state, piece=False):
         self.sites, self.image, self.start, self.own = sites, sites.image, start, own
@@ -57,11 +56,11 @@ class Walk:
                 at, state = self.step(at, state)
 
     def step(self, at, state):
-        """One instruction; where it goes on, and with what open."""
+        """One instruction: the next addresses, and the tags that are open there."""
         key = (at, state.argument)
         if key in self.seen:
             before = self.seen[key]
-            # Ways that end the program may be one, whatever is open.
+            # Paths that end the program are allowed with any open tags.
             if before != state and self.sites.comes_back(self.start, at):
                 self.bad(at, f"reached with {len(before.open)} and with {len(state.open)} calls "
                          "open, or before and after the entry", state)
@@ -94,12 +93,12 @@ class Walk:
         return self.onward(at), state
 
     def onward(self, at):
-        """The next instruction, if it is the function's: behind its end nothing returns."""
+        """The next instruction, if it is in the function: a call at its end does not return."""
         following = self.image.next(at)
         return following if following is not None and self.inside(following) else None
 
     def argument(self, at, text, state):
-        """What %edi holds behind an instruction (before a call)."""
+        """The value of %edi after an instruction (before a call)."""
         match = re.match(r"mov\s+\$0x([0-9a-f]+),%[er]di$", text)
         if match:
             return int(match[1], 16)
@@ -161,7 +160,7 @@ class Walk:
         pad, name = self.sites.pads.at(at), callee(self.image, text) or ""
         throws = self.sites.can_throw(at, text)
         if not throws:
-            # Perhaps not: a landing pad that nothing else leads to is followed from here.
+            # A landing pad to which no other path leads is followed from here.
             if throws is None and pad and pad != ENDED:
                 self.doubtful.append((pad, state))
         elif pad and pad != ENDED:
