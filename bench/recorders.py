@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""recorders: what benches of recorders share that run beside a load: starting and ending
-one, and what it takes of CPU and memory meanwhile.
+"""recorders: functions of benches that run a recorder beside a load: starting and ending it, and
+its use of CPU time and memory.
 """
 
 import os
@@ -43,7 +43,7 @@ class Recorder:
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                         env=env)
-        time.sleep(settle)  # it has told what runs already by then
+        time.sleep(settle)  # until it has recorded the running processes
         if self.process.poll() is not None:
             sys.exit(f"{' '.join(command)} ended: {self.process.stderr.read().decode()}")
 

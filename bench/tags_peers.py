@@ -48,8 +48,8 @@ def check_ring(assay, work, events, memory):
     run([assay, "tags", "get", "-q", "-o", data], ASSAY_TAGS_DIR=os.path.join(work, "rings"))
     tags = json.loads(run([assay, "report", "--json", data])["out"])["tags"]
     if tags < 0.9 * min(events, (memory << 20) / 8):
-        fail(f"the rings of {memory} MB hold {tags} events only: what was measured is not what "
-             "it should be")
+        fail(f"the rings of {memory} MB hold {tags} events only: the measurement is "
+             "not valid")
 
 
 def uftrace_record(work, program, *words, data="uftrace.data"):

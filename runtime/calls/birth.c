@@ -29,7 +29,7 @@ struct kept {
 };
 
 /* The record of a forked child's thread until its first event. */
-static struct assay_calls_thread nobody;
+static struct assay_calls_thread no_record;
 
 static struct kept *kept_of(struct calls_thread *t)
 {
@@ -196,7 +196,7 @@ static struct calls_thread *off(void)
 /* Creates the thread's tree and stacks. In a forked child it restores the inherited path. */
 static bool begin(struct calls_thread *t, struct path *path, uintptr_t sp)
 {
-	if (!t || ((!t->record || t->record == &nobody) && !record_new(t)))
+	if (!t || ((!t->record || t->record == &no_record) && !record_new(t)))
 		return false;
 	record_begin(t);
 	if (path->memory)
@@ -274,7 +274,7 @@ void calls_fork_child(void)
 	state = kept_of(t)->state;
 	held = port_signals_hold();
 	calls_stack_right(t);
-	t->record = &nobody;
+	t->record = &no_record;
 	t->watch = &never_switched;
 	t->seen = never_switched + 1;
 	if (state == CALLS_BUSY || is_in_handler(t)) {

@@ -94,9 +94,9 @@ static void enlist(int tid, struct open_calls *calls)
 {
 	for (unsigned i = 0; i < THREADS_MOST; i++) {
 		struct open_owner *o = &owners[((unsigned)tid + i) % THREADS_MOST];
-		int nobody = 0;
+		int free_tid = 0;
 
-		if (!o->tid && __atomic_compare_exchange_n(&o->tid, &nobody, tid, false,
+		if (!o->tid && __atomic_compare_exchange_n(&o->tid, &free_tid, tid, false,
 		                                           __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
 			__atomic_store_n(&o->calls, calls, __ATOMIC_RELEASE);
 			return;

@@ -17,7 +17,7 @@
 #define END_WORD (FIRST_WORD + ASSAY_TAGS_ROOM)
 #define TRIES 64u                 /* packets that WRAP looks at for one that is closed and whole */
 #define RETRY_TICKS 30000         /* after a refusal; some 10 us */
-#define LEFT_TICKS 10000000000ull /* seconds: nobody is under way to a slot for that long */
+#define LEFT_TICKS 10000000000ull /* seconds: after this time no trigger can still hold a slot */
 
 struct tags_device tags_device;
 struct assay_tags_self tags_unborn;
@@ -283,12 +283,12 @@ static struct assay_tags_ring *take_ring(int32_t tid)
 
 	for (uint64_t i = 0; i < ASSAY_TAGS_RINGS; i++) {
 		struct assay_tags_ring *r = &tags_device.rings[i];
-		int32_t nobody = 0;
+		int32_t free_tid = 0;
 
 		if (i >= count && !tags_port_populate((char *)r, sizeof(*r)))
 			return NULL;
 		if (!__atomic_load_n(&r->tid, __ATOMIC_RELAXED) &&
-		    __atomic_compare_exchange_n(&r->tid, &nobody, tid, false, __ATOMIC_ACQUIRE,
+		    __atomic_compare_exchange_n(&r->tid, &free_tid, tid, false, __ATOMIC_ACQUIRE,
 		                                __ATOMIC_RELAXED)) {
 			while (count <= i &&
 			       !__atomic_compare_exchange_n(&h->ring_count, &count, i + 1, false,

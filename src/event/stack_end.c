@@ -26,12 +26,12 @@ enum stack_quality stack_quality(enum stack_end end)
 const char *stack_quality_name(enum stack_quality quality)
 {
 	static const char *const names[STACK_QUALITIES] = {
-	        [STACK_QUALITY_UNKNOWN] = "not told",    [STACK_QUALITY_NONE] = "none",
+	        [STACK_QUALITY_UNKNOWN] = "unknown",     [STACK_QUALITY_NONE] = "none",
 	        [STACK_QUALITY_WHOLE] = "whole",         [STACK_QUALITY_STITCHED] = "stitched",
 	        [STACK_QUALITY_TRUNCATED] = "truncated", [STACK_QUALITY_BROKEN] = "broken",
 	};
 
-	return quality < STACK_QUALITIES ? names[quality] : "not told";
+	return quality < STACK_QUALITIES ? names[quality] : "unknown";
 }
 
 const char *stack_end_why(enum stack_end end)

@@ -32,8 +32,10 @@ struct told {
 
 struct sql_functions {
 	sqlite3_stmt *step; /* NULL: not prepared yet */
-	/* The stack that was told last, outermost first, ids rising: most have a begin in common
-	 * with the one before. */
+	/*
+	 * The last stack, outermost first, with ascending ids. Most stacks begin like the previous
+	 * one.
+	 */
 	VEC(struct told) line;
 	struct buf text;
 };

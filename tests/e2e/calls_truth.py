@@ -103,7 +103,7 @@ def compare(truth, processes, paths=True, strangers=False):
     """Differences, one text each. `strangers`: processes without own counts may exist."""
     wrong = []
     if not truth.calls:
-        wrong.append("no truth was told")
+        wrong.append("the program printed no counts")
     for pid in sorted(set(truth.calls) | set(processes)):
         if pid not in processes:
             wrong.append(f"process {pid} is missing, with {sum(truth.calls[pid].values())} calls")

@@ -81,7 +81,7 @@ class Target:
 
 
 class Attackers:
-    """Starts all attacks. `skipped` gets the reasons of those that cannot run, by attack."""
+    """Starts all attacks. `skipped` gets the reason of each attack that cannot run."""
 
     def __init__(self, t, target, stack):
         self.t, self.target, self.skipped = t, target, {}

@@ -116,7 +116,7 @@ def no_rate_is_below_the_floor(t):
         t.near(rate["period_ns"], 1e9 / FLOOR_HZ, 1, "the period")
     t.true(recording["budget"]["spent"] > recording["budget"]["share"], "it was kept all the same")
     t.true(any("the budget was" in warning for warning in report["warnings"]),
-           f"it is not told: {report['warnings']}")
+           f"no warning: {report['warnings']}")
 
 
 @test
@@ -128,7 +128,7 @@ def more_than_the_kernel_allows_is_a_ceiling(t):
     report = t.report(path)
     t.equal(report["event"]["frequency_hz"], most, "the ceiling")
     t.true(any(str(most * 3) in warning for warning in report["warnings"]),
-           f"it is not told: {report['warnings']}")
+           f"no warning: {report['warnings']}")
 
 
 @test
@@ -166,7 +166,7 @@ def events_of_which_there_can_be_no_fewer(t):
 
 
 @test
-def buffers_are_told_where_they_were_short(t):
+def buffers_that_were_too_small_are_reported(t):
     path = t.path("buffers.data")
     t.assay("record", "-q", "-a", "-F", "max", "--memory", "0.02", "-o", path, "--",
             "python3", "-S", "-c", BURN.format(1.5))

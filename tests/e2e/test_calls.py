@@ -228,7 +228,7 @@ def a_filter_leaves_functions_out(t):
 
 
 @test
-def a_filter_that_fits_nothing_is_told(t):
+def a_filter_without_matches_is_reported(t):
     result = t.assay("calls", "--filter", "leaf(void)", "-o", t.path("c.calls"), "--", build(t), 6,
                      env=place(t))
     t.has(result.err, "no function that was called matches --filter 'leaf(void)'")
@@ -482,7 +482,7 @@ def functions_of_libraries_bear_the_names_that_programs_use(t):
 
 
 @test
-def no_room_for_tables_is_told(t):
+def missing_space_for_tables_is_reported(t):
     t.need("mount")
     if os.geteuid() != 0:
         t.skip("mounting a small file system needs root")
@@ -501,7 +501,7 @@ def no_room_for_tables_is_told(t):
 # Ways in which a program ends
 
 @test
-def who_reads_no_further_leaves_no_table_behind(t):
+def a_reader_that_stops_early_leaves_no_table_behind(t):
     program = build(t)
     reader, writer = os.pipe()
     os.close(reader)
@@ -859,7 +859,7 @@ def an_exec_begins_another_process_of_the_report(t):
 # Wrong command lines
 
 @test
-def mistakes_are_told_before_anything_runs(t):
+def wrong_arguments_are_refused_before_the_command_runs(t):
     mark, touch = t.path("mark"), ("--", "touch", t.path("mark"))
     t.has(refused(t, status=2), "list, get, reset")
     for memory in ("much", "0", "-1", "3X", "000k"):
@@ -877,7 +877,7 @@ def mistakes_are_told_before_anything_runs(t):
 
 
 @test
-def a_missing_library_is_told_with_the_places(t):
+def a_missing_library_is_reported_with_the_searched_paths(t):
     run("cp", ASSAY, t.path("assay"))
     result = run(t.path("assay"), "calls", "--", "true", env=place(t), cwd=t.directory, status=1)
     if "was not found" not in result.err:
@@ -907,7 +907,7 @@ def commands_that_cannot_be_run_leave_nothing(t):
 
 
 @test
-def programs_that_count_nothing_are_told_why(t):
+def programs_without_counts_get_the_reason(t):
     plain = build(t, "plain", flags=())
     sentence = refused(t, "--", plain, 1)
     t.has(sentence, "plain nor a program that it started is built with -finstrument-functions")
@@ -923,7 +923,7 @@ def programs_that_count_nothing_are_told_why(t):
 
 
 @test
-def static_programs_are_told(t):
+def static_programs_are_reported(t):
     hooks = """
 void __cyg_profile_func_enter(void *a, void *b) __attribute__((no_instrument_function));
 void __cyg_profile_func_exit(void *a, void *b) __attribute__((no_instrument_function));
@@ -935,7 +935,7 @@ void __cyg_profile_func_exit(void *a, void *b) { (void)a; (void)b; }
 
 
 @test
-def programs_with_rights_of_their_own_are_told(t):
+def set_user_id_programs_are_reported(t):
     if os.geteuid() != 0:
         t.skip("only root can make a program another user's")
     os.chmod(t.directory, 0o755)

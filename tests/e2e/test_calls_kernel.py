@@ -284,7 +284,7 @@ def all_is_put_back_after_a_kill(t):
 
 
 @test
-def without_the_tracer_the_way_out_is_told(t):
+def without_the_tracer_the_message_has_the_way_out(t):
     """The machine's kernel may have the tracer or not; without permission the command fails in both
     cases."""
     if not os.path.exists(PROGRAMS[0]):

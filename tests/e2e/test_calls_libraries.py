@@ -105,13 +105,13 @@ def differences(program, truth, processes, strict):
         untold = {one_name(program, name) for name in UNTOLD}
         for name, n in sorted(calls.libraries.items()) if strict else ():
             if name not in told and name not in untold:
-                wrong.append(f"{name}: {n} calls, and none was told")
+                wrong.append(f"{name}: {n} calls, and the program counted none")
         for path, n in sorted(truth.paths[pid].items()):
             path = ";".join(one_name(program, name) for name in path.split(";"))
             if calls.paths.get(path, 0) != n:
                 wrong.append(f"path {path}: {calls.paths.get(path, 0)} calls, not {n}")
     if not truth.calls:
-        wrong.append("no truth was told")
+        wrong.append("the program printed no counts")
     return wrong
 
 
@@ -177,7 +177,7 @@ def waiting_in_a_library_is_waiting_and_no_work(t):
     _, processes = record(t, t.workload("calls_libraries"), "cancel")
     row = next(row for row in processes[0]["paths"] if "usleep" in row["path"][-1])
     if not processes[0]["waiting_separated"]:
-        t.skip("perf_event is denied: waiting cannot be told from work")
+        t.skip("perf_event is denied: waiting cannot be distinguished from work")
     t.true(row["blocked_ns"] > row["net_ns"], f"usleep is blocked longer than it works: {row}")
 
 

@@ -37,7 +37,7 @@ def nothing_to_do_is_wrong_use_and_shows_the_overview(t):
 
 
 @test
-def version_is_told(t):
+def version_is_printed(t):
     t.true(re.fullmatch(r"assay \d+\.\d+\.\d+\n", t.assay("--version").out), "no version")
 
 

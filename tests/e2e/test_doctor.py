@@ -135,7 +135,7 @@ def a_directory_that_cannot_be_made_is_missing_and_the_reason_told(t):
 
 
 @test
-def where_a_filter_refuses_perf_events_the_way_out_is_told(t):
+def if_a_filter_refuses_perf_events_the_finding_has_the_way_out(t):
     """As in containers: root is denied, too."""
     way = "docker run --security-opt seccomp=unconfined --cap-add PERFMON"
     for code in (errno.EPERM, errno.ENOSYS):

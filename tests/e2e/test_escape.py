@@ -123,7 +123,7 @@ def program_rebuilt_while_recorded_has_the_names_of_both(t):
 
 
 @test
-def program_rewritten_in_its_place_is_told(t):
+def program_overwritten_in_place_is_reported(t):
     compile(t, "v1", "first")
     compile(t, "v2", "second")
     out = record(t, "cp v1 p; ./p 0.4; sleep 0.3; cat v2 >p; ./p 0.4")
@@ -158,7 +158,7 @@ def program_in_a_mount_namespace_of_its_own(t):
 
 
 @test
-def without_a_cache_the_reason_is_told_once(t):
+def without_a_cache_the_reason_is_reported_once(t):
     compile(t, "brief", "brief")
     result = t.run("env", "-u", "HOME", "-u", "XDG_CACHE_HOME", ASSAY, "record", "-F", "1999", "-o", t.path("a.data"),
                    "--", "sh", "-c", "cp brief brief2; cp brief brief3; for p in brief2 brief3; do ./$p 0.3; rm $p; done",
@@ -169,7 +169,7 @@ def without_a_cache_the_reason_is_told_once(t):
 
 
 @test
-def programs_that_nobody_sampled_are_not_kept(t):
+def programs_without_samples_are_not_kept(t):
     t.need("readelf")
     compile(t, "busy", "busy")
     ids = {"busy": build_id(t, t.path("busy"))}

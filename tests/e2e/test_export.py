@@ -284,7 +284,7 @@ def an_output_that_is_the_input_is_refused(t):
 
 
 @test
-def mistakes_are_told_with_the_way_out(t):
+def wrong_arguments_are_refused_with_the_way_out(t):
     data = t.path("s.data")
     t.assay("record", "-o", data, "--", "true")
     for words, status, said in (

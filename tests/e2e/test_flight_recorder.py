@@ -109,7 +109,7 @@ def places_by_us(path):
 
 
 @test_of_shares
-def the_last_stretch_has_closed_books_and_the_names_of_who_started_before(t):
+def the_last_interval_has_a_closed_account_and_earlier_names(t):
     t.need("perf")
     with recorder(t, "-F", 4000) as r:
         loop = t.start(t.workload("loop"), "1000000")
@@ -142,7 +142,7 @@ def the_last_stretch_has_closed_books_and_the_names_of_who_started_before(t):
 
 
 @test_of_shares
-def deep_stacks_stand_on_callers_that_were_told_before_the_stretch(t):
+def deep_stacks_refer_to_callers_recorded_before_the_interval(t):
     t.need("gcc")
     t.run("gcc", "-O1", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-o",
           t.path("deep"), t.write("deep.c", DEEP))
@@ -162,7 +162,7 @@ def deep_stacks_stand_on_callers_that_were_told_before_the_stretch(t):
 
 
 @test
-def a_rule_and_a_signal_write_what_there_is(t):
+def a_rule_and_a_signal_write_a_snapshot(t):
     # With a name that no other program has.
     name = f"loop-{os.getpid()}"
     run("cp", t.workload("loop"), t.path(name))
@@ -193,7 +193,7 @@ def a_rule_and_a_signal_write_what_there_is(t):
 
 
 @test
-def a_rule_that_is_none_says_where_and_what_there_is(t):
+def an_invalid_rule_is_refused_with_the_place_and_the_valid_ones(t):
     r = Recorder(t)
     result = r("start", "--ring", "--when", "lod > 4", status=2)
     for words in ("'lod > 4', at letter 1", "load>4", "process=NAME"):

@@ -199,7 +199,7 @@ def hostile_records(t):
 
 
 @test
-def a_size_of_zero_is_told(t):
+def a_size_of_zero_is_reported(t):
     """A reader would never pass a record of size 0; the report ends there and says where."""
     with workdir() as work:
         r = Recording(work)

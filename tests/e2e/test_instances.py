@@ -101,7 +101,7 @@ def one_pid_again_and_again_is_many_instances(t):
 
 
 @test_of_shares
-def in_a_pid_namespace_nobody_outside_is_taken_for_idle(t):
+def in_a_pid_namespace_outside_processes_are_not_taken_for_idle(t):
     need_root(t, "make a pid namespace")
     t.need("unshare")
     args = ["unshare", "--pid", "--fork", "--mount-proc"]
@@ -172,7 +172,7 @@ def processes_now():
 
 
 @test
-def threads_of_the_kernel_are_told_apart(t):
+def kernel_threads_are_distinguished(t):
     before, others = processes_now()
     if not before:
         t.skip("the kernel's threads are not to be seen here")
@@ -245,7 +245,7 @@ def counts_by_perf(path):
 
 
 @test
-def samples_are_told_by_cgroup_as_perf_tells_them(t):
+def samples_by_cgroup_are_those_of_perf(t):
     need_root(t, "make cgroups")
     t.need("perf")
     burn = [t.workload("instances"), "burn", "150"]
@@ -280,7 +280,7 @@ def samples_are_told_by_cgroup_as_perf_tells_them(t):
 
 
 @test
-def who_never_runs_is_in_the_cgroup_where_it_was_found(t):
+def a_process_that_never_runs_is_in_the_cgroup_where_it_was_found(t):
     need_root(t, "make cgroups")
     with Cgroups(t, "a", "b") as (names, paths):
         # They sleep before the recording begins, and are never sampled.
@@ -307,7 +307,7 @@ def who_never_runs_is_in_the_cgroup_where_it_was_found(t):
 
 
 @test
-def without_all_cgroups_nobody_guesses(t):
+def without_all_cgroups_no_cgroup_is_guessed(t):
     t.assay("record", "-o", t.path("a.data"), "--", t.workload("instances"), "burn", 30)
     rows = t.report("-i", t.path("a.data"), "--sort", "cgroup")["rows"]
     t.equal({row["cgroup"] for row in rows}, {"[not recorded]"}, "cgroups")
@@ -318,7 +318,7 @@ def lost(t, path):
 
 
 @test
-def a_storm_of_processes_leaves_nobody_out(t):
+def a_storm_of_processes_is_recorded_completely(t):
     need_root(t, "record the machine")
     result = t.assay("record", "-a", "-o", t.path("a.data"), "--",
                      *storm_words(t, 4000, 2000, 40, links(t, 40)), timeout=120)
@@ -334,7 +334,7 @@ def a_storm_of_processes_leaves_nobody_out(t):
 
 
 @test
-def who_was_born_while_the_recording_began_is_told_once(t):
+def a_process_that_starts_while_recording_begins_counts_once(t):
     need_root(t, "record the machine")
     with open(t.path("truth"), "w") as out:
         # It runs until it is stopped, and then waits for its children.

@@ -89,7 +89,7 @@ def with_call_chains_too(t):
 
 
 @test_of_shares
-def without_the_map_the_reason_is_told(t):
+def without_the_map_the_reason_is_reported(t):
     with workdir() as work:
         pid = run_jit(work, "map")
         forget_map(pid)
@@ -102,7 +102,7 @@ def without_the_map_the_reason_is_told(t):
 
 
 @test_of_shares
-def a_map_of_somebody_else_is_refused(t):
+def a_map_of_another_user_is_refused(t):
     if os.geteuid():
         raise Skip("only root can give files away")
     with workdir() as work:
@@ -119,7 +119,7 @@ def a_map_of_somebody_else_is_refused(t):
 
 
 @test_of_shares
-def a_jitdump_tells_functions_at_one_address_apart(t):
+def a_jitdump_distinguishes_functions_at_one_address(t):
     for options in ((), ("-g",)):
         with workdir() as work:
             run_jit(work, "dump", *options)
@@ -137,7 +137,7 @@ def a_jitdump_that_is_deleted_is_kept(t):
 
 
 @test_of_shares
-def a_jitdump_of_who_runs_on_is_kept(t):
+def a_jitdump_of_a_running_process_is_kept(t):
     with workdir() as work:
         with subprocess.Popen([workload("jit"), "dump", "60", work],
                               stdout=subprocess.PIPE) as job:

@@ -182,7 +182,7 @@ def context_switches_are_sampled(t):
 
 
 @test_of_shares
-def what_finds_no_room_is_counted(t):
+def discarded_records_are_counted(t):
     out = t.path("a.data")
     # The rings are not read for half a second, while all CPUs are busy.
     for _ in range(os.cpu_count()):

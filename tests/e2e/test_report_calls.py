@@ -290,8 +290,8 @@ def without_a_file_the_newer_recording_is_read(t):
 
 
 @test
-def who_chooses_nobody_is_told_whom_there_is(t):
-    t.has(t.assay("report", "--comm", "nobody", write(t, sample())).out,
+def a_filter_without_matches_lists_the_processes(t):
+    t.has(t.assay("report", "--comm", "missing", write(t, sample())).out,
           "no process matches, of 1: prog (pid 42)")
 
 

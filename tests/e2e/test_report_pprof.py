@@ -131,7 +131,7 @@ def every_figure_of_a_profile_by_hand(t):
     t.equal([row["function"] for row in t.report("-f", file)["rows"]],
             ["inner", "helper", "main"], "by function")
     t.equal([row["function"] for row in plain["functions"]], ["inner", "helper", "main"],
-            "without callees: those that have something of their own")
+            "without callees: functions with own time")
     t.equal(figures(t.report("--no-inline", file)["functions"], "function"),
             {("outer",): (50, 50), ("helper",): (40, 40), ("main",): (5, 55)}, "no inlines")
     t.equal(figures(t.report("--event", "samples", file)["functions"], "function")[("inner",)],
@@ -227,7 +227,7 @@ def addresses_alone_stand_for_functions_and_that_is_said(t):
     t.equal((r["books"]["below_paths"], r["books"]["below"]), (1, -500), "below nothing")
     t.equal(r["images"][0]["build_id"], "go-id/with/slashes", "a build-id that is no number")
     t.equal((r["drop_frames"], r["keep_frames"]), ("malloc.*", "mallopt"), "frames to hide")
-    t.equal((r["time_ns"], r["duration_ns"], r["period"]), (None, None, None), "not told")
+    t.equal((r["time_ns"], r["duration_ns"], r["period"]), (None, None, None), "missing times")
     missing = "; ".join(r["missing"])
     for says in ("the time of the recording", "the duration", "the sampling period",
                  "the functions of 2 of 2 places",
@@ -240,7 +240,7 @@ def addresses_alone_stand_for_functions_and_that_is_said(t):
 
 
 @test
-def the_default_is_pprofs_and_labels_left_out_are_told(t):
+def the_default_value_is_that_of_pprof_and_omitted_labels_are_reported(t):
     types = [(name, "count") for name in ("a", "b", "c", "d", "e", "f")]
     for default, main_value in ((None, "f"), ("b", "b"), ("nothing", "f")):
         p = Profile(*types)

@@ -256,7 +256,7 @@ def fewer_rows_are_in_the_same_unit(t):
 
 
 @test
-def what_is_not_there_is_told_with_a_way_out(t):
+def missing_functions_are_reported_with_the_way_out(t):
     t.has(t.assay("report", t.path("none.tags"), status=1).err, "'assay tags -o' would make one")
     result = t.assay("tags", "import", "-o", t.path("none.tags"), t.write("dump", ""))
     t.has(result.err, "dump has no records")
@@ -287,7 +287,7 @@ def a_function_is_found_by_pattern_or_named_near(t):
 
 
 @test
-def what_was_mended_is_told(t):
+def repairs_are_reported(t):
     # An exit at the start, a missing exit, an unknown tag, an open call.
     capture = [(0, 5), (10, 2), (20, 4), (30, 6), (50, 5), (60, 500), (70, 501), (80, 3), (90, 2)]
     path = trace(t, capture=capture)
@@ -326,7 +326,7 @@ int main(void) { for (int i = 0; i < TIMES; i++) WORK(i); return 0; }
 
 
 @test
-def programs_that_ran_together_are_told_apart(t):
+def programs_that_ran_together_are_distinguished(t):
     t.need("gcc")
     source = t.write("both.c", PROGRAM)
     for name, times in (("one", 500), ("two", 70)):

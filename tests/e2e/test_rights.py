@@ -12,7 +12,7 @@ import tempfile
 from harness import main, test
 from programs import ASSAY, assay, comment, need, record, report, run, skip, workload
 
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all",
+OTHER_USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all",
           "--bounding-set=-all"]
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
 
@@ -43,7 +43,7 @@ class Everybody:
         shutil.rmtree(self.work, ignore_errors=True)
 
     def run(self, *args, **kwargs):
-        return run([*NOBODY, self.assay, *args], cwd=self.work, **kwargs)
+        return run([*OTHER_USER, self.assay, *args], cwd=self.work, **kwargs)
 
 
 class Paranoid:
@@ -125,7 +125,7 @@ def unprivileged_machine_wide_says_what_it_did(t):
 def unprivileged_machine_wide_samples_what_runs_already(t):
     with Everybody() as user, Paranoid(2):
         path = f"{user.work}/x"
-        other = t.start(*NOBODY, user.loop, "1000000")
+        other = t.start(*OTHER_USER, user.loop, "1000000")
         t.until(lambda: b"loop" in pathlib.Path(f"/proc/{other.pid}/cmdline").read_bytes()
                 .split(b"\0")[0], "the loop runs, as another user")
         user.run("record", "-q", "-a", "-o", path, "--", "sleep", "1", check=True)

@@ -69,7 +69,7 @@ def what_fails_and_then_passes_is_listed_and_few_may(t):
 
 
 @test
-def a_test_of_shares_that_fails_is_run_once_more_and_no_other(t):
+def only_a_test_of_shares_that_fails_is_run_again(t):
     t.write("test_three.py", f"""import sys
 sys.path.insert(0, {str(ROOT / "tests" / "e2e")!r})
 from harness import main, test, test_of_shares

@@ -20,7 +20,7 @@ import tempfile
 from harness import ASSAY, main, run, test
 from time_limit import limit
 
-NOBODY = 65534
+OTHER_USER = 65534
 LOOP = ("sh", "-c", "while :; do :; done")
 
 
@@ -258,7 +258,7 @@ def what_start_cannot_do_it_says_and_leaves_nothing(t):
 
 
 @test
-def a_session_that_was_killed_is_found_by_whoever_comes_next(t):
+def a_session_that_was_killed_is_found_by_the_next_command(t):
     with sessions(t) as s:
         def killed(command, status):
             s("start")
@@ -439,7 +439,7 @@ def place_of_a_disk(t):
 
 
 @test
-def a_full_disk_ends_it_and_what_was_written_is_kept(t):
+def a_full_disk_ends_a_session_and_the_written_part_is_kept(t):
     disk = place_of_a_disk(t)
     with sessions(t) as s:
         script = t.write("full.sh", """
@@ -469,16 +469,16 @@ def a_full_disk_ends_it_and_what_was_written_is_kept(t):
         t.true(result.out.endswith("stop 1\nsnapshot 1 full.data other snap older\nstop 0\n"), result)
         t.has(result.err, f"assay: snapshot: cannot write to {disk}/snap: No space left on device\n")
         t.has(result.err, "assay: start: ")
-        t.has(result.err, "assay: stop: no session 'default' is running", "after it was told")
+        t.has(result.err, "assay: stop: no session 'default' is running", "after the message")
         t.has(result.out, "Session default: ended by an error\n")
         t.has(result.err, f"assay: stop: the session 'default' ended by an error: {more}")
-        t.has(re.sub(r"\n +", " ", result.out), f"error       {more}")
-        t.lacks(result.err, full, "what was told on the screen of status")
+        t.has(re.sub(r"\n +", " ", result.out), f"error      {more}")
+        t.lacks(result.err, full, "the message of status again")
         t.true(t.json(t.path("report").read_text())["samples"] > 0, "samples until then")
 
 
 @test
-def what_a_full_disk_keeps_out_of_a_store_is_told_and_counted(t):
+def windows_lost_to_a_full_disk_are_reported_and_counted(t):
     disk = place_of_a_disk(t)
     with sessions(t) as s:
         script = t.write("full.sh", """
@@ -499,7 +499,7 @@ def what_a_full_disk_keeps_out_of_a_store_is_told_and_counted(t):
 
 
 @test
-def what_is_written_and_deleted_is_not_said_to_be_there(t):
+def a_file_that_was_deleted_is_not_reported_as_written(t):
     gone = "was moved, deleted or replaced"
     with sessions(t) as s:
         data = t.path("a.data")
@@ -522,7 +522,7 @@ def what_is_written_and_deleted_is_not_said_to_be_there(t):
 
 
 @test
-def what_record_writes_and_somebody_deletes_is_not_said_to_be_there(t):
+def a_recording_that_was_deleted_is_not_reported_as_written(t):
     data, other = t.path("a.data"), t.path("b.data")
     for what in (f"rm {data}", f"mv {data} {other}; echo other > {data}"):
         result = t.assay("record", "-o", data, "--", "sh", "-c", what, status=1)
@@ -532,7 +532,7 @@ def what_record_writes_and_somebody_deletes_is_not_said_to_be_there(t):
 
 
 @test
-def who_does_not_answer_is_told_of_with_the_way_out(t):
+def a_session_that_does_not_answer_is_reported_with_the_way_out(t):
     with sessions(t) as s:
         name = f"stopped-{os.getpid()}"
         s("start", "-o", "a.data", "--name", name)
@@ -725,7 +725,7 @@ def silent_and_strange_clients_hold_nothing_up(t):
 
 
 @test
-def who_stops_and_goes_away_leaves_the_account_for_the_next(t):
+def a_client_that_stops_and_exits_leaves_the_account_for_the_next(t):
     with sessions(t) as s:
         s("start")
         speak(s.place / "default.sock", b"assay-session 1\nverb stop\nend\n").close()
@@ -748,7 +748,7 @@ def another_user_is_not_heard(t):
         script = ("import socket,sys\np=socket.socket(socket.AF_UNIX)\np.connect(sys.argv[1])\n"
                   "try:\n p.sendall(b'assay-session 1\\nverb stop\\nend\\n')\n print(p.recv(99))\n"
                   "except OSError: print(b'')\n")
-        t.equal(run("python3", "-c", script, where, user=NOBODY, cwd="/").out, "b''\n",
+        t.equal(run("python3", "-c", script, where, user=OTHER_USER, cwd="/").out, "b''\n",
                 "what another user hears")
         says(t, s("status", status=1), rf"assay: status: {s.place} is open to others \(mode 755\); "
              "chmod 700 it", "a place that is open")
@@ -784,22 +784,22 @@ def a_place_that_is_not_ours_is_not_used(t):
         program = t.path("assay")
         program.write_bytes(pathlib.Path(ASSAY).read_bytes())
         program.chmod(0o755)
-        result = run(program, "start", user=NOBODY, cwd="/tmp", status=1, env=s.env)
+        result = run(program, "start", user=OTHER_USER, cwd="/tmp", status=1, env=s.env)
         t.has(result.err, f"{s.place}: Permission denied; set XDG_RUNTIME_DIR to a directory of yours")
 
 
 @test
-def a_user_without_a_runtime_directory_is_told_what_to_set(t):
-    if os.getuid() or os.path.exists(f"/run/user/{NOBODY}"):
+def a_user_without_a_runtime_directory_gets_the_variable_to_set(t):
+    if os.getuid() or os.path.exists(f"/run/user/{OTHER_USER}"):
         t.skip("it takes root to be a user who has none")
     program = t.path("assay")
     t.directory.chmod(0o755)
     program.write_bytes(pathlib.Path(ASSAY).read_bytes())
     program.chmod(0o755)
     for command in ("start", "stop"):
-        result = run(program, command, user=NOBODY, cwd="/tmp", status=1,
+        result = run(program, command, user=OTHER_USER, cwd="/tmp", status=1,
                      env={"XDG_RUNTIME_DIR": ""})
-        says(t, result, f"assay: {command}: /run/user/{NOBODY}: No such file or directory; set "
+        says(t, result, f"assay: {command}: /run/user/{OTHER_USER}: No such file or directory; set "
              r"XDG_RUNTIME_DIR to a directory of yours \(mode 700\), where sessions are found",
              command)
 
@@ -814,13 +814,13 @@ def what_a_user_may_not_sample_is_said_at_the_start(t):
         program.write_bytes(pathlib.Path(ASSAY).read_bytes())
         program.chmod(0o755)
         for path in (t.directory, s.runtime):
-            os.chown(path, NOBODY, NOBODY)
-        result = run(program, "start", "-o", t.path("x.data"), user=NOBODY, cwd="/", env=s.env)
+            os.chown(path, OTHER_USER, OTHER_USER)
+        result = run(program, "start", "-o", t.path("x.data"), user=OTHER_USER, cwd="/", env=s.env)
         first, *rest = result.err.splitlines()
         t.true(first.startswith("assay: sampling "), result)
         t.true(any(line.startswith("assay: You may not sample the kernel: ") for line in rest), result)
-        t.equal(t.path("x.data").stat().st_uid, NOBODY, "whose file it is")
-        account = t.json(run(program, "stop", "--json", user=NOBODY, cwd="/", env=s.env).out)
+        t.equal(t.path("x.data").stat().st_uid, OTHER_USER, "whose file it is")
+        account = t.json(run(program, "stop", "--json", user=OTHER_USER, cwd="/", env=s.env).out)
         t.equal(["assay: " + note for note in account["notes"]], rest, "the account's notes")
         if any("You may not sample the whole machine: " in line for line in rest):
             t.has(first, "sampling your own processes at 997 Hz into", "what is sampled")
@@ -835,7 +835,7 @@ def root_without_a_runtime_directory_has_one_in_run(t):
         t.skip("it takes root to have a /run of one's own")
     theirs = t.path("theirs")
     theirs.mkdir(mode=0o700)
-    os.chown(theirs, NOBODY, NOBODY)
+    os.chown(theirs, OTHER_USER, OTHER_USER)
     t.directory.chmod(0o755)
     script = ("mount -t tmpfs tmpfs /run && $ASSAY start -o /run/x.data && "
               "test -S /run/assay/default.sock && $ASSAY stop")

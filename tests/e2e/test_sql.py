@@ -214,7 +214,7 @@ def statements_come_from_standard_input(t):
 
 
 @test
-def what_cannot_be_is_said(t):
+def impossible_queries_are_refused(t):
     bad = t.assay("sql", recording(), "SELECT 1;\nSELECT absent FROM samples", status=1).err
     t.has(bad, "no such column: absent", "the error")
     if sqlite3.sqlite_version_info >= (3, 38):

@@ -119,14 +119,14 @@ def the_document_has_every_table_and_column(t):
             continue
         columns = [c["name"] for c in ask(t, file, f"PRAGMA table_info({name})")]
         t.true(name in told, f"{name} has a heading")
-        t.equal([c for c in columns if c not in told[name]], [], f"columns of {name} not told of")
+        t.equal([c for c in columns if c not in told[name]], [], f"columns of {name} that are not in the document")
     views = ask(t, file, "SELECT name FROM temp.sqlite_master WHERE type = 'view'")
     for view in views:
         line = re.search(rf"^\| `{view['name']}` \|(.*)$", text, re.M)
         t.true(line, f"{view['name']} has a line")
         told_of = set(re.findall(r"`(\w+)`", line[1])) | {"samples", "share"}
         columns = {c["name"] for c in ask(t, file, f"PRAGMA table_info({view['name']})")}
-        t.true(columns <= told_of, f"columns of {view['name']} not told of: {columns - told_of}")
+        t.true(columns <= told_of, f"columns of {view['name']} that are not in the document: {columns - told_of}")
 
 
 @test

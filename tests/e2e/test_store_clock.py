@@ -156,7 +156,7 @@ def a_clock_that_is_set_and_a_machine_that_sleeps_leave_gaps_and_lose_nothing(t)
 
 
 @test
-def a_clock_that_was_set_back_while_nobody_measured_is_told(t):
+def a_clock_set_back_between_sessions_is_reported(t):
     t.need("gcc")
     m = Machine(t)
     process = m.start()

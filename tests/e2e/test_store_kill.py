@@ -100,7 +100,7 @@ def has_tables(path):
 
 
 @test
-def who_was_killed_is_told_by_the_next(t):
+def the_next_session_reports_a_killed_one(t):
     path = t.path("store.db")
     windows = 0
     for _ in range(3):

@@ -60,7 +60,7 @@ def children_are_followed_through_fork_and_exec(t):
 
 
 @test
-def exits_of_calls_that_a_child_inherited_are_told_apart(t):
+def exits_of_calls_that_a_child_inherited_are_distinguished(t):
     report = record(t, build(t), "rounds=2", "split", "rounds=3")
     t.equal(calls_of(report), {**of_rounds(2, 3, 3), "main": 1})
     t.equal(report["processes"], 2, "processes")
@@ -73,7 +73,7 @@ def exits_of_calls_that_a_child_inherited_are_told_apart(t):
 
 
 @test
-def what_is_killed_has_all_its_events(t):
+def a_killed_program_has_all_its_events(t):
     program = build(t)
     for end, status in (("kill", 137), ("abort", 134)):
         report = record(t, program, "rounds=1000", end, status=status)
@@ -138,7 +138,7 @@ def a_long_run_passes_through_little_memory(t):
 
 
 @test
-def what_finds_no_room_is_counted(t):
+def discarded_records_are_counted(t):
     program = build(t)
     truth = events_of(100000) + 2
     report = record(t, program, "rounds=100000", options=("--memory", "128k", "--mode", "stop"))
@@ -188,7 +188,7 @@ def libraries_that_are_loaded_later_have_names(t):
 
 
 @test
-def two_names_of_one_tag_are_told(t):
+def two_names_of_one_tag_are_reported(t):
     program = build(t, extra=["-ldl"])
     library = build(t, "library.so", LIBRARY, names="other.names", extra=["-shared", "-fPIC"])
     result = t.assay("tags", "-o", t.path("y.tags"), "--", program, f"library={library}",
@@ -215,7 +215,7 @@ def an_older_trace_is_kept_aside(t):
 
 
 @test
-def a_command_without_tags_is_told_why(t):
+def a_command_without_tags_gets_the_reason(t):
     program = build(t)
     record(t, program, "rounds=1")
     words = ("tags", "-o", t.path("x.tags"), "--")
@@ -260,7 +260,7 @@ def the_report_is_printed_and_quiet_is_quiet(t):
 
 
 @test
-def who_goes_on_is_told_and_got_later(t):
+def programs_that_continue_are_reported_and_read_later(t):
     program = build(t)
     result = t.assay("tags", "-o", t.path("x.tags"), "--", program, "leave", env=place(t))
     t.has(result.err, "1 process is still running")

@@ -55,7 +55,7 @@ def what_runs_is_listed(t):
 
 
 @test
-def get_copies_and_disturbs_nobody(t):
+def get_copies_and_disturbs_no_program(t):
     program = build(t)
     runs = Recorded(t, program, "rounds=2000")
     t.equal(calls_of(got(t)), {**of_rounds(2000), "main": 1})
@@ -120,7 +120,7 @@ def a_name_drives_no_terminal(t):
 
 
 @test
-def mistakes_are_told(t):
+def wrong_arguments_are_refused(t):
     for words, part in (((), "'on' or 'off'"), (("up",), "'on' or 'off'")):
         t.has(tags(t, "capture", *words, status=2).err, part)
     t.has(tags(t, "capture", "on", status=1).err, "no process of yours records event tags now")
@@ -187,7 +187,7 @@ def dumps_become_traces(t):
 
 
 @test
-def trouble_with_dumps_is_told(t):
+def errors_in_dumps_are_reported(t):
     path = t.write("dump", dump(*EVENTS) + b"xy")
     words = ("import", "-o", t.path("i.tags"))
     result = tags(t, *words, path)

@@ -39,7 +39,7 @@ def captures_begin_in_the_midst_of_everything(t):
 
 
 @test
-def processes_are_told_apart_further_up_when_all_sleep_in_one_function(t):
+def processes_are_distinguished_by_callers_if_all_sleep_in_one_function(t):
     simulate(t, 20000, lambda r: Plan(processes=r.randrange(2, 7), shared_sleep=True, tags=1000))
 
 
@@ -69,7 +69,7 @@ def calls_that_longjmp_left_and_exits_that_got_lost_change_no_other_figure(t):
 
 
 @test
-def processes_that_cannot_be_told_apart_are_counted_and_their_books_close(t):
+def ambiguous_processes_are_counted_and_the_time_adds_up(t):
     guesses = 0
     for seed in range(40000, 40000 + SEEDS):
         r = random.Random(seed)
@@ -80,11 +80,11 @@ def processes_that_cannot_be_told_apart_are_counted_and_their_books_close(t):
         report = reported(t, machine)
         Against(t, report, machine.truth, seed).books()
         guesses += report["guesses"]
-    t.true(guesses > SEEDS, "what was guessed was not said to be")
+    t.true(guesses > SEEDS, "guesses were not reported")
 
 
 @test
-def who_waited_longest_goes_on_first_where_nothing_tells_them_apart(t):
+def among_ambiguous_processes_the_one_that_waited_longest_continues(t):
     """A kernel that keeps this order is analysed correctly, although many switches are guessed."""
     guesses = 0
     for seed in range(50000, 50000 + SEEDS):
@@ -99,7 +99,7 @@ def who_waited_longest_goes_on_first_where_nothing_tells_them_apart(t):
         for name, row in against.rows.items():
             against.time(row, "net_ns", truth.functions[name].net)
             against.time(row, "elapsed_ns", truth.functions[name].elapsed)
-    t.true(guesses > SEEDS, "what was guessed was not said to be")
+    t.true(guesses > SEEDS, "guesses were not reported")
 
 
 def by_hand(t, names, events):
@@ -115,7 +115,7 @@ def by_hand(t, names, events):
 
 
 @test
-def an_exit_that_fits_nobody_further_up_is_of_who_waited_longest(t):
+def an_exit_without_a_matching_caller_goes_to_the_process_that_waited_longest(t):
     """The exit of `a` is lost after its process has left `sleep`."""
     report, times = by_hand(t, "top a b sleep fork swtch!", [
         (0, "top"), (1, "a"), (3, "sleep"), (6, "swtch"), (10, "-swtch"),

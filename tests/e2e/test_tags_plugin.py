@@ -247,9 +247,9 @@ def compilers_wait_for_the_lock_and_read_what_came(t):
     names = t.write("names", "before/2\n")
     with open(names, "a", encoding="utf-8") as f:
         compiler = waiting_compiler(t, names, f)
-        f.write("meanwhile/4\n")
+        f.write("between/4\n")
     t.equal(t.wait(compiler), 0, "status of the compiler")
-    t.equal(lines_of(names), ["before/2", "meanwhile/4", "f/6"], "names")
+    t.equal(lines_of(names), ["before/2", "between/4", "f/6"], "names")
 
 
 @test
@@ -430,7 +430,7 @@ def link_time_code_needs_the_plugin_too(t):
 
 
 @test
-def wrong_arguments_are_told(t):
+def wrong_plugin_arguments_are_refused(t):
     need(t)
     text = "int f(int x) { return x + 1; }\n"
     t.has(compiled(t, text, trigger="bell", status=1), "ring, nop, load and call")
@@ -449,7 +449,7 @@ def wrong_arguments_are_told(t):
 
 
 @test
-def bad_names_files_are_told(t):
+def invalid_names_files_are_refused(t):
     need(t)
     text = "int f(int x) { return x + 1; }\n"
     for line, says in (("nonsense", "there is no / before a tag"), ("f/x2", "is no tag"),

@@ -57,7 +57,7 @@ def as_many_lines_as_asked_for_are_printed(t):
 
 
 @test
-def a_capture_with_a_context_switch_is_told_line_by_line(t):
+def a_capture_with_a_context_switch_is_printed_line_by_line(t):
     t.equal(trace(t, capture(t, SLEEP)), """\
    0.000 000  -> main (130 us, 160 us)
    0.000 010    -> f (10 us, 10 us)
@@ -113,7 +113,7 @@ def moments_functions_and_depth_choose(t):
 
 
 @test
-def what_cannot_be_found_is_said(t):
+def a_missing_moment_is_reported(t):
     path = capture(t, SLEEP)
     r = t.assay("tags", "trace", "--from", "f#7", path, status=1)
     t.equal(r.out, "", "output")

@@ -405,7 +405,7 @@ static void other_stacks_are_left_and_gone_back_to(void)
 	CHECK_EQ(calls_table.header->unmatched_exits, 0);
 }
 
-static void what_is_left_out_is_its_callers(void)
+static void time_of_omitted_functions_is_their_callers(void)
 {
 	fresh(1000, TABLE_BYTES);
 	call(A, 1);
@@ -554,7 +554,7 @@ int main(void)
 	RUN(a_handler_in_a_cost_sample_moves_no_time);
 	RUN(a_cost_sample_is_of_the_fast_path);
 	RUN(other_stacks_are_left_and_gone_back_to);
-	RUN(what_is_left_out_is_its_callers);
+	RUN(time_of_omitted_functions_is_their_callers);
 	RUN(an_exit_unseen_at_entry_is_counted);
 	RUN(least_and_most_are_without_the_cost_inside);
 	RUN(an_exit_hook_that_was_jumped_to_ends_its_call);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The core of the capture device, compiled freestanding, on a port of this test's own:
- * with a clock that moves only when told, every event's time is known.
+ * The core of the capture device, compiled freestanding, on a port of this test. The test moves the
+ * clock, so the time of every event is known.
  */
 #include "../unit/lib/check.h"
 #include "tags/device.h"
@@ -361,7 +361,7 @@ static void a_slot_of_no_packet_is_in_no_room(void)
 	CHECK(offset_in_room(800) >= ASSAY_TAGS_ROOM);
 }
 
-static void off_takes_nothing_and_on_tells_the_gap(void)
+static void off_records_nothing_and_on_records_the_gap(void)
 {
 	begin(ASSAY_TAGS_STOP);
 	events(2);
@@ -376,7 +376,7 @@ static void off_takes_nothing_and_on_tells_the_gap(void)
 	CHECK_EQ(packet(1)->discarded, 0);
 }
 
-static void a_forks_child_begins_anew(void)
+static void a_forks_child_begins_with_zero_counts(void)
 {
 	begin(ASSAY_TAGS_STOP);
 	events(4);
@@ -453,8 +453,8 @@ int main(void)
 	RUN(a_slot_of_a_packet_that_went_is_void);
 	RUN(a_closed_packet_keeps_its_last_empty_slot);
 	RUN(a_slot_of_no_packet_is_in_no_room);
-	RUN(off_takes_nothing_and_on_tells_the_gap);
-	RUN(a_forks_child_begins_anew);
+	RUN(off_records_nothing_and_on_records_the_gap);
+	RUN(a_forks_child_begins_with_zero_counts);
 	RUN(a_ring_goes_on_with_the_next_thread);
 	RUN(threads_without_a_ring_are_counted);
 	RUN(a_full_disk_is_an_answer);

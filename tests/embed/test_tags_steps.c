@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A trigger of event tags, interrupted after each of its instructions: by handlers that have
- * events of their own, fill packets, end them, turn capture off and on, and are interrupted
- * themselves. Each instruction takes one tick. However it went, each event is there once or
- * counted as discarded, the program's order is kept but for what was interrupted, no time
- * goes back and no slot stays empty.
+ * A trigger of event tags, interrupted after each of its instructions by handlers that have events
+ * of their own, fill packets, end them, turn capture off and on, and are interrupted themselves.
+ * Each instruction takes one tick. In all cases, each event is recorded once or counted as
+ * discarded, the program's order is kept except for interruptions, times do not decrease, and no
+ * slot stays empty.
  *
- * The processor's trap flag makes the steps; the device's core is the one that is embedded.
+ * The processor's trap flag makes the steps; the device's core is the embedded one.
  */
 #include "../unit/lib/check.h"
 #include "tags/device.h"
@@ -91,7 +91,7 @@ uint64_t port_signals_hold(void)
 	return 0;
 }
 
-/* What came meanwhile comes now: the next instruction is a step again. */
+/* Signals that were held are delivered now: the next instruction is a step again. */
 __attribute__((no_sanitize("address", "undefined"))) void port_signals_release(uint64_t before)
 {
 	(void)before;

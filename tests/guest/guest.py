@@ -4,10 +4,10 @@
 
 The kernel comes from the distribution's package (apt-get download, checked by
 apt), is unpacked into a cache directory and is never installed. An initramfs
-holds busybox, the modules that were asked for with what they depend on, and
-the programs that were asked for with their shared libraries. Whatever the
-script leaves in /out comes back as a directory, through a virtio disk that
-holds a tar archive; the serial console is returned as text.
+has busybox, the requested modules with their dependencies, and the requested
+programs with their shared libraries. Files that the script writes to /out are
+returned as a directory, through a virtio disk that has a tar archive; the
+serial console is returned as text.
 
     guest.py [--program PATH]... [--module NAME]... [--qemu OPTION]... [--out DIR] SCRIPT
 

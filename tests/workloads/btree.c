@@ -2,9 +2,9 @@
 /*
  * btree: inserts keys into a B-tree and looks them up, by recursive calls.
  *
- * One repeat is about 15 million calls, of btree_insert(), btree_lookup() and
- * btree_find_slot(): many short functions, the hard case for whoever measures
- * calls. Usage: btree [REPEATS]. Prints calls and keys found.
+ * One repeat is about 15 million calls, of btree_insert(), btree_lookup() and btree_find_slot():
+ * many short functions, for which counting calls is most expensive. Usage: btree [REPEATS]. Prints
+ * calls and keys found.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /*
  * calls_libraries: calls into libraries, counted by the program itself. Each is made
  * with L(function, arguments...), which counts it by its name; functions
- * of its own count as in calls/truth.h. What is computed is checked: a wrong result ends the
+ * of its own count as in calls/truth.h. The results are checked: a wrong result ends the
  * program with status 3. Usage: calls_libraries CASE [PLUGIN]
  *
  *	known       1000 strlen, 10 snprintf, 5 qsort, whose callback calls memcmp

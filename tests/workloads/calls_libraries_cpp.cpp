@@ -2,7 +2,7 @@
 /*
  * calls_libraries_cpp: exceptions through library functions that are followed. The
  * library functions that are counted are those named in L() or LIBRARY(); the
- * compiler's own (operator new, __cxa_begin_catch) are not told. A wrong result ends the
+ * compiler's own (operator new, __cxa_begin_catch) are not counted. A wrong result ends the
  * program with status 3. Usage: calls_libraries_cpp CASE
  *
  *	outer     thrown in a callback of qsort, caught by qsort's caller

@@ -10,7 +10,7 @@
  *	instances threads COUNT				threads with names of their own
  *	instances burn MS				that much CPU time, here
  *
- * What is executed are links to this program, DIRECTORY/i-0 and so on: called so it burns
+ * It executes links to this program, DIRECTORY/i-0 and so on: called so it burns
  * some microseconds and is gone. For each process, a line when it is gone: pid, name, and
  * the time (CLOCK_MONOTONIC, ns) before its fork. Statically linked: a start is quick.
  */

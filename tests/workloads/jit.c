@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * jit: runs code that it made itself, and tells of it as runtimes do.
+ * jit: runs code that it generates, and announces it as runtimes do.
  *
  *   jit map SECONDS             names in /tmp/perf-PID.map
  *   jit dump SECONDS DIRECTORY  a jitdump DIRECTORY/jit-PID.dump, mapped as a mark
- *   jit silent SECONDS          tells nothing
+ *   jit silent SECONDS          announces nothing
  *
  * jit_long() and jit_short() run the same instructions, 7 and 3 times as often.
  * In the mode "dump" the memory of jit_long() is given to another function,
  * jit_later(), after half of the time: shares of time are then 35, 35 and 30 %.
- * SECONDS are of CPU time. Prints its pid when all is in place. x86-64 alone: others exit with 77.
+ * SECONDS are CPU time. Prints its pid when the code is ready. Only for x86-64; exits with 77
+ * elsewhere.
  */
 #include <elf.h>
 #include <fcntl.h>

@@ -37,7 +37,7 @@ static void fill(struct world *w, uint64_t number, int processes, int samples)
 		world_ran(w, pid, 1000, 10);
 		world_exit(w, pid, pid);
 	}
-	/* What is sampled is old mostly: a sixteenth is a place that nobody saw before. */
+	/* Most samples are at old places; one in sixteen is at a new place. */
 	for (int i = 0; i < samples; i++)
 		world_sample(w, 1, 1, (uint64_t)(i % 50) * 16,
 		             i % 16 ? (uint64_t)i * 32 : number * 8192 + (uint64_t)i, number + 1);

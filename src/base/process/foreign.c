@@ -66,8 +66,8 @@ struct foreign {
 	int slot_cpu[SLOTS];  /* that its thread may run on, -1: any */
 	uint64_t calls, lost; /* lost: not answered because the process had ended */
 	uint64_t cpu_ns;      /* of processes that have ended */
-	void (*meanwhile)(void *ctx);
-	void *meanwhile_ctx;
+	void (*waiting)(void *ctx);
+	void *waiting_ctx;
 	VEC(struct user) users;
 	struct known known[KNOWN];
 };
@@ -283,12 +283,12 @@ static bool is_blocked(const struct foreign *f, const struct foreign_slot *slot)
 	return !state || !state[1] || state[2] != 'R';
 }
 
-void foreign_meanwhile(struct foreign *f, void (*meanwhile)(void *ctx), void *ctx)
+void foreign_set_waiting(struct foreign *f, void (*waiting)(void *ctx), void *ctx)
 {
 	if (!f)
 		return;
-	f->meanwhile = meanwhile;
-	f->meanwhile_ctx = ctx;
+	f->waiting = waiting;
+	f->waiting_ctx = ctx;
 }
 
 /* False: the thread was blocked for the time limit, or the process has ended. */
@@ -306,8 +306,8 @@ static bool wait_for(struct foreign *f, struct foreign_slot *slot, struct user *
 		 */
 		if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == SLOT_DONE)
 			return true;
-		if (f->meanwhile)
-			f->meanwhile(f->meanwhile_ctx);
+		if (f->waiting)
+			f->waiting(f->waiting_ctx);
 		if (!is_blocked(f, slot))
 			continue;
 		blocked += LOOK_MS;

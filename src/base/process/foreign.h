@@ -71,7 +71,7 @@ int foreign_open(struct foreign **f, const struct foreign_options *options, stru
 /*
  * A function to call every few ms while a call is not answered; NULL: none. Ignored if f is NULL.
  */
-void foreign_meanwhile(struct foreign *f, void (*meanwhile)(void *ctx), void *ctx);
+void foreign_set_waiting(struct foreign *f, void (*waiting)(void *ctx), void *ctx);
 void foreign_close(struct foreign *f);
 
 /*

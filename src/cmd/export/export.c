@@ -403,7 +403,7 @@ const struct command cmd_export = {
                 "calls'), a trace of event tags (of 'assay tags') or a pprof profile, and writes "
                 "call paths with the names of their functions, so that a reader does not need the "
                 "recorded programs. Without FILE it reads perf.data, assay.calls or assay.tags in "
-                "the current directory, the newest of those that exist.\n\n"
+                "the current directory, whichever is newest.\n\n"
                 "pprof contains all values: for calls their number and the times net, "
                 "blocked and preempted; for samples their number and weight, with "
                 "inlined functions and lines. callgrind contains the times of each function and of "

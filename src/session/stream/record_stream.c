@@ -76,7 +76,7 @@ struct record_stream *record_stream_new(const struct record_stream_options *opti
 		rate_control_budget(&s->rate_control, s->o.budget);
 	if (s->o.plan->unwind)
 		s->stacks = record_unwind_new(s->o.method, s->o.foreign);
-	foreign_meanwhile(s->o.foreign, relieve_rings, s);
+	foreign_set_waiting(s->o.foreign, relieve_rings, s);
 	tick_count_init(&s->ticks, attr_timer_period_ns(main_attr), main_attr->exclude_idle);
 	return s;
 }
@@ -85,7 +85,7 @@ void record_stream_free(struct record_stream *s)
 {
 	if (!s)
 		return;
-	foreign_meanwhile(s->o.foreign, NULL, NULL);
+	foreign_set_waiting(s->o.foreign, NULL, NULL);
 	record_unwind_free(s->stacks);
 	tick_count_done(&s->ticks);
 	rate_control_done(&s->rate_control);

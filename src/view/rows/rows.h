@@ -42,7 +42,7 @@ enum row_kind {
 	ROW_TOTAL, /* bold; programs do not get it */
 };
 
-/* Who reads a column or a section. */
+/* The readers of a column or a section. */
 enum media { MEDIA_READERS = 1, MEDIA_PROGRAMS = 2, MEDIA_ALL = 3 };
 
 typedef struct cell column_get(const struct row_source *s, const struct column *c, uint32_t row,

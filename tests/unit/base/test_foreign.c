@@ -235,11 +235,11 @@ static void the_caller_works_while_it_waits(void)
 	CHECK(mkdtemp(directory) != NULL);
 	snprintf(fifo, sizeof(fifo), "%s/fifo", directory);
 	CHECK(!mkfifo(fifo, 0600));
-	foreign_meanwhile(f, open_other_side, fifo);
+	foreign_set_waiting(f, open_other_side, fifo);
 	CHECK(!foreign_call(f, open_fifo, getuid(), FOREIGN_COPY_MS, fifo, strlen(fifo) + 1, NULL));
-	foreign_meanwhile(f, NULL, NULL);
+	foreign_set_waiting(f, NULL, NULL);
 	CHECK_EQ(stuck_call(f, getuid(), fifo), -ETIMEDOUT);
-	foreign_meanwhile(NULL, open_other_side, fifo);
+	foreign_set_waiting(NULL, open_other_side, fifo);
 	unlink(fifo);
 	rmdir(directory);
 	foreign_close(f);

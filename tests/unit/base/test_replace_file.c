@@ -120,7 +120,7 @@ static void a_part_stands_beside_until_it_is_put(void)
 	CHECK(fixture_is_empty());
 }
 
-static void what_somebody_writes_is_left_in_its_place(void)
+static void a_file_in_use_is_not_replaced(void)
 {
 	const char *path = fixture_path("busy");
 	struct error err = {0};
@@ -319,7 +319,7 @@ int main(void)
 	RUN(links_and_directories_are_refused);
 	RUN(what_could_not_be_written_is_known_before);
 	RUN(a_part_stands_beside_until_it_is_put);
-	RUN(what_somebody_writes_is_left_in_its_place);
+	RUN(a_file_in_use_is_not_replaced);
 	RUN(locks_of_bytes_are_no_mark);
 	RUN(logs_of_a_database_go_with_it);
 	RUN(a_store_that_is_written_is_left_in_its_place);

@@ -91,7 +91,7 @@ static void an_older_file_stays_as_old(void)
 	CHECK(fixture_is_empty());
 }
 
-static void what_is_given_up_touches_nothing(void)
+static void an_abandoned_replacement_changes_no_file(void)
 {
 	const char *path = fixture_path("c");
 	struct error err = {0};
@@ -135,7 +135,7 @@ static void what_is_no_file_is_refused(void)
 	CHECK(access("/dev/null", W_OK) == 0 && access("/dev/null.old", F_OK) != 0);
 }
 
-static void a_full_device_is_told(void)
+static void a_full_device_is_reported(void)
 {
 	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	struct error err = {0};
@@ -152,7 +152,7 @@ static void a_full_device_is_told(void)
 }
 
 /* The device is full only at the end: spill_close() writes a small output. */
-static void a_full_device_is_told_at_the_end(void)
+static void a_full_device_is_reported_at_the_end(void)
 {
 	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	struct error err = {0};
@@ -184,11 +184,11 @@ int main(void)
 		return 1;
 	RUN(a_file_is_there_when_it_is_complete);
 	RUN(an_older_file_stays_as_old);
-	RUN(what_is_given_up_touches_nothing);
+	RUN(an_abandoned_replacement_changes_no_file);
 	RUN(nothing_is_lost_where_old_is_in_the_way);
 	RUN(what_is_no_file_is_refused);
-	RUN(a_full_device_is_told);
-	RUN(a_full_device_is_told_at_the_end);
+	RUN(a_full_device_is_reported);
+	RUN(a_full_device_is_reported_at_the_end);
 	RUN(without_a_file_all_stays_in_memory);
 	fixture_end();
 	return check_end();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Simulates the kernel's timer: points at start + k * period, each served when
- * interrupts allow, points that go by meanwhile skipped; and compares the
- * grid's tick numbers with the true ones.
+ * Simulates the kernel's timer, with points at start + k * period. Each point is served when
+ * interrupts allow, and points that pass until then are skipped. Compares the grid's tick numbers
+ * with the true ones.
  */
 #include "check.h"
 #include "event/grid.h"

@@ -205,7 +205,7 @@ static void a_round_holds_back_what_may_be_overtaken(void)
 	time_order_done(&o);
 }
 
-static void what_comes_too_late_is_counted_and_delivered(void)
+static void records_that_are_too_late_are_counted_and_delivered(void)
 {
 	struct time_order o;
 	struct out out = {0};
@@ -288,7 +288,7 @@ int main(void)
 	RUN(what_is_in_order_costs_no_memory);
 	RUN(runs_are_bounded);
 	RUN(a_round_holds_back_what_may_be_overtaken);
-	RUN(what_comes_too_late_is_counted_and_delivered);
+	RUN(records_that_are_too_late_are_counted_and_delivered);
 	RUN(the_oldest_may_go_out_early);
 	RUN(a_failing_delivery_ends_it);
 	RUN(nothing_in_nothing_out);

@@ -128,7 +128,7 @@ static void times_and_calls_are_those_of_the_paths(void)
 	fixture_end(&x);
 }
 
-static void negative_times_are_left_out_and_told(void)
+static void negative_times_are_left_out_and_reported(void)
 {
 	struct named_fixture x;
 	struct named_below below;
@@ -213,7 +213,7 @@ static void absurd_figures_stay_in_range(void)
 int main(void)
 {
 	RUN(times_and_calls_are_those_of_the_paths);
-	RUN(negative_times_are_left_out_and_told);
+	RUN(negative_times_are_left_out_and_reported);
 	RUN(what_was_open_before_has_its_time);
 	RUN(deep_recursion_takes_no_more_than_its_time);
 	RUN(absurd_figures_stay_in_range);

@@ -76,7 +76,7 @@ static void names_cannot_break_a_line(void)
 }
 
 /* Negative values are reported, and not added to another line. */
-static void negative_times_are_left_out_and_told(void)
+static void negative_times_are_left_out_and_reported(void)
 {
 	struct named_fixture x;
 	struct named_below below;
@@ -157,7 +157,7 @@ int main(void)
 {
 	RUN(every_path_is_a_line_and_the_processes_of_a_name_are_one);
 	RUN(names_cannot_break_a_line);
-	RUN(negative_times_are_left_out_and_told);
+	RUN(negative_times_are_left_out_and_reported);
 	RUN(fractions_are_not_lost_over_many_paths);
 	RUN(what_is_too_deep_is_cut_and_keeps_its_time);
 	return check_end();

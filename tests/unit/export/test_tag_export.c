@@ -213,7 +213,7 @@ static void paths_have_the_net_times_and_what_was_switched_out_apart(void)
 	memory_done(&m);
 }
 
-static void calls_that_are_cut_and_paths_beyond_the_limit_are_told(void)
+static void truncated_calls_and_paths_beyond_the_limit_are_reported(void)
 {
 	struct tag_trace_options o = {.from = {.given = true, .ns = 200}};
 	struct memory m;
@@ -278,7 +278,7 @@ int main(void)
 	RUN(chromes_size_is_known_before_it_is_written);
 	RUN(chrome_is_whole_whatever_is_missing);
 	RUN(paths_have_the_net_times_and_what_was_switched_out_apart);
-	RUN(calls_that_are_cut_and_paths_beyond_the_limit_are_told);
+	RUN(truncated_calls_and_paths_beyond_the_limit_are_reported);
 	RUN(threads_of_a_process_share_its_paths_and_a_devices_processes_have_numbers);
 	return check_end();
 }

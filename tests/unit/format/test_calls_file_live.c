@@ -7,7 +7,7 @@
 #include <errno.h>
 
 /* Blocked in b since its last event: of 12 us, 10 blocked, 1.5 on CPU, 0.5 runnable. */
-static void the_time_since_the_last_event_is_told(void)
+static void the_time_since_the_last_event_is_reported(void)
 {
 	struct abc x = abc_new();
 	struct calls_thread_state clocks = {4711, 5000 + 950 + 1500, 500, true};
@@ -216,7 +216,7 @@ static void flags_of_before_the_reset_are_dropped(void)
 
 int main(void)
 {
-	RUN(the_time_since_the_last_event_is_told);
+	RUN(the_time_since_the_last_event_is_reported);
 	RUN(a_baseline_is_taken_off);
 	RUN(a_baseline_of_what_died_leaves_nothing);
 	RUN(flags_of_before_the_reset_are_dropped);

@@ -83,7 +83,7 @@ static void a_packet_is_as_in_memory(void)
 }
 
 /* All facts of a recording are written and read back. */
-static void what_is_written_comes_back(void)
+static void a_written_file_reads_back_equal(void)
 {
 	static const char *const odd[] = {
 	        "_ZN3foo3barEv",   "a \"quoted\" \\name", "tab\there",
@@ -493,7 +493,7 @@ int main(void)
 	if (!fixture_begin())
 		return 1;
 	RUN(a_packet_is_as_in_memory);
-	RUN(what_is_written_comes_back);
+	RUN(a_written_file_reads_back_equal);
 	RUN(an_exact_offset_of_a_fast_clock_comes_back);
 	RUN(words_of_many_turns_are_cut_into_packets);
 	RUN(streams_outnumber_descriptors);

@@ -275,7 +275,7 @@ static void strings_in_a_context_shift_what_is_behind_them(void)
 }
 
 /* A file that ends within a string, and a string without an end. */
-static void strings_that_do_not_end_are_told(void)
+static void unterminated_strings_are_reported(void)
 {
 	static uint8_t bytes[8192] = {0xc1, 0xfc, 0x1f, 0xc1, 9, 'm'};
 	struct all all = {0};
@@ -523,7 +523,7 @@ int main(void)
 	RUN(a_falling_counter_of_64_bits_is_a_gap);
 	RUN(events_one_turn_apart_keep_their_times);
 	RUN(strings_in_a_context_shift_what_is_behind_them);
-	RUN(strings_that_do_not_end_are_told);
+	RUN(unterminated_strings_are_reported);
 	RUN(streams_of_a_bare_metal_tracer_are_read);
 	RUN(what_is_not_of_this_kind_is_refused_by_line);
 	RUN(an_id_that_is_no_tag_is_an_error);

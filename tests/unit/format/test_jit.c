@@ -59,7 +59,7 @@ static const char *name_at(struct jit_code *c, uint64_t time, uint64_t address)
 	return entry == ID_NONE ? "-" : c->entries.items[entry].name;
 }
 
-static void a_used_again_address_is_told_apart_by_time(void)
+static void a_reused_address_is_distinguished_by_time(void)
 {
 	struct buf b = {0};
 	struct jit_code *c;
@@ -253,7 +253,7 @@ static void maps_line_by_line(void)
 int main(void)
 {
 	RUN(spans_like_an_array);
-	RUN(a_used_again_address_is_told_apart_by_time);
+	RUN(a_reused_address_is_distinguished_by_time);
 	RUN(moved_code_is_the_same_function);
 	RUN(lines_of_code);
 	RUN(foreign_files_are_refused);

@@ -75,7 +75,7 @@ static void a_cgroup_keeps_its_name(void)
 }
 
 /* For a process that exists when the recording begins. */
-static void a_process_is_told_to_be_in_a_cgroup(void)
+static void a_process_in_a_cgroup_is_recorded(void)
 {
 	struct perf_event_attr attr =
 	        attr_of(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME);
@@ -186,7 +186,7 @@ int main(void)
 {
 	RUN(a_sample_keeps_its_cgroup);
 	RUN(a_cgroup_keeps_its_name);
-	RUN(a_process_is_told_to_be_in_a_cgroup);
+	RUN(a_process_in_a_cgroup_is_recorded);
 	RUN(what_stands_before_it_is_skipped);
 	RUN(cut_names_are_damaged_or_short);
 	return check_end();

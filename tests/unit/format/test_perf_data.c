@@ -378,7 +378,7 @@ static void records_after_the_last_flush_are_read(void)
 }
 
 /* data.size is in bytes 48..55 of the header, and perf relies on it. */
-static void flush_tells_perf_the_size(void)
+static void a_flush_updates_the_size_for_perf(void)
 {
 	struct perf_data_writer *w = open_writer();
 	struct event sample = fixture_sample(99, 0, chain, 5);
@@ -546,7 +546,7 @@ static void a_recording_under_way_is_not_moved(void)
 	CHECK_EQ(st.st_ino, before.st_ino);
 }
 
-static void a_file_that_cannot_be_made_is_told(void)
+static void a_file_that_cannot_be_created_is_reported(void)
 {
 	struct perf_data_attr attr = {fixture_clock(), "cpu-clock", NULL, 0};
 	struct perf_data_writer *w = NULL;
@@ -598,13 +598,13 @@ int main(void)
 	RUN(account_comes_back);
 	RUN(a_killed_recording_is_read_to_its_last_record);
 	RUN(records_after_the_last_flush_are_read);
-	RUN(flush_tells_perf_the_size);
+	RUN(a_flush_updates_the_size_for_perf);
 	RUN(features_stand_after_the_data_in_order);
 	RUN(an_older_recording_is_kept);
 	RUN(a_file_aside_has_its_name_when_it_is_whole);
 	RUN(what_is_no_file_is_left_alone);
 	RUN(a_recording_under_way_is_not_moved);
-	RUN(a_file_that_cannot_be_made_is_told);
+	RUN(a_file_that_cannot_be_created_is_reported);
 	RUN(what_does_not_fit_is_not_encoded);
 	unlink(path);
 	unlink(old_path);

@@ -320,7 +320,7 @@ static void other_producers_are_understood(void)
 	buf_done(&left);
 }
 
-static void more_values_than_are_kept_are_told(void)
+static void more_values_than_are_kept_are_reported(void)
 {
 	struct buf b = {0}, got = {0}, left = {0};
 	struct symbolized_profile n;
@@ -504,7 +504,7 @@ static bool recognised(const void *content, size_t size)
 	return is;
 }
 
-static void profiles_are_told_from_other_files(void)
+static void profiles_are_distinguished_from_other_files(void)
 {
 	static const char *const others[] = {"PERFILE2\x68\0\0\0",
 	                                     "SQLite format 3",
@@ -609,13 +609,13 @@ int main(void)
 	RUN(samples_come_back);
 	RUN(a_profile_of_go_is_understood);
 	RUN(other_producers_are_understood);
-	RUN(more_values_than_are_kept_are_told);
+	RUN(more_values_than_are_kept_are_reported);
 	RUN(bad_files_are_refused_with_file_and_byte);
 	RUN(damaged_streams_are_refused);
 	RUN(what_unpacks_to_too_much_is_refused);
 	RUN(what_few_bytes_make_is_bounded);
 	RUN(samples_of_one_path_count_its_frames_once);
-	RUN(profiles_are_told_from_other_files);
+	RUN(profiles_are_distinguished_from_other_files);
 	RUN(older_forms_are_refused_with_the_command_that_converts_them);
 	RUN(packed_files_of_older_forms_are_refused);
 	return check_end();

@@ -162,7 +162,7 @@ static void csv_is_read_whatever_its_first_line(void)
 		check_import(same[i], strlen(same[i]), &o, want, 2);
 }
 
-static void csv_clocks_have_the_width_that_is_told(void)
+static void csv_clocks_have_the_given_width(void)
 {
 	static const char text[] = "65530,2\n4,3\n";
 	static const char wide[] = "18446744073709551615,2\n";
@@ -329,7 +329,7 @@ int main(void)
 	RUN(bad_layouts_are_refused);
 	RUN(a_clock_that_goes_round_often_goes_on);
 	RUN(csv_is_read_whatever_its_first_line);
-	RUN(csv_clocks_have_the_width_that_is_told);
+	RUN(csv_clocks_have_the_given_width);
 	RUN(what_is_wrong_is_named_by_byte_or_line);
 	RUN(nothing_is_an_empty_trace);
 	RUN(an_event_of_zeros_is_an_event);

@@ -62,7 +62,7 @@ static bool in_order(const struct taken *t)
 	return true;
 }
 
-static void what_comes_late_is_waited_for(void)
+static void late_records_are_waited_for(void)
 {
 	struct function_graph g = {0};
 	struct taken t = {0};
@@ -121,7 +121,7 @@ static void many_pages_of_all_cpus_stay_in_order(void)
 
 int main(void)
 {
-	RUN(what_comes_late_is_waited_for);
+	RUN(late_records_are_waited_for);
 	RUN(many_pages_of_all_cpus_stay_in_order);
 	return check_end();
 }

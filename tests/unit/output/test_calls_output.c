@@ -156,7 +156,7 @@ static void narrow_terminals_have_fewer_columns_and_whole_functions(void)
 	call_paths_free(c);
 }
 
-static void waiting_that_was_not_told_apart_is_no_zero(void)
+static void waiting_that_was_not_separated_is_not_zero(void)
 {
 	struct call_fixture f;
 	struct call_report r;
@@ -424,7 +424,7 @@ int main(void)
 	RUN(paths_show_their_end_and_depth);
 	RUN(long_paths_are_cut_at_their_begin);
 	RUN(narrow_terminals_have_fewer_columns_and_whole_functions);
-	RUN(waiting_that_was_not_told_apart_is_no_zero);
+	RUN(waiting_that_was_not_separated_is_not_zero);
 	RUN(functions_callers_callees_and_tree_have_tables);
 	RUN(errors_are_shown_where_they_matter);
 	RUN(json_has_the_keys);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Outputs of the hand-made profile against tests/golden. To write the golden
- * files anew, look at the difference, and set ASSAY_GOLDEN_UPDATE=1.
+ * Outputs of the hand-made profile against tests/golden. To write the golden files again, check the
+ * difference, and set ASSAY_GOLDEN_UPDATE=1.
  */
 #include "check.h"
 #include "report_print.h"

@@ -71,7 +71,7 @@ static void add_held(struct session_account *a)
 	                                       .fired_wall_ns = UINT64_C(1700000005000000000)});
 }
 
-static void the_end_is_told_in_full(void)
+static void the_end_is_encoded_completely(void)
 {
 	struct session_account a = account_of(SESSION_ENDED, SESSION_FILE);
 	struct buf out = {0};
@@ -247,7 +247,7 @@ static void json_has_nulls_for_what_is_not_known(void)
 int main(void)
 {
 	setenv("TZ", "UTC", 1);
-	RUN(the_end_is_told_in_full);
+	RUN(the_end_is_encoded_completely);
 	RUN(a_ring_holds_and_a_store_is_read_as_one);
 	RUN(what_a_ring_could_not_write_is_not_to_be_read);
 	RUN(a_path_is_written_as_a_shell_takes_it);

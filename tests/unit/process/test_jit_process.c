@@ -31,7 +31,7 @@ struct world {
 	struct process_table *t;
 	struct asked asked;
 	uint64_t written_ns;
-	bool none; /* nobody tells of anything */
+	bool none; /* no source reports code */
 };
 
 /* Pids below 100 have "old" at CODE, from 200 on "new"; others have no names. */
@@ -153,7 +153,7 @@ static void names_by_time(void)
 	world_done(&w);
 }
 
-static void only_who_can_have_some_is_asked(void)
+static void only_processes_with_generated_code_are_asked(void)
 {
 	static const char *const names[] = {"/bin/prog", "[vsyscall]", "[vdso]"};
 	struct world w;
@@ -181,7 +181,7 @@ static void processes_share_no_generated_code(void)
 	a = frame_at(&w, 10, 100, CODE);
 	b = frame_at(&w, 11, 100, CODE);
 	CHECK(a.image != b.image);
-	a = frame_at(&w, 10, 100, CODE + 100); /* not told of */
+	a = frame_at(&w, 10, 100, CODE + 100); /* not reported */
 	b = frame_at(&w, 11, 100, CODE + 100);
 	CHECK_EQ(w.images.images.items[a.image].kind, IMAGE_ANON);
 	CHECK(a.image != b.image);
@@ -236,7 +236,7 @@ static void a_dump_that_is_announced_later_counts(void)
 }
 
 /* A map that was written after the process ended is of another one. */
-static void names_of_who_came_later_are_given_up(void)
+static void names_of_later_processes_are_deleted(void)
 {
 	struct symbolizer *s;
 	struct world w;
@@ -284,7 +284,7 @@ struct place {
 	struct process_jit_request request;
 };
 
-#define NOBODY_PID 1999999999
+#define UNUSED_PID 1999999999
 
 static char *this_host(void)
 {
@@ -300,12 +300,12 @@ static void place_init(struct place *p)
 	CHECK(mkdtemp(p->root));
 	snprintf(p->tmp, sizeof(p->tmp), "%s/tmp", p->root);
 	CHECK(!mkdir(p->tmp, 0700));
-	snprintf(p->path, sizeof(p->path), "%s/perf-%d.map", p->tmp, NOBODY_PID);
+	snprintf(p->path, sizeof(p->path), "%s/perf-%d.map", p->tmp, UNUSED_PID);
 	recording_init(&p->r);
 	p->r.clockid = CLOCK_MONOTONIC;
 	p->r.hostname = this_host();
 	p->finder = (struct jit_finder){.recording = &p->r, .root = p->root};
-	p->request = (struct process_jit_request){.pid = NOBODY_PID, .name = "node"};
+	p->request = (struct process_jit_request){.pid = UNUSED_PID, .name = "node"};
 }
 
 static void place_done(struct place *p)
@@ -393,7 +393,7 @@ static void a_map_older_than_the_process_is_refused(void)
 
 	place_init(&p);
 	p.finder.root = NULL;
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", NOBODY_PID);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", UNUSED_PID);
 	write_file(path, "1000 20 f\n");
 	p.r.clock_start_ns = 1000000000;
 	p.r.clock_wall_ns = (uint64_t)time(NULL) * 1000000000;
@@ -495,11 +495,11 @@ static void the_mapped_dump_and_no_other(void)
 int main(void)
 {
 	RUN(names_by_time);
-	RUN(only_who_can_have_some_is_asked);
+	RUN(only_processes_with_generated_code_are_asked);
 	RUN(processes_share_no_generated_code);
 	RUN(a_fork_goes_on_with_what_it_got);
 	RUN(a_dump_that_is_announced_later_counts);
-	RUN(names_of_who_came_later_are_given_up);
+	RUN(names_of_later_processes_are_deleted);
 	RUN(why_there_is_no_name);
 	RUN(a_map_under_a_root);
 	RUN(files_are_opened_with_care);

@@ -349,8 +349,11 @@ static void told(struct process_table *t, int32_t pid, int32_t parent, const cha
 	comm(t, pid, pid, name, false, 0);
 }
 
-/* Who is born while those that run are looked for is told of by both: it is one. */
-static void born_while_the_others_were_told(void)
+/*
+ * A process that starts during the scan of /proc is reported by the scan and by its FORK record,
+ * and counts once.
+ */
+static void a_process_that_starts_during_the_scan_counts_once(void)
 {
 	struct world w;
 
@@ -359,7 +362,7 @@ static void born_while_the_others_were_told(void)
 	told(w.t, 20, 1, "ls");
 	map(w.t, 20, 0x1000, 0x1000, 0, "/bin/ls");
 	comm(w.t, 30, 30, "cc1", false, 0);
-	/* Its fork, and the exec that gave the name that was told before. */
+	/* The FORK record, and the EXEC record with the name that the scan has reported. */
 	task(w.t, EVENT_FORK, 20, 20, 1, 50);
 	CHECK_STR(name_of(w.t, process_of(w.t, 20, 20)), "init");
 	check_frame(&w, 20, CPU_MODE_USER, 0x1000, "[unknown]", 0x1000);
@@ -402,7 +405,7 @@ static void an_exec_while_the_recorder_sets_up_is_one_instance(void)
 	}
 }
 
-/* A parent may be met before it is told itself. */
+/* A child may be reported before its parent. */
 static void parents_in_any_order(void)
 {
 	struct world w;
@@ -494,13 +497,15 @@ static void cgroups(void)
 	CHECK_STR(cgroup_of(w.t, 20), "/box");
 	comm(w.t, 20, 20, "ls", true, 51);
 	CHECK_STR(cgroup_of(w.t, 20), "/box");
-	/* One that nobody told of, until later. */
+	/* A cgroup whose path is reported later. */
 	process_table_in_cgroup(w.t, process_of(w.t, 20, 20), 11);
 	CHECK_STR(cgroup_of(w.t, 20), "[cgroup 11]");
 	CHECK_STR(cgroup_of(w.t, 1), "/box");
 	cgroup(w.t, 11, "/late");
 	CHECK_STR(cgroup_of(w.t, 20), "/late");
-	/* Who is there is told to be in one; who is not there is not made up for that. */
+	/*
+	 * The record puts an existing process into the cgroup, and does not create a missing one.
+	 */
 	in_cgroup(w.t, 1, 12, "/begin");
 	CHECK_STR(cgroup_of(w.t, 1), "/begin");
 	CHECK_STR(cgroup_of(w.t, 20), "/late");
@@ -544,7 +549,7 @@ int main(void)
 	RUN(kinds_and_build_ids);
 	RUN(a_file_with_a_build_id_is_one_image_with_and_without_its_inode);
 	RUN(fork_storm);
-	RUN(born_while_the_others_were_told);
+	RUN(a_process_that_starts_during_the_scan_counts_once);
 	RUN(an_exec_while_the_recorder_sets_up_is_one_instance);
 	RUN(parents_in_any_order);
 	RUN(threads_of_the_kernel);

@@ -48,7 +48,7 @@ static void compare_addresses(struct world *a, struct world *b, int32_t pid)
 		const struct image *oa = &a->images.images.items[fa.image];
 		const struct image *ob = &b->images.images.items[fb.image];
 
-		/* A file's process is one of those that map it: any will do. */
+		/* The process of a file image is any process that maps it. */
 		same(fa.offset == fb.offset && oa->kind == ob->kind && oa->base == ob->base &&
 		             oa->inode == ob->inode &&
 		             (oa->pid == ob->pid || oa->kind == IMAGE_FILE) &&
@@ -247,7 +247,10 @@ static void the_dead_are_forgotten(void)
 	world_done(&w);
 }
 
-/* Who is only known by a stray record never ends; who was announced stays, heard of or not. */
+/*
+ * A process known only from a stray record never ends. A process that was announced is kept, with
+ * or without later records.
+ */
 static void strays_do_not_gather(void)
 {
 	struct world w;
@@ -290,7 +293,7 @@ static void a_stray_survives_one_carry(void)
 	world_done(&w);
 }
 
-/* Where ends were lost, those that nobody heard of since are kept up to a bound. */
+/* If EXIT records were lost, processes without later records are kept up to a limit. */
 static void lost_ends_are_bounded(void)
 {
 	struct event lost = {.kind = EVENT_LOST};
@@ -362,7 +365,7 @@ static void memory_stays(void)
 			char text[32];
 
 			step(&l, &w);
-			/* Names that nobody had before, and never again. */
+			/* Names that no process had before or has later. */
 			snprintf(text, sizeof(text), "once-%u-%u", round, i);
 			l.now += MS;
 			task(&w, EVENT_FORK, 5000, 5000, pid_at(0), l.now);
@@ -467,8 +470,8 @@ static void a_parent_that_is_gone_is_not_asked(void)
 	world_done(&w);
 }
 
-/* Ids that a table gives begin anew, what was told stays told. */
-static void changes_are_told_once(void)
+/* The ids of a table begin again at 0; earlier records stay valid. */
+static void changes_are_reported_once(void)
 {
 	struct world w;
 
@@ -509,6 +512,6 @@ int main(void)
 	RUN(memory_stays);
 	RUN(generated_code_is_asked_for_again);
 	RUN(a_parent_that_is_gone_is_not_asked);
-	RUN(changes_are_told_once);
+	RUN(changes_are_reported_once);
 	return check_end();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table told again as events: who reads them answers as the table does, whatever the
- * history was, and goes on doing so with all that comes after.
+ * A table that is written as events: a table built from these events gives the same answers, for
+ * any history, and also after any later events.
  */
 #include "check.h"
 #include "process_world.h"
@@ -178,8 +178,8 @@ static struct event any_kernel_map(uint64_t time_ns)
 }
 
 /*
- * Something that may happen, of those that are there. `renames`: a process may take another
- * name without an exec, which of one that was forked only just is the first it has.
+ * A random event of the existing processes. `renames`: a process may change its name without exec;
+ * for a process that has just been forked, this is its first name.
  */
 static struct event any_event(const struct world *w, uint64_t time_ns, bool renames)
 {
@@ -187,7 +187,7 @@ static struct event any_event(const struct world *w, uint64_t time_ns, bool rena
 	int32_t pid = 1 + (int32_t)any(PIDS), other = 1 + (int32_t)any(PIDS);
 	int32_t tid = PIDS + 1 + (int32_t)any(PIDS);
 
-	/* Now and then somebody is met of whom nothing was told, or who was taken for dead. */
+	/* Some processes are unknown, or were regarded as ended. */
 	if (alive(w, pid, pid) == ID_NONE)
 		return any(4) ? any_kernel_map(time_ns)
 		              : comm_of(pid, pid, names[any(6)], true, time_ns);
@@ -233,7 +233,7 @@ static unsigned wrong_when_carried(struct world *a)
 	return wrong;
 }
 
-static void any_history_is_told_again_whole(void)
+static void any_history_is_written_again_completely(void)
 {
 	unsigned wrong = 0, carried = 0, later = 0, living = 0;
 
@@ -254,7 +254,7 @@ static void any_history_is_told_again_whole(void)
 			struct event e = any_event(&a, ++now, false);
 			int32_t runs = e.kind == EVENT_FORK ? e.fork.parent_pid : e.pid;
 
-			/* Who does something was switched in before. */
+			/* A thread is switched in before it does anything. */
 			if (runs > 0) {
 				process_table_thread(a.t, runs, runs);
 				process_table_thread(b.t, runs, runs);
@@ -274,7 +274,7 @@ static void any_history_is_told_again_whole(void)
 	CHECK(living > 200); /* that there was something to get wrong */
 }
 
-/* What is told is as short as what there is. */
+/* The number of events is that of the existing items. */
 struct counter {
 	unsigned events, kernel, forks, comms, exits, maps;
 	char names[256];
@@ -298,7 +298,7 @@ static int count(void *ctx, const struct event *e, struct error *err)
 	return 0;
 }
 
-static void the_dead_are_not_told_of(void)
+static void ended_processes_are_not_written(void)
 {
 	struct counter c = {0};
 	struct error err = {0};
@@ -349,8 +349,8 @@ static void a_process_without_its_first_thread_ends_with_the_last(void)
 	world_done(&b);
 }
 
-/* Who was there before is told without a birth, and whose child it is. */
-static void who_runs_already_has_no_birth_and_its_parent(void)
+/* A process from before is reported without a start, and with its parent. */
+static void a_running_process_has_no_start_and_has_its_parent(void)
 {
 	struct world a, b;
 	uint32_t child;
@@ -421,10 +421,10 @@ static void an_error_ends_it(void)
 
 int main(void)
 {
-	RUN(any_history_is_told_again_whole);
-	RUN(the_dead_are_not_told_of);
+	RUN(any_history_is_written_again_completely);
+	RUN(ended_processes_are_not_written);
 	RUN(a_process_without_its_first_thread_ends_with_the_last);
-	RUN(who_runs_already_has_no_birth_and_its_parent);
+	RUN(a_running_process_has_no_start_and_has_its_parent);
 	RUN(everybody_is_in_the_same_cgroup);
 	RUN(an_error_ends_it);
 	return check_end();

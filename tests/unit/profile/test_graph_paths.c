@@ -235,7 +235,7 @@ static void interrupts_are_the_cpus(void)
 	done(&f);
 }
 
-static void the_flag_alone_tells_an_interrupt(void)
+static void only_the_flag_identifies_an_interrupt(void)
 {
 	struct fixture f = fixture();
 
@@ -536,7 +536,7 @@ int main(void)
 	RUN(nesting_gives_net_of_each);
 	RUN(own_cost_goes_from_callee_and_caller);
 	RUN(interrupts_are_the_cpus);
-	RUN(the_flag_alone_tells_an_interrupt);
+	RUN(only_the_flag_identifies_an_interrupt);
 	RUN(an_interrupt_at_the_depth_of_the_open_call_closes_nothing);
 	RUN(a_preemption_at_the_depth_of_the_open_call_closes_nothing);
 	RUN(an_interrupt_whose_end_is_missed_ends_with_the_next_exit);

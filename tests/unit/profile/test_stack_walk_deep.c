@@ -44,7 +44,7 @@ static void a_thousand_deep(void)
 }
 
 /* Frames that stood where they stand were walked before: their words are compared. */
-static void what_stands_is_not_walked_again(void)
+static void unchanged_frames_are_not_walked_again(void)
 {
 	uint64_t walked;
 
@@ -284,7 +284,7 @@ int main(void)
 #if defined(__x86_64__)
 	snapshot_init();
 	RUN(a_thousand_deep);
-	RUN(what_stands_is_not_walked_again);
+	RUN(unchanged_frames_are_not_walked_again);
 	RUN(frames_of_differing_size);
 	RUN(deep_without_memory_is_cut);
 	RUN(live_memory_completes);

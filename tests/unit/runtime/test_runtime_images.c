@@ -187,7 +187,7 @@ static void what_comes_and_goes_is_followed(void)
 	CHECK_EQ(gone_last, second);
 }
 
-static void deleted_and_odd_names_are_told(void)
+static void deleted_and_odd_names_are_encoded(void)
 {
 	char path[400];
 	void *at;
@@ -295,7 +295,7 @@ static void code_of_no_file_is_in_no_image(void)
 	munmap(code, size);
 }
 
-static void who_asks_while_it_reads_does_not_wait(void)
+static void a_query_while_reading_does_not_wait(void)
 {
 	void *at = map_file("/tmp/assay-images-d", 1, -1);
 
@@ -398,11 +398,11 @@ int main(void)
 	RUN(code_is_found_in_its_file);
 	RUN(all_that_is_loaded_is_known_with_its_build_id);
 	RUN(what_comes_and_goes_is_followed);
-	RUN(deleted_and_odd_names_are_told);
+	RUN(deleted_and_odd_names_are_encoded);
 	RUN(lines_are_taken_apart);
 	RUN(many_maps_are_read_whole);
 	RUN(code_of_no_file_is_in_no_image);
-	RUN(who_asks_while_it_reads_does_not_wait);
+	RUN(a_query_while_reading_does_not_wait);
 	RUN(a_forks_child_gives_all_again);
 	RUN(threads_find_the_same);
 	RUN(build_ids_are_read_within_bounds);

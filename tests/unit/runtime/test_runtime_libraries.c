@@ -602,7 +602,7 @@ static void symbols_are_those_of_the_linker(void)
 }
 
 /* jmp *slot0; call *slot1; lea slot2; and slot3 both ways; slot4 not at all. */
-static void uses_of_slots_are_told_apart(void)
+static void uses_of_slots_are_distinguished(void)
 {
 	unsigned char *page = port_memory(4096), *code = page + 2048, marks[5] = {0};
 	static const unsigned char words[][3] = {{0, 0xff, 0x25},
@@ -662,7 +662,7 @@ int main(int argc, char **argv)
 	stub_begin();
 	CHECK(open_begin() && patch_begin(true, 0));
 	RUN(names_say_what_may_be_followed);
-	RUN(uses_of_slots_are_told_apart);
+	RUN(uses_of_slots_are_distinguished);
 	RUN(symbols_are_those_of_the_linker);
 	RUN(arguments_and_results_pass);
 	RUN(vectors_of_32_bytes_pass);

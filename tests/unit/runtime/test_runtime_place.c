@@ -133,7 +133,7 @@ static void a_link_for_the_last_is_refused(void)
 	CHECK_EQ(create_in("real/../other"), 0);
 }
 
-static void what_is_anothers_is_refused(void)
+static void files_of_other_users_are_refused(void)
 {
 	if (geteuid()) {
 		printf("# not root: no directory of another's can be made\n");
@@ -221,7 +221,7 @@ static void variables_are_found_whole(void)
 	environ = kept;
 }
 
-/* Started anew, so that the kernel's copy of the environment is known. */
+/* Executed again, so that the kernel's copy of the environment is known. */
 int main(int argc, char **argv)
 {
 	char command[128];
@@ -239,7 +239,7 @@ int main(int argc, char **argv)
 	RUN(the_file_is_new_and_private);
 	RUN(an_open_directory_is_refused);
 	RUN(a_link_for_the_last_is_refused);
-	RUN(what_is_anothers_is_refused);
+	RUN(files_of_other_users_are_refused);
 	RUN(an_unreadable_way_is_gone);
 	RUN(the_birth_is_that_of_stat);
 	RUN(variables_are_found_whole);

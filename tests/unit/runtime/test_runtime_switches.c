@@ -334,7 +334,7 @@ static void full_again_and_again(void)
  * A wait between the interval's end and the settling leaves no record where the ring is full, as
  * if the thread was preempted there. The interval then ends behind the wait.
  */
-static void a_wait_behind_the_end_of_a_full_ring_is_told(void)
+static void a_wait_after_the_end_of_a_full_ring_is_reported(void)
 {
 	struct port_waits sum = {0}, w;
 	struct switches s;
@@ -507,7 +507,9 @@ static void what_a_vforks_child_does_is_its_parents_wait(void)
 	CHECK(in.blocked_count + in.preempted_count >= 1);
 	CHECK(clock_span_ns(&rate, in.blocked + in.preempted) >= 28000000);
 	CHECK(in.blocked + in.preempted <= in_child - from);
-	/* No record came meanwhile: all of it is the wait that has not ended. */
+	/*
+	 * No record was written during the wait: all of it belongs to the wait that has not ended.
+	 */
 	CHECK(again.is_out);
 	CHECK_EQ(again.blocked, later - in_child);
 	CHECK_EQ(again.blocked_count, 0);
@@ -536,7 +538,7 @@ int main(void)
 	RUN(more_switches_than_the_ring_holds);
 	RUN(the_ring_just_full);
 	RUN(full_again_and_again);
-	RUN(a_wait_behind_the_end_of_a_full_ring_is_told);
+	RUN(a_wait_after_the_end_of_a_full_ring_is_reported);
 	RUN(a_rival_on_the_same_cpu_preempts);
 	RUN(no_descriptor_stays_and_errno_is_the_programs);
 	RUN(a_forks_child_opens_its_own);

@@ -409,7 +409,7 @@ static void threads_share_rings_one_after_the_other(void)
 	CHECK_EQ(f.discarded, 0);
 }
 
-static void what_is_full_counts(void)
+static void full_rings_are_counted(void)
 {
 	struct found f;
 
@@ -488,7 +488,7 @@ int main(int argc, char **argv)
 	RUN(signals_lose_nothing_and_put_no_time_back);
 	RUN(a_clock_that_is_behind_puts_no_time_back);
 	RUN(threads_share_rings_one_after_the_other);
-	RUN(what_is_full_counts);
+	RUN(full_rings_are_counted);
 	RUN(a_forks_child_has_a_file_of_its_own);
 	RUN(what_is_killed_leaves_all);
 	RUN(off_until_it_is_put_on);

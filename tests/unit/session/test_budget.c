@@ -75,7 +75,7 @@ static void begins_at_what_a_sample_costs(void)
 	CHECK(fabs(c.b.spent_ns / (double)c.b.looked_ns - c.share) < 1e-9);
 }
 
-static void what_is_cheap_is_left_alone(void)
+static void cheap_sampling_is_not_slowed(void)
 {
 	struct machine m = {.sample_ns = 2000, .own = 0.001, .burst = 0.002};
 	struct course c;
@@ -488,7 +488,7 @@ static void budget_without_a_clock_is_reported(void)
 int main(void)
 {
 	RUN(begins_at_what_a_sample_costs);
-	RUN(what_is_cheap_is_left_alone);
+	RUN(cheap_sampling_is_not_slowed);
 	RUN(walking_that_gets_dear_and_cheap_again);
 	RUN(too_much_anyway);
 	RUN(budget_ignores_short_bursts);

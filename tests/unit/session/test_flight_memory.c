@@ -150,7 +150,7 @@ static void times_of_a_chunk_are_those_of_its_records(void)
 	flight_memory_free(f.ring);
 }
 
-static void what_is_older_than_the_span_leaves(void)
+static void records_older_than_the_span_are_evicted(void)
 {
 	struct feed f;
 	const struct record_chunk *oldest;
@@ -224,7 +224,7 @@ static void a_sealed_chunk_is_not_added_to(void)
 	flight_memory_free(f.ring);
 }
 
-static void losses_go_with_the_chunk_that_tells_of_them(void)
+static void losses_belong_to_the_chunk_that_reports_them(void)
 {
 	struct feed f;
 	const struct record_chunk *c;
@@ -311,7 +311,7 @@ static void outer_stacks_are_bounded_and_the_rest_counted(void)
 	evicted_records_done(&k);
 }
 
-static void a_cgroup_has_the_path_it_was_told_last(void)
+static void a_cgroup_has_its_last_recorded_path(void)
 {
 	struct evicted_records k = {0};
 
@@ -351,14 +351,14 @@ int main(void)
 	RUN(the_last_records_are_held_and_no_more_bytes_than_allowed);
 	RUN(nor_with_a_span_that_does_not_fit);
 	RUN(times_of_a_chunk_are_those_of_its_records);
-	RUN(what_is_older_than_the_span_leaves);
+	RUN(records_older_than_the_span_are_evicted);
 	RUN(a_short_span_takes_little_of_much_memory);
 	RUN(a_sealed_chunk_is_not_added_to);
-	RUN(losses_go_with_the_chunk_that_tells_of_them);
+	RUN(losses_belong_to_the_chunk_that_reports_them);
 	RUN(too_much_memory_is_an_error_with_a_way_out);
 	RUN(a_thread_stands_on_its_last_stack_and_its_callers);
 	RUN(outer_stacks_are_bounded_and_the_rest_counted);
-	RUN(a_cgroup_has_the_path_it_was_told_last);
+	RUN(a_cgroup_has_its_last_recorded_path);
 	RUN(paths_of_cgroups_are_bounded_in_bytes);
 	return check_end();
 }

@@ -235,7 +235,7 @@ static void a_span_bounds_what_is_held(void)
 	CHECK_EQ(finish(&m), 0);
 }
 
-static void a_span_that_the_memory_does_not_hold_is_told(void)
+static void a_span_beyond_the_memory_is_reported(void)
 {
 	struct flight_recorder_options options = {
 	        .bytes = 1 << 20, .span_ns = 60000 * MS, .path = fixture_path("short")};
@@ -292,7 +292,7 @@ static void where_nothing_could_be_written_nothing_is_begun(void)
 }
 
 /* The session failed: its records are still in a file. */
-static void what_is_abandoned_is_kept_without_an_account(void)
+static void an_abandoned_file_is_kept_without_an_account(void)
 {
 	struct flight_recorder_options options = {.path = fixture_path("broken")};
 	struct recording r;
@@ -402,10 +402,10 @@ int main(void)
 	RUN(the_books_of_a_stretch_close_and_its_names_are_right);
 	RUN(nothing_left_is_a_recording_like_any_other);
 	RUN(a_span_bounds_what_is_held);
-	RUN(a_span_that_the_memory_does_not_hold_is_told);
+	RUN(a_span_beyond_the_memory_is_reported);
 	RUN(a_snapshot_that_cannot_be_written_leaves_the_recorder_as_it_was);
 	RUN(where_nothing_could_be_written_nothing_is_begun);
-	RUN(what_is_abandoned_is_kept_without_an_account);
+	RUN(an_abandoned_file_is_kept_without_an_account);
 	RUN(a_storm_of_processes_does_not_fill_the_memory);
 	RUN(names_and_mappings_do_not_fill_the_memory);
 	fixture_end();

@@ -349,7 +349,7 @@ static void records_without_time_stay_in_their_place(void)
 	perf_decoder_done(&d);
 }
 
-static void rings_tell_how_full_they_are(void)
+static void rings_report_their_fill_level(void)
 {
 	struct perf_event_attr attr = fixture_clock();
 	struct perf_decoder d;
@@ -520,7 +520,7 @@ int main(void)
 	RUN(accounts_keep_rates_and_unwinding);
 	RUN(rings_come_as_one_stream);
 	RUN(records_without_time_stay_in_their_place);
-	RUN(rings_tell_how_full_they_are);
+	RUN(rings_report_their_fill_level);
 	RUN(load_is_shed_and_taken_up_again);
 	RUN(a_clock_that_changes_its_pace);
 	return check_end();

@@ -45,7 +45,7 @@ static void the_cost_of_a_record_is_plausible(void)
 	printf("# a record: %llu ns\n", (unsigned long long)ns);
 }
 
-static void an_event_that_tells_of_nothing(void)
+static void an_event_without_information(void)
 {
 	struct perf_event_attr attr = tracking_attr();
 	uint64_t ns = 12345;
@@ -60,6 +60,6 @@ static void an_event_that_tells_of_nothing(void)
 int main(void)
 {
 	RUN(the_cost_of_a_record_is_plausible);
-	RUN(an_event_that_tells_of_nothing);
+	RUN(an_event_without_information);
 	return check_end();
 }

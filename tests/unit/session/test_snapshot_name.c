@@ -84,7 +84,7 @@ static void the_newest_stay(void)
 }
 
 /* A snapshot that another process deleted or replaced is not touched. */
-static void what_is_another_file_by_now_stays(void)
+static void a_file_that_was_replaced_stays(void)
 {
 	struct snapshot_names n;
 	char *first, *second, *third, *gone;
@@ -129,7 +129,7 @@ int main(void)
 	RUN(a_name_says_when);
 	RUN(a_link_to_nothing_is_a_name_that_is_taken);
 	RUN(the_newest_stay);
-	RUN(what_is_another_file_by_now_stays);
+	RUN(a_file_that_was_replaced_stays);
 	RUN(no_name_where_nothing_can_be_looked_at);
 	fixture_end();
 	return check_end();

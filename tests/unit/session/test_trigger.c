@@ -108,7 +108,7 @@ static void names_are_as_long_as_the_kernel_keeps_them(void)
 	}
 }
 
-static void what_is_no_rule_is_told_with_the_place(void)
+static void an_invalid_rule_is_refused_with_the_place(void)
 {
 	static const char *const bad[][2] = {
 	        {"", "letter 1: the rule is empty"},
@@ -340,7 +340,7 @@ static void a_program_that_ends(void)
 	trigger_free(t);
 }
 
-static void who_runs_already_may_end_and_does_not_start(void)
+static void a_running_process_may_end_and_does_not_start(void)
 {
 	struct trigger *t;
 
@@ -361,7 +361,7 @@ int main(void)
 		return 1;
 	RUN(rules_are_read_as_they_are_written);
 	RUN(names_are_as_long_as_the_kernel_keeps_them);
-	RUN(what_is_no_rule_is_told_with_the_place);
+	RUN(an_invalid_rule_is_refused_with_the_place);
 	RUN(a_rule_fires_when_it_becomes_true);
 	RUN(what_was_true_from_the_start_does_not_fire);
 	RUN(at_most_once_a_minute);
@@ -371,7 +371,7 @@ int main(void)
 	RUN(what_cannot_be_read_is_not_known);
 	RUN(a_program_that_starts);
 	RUN(a_program_that_ends);
-	RUN(who_runs_already_may_end_and_does_not_start);
+	RUN(a_running_process_may_end_and_does_not_start);
 	fixture_end();
 	return check_end();
 }

@@ -275,7 +275,7 @@ static void copies_hold_whole_nodes(void)
 	clear();
 }
 
-static void what_is_no_table_is_told(void)
+static void a_missing_table_is_reported(void)
 {
 	struct call_table table = table_of("1-1-0.calls", 1, 1);
 	struct call_table_copy copy;
@@ -516,7 +516,7 @@ int main(void)
 	RUN(the_directory_is_chosen);
 	RUN(only_tables_are_listed);
 	RUN(copies_hold_whole_nodes);
-	RUN(what_is_no_table_is_told);
+	RUN(a_missing_table_is_reported);
 	RUN(a_sparse_table_is_not_allocated);
 	RUN(a_table_that_becomes_shorter_is_an_error);
 	RUN(a_blocked_process_begins_at_zero);

@@ -60,7 +60,7 @@ static void check_put_back(void)
 	CHECK_STR(get("max_graph_depth"), "3");
 }
 
-static void what_was_changed_is_put_back(void)
+static void changed_settings_are_restored(void)
 {
 	struct tracefs_settings s;
 	struct error err = {0};
@@ -131,7 +131,7 @@ int main(void)
 {
 	if (!fixture_begin())
 		return 1;
-	RUN(what_was_changed_is_put_back);
+	RUN(changed_settings_are_restored);
 	RUN(the_guard_puts_back_what_a_killed_process_left);
 	RUN(an_instance_is_removed);
 	fixture_end();

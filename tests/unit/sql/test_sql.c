@@ -58,8 +58,8 @@ static void tables_hold_what_the_model_does(void)
 	fixture_done(&f);
 }
 
-/* Whatever stack was told before: all of them in any order, and none where there is none. */
-static void stacks_are_told_in_any_order(void)
+/* Stacks are requested in any order, including stack 0, which does not exist. */
+static void stacks_are_returned_in_any_order(void)
 {
 	static const char by_hand[] =
 	        "WITH RECURSIVE up(id, at, text) AS (SELECT id, parent, leaf(id) FROM stacks UNION "
@@ -354,7 +354,7 @@ static void what_would_change_or_open_is_refused(void)
 	fixture_done(&f);
 }
 
-static void errors_tell_the_place(void)
+static void errors_name_the_place(void)
 {
 	struct fixture f;
 	struct sql *s;
@@ -467,7 +467,7 @@ static void an_export_is_a_plain_database(void)
 	fixture_done(&f);
 }
 
-static void schemas_are_told(void)
+static void schemas_are_listed(void)
 {
 	struct error err = {0};
 	struct buf text = {0};
@@ -496,18 +496,18 @@ int main(void)
 	if (!folder_make())
 		return 1;
 	RUN(tables_hold_what_the_model_does);
-	RUN(stacks_are_told_in_any_order);
+	RUN(stacks_are_returned_in_any_order);
 	RUN(views_sum_up_the_main_event);
 	RUN(looking_up_finds_what_comparing_finds);
 	RUN(minutes_and_differences_go_by_windows);
 	RUN(a_change_is_beyond_chance_by_its_counts);
 	RUN(a_change_of_few_samples_is_counted_out);
 	RUN(what_would_change_or_open_is_refused);
-	RUN(errors_tell_the_place);
+	RUN(errors_name_the_place);
 	RUN(a_flag_ends_what_runs);
 	RUN(names_that_are_no_text_come_out_as_some);
 	RUN(an_export_is_a_plain_database);
-	RUN(schemas_are_told);
+	RUN(schemas_are_listed);
 	buf_done(&sql_rows);
 	folder_take_away();
 	return check_end();

@@ -242,7 +242,7 @@ static void a_limit_stops_the_reading(void)
 	if (all < 3 * few)
 		printf("# faults: %ld of all, %ld of the first\n", all, few);
 	CHECK(all >= 3 * few);
-	/* All of it was read meanwhile, so that it is known to be in order. */
+	/* The query has read all records, so their order is known. */
 	few = faults_of(s, "SELECT count(*) FROM events WHERE time_ns < 1700000000000000099",
 	                "99\n");
 	CHECK(all >= 3 * few);

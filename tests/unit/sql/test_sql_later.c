@@ -53,7 +53,7 @@ static void what_is_not_asked_for_is_not_loaded(void)
 	          "no such column: weigth; did you mean weight?" PLACE(29));
 	CHECK(strstr(refusal(l.sql, "SELECT * FROM events"), "/nowhere/a.data is not a file"));
 	CHECK_EQ(l.asked, 0);
-	/* What fails is told, and tried again. */
+	/* A failure is reported, and the next call tries again. */
 	CHECK_STR(refusal(l.sql, "SELECT * FROM by_function"), "the disk is gone");
 	sql_stop_when(l.sql, &flag);
 	flag = 1;

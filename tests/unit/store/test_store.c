@@ -243,7 +243,7 @@ static void names_are_asked_for_once_a_window(void)
 	          "16|main;32|work;48|-");
 }
 
-static void a_name_that_nobody_knows_is_given_up(void)
+static void an_unused_name_is_deleted(void)
 {
 	struct namer n = {0};
 	struct error err;
@@ -325,7 +325,7 @@ static void generated_code_goes_by_its_name(void)
 	        "lazy:app.js|[jit] node|5|5;lazy:app.js|[jit] node|6|4");
 }
 
-static void a_clock_set_back_is_told_of(void)
+static void a_clock_set_back_is_reported(void)
 {
 	struct error err;
 	struct world w;
@@ -403,10 +403,10 @@ int main(void)
 	RUN(places_are_the_same_after_a_reboot);
 	RUN(memory_without_a_file_is_one_place);
 	RUN(names_are_asked_for_once_a_window);
-	RUN(a_name_that_nobody_knows_is_given_up);
+	RUN(an_unused_name_is_deleted);
 	RUN(dictionaries_are_refilled_from_the_file);
 	RUN(generated_code_goes_by_its_name);
-	RUN(a_clock_set_back_is_told_of);
+	RUN(a_clock_set_back_is_reported);
 	RUN(views_have_the_public_columns);
 	place_take_away();
 	return check_end();

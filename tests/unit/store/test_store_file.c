@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-static void a_killed_writer_is_told_of(void)
+static void a_killed_writer_is_reported(void)
 {
 	struct error err;
 	struct world w;
@@ -70,7 +70,7 @@ static void one_writer_a_host(void)
 	CHECK_STR(ask("SELECT count(*) FROM gaps"), "0");
 }
 
-static void a_machine_that_went_down_is_told_of(void)
+static void a_machine_that_went_down_is_reported(void)
 {
 	struct error err;
 	struct world w;
@@ -85,7 +85,7 @@ static void a_machine_that_went_down_is_told_of(void)
 	          "the machine went down|10000000000");
 }
 
-static void whoever_else_writes_costs_a_window_at_most(void)
+static void another_writer_costs_at_most_one_window(void)
 {
 	struct error err;
 	struct world w;
@@ -165,7 +165,7 @@ static void what_is_no_store_is_left_alone(void)
 	rmdir(path);
 }
 
-static void tables_that_are_not_ours_are_told_of(void)
+static void foreign_tables_are_reported(void)
 {
 	struct error err;
 	struct world w;
@@ -276,7 +276,7 @@ static void a_store_of_the_second_version(void)
 	profile_free(p);
 }
 
-static void what_somebody_put_in_beside_tables_is_not_run(void)
+static void triggers_and_views_of_others_are_not_run(void)
 {
 	struct error err;
 	struct world w;
@@ -310,7 +310,7 @@ static void a_damaged_store_is_named(void)
 	CHECK(strstr(err.text, path) && strstr(err.text, "damaged"));
 }
 
-static void numbers_that_no_store_gets_to_are_told_of(void)
+static void impossible_numbers_are_reported(void)
 {
 	static const char *const damage[] = {
 	        "UPDATE session SET process_base = 9223372036854775807",
@@ -350,7 +350,7 @@ static void an_empty_file_becomes_a_store(void)
 	CHECK_STR(ask("PRAGMA journal_mode"), "wal");
 }
 
-static void a_directory_that_is_not_ours_is_told_of(void)
+static void a_directory_of_another_user_is_reported(void)
 {
 	struct store_options options = {0};
 	struct error err = {0};
@@ -503,7 +503,7 @@ static void a_copy_stands_by_itself(void)
 }
 
 /* While old windows are deleted, all samples refer to existing processes. */
-static void a_session_killed_at_its_start_takes_nobody_away(void)
+static void a_session_killed_at_its_start_deletes_no_process(void)
 {
 	struct store_options o = {.keeping.all_ns = 5 * WORLD_WINDOW_NS};
 	struct error err;
@@ -526,7 +526,7 @@ static void a_session_killed_at_its_start_takes_nobody_away(void)
 	CHECK_STR(ask("SELECT count(*) FROM sessions"), "1");
 }
 
-static void who_lives_while_the_machine_sleeps_ends_when_the_wall_says(void)
+static void a_process_that_lives_through_a_suspend_ends_by_the_wall_clock(void)
 {
 	struct error err;
 	struct world w;
@@ -550,26 +550,26 @@ int main(void)
 		printf("Bail out! no temporary directory\n");
 		return 1;
 	}
-	RUN(a_killed_writer_is_told_of);
+	RUN(a_killed_writer_is_reported);
 	RUN(one_writer_a_host);
-	RUN(a_machine_that_went_down_is_told_of);
-	RUN(whoever_else_writes_costs_a_window_at_most);
+	RUN(a_machine_that_went_down_is_reported);
+	RUN(another_writer_costs_at_most_one_window);
 	RUN(what_is_no_store_is_left_alone);
-	RUN(tables_that_are_not_ours_are_told_of);
+	RUN(foreign_tables_are_reported);
 	RUN(a_store_of_the_first_version);
 	RUN(a_store_of_the_second_version);
-	RUN(what_somebody_put_in_beside_tables_is_not_run);
+	RUN(triggers_and_views_of_others_are_not_run);
 	RUN(a_damaged_store_is_named);
-	RUN(numbers_that_no_store_gets_to_are_told_of);
+	RUN(impossible_numbers_are_reported);
 	RUN(an_empty_file_becomes_a_store);
-	RUN(a_directory_that_is_not_ours_is_told_of);
+	RUN(a_directory_of_another_user_is_reported);
 	RUN(a_store_on_read_only_media_is_read);
 	RUN(files_are_private);
 	RUN(bytes_are_those_of_the_file_and_of_the_log_beside_it);
 	RUN(a_full_disk_costs_its_windows_alone);
 	RUN(a_copy_stands_by_itself);
-	RUN(a_session_killed_at_its_start_takes_nobody_away);
-	RUN(who_lives_while_the_machine_sleeps_ends_when_the_wall_says);
+	RUN(a_session_killed_at_its_start_deletes_no_process);
+	RUN(a_process_that_lives_through_a_suspend_ends_by_the_wall_clock);
 	place_take_away();
 	return check_end();
 }

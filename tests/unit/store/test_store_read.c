@@ -153,7 +153,7 @@ static void check_ledger(const struct profile *got, const struct profile *want)
 	CHECK_EQ(a.ticks_due_busy + a.ticks_due_idle, b.ticks_due_busy + b.ticks_due_idle);
 }
 
-static void what_went_in_comes_out(void)
+static void a_round_trip_keeps_all_data(void)
 {
 	struct mill m = a_mill();
 	struct store_range all = {0};
@@ -305,7 +305,7 @@ static bool has_note(const struct profile *p, const char *part)
 	return false;
 }
 
-static void time_that_nobody_measured_is_told(void)
+static void time_without_measurement_is_reported(void)
 {
 	struct mill m = a_mill(), again;
 	struct store_range all = {0},
@@ -339,7 +339,7 @@ static void time_that_nobody_measured_is_told(void)
 	store_fixture_remove(path);
 }
 
-static void a_range_of_nothing_says_what_there_is(void)
+static void an_empty_range_is_refused_with_the_existing_one(void)
 {
 	struct mill m = a_mill();
 	struct store_range late = {.from_ns = MILL_WALL + DAY};
@@ -355,7 +355,7 @@ static void a_range_of_nothing_says_what_there_is(void)
 	store_fixture_remove(path);
 }
 
-static void several_machines_are_told_apart(void)
+static void several_machines_are_distinguished(void)
 {
 	struct mill m = a_mill(), other = a_mill();
 	struct store_range any = {0}, one = {.host = "saw"}, none = {.host = "lathe"};
@@ -378,7 +378,7 @@ static void several_machines_are_told_apart(void)
 	store_fixture_remove(path);
 }
 
-static void rates_that_changed_are_told(void)
+static void changed_rates_are_reported(void)
 {
 	struct store_range all = {0};
 	struct mill m = a_mill();
@@ -527,10 +527,10 @@ int main(void)
 	RUN(axis_keeps_to_the_windows);
 	RUN(names_are_kept);
 	RUN(parts_add_up_to_the_whole);
-	RUN(time_that_nobody_measured_is_told);
-	RUN(a_range_of_nothing_says_what_there_is);
-	RUN(several_machines_are_told_apart);
-	RUN(rates_that_changed_are_told);
+	RUN(time_without_measurement_is_reported);
+	RUN(an_empty_range_is_refused_with_the_existing_one);
+	RUN(several_machines_are_distinguished);
+	RUN(changed_rates_are_reported);
 	RUN(books_of_a_cpu_are_kept_apart_by_what_they_count);
 	RUN(rows_that_refer_to_nothing_are_read);
 	store_fixture_end(path);

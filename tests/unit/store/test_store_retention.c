@@ -356,7 +356,7 @@ static void merged_history_reads_as_it_was(void)
 }
 
 /* Killed after any number of steps: the next process continues, and the sums are the same. */
-static void whoever_dies_between_two_steps_loses_nothing(void)
+static void a_writer_killed_between_two_steps_loses_nothing(void)
 {
 	struct mill m = a_mill();
 	struct sums before, after;
@@ -381,7 +381,7 @@ static void whoever_dies_between_two_steps_loses_nothing(void)
 	store_fixture_remove(path);
 }
 
-static void what_is_too_old_goes(void)
+static void records_that_are_too_old_are_evicted(void)
 {
 	struct mill m = a_mill();
 	struct store *s;
@@ -406,7 +406,7 @@ static void what_is_too_old_goes(void)
 	store_fixture_remove(path);
 }
 
-static void stacks_that_nobody_refers_to_go(void)
+static void unreferenced_stacks_are_deleted(void)
 {
 	struct mill m = a_mill();
 	struct store *s;
@@ -471,9 +471,9 @@ int main(void)
 	RUN(figures_that_one_window_lacks_and_averages_are_merged);
 	RUN(once_merged_nothing_is_done_again);
 	RUN(merged_history_reads_as_it_was);
-	RUN(whoever_dies_between_two_steps_loses_nothing);
-	RUN(what_is_too_old_goes);
-	RUN(stacks_that_nobody_refers_to_go);
+	RUN(a_writer_killed_between_two_steps_loses_nothing);
+	RUN(records_that_are_too_old_are_evicted);
+	RUN(unreferenced_stacks_are_deleted);
 	RUN(the_file_stays_under_its_cap);
 	store_fixture_end(path);
 	return check_end();

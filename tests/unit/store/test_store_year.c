@@ -111,7 +111,7 @@ static void days_are_what_is_left_at_last(void)
 }
 
 /* Programs return while their names are being deleted, and have their names. */
-static void names_that_nobody_has_go(void)
+static void unreferenced_names_are_deleted(void)
 {
 	struct mill m = a_mill();
 	int64_t functions, names;
@@ -387,6 +387,6 @@ int main(void)
 	}
 	RUN(what_would_not_fit_is_merged_first);
 	RUN(days_are_what_is_left_at_last);
-	RUN(names_that_nobody_has_go);
+	RUN(unreferenced_names_are_deleted);
 	return check_end();
 }

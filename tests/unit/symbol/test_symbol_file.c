@@ -71,7 +71,7 @@ static void a_replaced_file_is_refused(void)
 	check_image(&image, fixture_path("functions"), "replaced since the recording");
 }
 
-static void a_deleted_file_is_told(void)
+static void a_deleted_file_is_reported(void)
 {
 	struct image image = {.kind = IMAGE_FILE};
 	char path[300];
@@ -102,7 +102,7 @@ int main(void)
 	RUN(a_debug_link_brings_the_names_back);
 	RUN(another_build_id_is_refused);
 	RUN(a_replaced_file_is_refused);
-	RUN(a_deleted_file_is_told);
+	RUN(a_deleted_file_is_reported);
 	RUN(a_root_comes_before_the_path);
 	fixture_end();
 	return check_end();

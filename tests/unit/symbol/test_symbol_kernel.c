@@ -153,7 +153,7 @@ static void another_kernel_is_refused(void)
 	subject_end(&s);
 }
 
-static void missing_kallsyms_is_told(void)
+static void missing_kallsyms_is_reported(void)
 {
 	struct symbol_options options = {.kallsyms = fixture_path("nowhere")};
 	const char *said;
@@ -247,7 +247,7 @@ int main(void)
 	RUN(modules_have_names);
 	RUN(code_of_modules_comes_from_their_file);
 	RUN(another_kernel_is_refused);
-	RUN(missing_kallsyms_is_told);
+	RUN(missing_kallsyms_is_reported);
 	RUN(the_vdso_has_names);
 	RUN(ways_into_the_kernel_are_known);
 	fixture_end();

@@ -300,7 +300,7 @@ static void words_of_zero_are_none(void)
 	capture_done(&c);
 }
 
-static void what_is_open_at_the_end_is_said(void)
+static void open_calls_at_the_end_are_reported(void)
 {
 	struct capture c;
 
@@ -356,7 +356,7 @@ int main(void)
 	RUN(another_thread_ends_what_is_open);
 	RUN(unknown_tags_are_calls);
 	RUN(words_of_zero_are_none);
-	RUN(what_is_open_at_the_end_is_said);
+	RUN(open_calls_at_the_end_are_reported);
 	RUN(a_stack_is_bounded);
 	return check_end();
 }

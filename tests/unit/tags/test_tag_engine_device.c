@@ -38,7 +38,7 @@ static void idle_is_no_ones_but_the_interrupts(void)
 }
 
 /* Process 1 waits in a, 2 in b; told by the first exit, after calls of its own. */
-static void the_first_exit_tells_who_goes_on(void)
+static void the_first_exit_identifies_the_process(void)
 {
 	struct capture c;
 
@@ -81,7 +81,7 @@ static void two_wait_alike(struct capture *c)
 	    {10, EXIT(TAG_SWTCH)});
 }
 
-static void the_third_exit_may_tell(void)
+static void the_third_exit_may_identify_the_process(void)
 {
 	struct capture c;
 	struct capture_steps steps = {0};
@@ -102,7 +102,7 @@ static void the_third_exit_may_tell(void)
 	capture_done(&c);
 }
 
-static void who_is_not_told_is_guessed(void)
+static void an_unidentified_process_is_guessed(void)
 {
 	struct capture c;
 	struct capture_steps steps = {0};
@@ -300,9 +300,9 @@ static void processes_that_wait_are_bounded(void)
 int main(void)
 {
 	RUN(idle_is_no_ones_but_the_interrupts);
-	RUN(the_first_exit_tells_who_goes_on);
-	RUN(the_third_exit_may_tell);
-	RUN(who_is_not_told_is_guessed);
+	RUN(the_first_exit_identifies_the_process);
+	RUN(the_third_exit_may_identify_the_process);
+	RUN(an_unidentified_process_is_guessed);
 	RUN(an_exit_that_fits_none_ends_the_question);
 	RUN(no_exit_and_one_that_waits_is_no_guess);
 	RUN(switch_functions_may_call_each_other);

@@ -118,7 +118,7 @@ static void the_surest_calls_give_min_and_max(void)
 	capture_done(&c);
 }
 
-static void idle_is_told_by_its_kind(void)
+static void idle_is_recognised_by_its_kind(void)
 {
 	struct capture c;
 	const struct tag_summary_options wall = {.wall = true};
@@ -366,7 +366,7 @@ int main(void)
 {
 	RUN(recursion_is_elapsed_once);
 	RUN(the_surest_calls_give_min_and_max);
-	RUN(idle_is_told_by_its_kind);
+	RUN(idle_is_recognised_by_its_kind);
 	RUN(a_device_has_idle_and_processes);
 	RUN(streams_are_added_up_by_names);
 	RUN(a_tid_that_is_met_twice_is_one_thread);

@@ -135,7 +135,7 @@ static void each_way_to_save(void)
 }
 
 /* "leave; ret": tables often say that a register is saved where the stack has ended already. */
-static void what_was_popped_is_in_its_register(void)
+static void a_popped_value_is_in_its_register(void)
 {
 	struct cfi_rule rule = simple(RSP, 8);
 
@@ -464,7 +464,7 @@ int main(void)
 	RUN(registers_are_taken_in_perfs_order);
 	RUN(a_plain_frame);
 	RUN(each_way_to_save);
-	RUN(what_was_popped_is_in_its_register);
+	RUN(a_popped_value_is_in_its_register);
 	RUN(failures_change_nothing);
 	RUN(frames_must_rise);
 	RUN(the_first_function);

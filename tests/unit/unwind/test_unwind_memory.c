@@ -105,11 +105,11 @@ static void gaps_open_and_close(void)
 	CHECK_EQ(known_stack_joined(k), 600);
 	CHECK_EQ(k->pieces.count, 2);
 	CHECK(in_order(k));
-	/* More under the island: the gap stays, and what was told stands. */
+	/* More frames below the island: the gap stays, and so do the known frames. */
 	keep(k, 1200, 2600, 2700, true);
 	CHECK_EQ(known_stack_joined(k), 600);
 	CHECK_EQ(k->pieces.count, 2);
-	/* The gap is filled: whoever stands under it has other callers from now on. */
+	/* The gap is filled: the frames below it have other callers from now on. */
 	keep(k, 600, 600, 2700, true);
 	CHECK_EQ(known_stack_joined(k), 0);
 	CHECK_EQ(k->frames.count, 2700);
@@ -187,7 +187,7 @@ static void frames_are_bounded(void)
 	for (uint32_t turn = 0; turn < 10; turn++)
 		for (uint32_t thread = 0; thread < 1000; thread++)
 			keep(stack_memory_of(memory, thread), 0, 0, 8000, true);
-	/* Whoever was not seen for long has gone, in a round over those that are left. */
+	/* Threads that had no samples for a long time were evicted, in one pass over the others. */
 	for (uint32_t thread = 0; thread < 1000; thread++)
 		total += stack_memory_of(memory, thread)->frames.count;
 	CHECK(total > STACK_MEMORY_FRAMES / 4 && total < 2 * STACK_MEMORY_FRAMES);

@@ -226,7 +226,7 @@ static void a_sum_with_an_inherited_path_is_inherited(void)
 	}
 }
 
-static void what_is_cut_is_summed_up(void)
+static void truncated_rows_are_summed_up(void)
 {
 	struct call_fixture f;
 	struct call_report report;
@@ -593,7 +593,7 @@ int main(void)
 	RUN(totals_of_a_function_count_outermost_calls_alone);
 	RUN(callers_and_callees_have_calls_and_times);
 	RUN(rows_are_sorted_as_asked);
-	RUN(what_is_cut_is_summed_up);
+	RUN(truncated_rows_are_summed_up);
 	RUN(filters_choose_processes_and_functions);
 	RUN(filters_choose_paths_of_the_tree);
 	RUN(recursion_is_folded_and_no_time_is_lost);

@@ -41,7 +41,9 @@ static void timer_run(struct timer *t, uint64_t period_ns, uint64_t length_ns, u
 			t->idle = !t->idle;
 		}
 		last = due;
-		/* Of the last one before a restart nobody knows whether it was served. */
+		/*
+		 * The last interval before a restart: the kernel may have served its tick or not.
+		 */
 		if (skip && n % skip == 0 && end - due > 60000) {
 			t->missing_ns += period_ns;
 			continue;
@@ -190,8 +192,8 @@ static void stretches_of_time(void)
 	recording_done(&r);
 }
 
-/* Buffers that were never full are nobody's reason; where it was written down, it holds. */
-static void reasons_that_nobody_wrote_down(void)
+/* Buffers that were never full are no reason for a loss; a reason that was recorded is used. */
+static void reasons_that_were_not_recorded(void)
 {
 	struct recording r;
 	rate_list rows = {0};
@@ -336,7 +338,7 @@ int main(void)
 	RUN(weights_that_no_timer_has);
 	RUN(stretches_of_time);
 	RUN(how_often_the_rate_was_lowered);
-	RUN(reasons_that_nobody_wrote_down);
+	RUN(reasons_that_were_not_recorded);
 	RUN(asked_until_the_first_change);
 	RUN(buffers_that_are_short);
 	RUN(the_account_keeps_it);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How whole call chains are: told by the recorder, or judged by where they begin. */
+/* The quality of call chains: as recorded, or judged by their outermost function. */
 #include "check.h"
 #include "view_fixture.h"
 
@@ -19,7 +19,7 @@ static void count(struct fixture *f, const struct filter *filter, struct stacks 
 }
 
 /* The hand-made profile has rows of all kinds; idle ones have no user stack. */
-static void told_ends_are_counted(void)
+static void recorded_stack_ends_are_counted(void)
 {
 	struct stacks s;
 	struct fixture f;
@@ -70,7 +70,7 @@ static void without_user_chains_nothing_is_said(void)
 	fixture_done(&f);
 }
 
-/* One row of 7 samples that nobody told anything of: its quality. */
+/* Returns the quality of one row of 7 samples, for which none was recorded. */
 static enum stack_quality judged(uint32_t (*path)(struct fixture *), enum profile_mode mode)
 {
 	struct stacks s;
@@ -222,7 +222,7 @@ static void worst_images_come_first(void)
 
 int main(void)
 {
-	RUN(told_ends_are_counted);
+	RUN(recorded_stack_ends_are_counted);
 	RUN(filters_apply);
 	RUN(without_user_chains_nothing_is_said);
 	RUN(chains_are_judged);

@@ -182,7 +182,7 @@ static void books_hold_the_period_against_the_values(void)
 	CHECK(isnan(r->books.cpus));
 	symbolized_report_free(r);
 	n.main_value = 1;
-	n.period = INT64_MAX; /* a product that fits nowhere is not told */
+	n.period = INT64_MAX; /* a product that overflows is not reported */
 	r = report_of(&n, &o);
 	CHECK(!r->books.timed);
 	symbolized_report_free(r);
@@ -200,7 +200,7 @@ static void refuse(const struct symbolized_profile *n, const struct report_reque
 	CHECK(!r);
 }
 
-static void what_is_not_told_is_refused(void)
+static void missing_facts_are_refused(void)
 {
 	static const char *const seven[] = {"7"}, *const word[] = {"x"};
 	struct report_request o = {.keys = {FLAT_CPU}, .key_count = 1};
@@ -289,7 +289,7 @@ int main(void)
 	RUN(the_tree_adds_up);
 	RUN(deep_paths_keep_their_innermost_function);
 	RUN(books_hold_the_period_against_the_values);
-	RUN(what_is_not_told_is_refused);
+	RUN(missing_facts_are_refused);
 	RUN(values_without_end_stay_in_range);
 	RUN(an_empty_profile_has_a_report);
 	return check_end();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The report on event tags, from sums that are written down here: rows, orders, shares,
- * and what is told of what was lost. How sums come about is test_tag_engine's.
+ * The report on event tags, from sums that are given here: rows, orders, shares, and notes on lost
+ * events. test_tag_engine tests how the sums are computed.
  */
 #include "tag_report_fixture.h"
 
@@ -262,8 +262,8 @@ static void tags_without_a_name_are_rows_too(void)
 	done(m);
 }
 
-/* Each kind of damage is told with its count, and of none nothing is said. */
-static void what_was_lost_or_mended_is_told(void)
+/* Each kind of damage is reported with its count; without damage there is no note. */
+static void losses_and_repairs_are_reported(void)
 {
 	static const struct {
 		size_t at;
@@ -355,7 +355,7 @@ static void ranges_are_of_calls_that_took_time(void)
 	done(m);
 }
 
-static void without_switches_waiting_is_said_to_be_inside(void)
+static void without_switches_the_report_says_that_waiting_is_included(void)
 {
 	struct made *m = threads();
 
@@ -514,9 +514,9 @@ int main(void)
 	RUN(processes_of_one_program_share_their_rows);
 	RUN(static_functions_of_two_files_are_two_rows);
 	RUN(tags_without_a_name_are_rows_too);
-	RUN(what_was_lost_or_mended_is_told);
+	RUN(losses_and_repairs_are_reported);
 	RUN(uncertain_and_open_calls_are_marked);
-	RUN(without_switches_waiting_is_said_to_be_inside);
+	RUN(without_switches_the_report_says_that_waiting_is_included);
 	RUN(switches_that_are_missing_are_said);
 	RUN(no_events_are_said_to_be_none);
 	RUN(ranges_are_of_calls_that_took_time);

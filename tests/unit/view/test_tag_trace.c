@@ -177,7 +177,7 @@ static void from_and_to_are_times_calls_and_marks(void)
 	memory_done(&m);
 }
 
-static void what_never_came_is_told(void)
+static void events_that_never_occurred_are_reported(void)
 {
 	struct tag_trace_options o = all();
 	struct tag_trace_result result;
@@ -348,7 +348,7 @@ static void threads_are_merged_by_time_and_each_line_names_its_own(void)
 	check_text(&m, o,
 	           "   0.000 000 390  other/9   -> f (0.005 us, 0.005 us)\n"
 	           "   0.000 000 395  other/9   <- f\n");
-	/* What is around is told of all threads, by time. */
+	/* The lines around a time are those of all threads, in the order of time. */
 	o.process_count = o.depth = 0;
 	o.from = point("h");
 	o.to = point("200ns");
@@ -458,7 +458,7 @@ static void a_devices_processes_are_parted_by_the_switch_function(void)
 	memory_done(&m);
 }
 
-static void gaps_and_what_is_uncertain_are_told_in_place(void)
+static void gaps_and_guesses_are_printed_in_place(void)
 {
 	struct memory m;
 	struct tag_packet *p;
@@ -642,14 +642,14 @@ int main(void)
 	RUN(a_clock_of_microseconds_has_no_nanoseconds);
 	RUN(time_switched_out_is_left_out_unless_wall);
 	RUN(from_and_to_are_times_calls_and_marks);
-	RUN(what_never_came_is_told);
+	RUN(events_that_never_occurred_are_reported);
 	RUN(functions_and_depth_choose);
 	RUN(a_call_inside_another_of_its_function_is_in_that_one);
 	RUN(what_outlasts_the_window_has_its_times_at_the_exit);
 	RUN(threads_are_merged_by_time_and_each_line_names_its_own);
 	RUN(threads_stand_side_by_side);
 	RUN(a_devices_processes_are_parted_by_the_switch_function);
-	RUN(gaps_and_what_is_uncertain_are_told_in_place);
+	RUN(gaps_and_guesses_are_printed_in_place);
 	RUN(what_was_lost_does_not_move_the_begin);
 	RUN(a_stream_may_go_on_with_another_thread);
 	RUN(a_terminal_cuts_names_before_times);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The code path of long traces: it is told while it is read, and adds up to the summary. */
+/*
+ * The code path of long traces: it is printed while the trace is read, and adds up to the summary.
+ */
 #include "check.h"
 #include "tag_trace_fixture.h"
 
@@ -52,7 +54,7 @@ static void long_one(struct memory *m, size_t packets, size_t calls)
 	memory_event(m, 0, time, 3);
 }
 
-static void lines_come_before_the_trace_was_read_and_who_has_enough_ends_it(void)
+static void lines_are_printed_while_reading_and_a_limit_ends_it(void)
 {
 	struct tag_trace_options o = all();
 	struct tag_trace_result result;
@@ -183,7 +185,7 @@ static void lines_add_up_to_the_summary(void)
 
 int main(void)
 {
-	RUN(lines_come_before_the_trace_was_read_and_who_has_enough_ends_it);
+	RUN(lines_are_printed_while_reading_and_a_limit_ends_it);
 	RUN(lines_add_up_to_the_summary);
 	return check_end();
 }

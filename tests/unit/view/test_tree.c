@@ -199,7 +199,7 @@ static void functions_that_take_turns_are_one_round(void)
 	fixture_done(&f);
 }
 
-/* Twice the same function, and a run that stops and begins anew, elsewhere. */
+/* The same function two times, and a recursion that ends and begins again at another place. */
 static void levels_are_those_of_the_longest_run(void)
 {
 	static const char *const f[] = {"f"}, *const g[] = {"g"};

@@ -307,7 +307,7 @@ static void check_steps(enum attr_role role, bool expected)
 	fixture_done(&f);
 }
 
-static void test_programs_in_step_are_told(void)
+static void test_programs_in_step_are_reported(void)
 {
 	check_steps(ATTR_CLOCK, true);
 }
@@ -772,7 +772,7 @@ int main(void)
 	RUN(test_account_of_a_part);
 	RUN(test_account_of_two_clocks);
 	RUN(test_account_of_two_scopes);
-	RUN(test_programs_in_step_are_told);
+	RUN(test_programs_in_step_are_reported);
 	RUN(test_an_event_that_is_no_clock_has_no_timer);
 	RUN(test_flat_functions);
 	RUN(test_flat_children_count_once_per_path);

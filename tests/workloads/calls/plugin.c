@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plugin: a library to be loaded and unloaded; PLUGIN names it, so that two of
- * them are alike to the byte but for their functions' names.
+ * plugin: a library to be loaded and unloaded; PLUGIN names it. Two plugins are equal byte by byte,
+ * except for the names of their functions.
  */
 #include "truth.h"
 

@@ -178,7 +178,7 @@ static void *sender(void *argument)
 		sink += down(i % 5);
 		pthread_kill(threads[(me + i) % 4], SIGUSR1);
 	}
-	/* Nobody ends while others may still send to it. */
+	/* No thread ends while others may still send signals to it. */
 	pthread_barrier_wait(&gate);
 	return NULL;
 }

@@ -6,7 +6,7 @@
  *	going    400, at most 10 at a time: each takes the place of one that went
  *	family   threads that start threads, three levels
  *	small    on the smallest stack that there may be
- *	keys     destructors of thread-specific data call, and set the data anew
+ *	keys     destructors of thread-specific data call, and set the data again
  *	detached ended without being waited for
  */
 #include "truth.h"
@@ -121,7 +121,7 @@ static void once(void *value)
 	work((unsigned)(unsigned long)value);
 }
 
-/* Sets itself anew as often as the library allows: calls come until the very end. */
+/* Sets its value again as often as the library allows, so that calls occur until the very end. */
 static void again(void *value)
 {
 	CALLED();

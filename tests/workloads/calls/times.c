@@ -56,7 +56,7 @@ UNSEEN static struct measured begin(void)
 static struct measured said;
 static uint64_t said_waited_ns;
 
-/* Said is it from outside: who reads that may have the CPU at once. */
+/* The result is printed by the caller: its reader may use the CPU at once. */
 UNSEEN static void end(struct measured m, uint64_t waited_ns)
 {
 	said.wall_ns = clock_ns(CLOCK_MONOTONIC_RAW) - m.wall_ns;

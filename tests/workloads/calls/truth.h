@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * truth: how a program counts its own calls, apart from whoever else does.
+ * truth: counts a program's own calls, independently of assay.
  *
  * Each function begins with CALLED(), which counts it under its name, and may
  * say PATH("main;a;b"), the whole path by which it was called, or
