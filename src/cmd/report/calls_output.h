@@ -22,13 +22,13 @@ struct calls_output_options {
 extern const struct option calls_output_option_table[];
 void calls_output_defaults(struct calls_output_options *o);
 
-/* Options that exclude each other, before anything is done: 0, or 2 and told. */
+/* Checks for options that exclude each other. 0, or 2 after an error message. */
 int calls_output_check(const char *command, const struct calls_output_options *o);
 
 /*
- * Closes the model, names its functions, writes it to `file` (NULL: nowhere)
- * and prints the report if `print`. The exit status; what was written is told
- * unless `quiet`. `command` is for messages: "calls".
+ * Closes the model, names its functions, writes it to `file` (NULL: nowhere) and prints the report
+ * if `print`. Reports the written file unless `quiet`. Returns the exit status. `command` is for
+ * messages: "calls".
  */
 struct calls_output {
 	const char *command;

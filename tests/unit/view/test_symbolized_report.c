@@ -124,7 +124,7 @@ static void the_tree_adds_up(void)
 /* A path of different functions, one below the other, by hand. */
 static void add_deep(struct symbolized_profile *n, uint32_t depth)
 {
-	struct named_owner nobody = {0};
+	struct named_owner no_owner = {0};
 	uint32_t path = NAMED_ROOT;
 	char name[16];
 
@@ -137,8 +137,8 @@ static void add_deep(struct symbolized_profile *n, uint32_t depth)
 		snprintf(name, sizeof(name), "f%u", i);
 		path = named_path_step(n, path, named_place_word(n, name));
 	}
-	named_row_of(n, path, named_owner_id(n, &nobody))->values[0] = 3;
-	named_row_of(n, path, named_owner_id(n, &nobody))->values[1] = 30;
+	named_row_of(n, path, named_owner_id(n, &no_owner))->values[0] = 3;
+	named_row_of(n, path, named_owner_id(n, &no_owner))->values[1] = 30;
 }
 
 static void deep_paths_keep_their_innermost_function(void)
@@ -237,7 +237,7 @@ static void print(struct symbolized_report *r, bool program, struct buf *out)
 static void values_without_end_stay_in_range(void)
 {
 	struct report_request o = {.limit = -1, .tree = true, .children = true};
-	struct named_owner nobody = {0};
+	struct named_owner no_owner = {0};
 	struct buf out = {0};
 	struct symbolized_report *r;
 	struct symbolized_profile n;
@@ -245,9 +245,9 @@ static void values_without_end_stay_in_range(void)
 
 	add_deep(&n, 3);
 	path = named_path_step(&n, NAMED_ROOT, named_place_word(&n, "other"));
-	named_row_of(&n, path, named_owner_id(&n, &nobody))->values[1] = INT64_MAX;
+	named_row_of(&n, path, named_owner_id(&n, &no_owner))->values[1] = INT64_MAX;
 	path = named_path_step(&n, path, named_place_word(&n, "below"));
-	named_row_of(&n, path, named_owner_id(&n, &nobody))->values[1] = INT64_MIN;
+	named_row_of(&n, path, named_owner_id(&n, &no_owner))->values[1] = INT64_MIN;
 	r = report_of(&n, &o);
 	CHECK_EQ(r->books.below_rows, 1);
 	CHECK_EQ(r->books.below, INT64_MIN);
