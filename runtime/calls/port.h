@@ -73,10 +73,11 @@ bool port_wants(uint64_t function);
  * table, or when the table there is its parent's. Signals are held. False: no table can be created.
  * `look` may be NULL. Otherwise it is called first, with `of` and with each table of a parent
  * process in turn, until it returns true. No other thread replaces these tables during the calls.
- * `twin`: the new table is a copy of the parent's, made by calls_twin(), with all counts zero.
+ * `fork_copy`: the new table is a copy of the parent's, made by calls_fork_copy(), with all counts
+ * zero.
  */
 typedef bool port_look_fn(void *of, const char *table);
-bool port_begin(port_look_fn *look, void *of, bool twin);
+bool port_begin(port_look_fn *look, void *of, bool fork_copy);
 /* This process has its own table. False before port_begin() and in a forked child. */
 bool port_began(void);
 

@@ -249,7 +249,7 @@ static bool ready(struct calls_thread *t, uintptr_t sp)
 	held = port_signals_hold();
 	t = *port_self();
 	if (t->state == CALLS_UNBORN)
-		t = calls_birth(sp);
+		t = calls_thread_start(sp);
 	else if (t->state == CALLS_BUSY)
 		t->state = calls_stack_mark(t) ? CALLS_JUMPED : CALLS_READY;
 	else if (t->state == CALLS_SAMPLE)

@@ -283,9 +283,9 @@ void calls_miss_enter(uint64_t function, struct calls_frame *top, uint64_t now);
  */
 void calls_settle(struct calls_thread *t, uint64_t *now);
 
-/* birth.c */
+/* thread_start.c */
 /* Sets the running thread's state to ready, or to off. Signals are held. */
-struct calls_thread *calls_birth(uintptr_t sp);
+struct calls_thread *calls_thread_start(uintptr_t sp);
 
 /* cost.c: measures the hooks in the running thread's tree, and clears the tree afterwards. */
 void calls_calibrate(struct calls_thread *t);

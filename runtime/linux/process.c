@@ -6,7 +6,7 @@
 #include "linux/process.h"
 #include "calls/calls.h"
 #include "calls/thread.h"
-#include "calls/twin.h"
+#include "calls/fork_copy.h"
 #include "libraries/libraries.h"
 #include "linux/filter.h"
 #include "linux/images.h"
@@ -225,11 +225,11 @@ static void former_keep(void)
  * Shows the parents' tables to `look`, and then unmaps them. A fork copies only one thread, so no
  * other thread needs them.
  */
-static void look_back(port_look_fn *look, void *of, bool twin)
+static void look_back(port_look_fn *look, void *of, bool fork_copy)
 {
 	bool found;
 
-	if (twin)
+	if (fork_copy)
 		former_forget();
 	if (!look) {
 		if (!own->began && calls_table.base)
@@ -243,13 +243,13 @@ static void look_back(port_look_fn *look, void *of, bool twin)
 }
 
 /* The parent's table is the latest of the former tables. */
-static bool begin_twin(void)
+static bool begin_fork_copy(void)
 {
 	struct assay_calls_header *h = calls_table.header;
 
 	if (!formers || !port_table_grow(former[formers - 1].bytes))
 		return false;
-	h->used_bytes = calls_twin(former[formers - 1].at, former[formers - 1].bytes);
+	h->used_bytes = calls_fork_copy(former[formers - 1].at, former[formers - 1].bytes);
 	for (uint64_t at = ASSAY_CALLS_PAGE; at < h->used_bytes;) {
 		struct assay_calls_chunk *chunk =
 		        (struct assay_calls_chunk *)(calls_table.base + at);
@@ -265,7 +265,7 @@ static bool begin_twin(void)
 }
 
 /* Creates a new table. In a fork's child it replaces the parent's. */
-static bool begin(bool twin)
+static bool begin(bool fork_copy)
 {
 	bool forked = calls_table.base;
 	int32_t parent = forked ? calls_table.header->pid : 0;
@@ -288,9 +288,9 @@ static bool begin(bool twin)
 	images_chunk = 0;
 	images_count = 0;
 	images_begin(add_image, image_gone, images_full);
-	if (twin && !begin_twin())
+	if (fork_copy && !begin_fork_copy())
 		return false;
-	if (forked && !twin)
+	if (forked && !fork_copy)
 		images_again();
 	if (filter_is_set())
 		flags |= ASSAY_CALLS_FILTERED;
@@ -300,7 +300,7 @@ static bool begin(bool twin)
 	return true;
 }
 
-bool port_begin(port_look_fn *look, void *of, bool twin)
+bool port_begin(port_look_fn *look, void *of, bool fork_copy)
 {
 	static bool failed;
 	int before = errno;
@@ -310,9 +310,9 @@ bool port_begin(port_look_fn *look, void *of, bool twin)
 		return false;
 	while (__atomic_test_and_set(&own->lock, __ATOMIC_ACQUIRE))
 		syscall(SYS_sched_yield);
-	look_back(look, of, twin);
+	look_back(look, of, fork_copy);
 	if (!own->began) {
-		failed = !begin(twin);
+		failed = !begin(fork_copy);
 		__atomic_store_n(&own->began, !failed, __ATOMIC_RELEASE);
 	}
 	__atomic_clear(&own->lock, __ATOMIC_RELEASE);

@@ -108,7 +108,7 @@ bool port_wants(uint64_t function)
 	return function != 0x666;
 }
 
-bool port_begin(port_look_fn *look, void *of, bool twin)
+bool port_begin(port_look_fn *look, void *of, bool fork_copy)
 {
 	static uint64_t processes;
 

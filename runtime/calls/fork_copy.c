@@ -1,52 +1,52 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * twin: see twin.h. The parent's threads keep writing to their table during the copy. Nodes that
- * they add may or may not be copied; no count is copied.
+ * fork_copy: see fork_copy.h. The parent's threads keep writing to their table during the copy.
+ * Nodes that they add may or may not be copied; no count is copied.
  */
-#include "calls/twin.h"
+#include "calls/fork_copy.h"
 #include "calls/thread.h"
 
 static void twin_nodes(struct assay_calls_chunk *to, const struct assay_calls_chunk *from)
 {
 	const struct assay_calls_node *nodes = (const struct assay_calls_node *)(from + 1);
-	struct assay_calls_node *twins = (struct assay_calls_node *)(to + 1);
+	struct assay_calls_node *copies = (struct assay_calls_node *)(to + 1);
 	uint64_t room = to->bytes / ASSAY_CALLS_UNIT - 1;
 	uint64_t used = __atomic_load_n(&from->used, __ATOMIC_ACQUIRE);
 
 	to->used = used < room ? used : room;
 	to->unused[0] = from->unused[0];
 	for (uint64_t i = 0; i < to->used; i++) {
-		twins[i].function = nodes[i].function;
-		twins[i].parent = nodes[i].parent;
-		twins[i].min = INT64_MAX;
-		twins[i].max = INT64_MIN;
+		copies[i].function = nodes[i].function;
+		copies[i].parent = nodes[i].parent;
+		copies[i].min = INT64_MAX;
+		copies[i].max = INT64_MIN;
 	}
 }
 
 static void twin_thread(struct assay_calls_chunk *to, const struct assay_calls_chunk *from)
 {
 	const struct assay_calls_thread *record = (const struct assay_calls_thread *)(from + 1);
-	struct assay_calls_thread *twin = (struct assay_calls_thread *)(to + 1);
+	struct assay_calls_thread *fork_copy = (struct assay_calls_thread *)(to + 1);
 
 	to->used = from->used;
-	twin->root = twin->current = record->root;
-	for (size_t i = 0; i < sizeof(twin->name); i++)
-		twin->name[i] = record->name[i];
+	fork_copy->root = fork_copy->current = record->root;
+	for (size_t i = 0; i < sizeof(fork_copy->name); i++)
+		fork_copy->name[i] = record->name[i];
 }
 
 static void twin_images(struct assay_calls_chunk *to, const struct assay_calls_chunk *from)
 {
 	const struct assay_calls_image *images = (const struct assay_calls_image *)(from + 1);
-	struct assay_calls_image *twins = (struct assay_calls_image *)(to + 1);
-	uint64_t room = (to->bytes - sizeof(*to)) / sizeof(*twins);
+	struct assay_calls_image *copies = (struct assay_calls_image *)(to + 1);
+	uint64_t room = (to->bytes - sizeof(*to)) / sizeof(*copies);
 	uint64_t used = __atomic_load_n(&from->used, __ATOMIC_ACQUIRE);
 
 	to->used = used < room ? used : room;
 	for (uint64_t i = 0; i < to->used; i++)
-		twins[i] = images[i];
+		copies[i] = images[i];
 }
 
-uint64_t calls_twin(const char *table, uint64_t bytes)
+uint64_t calls_fork_copy(const char *table, uint64_t bytes)
 {
 	uint64_t at = ASSAY_CALLS_PAGE, size;
 
@@ -75,7 +75,7 @@ uint64_t calls_twin(const char *table, uint64_t bytes)
 }
 
 /* Removes the nodes that the parent's thread added after the fork. */
-void calls_twin_trim(struct calls_thread *t)
+void calls_fork_copy_trim(struct calls_thread *t)
 {
 	struct calls_home *home = calls_home(t);
 	struct assay_calls_chunk *chunk = (struct assay_calls_chunk *)calls_node(home->chunks);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * birth: the start and the end of threads. The record and the tree of an ended thread go to the
- * next thread that starts, so that memory use follows the number of concurrent threads. A forked
- * child starts with a new tree that contains the path in which the fork was called.
+ * thread_start: the start and the end of threads. The record and the tree of an ended thread go to
+ * the next thread that starts, so that memory use follows the number of concurrent threads. A
+ * forked child starts with a new tree that contains the path in which the fork was called.
  */
 #include "calls/calls.h"
 #include "calls/thread.h"
-#include "calls/twin.h"
+#include "calls/fork_copy.h"
 
 /* Records of ended threads. A thread blocks signals before it takes the lock. */
 static struct {
@@ -233,7 +233,7 @@ static bool twin_begin(struct calls_thread *t)
 	if (!port_begin(NULL, NULL, true))
 		return false;
 	calls_table.header->cost = cost;
-	calls_twin_trim(t);
+	calls_fork_copy_trim(t);
 	t->record = kept_of(t)->record;
 	if (!calls_tree_begin_waits(t))
 		return false;
@@ -311,7 +311,7 @@ static void calibrate(struct calls_thread *t, uintptr_t sp)
 	record_start(t);
 }
 
-struct calls_thread *calls_birth(uintptr_t sp)
+struct calls_thread *calls_thread_start(uintptr_t sp)
 {
 	struct calls_thread *self = *port_self(), *t;
 	struct path path = {.thread = self};
