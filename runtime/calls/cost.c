@@ -123,12 +123,12 @@ static int32_t spread(const int64_t *sorted)
 	return (int32_t)((sorted[ROUNDS - 2] - sorted[1]) / 2);
 }
 
-struct rounds {
+struct cost_rounds {
 	int64_t net[ROUNDS], inner[ROUNDS], outer[ROUNDS]; /* of a call, 1/1024 ticks */
 };
 
 static void measure(struct calls_thread *t, const struct assay_calls_node *leaf, int turns,
-                    int calls, struct rounds *r)
+                    int calls, struct cost_rounds *r)
 {
 	const struct assay_calls_node *root = calls_node(t->record->root);
 
@@ -162,7 +162,7 @@ static int32_t apart(int32_t a, int32_t b)
 static void calibrate(struct calls_thread *t, struct assay_calls_cost *cost)
 {
 	struct assay_calls_node *leaf;
-	struct rounds shortest, r;
+	struct cost_rounds shortest, r;
 
 	hooked(10);
 	leaf = calls_tree_find(t, calls_node(t->record->root),

@@ -54,7 +54,7 @@ void profile_windows_free(struct profile_windows *w)
  */
 static uint64_t boundary_after(const struct profile_windows *w, uint64_t time_ns)
 {
-	uint64_t wall = time_ns + w->o.wall_less_ns;
+	uint64_t wall = time_ns + w->o.wall_offset_ns;
 	uint64_t left = w->o.window_ns - wall % w->o.window_ns;
 
 	return time_ns + (left < w->o.window_ns / 4 ? left + w->o.window_ns : left);
@@ -73,9 +73,9 @@ void profile_windows_start(struct profile_windows *w, uint64_t start_ns)
 	begin_at(w, start_ns);
 }
 
-void profile_windows_wall(struct profile_windows *w, uint64_t wall_less_ns)
+void profile_windows_wall(struct profile_windows *w, uint64_t wall_offset_ns)
 {
-	w->o.wall_less_ns = wall_less_ns;
+	w->o.wall_offset_ns = wall_offset_ns;
 }
 
 /* Removes exited processes and unused data if a table exceeds its limit. */

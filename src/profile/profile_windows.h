@@ -42,8 +42,8 @@ typedef int profile_window_fn(void *ctx, const struct profile *p, const struct p
                               struct error *err);
 
 struct profile_windows_options {
-	uint64_t window_ns;    /* length */
-	uint64_t wall_less_ns; /* CLOCK_REALTIME - the recording's clock, for the boundaries */
+	uint64_t window_ns;      /* length */
+	uint64_t wall_offset_ns; /* CLOCK_REALTIME - the recording's clock, for the boundaries */
 	struct profile_builder_options builder;
 	uint64_t start_ns; /* sampling is enabled; 0: one period before the first tick */
 	uint32_t processes_max, paths_max,
@@ -66,6 +66,6 @@ int profile_windows_until(struct profile_windows *w, uint64_t time_ns, struct er
  */
 int profile_windows_cut(struct profile_windows *w, uint64_t time_ns, struct error *err);
 /* The wall clock was set: later boundaries use it. */
-void profile_windows_wall(struct profile_windows *w, uint64_t wall_less_ns);
+void profile_windows_wall(struct profile_windows *w, uint64_t wall_offset_ns);
 
 #endif

@@ -82,8 +82,8 @@ struct store_window {
 	uint64_t unobserved_ns;   /* time in which the measurement was paused */
 	struct store_rate rate;
 	struct store_budget
-	        budget;       /* of the measurement: only that of the first window is stored */
-	int64_t wall_less_ns; /* wall clock - clock of the recording; 0: as at its begin */
+	        budget;         /* of the measurement: only that of the first window is stored */
+	int64_t wall_offset_ns; /* wall clock - clock of the recording; 0: as at its begin */
 	const struct store_buffer *buffers;
 	size_t buffer_count;
 };

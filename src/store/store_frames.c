@@ -16,7 +16,7 @@ void window_writer_init(struct window_writer *w, struct store *s, const struct p
                         const struct store_window *window)
 {
 	*w = (struct window_writer){.s = s, .p = p, .w = window};
-	w->wall_less_ns = window->wall_less_ns ? window->wall_less_ns : s->wall_less_ns;
+	w->wall_offset_ns = window->wall_offset_ns ? window->wall_offset_ns : s->wall_offset_ns;
 	w->images = xcalloc(p->images.images.count + 1, sizeof(*w->images));
 	w->frames = xcalloc(p->frames.count + 1, sizeof(*w->frames));
 	w->paths = xcalloc(p->paths.count + 1, sizeof(*w->paths));

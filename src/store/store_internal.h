@@ -24,7 +24,7 @@ struct store {
 	int64_t session, host;
 	int64_t process_base, thread_base;
 	uint64_t process_seen, thread_seen; /* largest serials that have rows */
-	int64_t wall_less_ns;               /* wall clock - clock of the recording, at its begin */
+	int64_t wall_offset_ns;             /* wall clock - clock of the recording, at its begin */
 	uint64_t last_end_ns;               /* end of the newest window of the host; 0: none */
 	uint64_t windows;                   /* written in this session */
 	bool all_again; /* a window was rolled back: write rows again that are marked as written */

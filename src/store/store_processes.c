@@ -117,9 +117,10 @@ static void bind_or_null(sqlite3_stmt *statement, int place, bool known, int64_t
 static void bind_life(const struct window_writer *w, sqlite3_stmt *statement, int place,
                       uint64_t start_ns, uint64_t end_ns)
 {
-	int64_t life = start_ns ? (int64_t)(end_ns - start_ns) : (int64_t)end_ns + w->wall_less_ns;
+	int64_t life =
+	        start_ns ? (int64_t)(end_ns - start_ns) : (int64_t)end_ns + w->wall_offset_ns;
 
-	bind_or_null(statement, place, start_ns, (int64_t)start_ns + w->wall_less_ns);
+	bind_or_null(statement, place, start_ns, (int64_t)start_ns + w->wall_offset_ns);
 	bind_or_null(statement, place + 1, end_ns, life);
 }
 
@@ -231,7 +232,7 @@ static int update_process(struct window_writer *w, uint32_t process,
 	bind_times(change, 6, times);
 	sqlite3_bind_int64(change, 9, id);
 	/* After a suspend of the machine the end by the wall clock is later. */
-	bind_or_null(change, 10, p->end_ns, (int64_t)p->end_ns + w->wall_less_ns);
+	bind_or_null(change, 10, p->end_ns, (int64_t)p->end_ns + w->wall_offset_ns);
 	return database_step(&w->s->db, change, err);
 }
 

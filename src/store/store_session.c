@@ -213,7 +213,7 @@ static int add_session(struct store *s, const struct recording *r, const char *b
 {
 	static const char insert[] =
 	        "INSERT INTO session (host, boot, start_ns, version, command, release, "
-	        "machine_wide, clock, wall_less_ns, process_base, thread_base, writer) "
+	        "machine_wide, clock, wall_offset_ns, process_base, thread_base, writer) "
 	        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 	sqlite3_stmt *put;
 	int status = database_kept(&s->db, insert, &put, err);
@@ -222,7 +222,7 @@ static int add_session(struct store *s, const struct recording *r, const char *b
 		status = database_put(&s->db, put, err, "isusssiiiiii", s->host, boot, start_ns,
 		                      r->version, r->cmdline, r->os_release,
 		                      (int64_t)r->account.machine_wide, (int64_t)r->clockid,
-		                      s->wall_less_ns, s->process_base, s->thread_base,
+		                      s->wall_offset_ns, s->process_base, s->thread_base,
 		                      (int64_t)getpid());
 	s->session = sqlite3_last_insert_rowid(s->db.handle);
 	return status;
@@ -307,7 +307,7 @@ int store_begin(struct store *s, const struct recording *described, uint64_t sta
 
 	if (s->session)
 		return error_set(err, EINVAL, "%s: a measurement already runs", s->db.path);
-	s->wall_less_ns =
+	s->wall_offset_ns =
 	        (int64_t)((r->clock_wall_ns ? r->clock_wall_ns : start_ns) - r->clock_start_ns);
 	s->process_seen = s->thread_seen = s->windows = 0;
 	s->all_again = false;

@@ -15,7 +15,7 @@ struct window_writer {
 	struct store *s;
 	const struct profile *p;
 	const struct store_window *w;
-	int64_t wall_less_ns;
+	int64_t wall_offset_ns;
 	/* Ids of the store, by id of the profile; 0: not looked up yet */
 	int64_t *images, *frames, *paths, *events;
 	VEC(int64_t) names;     /* by intern id of the process table */

@@ -187,7 +187,7 @@ static int window_row(struct window_writer *w, int64_t *id, struct error *err)
 {
 	static const char insert[] =
 	        "INSERT INTO window (session, start_ns, end_ns, samples, lost_records, "
-	        "observer_cpu_ns, period_ns, unobserved_ns, wall_less_ns, process_first, "
+	        "observer_cpu_ns, period_ns, unobserved_ns, wall_offset_ns, process_first, "
 	        "process_last, thread_first, thread_last) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
 	        "nullif(?, 0), nullif(?, 0), nullif(?, 0), nullif(?, 0))";
 	const struct store_window *x = w->w;
@@ -198,7 +198,7 @@ static int window_row(struct window_writer *w, int64_t *id, struct error *err)
 		status = database_put(&w->s->db, put, err, "iuuuuuuuiiiii", w->s->session,
 		                      x->start_ns, x->end_ns, x->samples, x->lost_records,
 		                      x->observer_cpu_ns, x->period_ns, x->unobserved_ns,
-		                      w->wall_less_ns, w->process_first, w->process_last,
+		                      w->wall_offset_ns, w->process_first, w->process_last,
 		                      w->thread_first, w->thread_last);
 	*id = sqlite3_last_insert_rowid(w->s->db.handle);
 	return status;
@@ -207,7 +207,7 @@ static int window_row(struct window_writer *w, int64_t *id, struct error *err)
 /* Writes the columns of the session that were unknown at its start. */
 static int complete_session(struct window_writer *w, struct error *err)
 {
-	static const char update[] = "UPDATE session SET machine_wide = ?, wall_less_ns = ? "
+	static const char update[] = "UPDATE session SET machine_wide = ?, wall_offset_ns = ? "
 	                             "WHERE id = ?";
 	struct store *s = w->s;
 	sqlite3_stmt *put;
@@ -215,7 +215,7 @@ static int complete_session(struct window_writer *w, struct error *err)
 
 	return status ? status
 	              : database_put(&s->db, put, err, "iii", (int64_t)w->p->ledger.machine_wide,
-	                             w->wall_less_ns, s->session);
+	                             w->wall_offset_ns, s->session);
 }
 
 /* A window at the configured rate and without a budget has no row. */

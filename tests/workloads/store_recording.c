@@ -17,7 +17,7 @@ struct copy {
 	struct profile_windows *windows;
 	struct event_sink sink;
 	const struct recording *recording;
-	uint64_t wall_less_ns;
+	uint64_t wall_offset_ns;
 	VEC(struct store_buffer) buffers; /* of the window that is being written */
 };
 
@@ -40,12 +40,12 @@ static int take_window(void *ctx, const struct profile *p, const struct profile_
 {
 	struct copy *c = ctx;
 	uint16_t attr = recording_main_attr(c->recording);
-	struct store_window window = {.start_ns = w->start_ns + c->wall_less_ns,
-	                              .end_ns = w->end_ns + c->wall_less_ns,
+	struct store_window window = {.start_ns = w->start_ns + c->wall_offset_ns,
+	                              .end_ns = w->end_ns + c->wall_offset_ns,
 	                              .samples = w->samples,
 	                              .lost_records = w->lost_records,
 	                              .period_ns = c->recording->attrs.items[attr].period_ns,
-	                              .wall_less_ns = (int64_t)c->wall_less_ns};
+	                              .wall_offset_ns = (int64_t)c->wall_offset_ns};
 
 	fill_buffers(c, w->number == 0);
 	window.buffers = c->buffers.items;
@@ -59,9 +59,9 @@ static int begin(void *ctx, const struct recording *r, struct error *err)
 	int status;
 
 	c->recording = r;
-	c->wall_less_ns = r->clock_wall_ns - r->clock_start_ns;
-	profile_windows_wall(c->windows, c->wall_less_ns);
-	status = store_begin(c->store, r, r->account.start_ns + c->wall_less_ns, err);
+	c->wall_offset_ns = r->clock_wall_ns - r->clock_start_ns;
+	profile_windows_wall(c->windows, c->wall_offset_ns);
+	status = store_begin(c->store, r, r->account.start_ns + c->wall_offset_ns, err);
 	if (!status)
 		status = c->sink.begin(c->sink.ctx, r, err);
 	if (!status)
@@ -82,7 +82,7 @@ static int end(void *ctx, const struct recording *r, struct error *err)
 	int status = c->sink.end(c->sink.ctx, r, err);
 
 	return status ? status
-	              : store_end(c->store, r->account.end_ns + c->wall_less_ns, "stopped", err);
+	              : store_end(c->store, r->account.end_ns + c->wall_offset_ns, "stopped", err);
 }
 
 static int copy(struct copy *c, const char *from, const char *to, double seconds, struct error *err)

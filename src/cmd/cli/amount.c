@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct unit {
+struct amount_unit {
 	const char *name;
 	double factor;
 };
 
 /* Accepts no sign, space, "inf" or hexadecimal digits, unlike strtod(). */
-static bool parse(const char *text, const struct unit *units, size_t count, double most,
+static bool parse(const char *text, const struct amount_unit *units, size_t count, double most,
                   uint64_t *value)
 {
 	size_t digits = strspn(text, "0123456789.");
@@ -34,7 +34,7 @@ static bool parse(const char *text, const struct unit *units, size_t count, doub
 
 bool amount_bytes(const char *text, uint64_t *bytes)
 {
-	static const struct unit units[] = {
+	static const struct amount_unit units[] = {
 	        {"k", 1e3},  {"K", 1e3},  {"M", 1e6},  {"G", 1e9},
 	        {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
 	};
@@ -44,7 +44,7 @@ bool amount_bytes(const char *text, uint64_t *bytes)
 
 bool amount_ns(const char *text, uint64_t *ns)
 {
-	static const struct unit units[] = {
+	static const struct amount_unit units[] = {
 	        {"ms", 1e6},    {"s", 1e9},         {"min", 60e9},        {"h", 3600e9},
 	        {"d", 86400e9}, {"w", 7 * 86400e9}, {"y", 365 * 86400e9},
 	};

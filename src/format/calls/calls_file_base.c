@@ -8,7 +8,7 @@
 /* Reads the clocks of the threads at the end of a baseline. */
 static void clocks_read(struct calls_base *b)
 {
-	const struct calls_table *t = &b->table;
+	const struct calls_file_table *t = &b->table;
 	struct assay_calls_clocks raw;
 
 	vec_each (c, &t->chunks) {
@@ -23,7 +23,7 @@ static void clocks_read(struct calls_base *b)
 	b->then.thread_count = b->clocks.count;
 }
 
-int calls_base_open(struct calls_base *b, const struct calls_table *t,
+int calls_base_open(struct calls_base *b, const struct calls_file_table *t,
                     const struct calls_state *state, const char *name, struct error *err)
 {
 	const struct assay_calls_header *h = &b->table.header;
@@ -50,7 +50,7 @@ int calls_base_open(struct calls_base *b, const struct calls_table *t,
 	return 0;
 }
 
-static void nodes_subtract(const struct calls_base *b, struct calls_table *t)
+static void nodes_subtract(const struct calls_base *b, struct calls_file_table *t)
 {
 	vec_each (node, &t->nodes) {
 		uint32_t i = calls_table_node(&b->table, node->unit);
@@ -70,7 +70,7 @@ static void nodes_subtract(const struct calls_base *b, struct calls_table *t)
 	}
 }
 
-void calls_base_subtract(const struct calls_base *b, struct calls_table *t)
+void calls_base_subtract(const struct calls_base *b, struct calls_file_table *t)
 {
 	if (!b->there)
 		return;

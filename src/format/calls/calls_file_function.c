@@ -20,8 +20,8 @@ static int by_start(const void *a, const void *b, void *images)
 	return x < y ? -1 : x > y;
 }
 
-void calls_functions_init(struct calls_functions *f, struct call_paths *into, struct calls_table *t,
-                          int32_t pid)
+void calls_functions_init(struct calls_functions *f, struct call_paths *into,
+                          struct calls_file_table *t, int32_t pid)
 {
 	*f = (struct calls_functions){.into = into, .table = t, .pid = pid};
 	f->kernel = f->anonymous = ID_NONE;

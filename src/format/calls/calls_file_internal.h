@@ -58,7 +58,7 @@ struct calls_thread_item {
 	double cpu_ns;              /* NAN: unknown */
 };
 
-struct calls_table {
+struct calls_file_table {
 	const char *bytes;
 	uint64_t size; /* used bytes that exist */
 	struct assay_calls_header header;
@@ -74,45 +74,45 @@ struct calls_table {
 	struct buf texts;                      /* NUL-terminated if not empty */
 };
 
-int calls_table_open(struct calls_table *t, const void *bytes, size_t size, const char *name,
+int calls_table_open(struct calls_file_table *t, const void *bytes, size_t size, const char *name,
                      struct error *err);
-void calls_table_done(struct calls_table *t);
+void calls_table_done(struct calls_file_table *t);
 
 /* The index of the node at a unit; ID_NONE: none. */
-uint32_t calls_table_node(const struct calls_table *t, uint32_t unit);
+uint32_t calls_table_node(const struct calls_file_table *t, uint32_t unit);
 /* The index of the thread whose record is at a unit; ID_NONE: none. */
-uint32_t calls_table_thread(const struct calls_table *t, uint32_t unit);
+uint32_t calls_table_thread(const struct calls_file_table *t, uint32_t unit);
 /* The text at this byte, "" if there is none. */
-const char *calls_table_text(const struct calls_table *t, uint32_t byte);
+const char *calls_table_text(const struct calls_file_table *t, uint32_t byte);
 
 /* Computes ns_per_tick from the two times in the header, and a live reader's time. */
-void calls_table_rate(struct calls_table *t, const struct calls_state *state);
+void calls_table_rate(struct calls_file_table *t, const struct calls_state *state);
 /*
  * `state`: of the time for which the table is read; not live: the process has exited. `base`: the
  * same for its baseline; not live: there is no baseline. Either may be NULL.
  */
-void calls_table_settle(struct calls_table *t, const struct calls_state *state,
+void calls_table_settle(struct calls_file_table *t, const struct calls_state *state,
                         const struct calls_state *base);
 /* The time for which the table is read: now, the end, or the last event. */
-uint64_t calls_table_end(const struct calls_table *t, const struct calls_state *state);
+uint64_t calls_table_end(const struct calls_file_table *t, const struct calls_state *state);
 
 /* calls_file_base.c: the baseline of a reset, to be subtracted. Zeroed: none. */
 struct calls_base {
 	bool there;
-	struct calls_table table;
+	struct calls_file_table table;
 	struct calls_state then;
 	VEC(struct calls_thread_state) clocks;
 };
 
-int calls_base_open(struct calls_base *b, const struct calls_table *t,
+int calls_base_open(struct calls_base *b, const struct calls_file_table *t,
                     const struct calls_state *state, const char *name, struct error *err);
-void calls_base_subtract(const struct calls_base *b, struct calls_table *t);
+void calls_base_subtract(const struct calls_base *b, struct calls_file_table *t);
 void calls_base_done(struct calls_base *b);
 
 /* calls_file_function.c: maps the functions of a table to the model. */
 struct calls_functions {
 	struct call_paths *into;
-	struct calls_table *table;
+	struct calls_file_table *table;
 	int32_t pid;            /* of a running process, else 0 */
 	VEC(uint32_t) sorted;   /* mapped images, by start */
 	VEC(uint32_t) image_id; /* of each image, in the model; ID_NONE: not added yet */
@@ -125,8 +125,8 @@ struct calls_functions {
 	struct id_table index;
 };
 
-void calls_functions_init(struct calls_functions *f, struct call_paths *into, struct calls_table *t,
-                          int32_t pid);
+void calls_functions_init(struct calls_functions *f, struct call_paths *into,
+                          struct calls_file_table *t, int32_t pid);
 uint32_t calls_functions_get(struct calls_functions *f, uint64_t word);
 /* Sets the names of functions that a recording contains. */
 void calls_functions_name(struct calls_functions *f);

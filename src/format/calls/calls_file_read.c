@@ -19,7 +19,7 @@ struct cost {
 };
 
 struct calls_reader {
-	struct calls_table table;
+	struct calls_file_table table;
 	struct calls_base base;
 	struct calls_functions functions;
 	struct call_process *process; /* valid until the next process is added */
@@ -48,7 +48,7 @@ static void cost_correct(const struct assay_calls_sample *s, int32_t read, doubl
 	*error = all > 0 ? sqrt(calibrated / all * sampled) : 0;
 }
 
-static struct cost cost_of(const struct calls_table *t, const struct calls_thread_item *thread)
+static struct cost cost_of(const struct calls_file_table *t, const struct calls_thread_item *thread)
 {
 	const struct assay_calls_cost *c = &t->header.cost;
 	struct cost cost = {c->inner / 1024.0, c->outer / 1024.0, c->inner_error / 1024.0,

@@ -7,7 +7,7 @@
  * The header has a pair of clocks from the runtime's start, and the latest pair that the runtime
  * read, seconds or days later. A live reader's pair is later still.
  */
-void calls_table_rate(struct calls_table *t, const struct calls_state *state)
+void calls_table_rate(struct calls_file_table *t, const struct calls_state *state)
 {
 	struct assay_calls_moment first = t->header.first, latest = t->header.latest;
 
@@ -23,7 +23,7 @@ void calls_table_rate(struct calls_table *t, const struct calls_state *state)
 	t->damaged = true;
 }
 
-uint64_t calls_table_end(const struct calls_table *t, const struct calls_state *state)
+uint64_t calls_table_end(const struct calls_file_table *t, const struct calls_state *state)
 {
 	uint64_t end = t->header.end_ticks;
 
@@ -36,7 +36,7 @@ uint64_t calls_table_end(const struct calls_table *t, const struct calls_state *
 }
 
 /* Marks the calls above a node as open; `walk` identifies the marks of this walk. */
-static void mark_open(struct calls_table *t, uint32_t unit, uint32_t thread, uint32_t walk)
+static void mark_open(struct calls_file_table *t, uint32_t unit, uint32_t thread, uint32_t walk)
 {
 	uint32_t i = calls_table_node(t, unit);
 
@@ -50,7 +50,7 @@ static void mark_open(struct calls_table *t, uint32_t unit, uint32_t thread, uin
 	}
 }
 
-static void opens_find(struct calls_table *t)
+static void opens_find(struct calls_file_table *t)
 {
 	for (uint32_t i = 0; i < t->threads.count; i++) {
 		const struct assay_calls_thread *r = &t->threads.items[i].record;
@@ -65,7 +65,7 @@ static void opens_find(struct calls_table *t)
 }
 
 /* A call has the cost of its two events; an open call has half of it. */
-static void halves_count(struct calls_table *t)
+static void halves_count(struct calls_file_table *t)
 {
 	vec_each (node, &t->nodes) {
 		node->halves = (int64_t)(node->calls * 2 - (node->open && node->calls ? 1 : 0));
@@ -94,7 +94,8 @@ static double within(double value, double most)
  * its calls count that as blocked. For a thread that is blocked now, the blocked time is subtracted
  * too, so that it is not counted twice.
  */
-static double tail_preempted(const struct calls_table *t, const struct calls_thread_item *thread,
+static double tail_preempted(const struct calls_file_table *t,
+                             const struct calls_thread_item *thread,
                              const struct calls_thread_state *clocks)
 {
 	double known = (double)thread->preempted;
@@ -107,7 +108,7 @@ static double tail_preempted(const struct calls_table *t, const struct calls_thr
 }
 
 /* Accounts the tail; its time on CPU belongs to the function that was current at the last event. */
-static void tail_share(struct calls_table *t, struct calls_thread_item *thread,
+static void tail_share(struct calls_file_table *t, struct calls_thread_item *thread,
                        const struct calls_thread_state *clocks, double cpu_ns)
 {
 	uint32_t current = calls_table_node(t, thread->record.current);
@@ -135,7 +136,7 @@ static double span(uint64_t from, uint64_t to)
 }
 
 /* CPU time from the thread's first event to its last, by the kernel's clock. */
-static double last_cpu_ns(const struct calls_table *t, const struct assay_calls_thread *r,
+static double last_cpu_ns(const struct calls_file_table *t, const struct assay_calls_thread *r,
                           const struct calls_thread_state *clocks)
 {
 	bool synced = r->sync >= r->first;
@@ -156,7 +157,7 @@ static double last_cpu_ns(const struct calls_table *t, const struct assay_calls_
  * without events since the baseline that has exited is settled at the baseline's time, so that
  * nothing remains after the subtraction.
  */
-static void thread_settle(struct calls_table *t, struct calls_thread_item *thread,
+static void thread_settle(struct calls_file_table *t, struct calls_thread_item *thread,
                           const struct calls_state *state, const struct calls_state *base)
 {
 	const struct assay_calls_thread *r = &thread->record;
@@ -184,7 +185,7 @@ static void thread_settle(struct calls_table *t, struct calls_thread_item *threa
 	thread->tail += (double)(end - then);
 }
 
-void calls_table_settle(struct calls_table *t, const struct calls_state *state,
+void calls_table_settle(struct calls_file_table *t, const struct calls_state *state,
                         const struct calls_state *base)
 {
 	opens_find(t);

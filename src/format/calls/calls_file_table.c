@@ -23,7 +23,7 @@ bool calls_file_is(const void *bytes, size_t size)
 	return size >= 8 && !memcmp(bytes, ASSAY_CALLS_MAGIC, 8);
 }
 
-static int header_read(struct calls_table *t, const void *bytes, size_t size, const char *name,
+static int header_read(struct calls_file_table *t, const void *bytes, size_t size, const char *name,
                        struct error *err)
 {
 	struct assay_calls_header *h = &t->header;
@@ -58,7 +58,7 @@ static int header_read(struct calls_table *t, const void *bytes, size_t size, co
  * Reads the chunk at an offset; returns the distance to the next. If no chunk begins at a page, the
  * page was reserved and is unused, or is damaged; the next page may begin a chunk.
  */
-static uint64_t chunk_read(struct calls_table *t, uint64_t offset)
+static uint64_t chunk_read(struct calls_file_table *t, uint64_t offset)
 {
 	struct assay_calls_chunk c;
 	uint64_t item, most;
@@ -88,7 +88,7 @@ static uint64_t chunk_read(struct calls_table *t, uint64_t offset)
 	return c.bytes;
 }
 
-static void chunks_read(struct calls_table *t)
+static void chunks_read(struct calls_file_table *t)
 {
 	uint64_t offset = ASSAY_CALLS_PAGE;
 
@@ -98,25 +98,25 @@ static void chunks_read(struct calls_table *t)
 	t->damaged |= t->size % ASSAY_CALLS_PAGE != 0;
 }
 
-uint32_t calls_table_thread(const struct calls_table *t, uint32_t unit)
+uint32_t calls_table_thread(const struct calls_file_table *t, uint32_t unit)
 {
 	size_t at = sorted_count(i, t->threads.count, t->threads.items[i].unit < unit);
 
 	return at < t->threads.count && t->threads.items[at].unit == unit ? (uint32_t)at : ID_NONE;
 }
 
-uint32_t calls_table_node(const struct calls_table *t, uint32_t unit)
+uint32_t calls_table_node(const struct calls_file_table *t, uint32_t unit)
 {
 	return unit < t->size / ASSAY_CALLS_UNIT ? t->node_of_unit[unit] : ID_NONE;
 }
 
-const char *calls_table_text(const struct calls_table *t, uint32_t byte)
+const char *calls_table_text(const struct calls_file_table *t, uint32_t byte)
 {
 	return byte < t->texts.size ? t->texts.data + byte : "";
 }
 
 /* Reads the data that nodes depend on, and data that does not depend on nodes. */
-static void first_pass(struct calls_table *t, const struct calls_chunk *c)
+static void first_pass(struct calls_file_table *t, const struct calls_chunk *c)
 {
 	struct calls_thread_item *thread;
 	struct assay_calls_image *image;
@@ -145,7 +145,7 @@ static void first_pass(struct calls_table *t, const struct calls_chunk *c)
 	}
 }
 
-static void nodes_read(struct calls_table *t, const struct calls_chunk *c)
+static void nodes_read(struct calls_file_table *t, const struct calls_chunk *c)
 {
 	uint32_t thread = calls_table_thread(t, c->thread);
 	uint64_t unit = c->offset / ASSAY_CALLS_UNIT;
@@ -176,7 +176,7 @@ static void nodes_read(struct calls_table *t, const struct calls_chunk *c)
  * Converts units to indices. A node whose parent belongs to another thread, or does not exist,
  * becomes its own parent: a cycle, which the walk to the root detects.
  */
-static void parents_find(struct calls_table *t)
+static void parents_find(struct calls_file_table *t)
 {
 	vec_each (node, &t->nodes) {
 		uint32_t parent;
@@ -192,7 +192,7 @@ static void parents_find(struct calls_table *t)
 	}
 }
 
-static void waits_read(struct calls_table *t, const struct calls_chunk *c)
+static void waits_read(struct calls_file_table *t, const struct calls_chunk *c)
 {
 	struct assay_calls_wait wait;
 	struct calls_node *node;
@@ -217,13 +217,13 @@ static void waits_read(struct calls_table *t, const struct calls_chunk *c)
 	}
 }
 
-int calls_table_open(struct calls_table *t, const void *bytes, size_t size, const char *name,
+int calls_table_open(struct calls_file_table *t, const void *bytes, size_t size, const char *name,
                      struct error *err)
 {
 	size_t units;
 	int rc;
 
-	*t = (struct calls_table){0};
+	*t = (struct calls_file_table){0};
 	rc = header_read(t, bytes, size, name, err);
 	if (rc)
 		return rc;
@@ -247,7 +247,7 @@ int calls_table_open(struct calls_table *t, const void *bytes, size_t size, cons
 	return 0;
 }
 
-void calls_table_done(struct calls_table *t)
+void calls_table_done(struct calls_file_table *t)
 {
 	vec_done(&t->chunks);
 	vec_done(&t->images);

@@ -21,7 +21,7 @@
 #define WORK_A_BYTE 16
 #define WORK_AT_LEAST ((uint64_t)1 << 20)
 
-struct section {
+struct cfi_section {
 	uint8_t *bytes;
 	size_t size;
 	uint64_t address;
@@ -40,7 +40,7 @@ struct described {
 struct compile {
 	struct elf_file *f;
 	const struct cfi_machine *machine;
-	struct section section;
+	struct cfi_section section;
 	Elf_Data data;
 	struct cfi_pool pool;
 	struct cfi_rows rows;
@@ -65,7 +65,7 @@ static bool spend(struct compile *c, uint64_t work)
 }
 
 /* The declared length of an entry, bounded by the section; used to estimate the work. */
-static uint64_t entry_size(const struct section *s, uint64_t offset)
+static uint64_t entry_size(const struct cfi_section *s, uint64_t offset)
 {
 	uint64_t left = s->size - offset;
 	uint32_t length = 0;
@@ -282,13 +282,13 @@ static bool take_bytes(struct compile *c, uint64_t offset, uint64_t size)
 static void drop_bytes(struct compile *c)
 {
 	free(c->section.bytes);
-	c->section = (struct section){0};
+	c->section = (struct cfi_section){0};
 }
 
 /* Debug sections may be compressed; an implausible unpacked size is refused. */
 static bool unpack_bytes(struct compile *c, bool wide)
 {
-	struct section packed = c->section;
+	struct cfi_section packed = c->section;
 	struct packed_section p;
 	bool good;
 

@@ -19,7 +19,7 @@ struct record {
 	uint32_t tag;
 };
 
-struct tags_thread {
+struct switched_thread {
 	int32_t tid;
 	bool marked;
 	size_t taken;
@@ -35,7 +35,7 @@ struct tags_switches {
 	size_t moment_count;
 	VEC(struct record) records; /* read; earlier ones may be missing */
 	uint64_t known_ns, known;   /* as ticks */
-	VEC(struct tags_thread) threads;
+	VEC(struct switched_thread) threads;
 	struct id_table by_tid;
 	size_t held; /* switches of all threads */
 	uint64_t lost;
@@ -134,16 +134,16 @@ static bool same_tid(const void *ctx, uint32_t id, const void *key)
 	return s->threads.items[id].tid == *(const int32_t *)key;
 }
 
-static struct tags_thread *thread_find(struct tags_switches *s, int32_t tid)
+static struct switched_thread *thread_find(struct tags_switches *s, int32_t tid)
 {
 	uint32_t id = id_table_find(&s->by_tid, hash_u64((uint32_t)tid), same_tid, s, &tid);
 
 	return id == ID_NONE ? NULL : &s->threads.items[id];
 }
 
-static struct tags_thread *thread_of(struct tags_switches *s, int32_t tid)
+static struct switched_thread *thread_of(struct tags_switches *s, int32_t tid)
 {
-	struct tags_thread *thread = thread_find(s, tid);
+	struct switched_thread *thread = thread_find(s, tid);
 
 	if (thread)
 		return thread;
@@ -153,7 +153,7 @@ static struct tags_thread *thread_of(struct tags_switches *s, int32_t tid)
 	return thread;
 }
 
-static void drop(struct tags_switches *s, struct tags_thread *thread, size_t count)
+static void drop(struct tags_switches *s, struct switched_thread *thread, size_t count)
 {
 	thread->taken += count;
 	s->held -= count;
@@ -282,7 +282,7 @@ static void hand_out(struct tags_switches *s)
 		qsort(s->records.items, s->records.count, sizeof(*s->records.items), by_time);
 	while (done < s->records.count && s->records.items[done].ns < s->known_ns) {
 		const struct record *r = &s->records.items[done++];
-		struct tags_thread *thread = thread_of(s, r->tid);
+		struct switched_thread *thread = thread_of(s, r->tid);
 		uint64_t ticks = ticks_of(s, r->ns);
 
 		if (thread->switches.count > thread->taken &&
@@ -319,7 +319,7 @@ uint64_t tags_switches_known(const struct tags_switches *s)
 
 const struct tags_switch *tags_switches_of(struct tags_switches *s, int32_t tid, size_t *count)
 {
-	struct tags_thread *thread = thread_find(s, tid);
+	struct switched_thread *thread = thread_find(s, tid);
 
 	*count = thread ? thread->switches.count - thread->taken : 0;
 	return *count ? thread->switches.items + thread->taken : NULL;
@@ -327,7 +327,7 @@ const struct tags_switch *tags_switches_of(struct tags_switches *s, int32_t tid,
 
 void tags_switches_take(struct tags_switches *s, int32_t tid, size_t count)
 {
-	struct tags_thread *thread = thread_find(s, tid);
+	struct switched_thread *thread = thread_find(s, tid);
 
 	if (thread && count)
 		drop(s, thread, count);
@@ -335,7 +335,7 @@ void tags_switches_take(struct tags_switches *s, int32_t tid, size_t count)
 
 void tags_switches_mark(struct tags_switches *s, int32_t tid)
 {
-	struct tags_thread *thread = thread_find(s, tid);
+	struct switched_thread *thread = thread_find(s, tid);
 
 	if (thread)
 		thread->marked = true;

@@ -33,7 +33,7 @@ void ledger_cpu_set_clock(struct ledger_cpu_builder *b, uint64_t period_ns, bool
 	b->sums.weight_busy = b->sums.weight_idle = 0;
 	b->folded = 0;
 	b->due_ns = b->start_ns;
-	grid_init(&b->grid, period_ns);
+	tick_grid_init(&b->grid, period_ns);
 }
 
 void ledger_cpu_restart(struct ledger_cpu_builder *b, uint64_t start_ns)
@@ -134,7 +134,7 @@ static uint64_t count_missing(struct ledger_cpu_builder *b, uint64_t from, uint6
 		const struct cpu_span *span = &b->spans.items[i];
 		uint64_t end = i + 1 < b->spans.count ? span[1].from_ns : UINT64_MAX;
 
-		due = grid_due(&b->grid, at_least(span->from_ns, from), at_most(end, to));
+		due = tick_grid_due(&b->grid, at_least(span->from_ns, from), at_most(end, to));
 		due = at_most(due, left);
 		add_missing(b, span->state, due);
 		left -= due;
@@ -210,7 +210,7 @@ static void change_rate(struct ledger_cpu_builder *b, uint64_t time_ns, uint64_t
 		              UINT64_MAX, false);
 		b->due_ns = restart;
 	}
-	grid_init(&b->grid, period_ns);
+	tick_grid_init(&b->grid, period_ns);
 	b->folded = 0;
 }
 
@@ -230,7 +230,7 @@ void ledger_cpu_sample(struct ledger_cpu_builder *b, uint64_t time_ns, bool idle
 	if (other_rate(b, weight))
 		change_rate(b, time_ns, weight);
 	first = !b->grid.started;
-	tick = grid_sample(&b->grid, time_ns);
+	tick = tick_grid_sample(&b->grid, time_ns);
 	half = b->grid.period_ns / 2;
 	due = time_ns - (uint64_t)tick.late_ns;
 	set_state(b, time_ns, idle ? CPU_STATE_IDLE : CPU_STATE_BUSY);

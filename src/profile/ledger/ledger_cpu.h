@@ -11,7 +11,7 @@
 #define ASSAY_PROFILE_LEDGER_LEDGER_CPU_H
 
 #include "base/memory/vec.h"
-#include "event/grid.h"
+#include "event/tick_grid.h"
 #include "profile/ledger/ledger.h"
 
 enum cpu_state { CPU_STATE_UNKNOWN, CPU_STATE_IDLE, CPU_STATE_BUSY };
@@ -23,7 +23,7 @@ struct cpu_span {
 
 struct ledger_cpu_builder {
 	struct ledger_cpu sums;
-	struct grid grid;
+	struct tick_grid grid;
 	uint64_t start_ns, end_ns; /* of sampling; end 0: unknown */
 	uint64_t since_ns;         /* when the present state began */
 	uint64_t due_ns;           /* of the last seen tick */

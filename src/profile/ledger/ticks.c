@@ -70,7 +70,7 @@ static struct ticks_cpu *line_of(struct ticks *t, uint32_t cpu)
 	line = vec_add(&t->cpus);
 	line->recording = t->recordings - 1;
 	line->cpu = cpu;
-	grid_init(&line->grid, t->period_ns);
+	tick_grid_init(&line->grid, t->period_ns);
 	return line;
 }
 
@@ -105,7 +105,7 @@ static int ticks_event(void *ctx, const struct event *e, struct error *err)
 	t->count++;
 	vec_push(&line->times, e->time_ns);
 	if (t->period_ns) {
-		struct grid_tick tick = grid_sample(&line->grid, e->time_ns);
+		struct grid_tick tick = tick_grid_sample(&line->grid, e->time_ns);
 
 		line->missing += tick.missing;
 		vec_push(&line->late, (float)tick.late_ns);

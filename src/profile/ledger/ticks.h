@@ -11,7 +11,7 @@
 #ifndef ASSAY_PROFILE_LEDGER_TICKS_H
 #define ASSAY_PROFILE_LEDGER_TICKS_H
 
-#include "event/grid.h"
+#include "event/tick_grid.h"
 #include "event/recording.h"
 
 #define TICKS_MAX (1u << 25)
@@ -22,7 +22,7 @@ struct ticks_cpu {
 	VEC(float) late;     /* ns, for each time; empty without a grid */
 	uint64_t missing;    /* ticks due between two samples */
 	uint64_t backwards;  /* samples earlier than the previous one; not stored */
-	struct grid grid;
+	struct tick_grid grid;
 };
 
 struct ticks {

@@ -46,7 +46,7 @@ void ring_marks_forget(struct ring_marks *m, uint64_t before_ns)
 }
 
 /* The counts from a mark to the end; mark NULL: of the whole recording. */
-struct counted {
+struct flight_counted {
 	const struct recording *whole;
 	const struct session_status *now;
 	const struct ring_mark *mark;
@@ -57,7 +57,7 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-static struct cpu_stat count_cpu(const struct counted *c, const struct account_cpu *cpu)
+static struct cpu_stat count_cpu(const struct flight_counted *c, const struct account_cpu *cpu)
 {
 	const struct cpu_stat *a, *b;
 
@@ -84,7 +84,7 @@ static struct cpu_stat count_cpu(const struct counted *c, const struct account_c
 
 /* The marks before and after the start of the range; `after` may be the end. */
 struct flight_between {
-	struct counted before, after;
+	struct flight_counted before, after;
 	double share; /* share of the time between the two that is in the range */
 	bool ends;    /* `after` is the end, from which nothing is counted */
 };

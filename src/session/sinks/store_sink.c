@@ -43,7 +43,7 @@ struct store_sink {
 	struct perf_decoder decoder;
 	struct profile_windows *windows;
 	struct event_sink events;
-	uint64_t wall_less_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC, last value */
+	uint64_t wall_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC, last value */
 	uint64_t asleep_ns; /* CLOCK_BOOTTIME - CLOCK_MONOTONIC: grows while the machine sleeps */
 	struct session_status last; /* at the end of the previous window */
 	VEC(struct missing) missing;
@@ -242,13 +242,13 @@ static int on_window(void *ctx, const struct profile *p, const struct profile_wi
 	buffers = xcalloc(now.cpus.count + 1, sizeof(*buffers));
 	fill_buffers(s, &now, buffers);
 	out = (struct store_window){
-	        .start_ns = w->start_ns + s->wall_less_ns,
-	        .end_ns = w->end_ns + s->wall_less_ns,
+	        .start_ns = w->start_ns + s->wall_offset_ns,
+	        .end_ns = w->end_ns + s->wall_offset_ns,
 	        .samples = w->samples,
 	        .lost_records = w->lost_records,
 	        .observer_cpu_ns = now.observer_cpu_ns - s->last.observer_cpu_ns,
 	        .period_ns = now.period_ns,
-	        .wall_less_ns = (int64_t)s->wall_less_ns,
+	        .wall_offset_ns = (int64_t)s->wall_offset_ns,
 	        .buffers = buffers,
 	        .buffer_count = now.cpus.count,
 	};
@@ -264,7 +264,7 @@ static int on_window(void *ctx, const struct profile *p, const struct profile_wi
 static int open_windows(struct store_sink *s, const struct recording *described, struct error *err)
 {
 	struct profile_windows_options o = {.window_ns = s->o.window_ns,
-	                                    .wall_less_ns = s->wall_less_ns,
+	                                    .wall_offset_ns = s->wall_offset_ns,
 	                                    .window = on_window,
 	                                    .ctx = s};
 
@@ -287,7 +287,7 @@ static int sink_open(struct session_sink *sink, const struct perf_data_attr *att
 	for (size_t i = 0; i < count; i++)
 		perf_decoder_add_attr(&s->decoder, &attrs[i].attr, attrs[i].ids, attrs[i].id_count);
 	perf_decoder_seal(&s->decoder);
-	s->wall_less_ns = wall_less();
+	s->wall_offset_ns = wall_less();
 	s->asleep_ns = asleep();
 	ret = store_open(&s->store, s->path, &o, err);
 	if (!ret)
@@ -333,8 +333,8 @@ static int sink_append(struct session_sink *sink, const void *records, size_t by
 static int look_at_clocks(struct store_sink *s, struct error *err)
 {
 	uint64_t now = wall_less(), slept = asleep();
-	int64_t jump = (int64_t)(now - s->wall_less_ns);
-	uint64_t before = clock_ns(CLOCK_MONOTONIC) + s->wall_less_ns;
+	int64_t jump = (int64_t)(now - s->wall_offset_ns);
+	uint64_t before = clock_ns(CLOCK_MONOTONIC) + s->wall_offset_ns;
 	int64_t nap = (int64_t)(slept - s->asleep_ns);
 	int ret = 0;
 
@@ -349,7 +349,7 @@ static int look_at_clocks(struct store_sink *s, struct error *err)
 	s->asleep_ns = slept;
 	/* Readings differ by some ns each time; the boundaries of windows do not move for that. */
 	if (jump > CLOCK_MOVED_NS || jump < -CLOCK_MOVED_NS || nap > CLOCK_MOVED_NS) {
-		s->wall_less_ns = now;
+		s->wall_offset_ns = now;
 		profile_windows_wall(s->windows, now);
 	}
 	return is_passing(ret) ? 0 : ret;

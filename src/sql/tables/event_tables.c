@@ -66,7 +66,7 @@ struct event_table_reading {
 	/* owned by the thread until it ends */
 	struct event_table_batch *filling;
 	struct recording recording;
-	uint64_t wall_less_ns; /* wall clock - clock of the recording */
+	uint64_t wall_offset_ns; /* wall clock - clock of the recording */
 	int64_t seq;
 	bool past;  /* no row after this one can match */
 	bool whole; /* the whole file was read, so recording.out_of_order is final */
@@ -257,7 +257,7 @@ static int on_begin(void *ctx, const struct recording *recording, struct error *
 {
 	struct event_table_reading *r = ctx;
 
-	r->wall_less_ns =
+	r->wall_offset_ns =
 	        recording->clock_wall_ns ? recording->clock_wall_ns - recording->clock_start_ns : 0;
 	return 0;
 }
@@ -290,7 +290,7 @@ static bool is_stopped(struct event_table_reading *r)
 static int on_event(void *ctx, const struct event *e, struct error *err)
 {
 	struct event_table_reading *r = ctx;
-	uint64_t time_ns = e->time_ns ? e->time_ns + r->wall_less_ns : 0;
+	uint64_t time_ns = e->time_ns ? e->time_ns + r->wall_offset_ns : 0;
 	struct event_table_row *row;
 
 	if (!is_wanted(r, time_ns))

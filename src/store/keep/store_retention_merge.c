@@ -270,8 +270,8 @@ static int begin_day(struct store *s, const struct keep_window *w, struct keep_w
 {
 	static const char sql[] =
 	        "INSERT INTO window (session, start_ns, end_ns, level, merged, samples,"
-	        " lost_records, observer_cpu_ns, period_ns, unobserved_ns, wall_less_ns) SELECT"
-	        " session, start_ns, end_ns, level + 1, 0, 0, 0, 0, period_ns, 0, wall_less_ns"
+	        " lost_records, observer_cpu_ns, period_ns, unobserved_ns, wall_offset_ns) SELECT"
+	        " session, start_ns, end_ns, level + 1, 0, 0, 0, 0, period_ns, 0, wall_offset_ns"
 	        " FROM window WHERE id = ?";
 	int status = keep_put(s, sql, err, "i", w->id);
 

@@ -48,7 +48,7 @@ struct mill {
 	struct store_budget budget;
 	const char *hostname;
 
-	uint64_t now_ns, wall_less_ns;
+	uint64_t now_ns, wall_offset_ns;
 	int32_t last_pid;
 	struct mill_cpu cpus[MILL_CPUS];
 	struct recording recording;
@@ -224,15 +224,15 @@ static int mill_window(void *ctx, const struct profile *p, const struct profile_
 {
 	struct mill *m = ctx;
 	struct store_buffer buffers[MILL_CPUS] = {0};
-	struct store_window sw = {.start_ns = w->start_ns + m->wall_less_ns,
-	                          .end_ns = w->end_ns + m->wall_less_ns,
+	struct store_window sw = {.start_ns = w->start_ns + m->wall_offset_ns,
+	                          .end_ns = w->end_ns + m->wall_offset_ns,
 	                          .samples = w->samples,
 	                          .lost_records = w->lost_records,
 	                          .observer_cpu_ns = 1000000,
 	                          .period_ns = m->period_ns,
 	                          .rate = m->rate,
 	                          .budget = m->budget,
-	                          .wall_less_ns = (int64_t)m->wall_less_ns,
+	                          .wall_offset_ns = (int64_t)m->wall_offset_ns,
 	                          .buffers = buffers,
 	                          .buffer_count = MILL_CPUS};
 	struct timespec a, b;
@@ -271,7 +271,7 @@ static void mill_describe(struct mill *m)
 	r->cpus_online = MILL_CPUS;
 	r->clockid = CLOCK_MONOTONIC;
 	r->clock_start_ns = m->now_ns;
-	r->clock_wall_ns = m->now_ns + m->wall_less_ns;
+	r->clock_wall_ns = m->now_ns + m->wall_offset_ns;
 	a = vec_add(&r->attrs);
 	a->name = xstrdup("cpu-clock");
 	a->role = ATTR_CLOCK;
@@ -299,14 +299,14 @@ static void mill_begin(struct mill *m)
 
 	if (!m->now_ns)
 		m->now_ns = MILL_CLOCK;
-	m->wall_less_ns = MILL_WALL - MILL_CLOCK;
-	wo.wall_less_ns = m->wall_less_ns;
+	m->wall_offset_ns = MILL_WALL - MILL_CLOCK;
+	wo.wall_offset_ns = m->wall_offset_ns;
 	wo.start_ns = m->now_ns;
 	mill_describe(m);
 	m->sink_count = 0;
 	if (m->path) {
 		if (store_open(&m->store, m->path, &m->options, &m->err) ||
-		    store_begin(m->store, &m->recording, m->now_ns + m->wall_less_ns, &m->err)) {
+		    store_begin(m->store, &m->recording, m->now_ns + m->wall_offset_ns, &m->err)) {
 			fprintf(stderr, "%s\n", m->err.text);
 			abort();
 		}
@@ -388,7 +388,7 @@ static void mill_end(struct mill *m, const char *why)
 	mill_account(m, &m->recording);
 	if (m->path) {
 		m->sinks[0].end(m->sinks[0].ctx, &m->recording, &m->err);
-		if (why && store_end(m->store, m->now_ns + m->wall_less_ns, why, &m->err))
+		if (why && store_end(m->store, m->now_ns + m->wall_offset_ns, why, &m->err))
 			fprintf(stderr, "%s\n", m->err.text);
 		store_close(m->store);
 		profile_windows_free(m->windows);

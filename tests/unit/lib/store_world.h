@@ -155,7 +155,7 @@ static inline int world_window(struct world *w, struct store *s, uint64_t number
 	                         .lost_records = 3,
 	                         .observer_cpu_ns = 5,
 	                         .period_ns = 1000000,
-	                         .wall_less_ns = (int64_t)WORLD_WALL_NS + w->set_ns,
+	                         .wall_offset_ns = (int64_t)WORLD_WALL_NS + w->set_ns,
 	                         .buffers = &buffer,
 	                         .buffer_count = 1};
 	struct ledger_cpu *cpu = vec_add(&w->p->ledger.cpus);

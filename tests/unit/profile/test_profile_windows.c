@@ -277,7 +277,7 @@ static void compare(uint64_t seed, uint64_t length_ns, uint32_t processes_max, b
 	struct machine m = {.random = {seed}, .next_pid = 100, .ticks = ticks};
 	struct sums windows = {0}, whole = {0};
 	struct profile_windows_options o = {.window_ns = length_ns,
-	                                    .wall_less_ns = 12345678,
+	                                    .wall_offset_ns = 12345678,
 	                                    .start_ns = START,
 	                                    .processes_max = processes_max,
 	                                    .window = on_window,

@@ -13,7 +13,7 @@ static void write_store(struct fixture *f, const char *path)
 	                         .end_ns = UINT64_C(1700000000055000000),
 	                         .samples = 100,
 	                         .period_ns = MS,
-	                         .wall_less_ns = INT64_C(1700000000000000000)};
+	                         .wall_offset_ns = INT64_C(1700000000000000000)};
 	struct error err = {0};
 	struct store *store = NULL;
 

@@ -205,7 +205,7 @@ static void check_growth(const struct day *d)
 static void run_day(struct day *d, const struct options *o)
 {
 	struct profile_windows_options wo = {.window_ns = WINDOW_NS,
-	                                     .wall_less_ns = WALL_LESS_NS,
+	                                     .wall_offset_ns = WALL_LESS_NS,
 	                                     .start_ns = START_NS,
 	                                     .processes_max = o->processes_max,
 	                                     .window = on_window,

@@ -39,7 +39,7 @@ static void sums_are_those_of_the_windows(void)
 	        ask("SELECT h.name, s.ended, s.event, s.frequency_hz FROM sessions s JOIN hosts h "
 	            "ON h.id = s.host"),
 	        "here|stopped|cpu-clock|97");
-	CHECK_STR(ask("SELECT machine_wide, wall_less_ns FROM session"), "1|1700000000000000000");
+	CHECK_STR(ask("SELECT machine_wide, wall_offset_ns FROM session"), "1|1700000000000000000");
 }
 
 static void every_instance_has_a_row_and_its_number(void)

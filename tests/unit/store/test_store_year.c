@@ -221,10 +221,11 @@ static void copy_window(int64_t window, int64_t k, int64_t length, int64_t ids)
 	     " AND (SELECT thread_last FROM t.window WHERE id = %lld);",
 	     k * ids, k * ids, k * length, window, window);
 	runf("INSERT INTO window (session, start_ns, end_ns, level, merged, samples, lost_records,"
-	     " observer_cpu_ns, period_ns, unobserved_ns, wall_less_ns, process_first,"
+	     " observer_cpu_ns, period_ns, unobserved_ns, wall_offset_ns, process_first,"
 	     " process_last, thread_first, thread_last) SELECT session, start_ns + %lld, end_ns +"
 	     " %lld, level, merged, samples, lost_records, observer_cpu_ns, period_ns,"
-	     " unobserved_ns, wall_less_ns, process_first + %lld, process_last + %lld, thread_first"
+	     " unobserved_ns, wall_offset_ns, process_first + %lld, process_last + %lld, "
+	     "thread_first"
 	     " + %lld, thread_last + %lld FROM t.window WHERE id = %lld;"
 	     "CREATE TEMP TABLE IF NOT EXISTS made (id); DELETE FROM made;"
 	     "INSERT INTO made SELECT max(id) FROM main.window;",

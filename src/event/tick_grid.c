@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "event/grid.h"
+#include "event/tick_grid.h"
 
 #include <math.h>
 
@@ -12,12 +12,12 @@
 /* ns. A sample this much earlier than the earliest so far still counts as in time. */
 #define EARLY_NS 2000.0
 
-void grid_init(struct grid *g, uint64_t period_ns)
+void tick_grid_init(struct tick_grid *g, uint64_t period_ns)
 {
-	*g = (struct grid){.period_ns = period_ns};
+	*g = (struct tick_grid){.period_ns = period_ns};
 }
 
-static void start(struct grid *g, uint64_t time_ns)
+static void start(struct tick_grid *g, uint64_t time_ns)
 {
 	g->started = true;
 	g->origin_ns = (double)time_ns;
@@ -30,7 +30,7 @@ static void start(struct grid *g, uint64_t time_ns)
  * The origin moves down at once when a sample is early, since samples cannot be early. It moves up
  * slowly, at most by the drift: the rest of the difference is lateness.
  */
-static void follow(struct grid *g, uint64_t time_ns, double late)
+static void follow(struct tick_grid *g, uint64_t time_ns, double late)
 {
 	double drift, period = (double)g->period_ns;
 
@@ -60,12 +60,12 @@ static void follow(struct grid *g, uint64_t time_ns, double late)
  * period and was assigned to the following tick. The second is possible only if ticks were missing
  * before the last sample, and if this sample comes shortly after it.
  */
-static bool last_was_misread(const struct grid *g, double late_on_last)
+static bool last_was_misread(const struct tick_grid *g, double late_on_last)
 {
 	return g->last_doubtful && late_on_last < (double)g->period_ns / 8;
 }
 
-struct grid_tick grid_sample(struct grid *g, uint64_t time_ns)
+struct grid_tick tick_grid_sample(struct tick_grid *g, uint64_t time_ns)
 {
 	double period = (double)g->period_ns, since, early, late, k;
 	struct grid_tick result = {.tick = g->tick};
@@ -101,7 +101,7 @@ struct grid_tick grid_sample(struct grid *g, uint64_t time_ns)
 	return result;
 }
 
-uint64_t grid_due(const struct grid *g, uint64_t from_ns, uint64_t to_ns)
+uint64_t tick_grid_due(const struct tick_grid *g, uint64_t from_ns, uint64_t to_ns)
 {
 	double period = (double)g->period_ns, due;
 

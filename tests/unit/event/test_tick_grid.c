@@ -5,7 +5,7 @@
  * with the true ones.
  */
 #include "check.h"
-#include "event/grid.h"
+#include "event/tick_grid.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,11 +50,11 @@ static struct result simulate(const struct timer *t, int ticks, uint64_t seed)
 {
 	struct rng rng = {seed};
 	struct result result = {0};
-	struct grid grid;
+	struct tick_grid grid;
 	uint64_t first = 0, last = 0;
 	int burst = 0;
 
-	grid_init(&grid, (uint64_t)t->period);
+	tick_grid_init(&grid, (uint64_t)t->period);
 	for (uint64_t k = 0; k < (uint64_t)ticks;) {
 		double due = 1e12 + (double)k * t->period;
 		double at = due + lateness(t, &rng, &burst);
@@ -65,7 +65,7 @@ static struct result simulate(const struct timer *t, int ticks, uint64_t seed)
 			k = (uint64_t)fmax((double)k + 1, ceil((at - 1e12) / t->period));
 			continue;
 		}
-		tick = grid_sample(&grid, (uint64_t)stamp);
+		tick = tick_grid_sample(&grid, (uint64_t)stamp);
 		if (!result.samples++)
 			first = k;
 		else
@@ -141,74 +141,74 @@ static void late_by_many_periods(void)
 /* The first sample late by 0.9 period: the grid finds the true origin with the next. */
 static void first_sample_late(void)
 {
-	struct grid g;
+	struct tick_grid g;
 
-	grid_init(&g, 1000000);
-	CHECK_EQ(grid_sample(&g, 10900000).tick, 0);
-	CHECK_EQ(grid_sample(&g, 11000000).tick, 1);
-	CHECK_EQ(grid_sample(&g, 12900000).tick, 2);
-	CHECK_EQ(grid_sample(&g, 13000500).tick, 3);
-	CHECK_EQ(grid_sample(&g, 16000300).missing, 2);
-	CHECK_EQ(grid_due(&g, 10000000, 13000001), 4);
-	CHECK_EQ(grid_due(&g, 10000001, 13000000), 2);
-	CHECK_EQ(grid_due(&g, 13000000, 13000000), 0);
+	tick_grid_init(&g, 1000000);
+	CHECK_EQ(tick_grid_sample(&g, 10900000).tick, 0);
+	CHECK_EQ(tick_grid_sample(&g, 11000000).tick, 1);
+	CHECK_EQ(tick_grid_sample(&g, 12900000).tick, 2);
+	CHECK_EQ(tick_grid_sample(&g, 13000500).tick, 3);
+	CHECK_EQ(tick_grid_sample(&g, 16000300).missing, 2);
+	CHECK_EQ(tick_grid_due(&g, 10000000, 13000001), 4);
+	CHECK_EQ(tick_grid_due(&g, 10000001, 13000000), 2);
+	CHECK_EQ(tick_grid_due(&g, 13000000, 13000000), 0);
 }
 
 /* A time stamp may be a little too early. The tick is that of the nearest point, also after a gap.
  */
 static void a_sample_may_be_early_by_little(void)
 {
-	struct grid g;
+	struct tick_grid g;
 
-	grid_init(&g, 1000000);
-	grid_sample(&g, 10000000);
-	CHECK_EQ(grid_sample(&g, 13000000 - 1500).missing, 2);
-	CHECK_EQ(grid_sample(&g, 14000000).missing, 0);
+	tick_grid_init(&g, 1000000);
+	tick_grid_sample(&g, 10000000);
+	CHECK_EQ(tick_grid_sample(&g, 13000000 - 1500).missing, 2);
+	CHECK_EQ(tick_grid_sample(&g, 14000000).missing, 0);
 	/* Of a short period, a quarter: 2,000 ns early is half a period late for the point before.
 	 */
-	grid_init(&g, 4000);
-	grid_sample(&g, 10000000);
-	CHECK_EQ(grid_sample(&g, 10012000 - 900).missing, 2);
-	grid_init(&g, 4000);
-	grid_sample(&g, 10000000);
-	CHECK_EQ(grid_sample(&g, 10012000 - 1900).missing, 1);
+	tick_grid_init(&g, 4000);
+	tick_grid_sample(&g, 10000000);
+	CHECK_EQ(tick_grid_sample(&g, 10012000 - 900).missing, 2);
+	tick_grid_init(&g, 4000);
+	tick_grid_sample(&g, 10000000);
+	CHECK_EQ(tick_grid_sample(&g, 10012000 - 1900).missing, 1);
 }
 
 /* A timer that is restarted at another phase (throttling) is found again. */
 static void restarted_timer(void)
 {
-	struct grid g;
+	struct tick_grid g;
 	uint64_t missing = 0;
 
-	grid_init(&g, 1000000);
+	tick_grid_init(&g, 1000000);
 	for (uint64_t k = 0; k < 1000; k++)
-		missing += grid_sample(&g, 1000000000 + k * 1000000 + k % 7 * 1000).missing;
+		missing += tick_grid_sample(&g, 1000000000 + k * 1000000 + k % 7 * 1000).missing;
 	for (uint64_t k = 0; k < 1000; k++)
-		missing += grid_sample(&g, 2000400000 + k * 1000000 + k % 7 * 1000).missing;
+		missing += tick_grid_sample(&g, 2000400000 + k * 1000000 + k % 7 * 1000).missing;
 	CHECK_EQ(missing, 0);
-	CHECK(grid_sample(&g, 3000400000).late_ns < 10000);
+	CHECK(tick_grid_sample(&g, 3000400000).late_ns < 10000);
 	for (uint64_t k = 0; k < 1000; k++)
-		missing += grid_sample(&g, 3000700000 + k * 1000000 + k % 7 * 1000).missing;
+		missing += tick_grid_sample(&g, 3000700000 + k * 1000000 + k % 7 * 1000).missing;
 	CHECK(missing <= 1);
 }
 
 /* Samples of a window of 32, each `late` after its point of the grid. */
-static void window_of(struct grid *g, uint64_t *k, uint64_t late)
+static void window_of(struct tick_grid *g, uint64_t *k, uint64_t late)
 {
 	for (int i = 0; i < 32; i++)
-		grid_sample(g, 1000000000 + ++*k * 1000000 + late);
+		tick_grid_sample(g, 1000000000 + ++*k * 1000000 + late);
 }
 
 /* Only late windows in a row say that the timer was restarted: one timely window begins the count
  * again. */
 static void late_windows_count_in_a_row(void)
 {
-	struct grid g;
+	struct tick_grid g;
 	uint64_t k = 0;
 	double origin;
 
-	grid_init(&g, 1000000);
-	grid_sample(&g, 1000000000);
+	tick_grid_init(&g, 1000000);
+	tick_grid_sample(&g, 1000000000);
 	window_of(&g, &k, 0);
 	origin = g.origin_ns;
 	for (int round = 0; round < 5; round++) {
@@ -227,15 +227,15 @@ static void late_windows_count_in_a_row(void)
 static void hostile_times(void)
 {
 	static const uint64_t times[] = {5, 0, UINT64_MAX, 1, UINT64_MAX, UINT64_MAX - 1, 1u << 30};
-	struct grid g;
+	struct tick_grid g;
 
-	grid_init(&g, 0);
-	CHECK_EQ(grid_sample(&g, 100).missing, 0);
-	CHECK_EQ(grid_due(&g, 0, 1000), 0);
-	grid_init(&g, 10);
-	CHECK_EQ(grid_due(&g, 0, 1000), 0);
+	tick_grid_init(&g, 0);
+	CHECK_EQ(tick_grid_sample(&g, 100).missing, 0);
+	CHECK_EQ(tick_grid_due(&g, 0, 1000), 0);
+	tick_grid_init(&g, 10);
+	CHECK_EQ(tick_grid_due(&g, 0, 1000), 0);
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
-		CHECK(grid_sample(&g, times[i]).late_ns >= 0);
+		CHECK(tick_grid_sample(&g, times[i]).late_ns >= 0);
 	CHECK_EQ(g.started, true);
 }
 
