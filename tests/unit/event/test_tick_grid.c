@@ -105,7 +105,7 @@ static void quiet_timer(void)
 	}
 }
 
-/* Held off by up to 0.95 period: no tick is skipped, and none may be miscounted. */
+/* Ticks held off by up to 0.95 period: no tick is skipped, and none may be miscounted. */
 static void late_within_a_period(void)
 {
 	static const double periods[] = {1003009, 100000, 200040};
@@ -120,7 +120,10 @@ static void late_within_a_period(void)
 	}
 }
 
-/* Held off for many periods, in bursts too, and samples lost: one in 2000 may be misread. */
+/*
+ * Ticks held off for many periods, also several in a row, and lost samples: one in 2000 may be
+ * assigned wrongly.
+ */
 static void late_by_many_periods(void)
 {
 	for (int sign = -1; sign <= 1; sign++) {
@@ -138,7 +141,7 @@ static void late_by_many_periods(void)
 	}
 }
 
-/* The first sample late by 0.9 period: the grid finds the true origin with the next. */
+/* The first sample is late by 0.9 period: with the next one, the grid finds the true origin. */
 static void first_sample_late(void)
 {
 	struct tick_grid g;
@@ -164,7 +167,9 @@ static void a_sample_may_be_early_by_little(void)
 	tick_grid_sample(&g, 10000000);
 	CHECK_EQ(tick_grid_sample(&g, 13000000 - 1500).missing, 2);
 	CHECK_EQ(tick_grid_sample(&g, 14000000).missing, 0);
-	/* Of a short period, a quarter: 2,000 ns early is half a period late for the point before.
+	/*
+	 * A quarter of a short period: 2,000 ns early equals half a period late for the point
+	 * before.
 	 */
 	tick_grid_init(&g, 4000);
 	tick_grid_sample(&g, 10000000);
@@ -199,8 +204,10 @@ static void window_of(struct tick_grid *g, uint64_t *k, uint64_t late)
 		tick_grid_sample(g, 1000000000 + ++*k * 1000000 + late);
 }
 
-/* Only late windows in a row say that the timer was restarted: one timely window begins the count
- * again. */
+/*
+ * Only consecutive late windows show that the timer was restarted: one timely window starts the
+ * count again.
+ */
 static void late_windows_count_in_a_row(void)
 {
 	struct tick_grid g;

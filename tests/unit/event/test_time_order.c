@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rings are read as a recorder reads them, and what comes out is compared with
- * a plain sort of all that went in.
+ * Rings are read as a recorder reads them, and the output is compared with a sort of the whole
+ * input.
  */
 #include "check.h"
 #include "event/time_order.h"
@@ -18,7 +18,7 @@ typedef VEC(struct item) item_list;
 
 struct out {
 	VEC(uint64_t) positions;
-	item_list all;    /* that were pushed, each at its index + 1 */
+	item_list all;    /* pushed events, each at its index + 1 */
 	uint64_t fail_at; /* position at which delivery fails; 0: never */
 };
 
@@ -32,7 +32,7 @@ static int collect(void *ctx, uint64_t position, struct error *err)
 	return 0;
 }
 
-/* What was pushed with time 0 was passed over. */
+/* Events that were pushed with time 0 are not ordered. */
 static uint64_t next(void *ctx, uint64_t position, uint64_t end, uint64_t *time_ns)
 {
 	const struct out *out = ctx;
@@ -60,7 +60,7 @@ static int by_time_then_push(const void *a, const void *b)
 	return x->position < y->position ? -1 : x->position > y->position;
 }
 
-/* time 0: something that is not ordered */
+/* time 0: an event that is not ordered */
 static void push(struct time_order *o, struct out *out, uint64_t time_ns)
 {
 	uint64_t position = out->all.count + 1;
@@ -158,7 +158,7 @@ static void what_is_in_order_costs_no_memory(void)
 	time_order_done(&o);
 }
 
-/* Times that only fall make a run each: the oldest go out before there are too many. */
+/* Decreasing times create a run each: the oldest runs are delivered before there are too many. */
 static void runs_are_bounded(void)
 {
 	enum { PUSHED = 2 * ORDER_RUNS };
@@ -224,7 +224,7 @@ static void records_that_are_too_late_are_counted_and_delivered(void)
 	time_order_done(&o);
 }
 
-/* Memory was short: what comes after that and is older waits for no round. */
+/* Memory was short: older events that come later are delivered at once. */
 static void the_oldest_may_go_out_early(void)
 {
 	struct time_order o;

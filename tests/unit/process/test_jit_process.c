@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Generated code of processes, and where the names of it may come from. */
+/* Generated code of processes, and the sources of its names. */
 #include "base/memory/xalloc.h"
 #include "check.h"
 #include "format/jit/jit_file.h"
@@ -139,7 +139,7 @@ static void names_by_time(void)
 	CHECK_STR(image_path(&w.images, f.image), "[jit] prog");
 	CHECK_EQ((uint32_t)f.offset, 8);
 	check_name(&w, f, "old");
-	/* What was resolved before must not be taken for what is now. */
+	/* Addresses resolved earlier must not be used after the change. */
 	CHECK(version != process_table_maps_version(w.t, process_of(&w, 10), CPU_MODE_USER));
 	version = process_table_maps_version(w.t, process_of(&w, 10), CPU_MODE_USER);
 	f = frame_at(&w, 10, 199, CODE + 8);
@@ -235,7 +235,7 @@ static void a_dump_that_is_announced_later_counts(void)
 	world_done(&w);
 }
 
-/* A map that was written after the process ended is of another one. */
+/* A map that was written after the process ended belongs to another process. */
 static void names_of_later_processes_are_deleted(void)
 {
 	struct symbolizer *s;
@@ -276,7 +276,7 @@ static void why_there_is_no_name(void)
 	world_done(&w);
 }
 
-/* A perf map of a process that is not there, in a directory of our own that stands for /. */
+/* A perf map of a process that does not exist, in a directory of the test that replaces "/". */
 struct place {
 	char root[64], tmp[80], path[128];
 	struct recording r;
@@ -383,7 +383,7 @@ static void files_are_opened_with_care(void)
 	place_done(&p);
 }
 
-/* /tmp itself, by the number of a process that cannot be. */
+/* /tmp itself, with a pid that cannot exist. */
 static void a_map_older_than_the_process_is_refused(void)
 {
 	struct timespec then[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
@@ -411,7 +411,7 @@ static void a_map_older_than_the_process_is_refused(void)
 	p.r.hostname = xstrdup("another-machine");
 	p.request.start_ns = 0;
 	c = jit_finder_find(&p.finder, &p.request);
-	CHECK_EQ(c->entries.count, 0); /* what lies in our /tmp says nothing about it */
+	CHECK_EQ(c->entries.count, 0); /* a file in the machine's /tmp does not belong to it */
 	CHECK(c->trouble && strstr(c->trouble, " on another-machine, where it was recorded"));
 	jit_code_free(c);
 	unlink(path);
@@ -482,7 +482,7 @@ static void the_mapped_dump_and_no_other(void)
 	CHECK(strstr(c->trouble, "not the file that the process mapped"));
 	jit_code_free(c);
 	p.request.inode = 0;
-	p.r.clockid = -1; /* perf's own clock: no times then, and a word about it */
+	p.r.clockid = -1; /* perf's own clock: there are no times, and a note says so */
 	c = jit_finder_find(&p.finder, &p.request);
 	CHECK(c->entries.count == 1 && !c->timed);
 	CHECK(c->remark && strstr(c->remark, "another clock"));

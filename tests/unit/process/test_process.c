@@ -112,7 +112,7 @@ static void newer_mappings_cut_older(void)
 	world_done(&w);
 }
 
-/* Many random mappings against an array of pages: what was mapped last is seen. */
+/* Many random mappings compared with an array of pages: the last mapping is visible. */
 static void random_mappings_match_a_page_array(void)
 {
 	enum { PAGES = 200 };
@@ -229,7 +229,7 @@ static void names(void)
 	struct world w;
 
 	world_init(&w);
-	/* Announced at the start: the parent's name is not theirs. */
+	/* The thread was announced at the start, so it does not have the parent's name. */
 	task(w.t, EVENT_FORK, 1, 1, 0, 0);
 	comm(w.t, 1, 1, "init", false, 0);
 	task(w.t, EVENT_FORK, 2, 2, 1, 0);
@@ -246,7 +246,7 @@ static void names(void)
 	CHECK_STR(process_table_name(
 	                  w.t, process_table_thread_at(w.t, process_table_thread(w.t, 2, 3))->name),
 	          "helper");
-	/* A forked process that names itself at once has that name, and number one of it. */
+	/* A forked process that renames itself at once has that name, and the instance number 1. */
 	task(w.t, EVENT_FORK, 4, 4, 2, 10);
 	comm(w.t, 4, 4, "kworker/0", false, 11);
 	CHECK_STR(name_of(w.t, process_of(w.t, 4, 4)), "kworker/0");
@@ -301,8 +301,8 @@ static void kinds_and_build_ids(void)
 	world_done(&w);
 }
 
-/* Ten thousand forks of a process with a thousand mappings: shared, or this takes 400 MB. */
-/* /proc gives both, a record of the kernel only one of them. */
+/* Ten thousand forks of a process with a thousand mappings: without sharing, this takes 400 MB. */
+/* /proc gives both values, a record of the kernel only one. */
 static void a_file_with_a_build_id_is_one_image_with_and_without_its_inode(void)
 {
 	struct event scanned = map_event(1, 0x1000, 0x1000, 0, "/bin/a"), recorded;
@@ -368,12 +368,12 @@ static void a_process_that_starts_during_the_scan_counts_once(void)
 	check_frame(&w, 20, CPU_MODE_USER, 0x1000, "[unknown]", 0x1000);
 	comm(w.t, 20, 20, "ls", true, 51);
 	CHECK_EQ(process_table_process(w.t, process_of(w.t, 20, 20))->instance, 1);
-	/* Only the exec comes: it was forked before. */
+	/* Only the EXEC record comes: the process was forked before. */
 	comm(w.t, 30, 30, "cc1", true, 52);
 	CHECK_EQ(process_table_process(w.t, process_of(w.t, 30, 30))->instance, 1);
 	CHECK_EQ(process_table_process(w.t, process_of(w.t, 30, 30))->start_ns, 52);
 	CHECK_EQ(process_table_process(w.t, process_of(w.t, 30, 30))->end_ns, 0);
-	/* Now that they were seen, the same again is another one. */
+	/* After these records, an equal record starts another instance. */
 	comm(w.t, 30, 30, "cc1", true, 60);
 	CHECK_EQ(process_table_process(w.t, process_of(w.t, 30, 30))->instance, 2);
 	task(w.t, EVENT_FORK, 20, 20, 1, 61);
@@ -492,7 +492,7 @@ static void cgroups(void)
 	CHECK(!cgroup_of(w.t, 1));
 	process_table_in_cgroup(w.t, process_of(w.t, 1, 1), 10);
 	CHECK_STR(cgroup_of(w.t, 1), "/box");
-	/* Children and what they execute begin where their parent was. */
+	/* Children, and programs that they execute, begin in their parent's cgroup. */
 	task(w.t, EVENT_FORK, 20, 20, 1, 50);
 	CHECK_STR(cgroup_of(w.t, 20), "/box");
 	comm(w.t, 20, 20, "ls", true, 51);
@@ -511,7 +511,7 @@ static void cgroups(void)
 	CHECK_STR(cgroup_of(w.t, 20), "/late");
 	in_cgroup(w.t, 77, 12, "/begin");
 	CHECK_EQ(process_table_find_thread(w.t, 77, 77), ID_NONE);
-	/* Another recording has other numbers. */
+	/* Another recording has other cgroup numbers. */
 	process_table_restart(w.t);
 	process_table_in_cgroup(w.t, process_of(w.t, 5, 5), 10);
 	CHECK_STR(cgroup_of(w.t, 5), "[cgroup 10]");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Process tables of measurements without an end hold no more than their bound, whatever one
- * process does; what the others are and have mapped stays known.
+ * Process tables of measurements without an end keep to their limit, whatever one process does; the
+ * other processes and their mappings stay known.
  */
 #include "base/memory/xalloc.h"
 #include "check.h"
@@ -14,7 +14,9 @@
 #define QUIET 42 /* a program of ten mappings */
 #define PATH_BYTES 4000
 
-/* Most that malloc() may have handed out: two tables, one of them half full, and rooms that grow.
+/*
+ * The most memory that malloc() may have allocated: two tables, one of them half full, and growing
+ * arrays.
  */
 #define ALLOWED_BYTES (2 * PROCESS_TABLE_BYTES + ((size_t)16 << 20))
 
@@ -56,7 +58,7 @@ static void check_quiet(struct world *w)
 	}
 }
 
-/* As its users do it; how often. */
+/* Compacts the table as its users do; returns how often. */
 static unsigned carry_if_full(struct world *w)
 {
 	if (!process_table_full(w->t))
@@ -75,7 +77,7 @@ static void path_of(char *path, uint32_t number)
 	path[PATH_BYTES - 1] = '\0';
 }
 
-/* Bytes that are allocated now, if more than before. */
+/* The number of bytes that are allocated now, or the previous maximum. */
 static size_t allocated(size_t most)
 {
 	struct mallinfo2 info = mallinfo2();
@@ -102,7 +104,9 @@ static void names_of_one_thread_have_a_bound(void)
 	world_done(&w);
 }
 
-/* Files of long paths that are mapped, unmapped and deleted: the kernel reports the first alone. */
+/*
+ * Files with long paths that are mapped, unmapped and deleted: the kernel only reports the mapping.
+ */
 static void mappings_of_one_process_have_a_bound(void)
 {
 	char *path = xmalloc(PATH_BYTES);
@@ -121,7 +125,7 @@ static void mappings_of_one_process_have_a_bound(void)
 	CHECK(most < ALLOWED_BYTES);
 	CHECK(carried > 2 && carried < 20);
 	CHECK(process_table_dropped_mappings(w.t) > 40000);
-	/* The newest are those that are most likely still there. */
+	/* The newest processes most likely still exist. */
 	CHECK_STR(
 	        image_path(&w.images, process_table_resolve(w.t, id_of(&w, HOSTILE), CPU_MODE_USER,
 	                                                    0x7f0000000000 + 49999 * 0x1000ul)
@@ -150,7 +154,9 @@ static void a_process_keeps_its_newest_mappings(void)
 	world_done(&w);
 }
 
-/* Each child takes a copy of what it shared with its parent, by one more mapping. */
+/*
+ * Each child gets a copy of the mappings that it shared with its parent, by one additional mapping.
+ */
 static void copies_for_children_have_a_bound(void)
 {
 	unsigned carried = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Process tables of measurements without an end: carried on, they know what they knew. */
+/* Process tables of measurements without an end: after a compaction they give the same answers. */
 #include "base/memory/xalloc.h"
 #include "check.h"
 #include "image/jit_code.h"
@@ -11,7 +11,7 @@
 #define MS 1000000u
 #define CODE 0x700000000000u
 
-/* As profile_builder does it: the new images stand where the old ones stood. */
+/* As profile_builder does it: the new images replace the old ones. */
 static void carry(struct world *w)
 {
 	struct image_table old_images = w->images;
@@ -88,7 +88,9 @@ static void compare_thread(struct world *a, struct world *b, int32_t pid, int32_
 	     "a thread's name", tid);
 }
 
-/* A history: what lives, as truth; pids from a small range, so that they come again. */
+/*
+ * A history: the true state of all processes; pids are from a small range, so that they are reused.
+ */
 #define PIDS 60
 #define THREADS 3
 
@@ -194,7 +196,7 @@ static void compare_all(const struct life *l, struct world *a, struct world *b)
 	}
 }
 
-/* Two tables live through the same, one of them carried on again and again. */
+/* Two tables get the same events, and one of them is compacted repeatedly. */
 static void a_carried_table_knows_what_it_knew(void)
 {
 	for (uint32_t seed = 1; seed <= 40; seed++) {
@@ -234,7 +236,7 @@ static void the_dead_are_forgotten(void)
 		task(&w, EVENT_EXIT, pid, pid, 1, (uint64_t)pid * MS + 1);
 	}
 	carry(&w);
-	/* What ended in the last tenth of a second may have samples yet to come. */
+	/* A process that ended in the last tenth of a second may still have samples. */
 	CHECK(process_table_process_count(w.t) >= 101);
 	CHECK(process_table_process_count(w.t) <= 203);
 	CHECK_STR(name_of(&w, 999), "short");
@@ -272,7 +274,7 @@ static void strays_do_not_gather(void)
 	world_done(&w);
 }
 
-/* A thread of a stray record stays as long as a record of it came since the carry before. */
+/* A thread of a stray record is kept if a record of it came since the previous compaction. */
 static void a_stray_survives_one_carry(void)
 {
 	struct world w;
@@ -283,7 +285,7 @@ static void a_stray_survives_one_carry(void)
 	process_table_thread(w.t, 300, 301);
 	carry(&w);
 	CHECK(process_table_find_thread(w.t, 300, 301) != ID_NONE);
-	/* Heard of again, with no other thread met since the carry. */
+	/* It has another record; no other thread had one since the compaction. */
 	process_table_thread(w.t, 300, 301);
 	carry(&w);
 	CHECK(process_table_find_thread(w.t, 300, 301) != ID_NONE);
@@ -316,7 +318,7 @@ static void lost_ends_are_bounded(void)
 	world_done(&w);
 }
 
-/* Each (name, number) once, though most names are forgotten in between. */
+/* Each pair of name and number occurs once, although most names are deleted in between. */
 static void numbers_are_given_once(void)
 {
 	enum { NAMES = 30000, ROUNDS = 3 };
@@ -336,8 +338,7 @@ static void numbers_are_given_once(void)
 		comm(&w, 77, 77, text, true, now + 1);
 		twice += process_of(&w, 77)->instance <= last[name];
 		last[name] = process_of(&w, 77)->instance;
-		/* A name in use has its numbers in a row: one each for the child before its exec.
-		 */
+		/* A name in use has consecutive numbers: one for each child before its exec. */
 		comm(&w, 1, 1, "init", true, now + 2);
 		gaps += process_of(&w, 1)->instance != 2 * i + 3;
 		task(&w, EVENT_EXIT, 77, 77, 1, now + 3);
@@ -350,7 +351,7 @@ static void numbers_are_given_once(void)
 	free(last);
 }
 
-/* A day's worth of carrying on: what it takes is what it took at first. */
+/* The compactions of a whole day: the memory use is that of the first ones. */
 static void memory_stays(void)
 {
 	struct world w;
@@ -436,7 +437,7 @@ static void generated_code_is_asked_for_again(void)
 	CHECK_STR(generated_at(&w, 20, 151), "generated");
 	CHECK_EQ(asked.count, 2);
 	CHECK_STR(asked.dump, "/tmp/jit-20.dump");
-	/* A child runs the code of a parent that is long gone. */
+	/* A child runs the code of a parent that ended long ago. */
 	task(&w, EVENT_FORK, 21, 21, 20, 200);
 	task(&w, EVENT_EXIT, 20, 20, 1, 201);
 	task(&w, EVENT_FORK, 22, 22, 1, 5000 * (uint64_t)MS);
@@ -447,8 +448,7 @@ static void generated_code_is_asked_for_again(void)
 	world_done(&w);
 }
 
-/* A process that was forked before the carry, of a parent that ended: it has no names to inherit.
- */
+/* A process that was forked before the compaction by a parent that ended: it inherits no names. */
 static void a_parent_that_is_gone_is_not_asked(void)
 {
 	struct asked asked = {0};
@@ -496,7 +496,7 @@ static void changes_are_reported_once(void)
 	task(&w, EVENT_EXIT, 20, 20, 1, 70);
 	CHECK(process_of(&w, 20)->changed);
 	process_table_settle(w.t);
-	/* A sample after the end is none. */
+	/* A sample after the end is not counted. */
 	CHECK(!process_of(&w, 20)->changed);
 	world_done(&w);
 }

@@ -67,7 +67,7 @@ static void replay(const struct world *from, struct world *to)
 	CHECK_EQ(process_table_replay(from->t, 0, take, to, &err), 0);
 }
 
-/* The thread that lives under that number, ID_NONE where there is none. */
+/* The thread that has this number, or ID_NONE. */
 static uint32_t alive(const struct world *w, int32_t pid, int32_t tid)
 {
 	uint32_t id = process_table_find_thread(w->t, pid, tid);
@@ -109,13 +109,13 @@ static bool same_place(struct world *a, uint32_t in_a, struct world *b, uint32_t
 	       (ia->kind == IMAGE_ANON || ia->base == ib->base);
 }
 
-/* How many answers about one thread are not the same. */
+/* The number of answers about one thread that differ. */
 static unsigned wrong_of(struct world *a, struct world *b, int32_t pid, int32_t tid)
 {
 	uint32_t in_a = alive(a, pid, tid), in_b = alive(b, pid, tid);
 	unsigned wrong = 0;
 
-	/* A first thread that ended before the others has no time of that. */
+	/* A first thread that ended before the others has no end time. */
 	if (in_a == ID_NONE && pid == tid)
 		return 0;
 	if (in_a == ID_NONE || in_b == ID_NONE)
@@ -218,7 +218,7 @@ static struct event any_event(const struct world *w, uint64_t time_ns, bool rena
 	}
 }
 
-/* Told by a table that was carried on: nothing that ended is in it. */
+/* Written from a compacted table, which contains no ended process. */
 static unsigned wrong_when_carried(struct world *a)
 {
 	struct world carried, b;
@@ -271,7 +271,7 @@ static void any_history_is_written_again_completely(void)
 	CHECK_EQ(wrong, 0);
 	CHECK_EQ(carried, 0);
 	CHECK_EQ(later, 0);
-	CHECK(living > 200); /* that there was something to get wrong */
+	CHECK(living > 200); /* the test has cases that could fail */
 }
 
 /* The number of events is that of the existing items. */
@@ -316,7 +316,7 @@ static void ended_processes_are_not_written(void)
 	CHECK_EQ(process_table_replay(w.t, 0, count, &c, &err), 0);
 	CHECK_STR(c.names, "init ");
 	CHECK_EQ(c.events, 2);
-	/* A pid that is used again is the one who has it now. */
+	/* A reused pid is that of the latest process. */
 	give(&w, task_of(EVENT_FORK, 20, 20, 10, 2000));
 	give(&w, comm_of(20, 20, "last", true, 2001));
 	c = (struct counter){0};
@@ -327,7 +327,9 @@ static void ended_processes_are_not_written(void)
 	world_done(&w);
 }
 
-/* Its first thread is gone, the others go on: the process has its name, and ends with them. */
+/*
+ * Its first thread has ended, the others continue: the process keeps its name, and ends with them.
+ */
 static void a_process_without_its_first_thread_ends_with_the_last(void)
 {
 	struct world a, b;
@@ -393,7 +395,7 @@ static void everybody_is_in_the_same_cgroup(void)
 	world_done(&b);
 }
 
-/* An error of who takes it ends the telling, and is handed on. */
+/* An error of the receiver ends the writing, and is returned. */
 static int refuse(void *ctx, const struct event *e, struct error *err)
 {
 	unsigned *left = ctx;

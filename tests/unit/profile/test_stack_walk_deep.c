@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-/* The frame of a called function is larger by what it asks for. */
+/* The frame of a called function is larger by the requested size. */
 static __attribute__((noinline)) int down(int depth, void (*at_bottom)(int), size_t room)
 {
 	volatile char *local = __builtin_alloca(room);
@@ -43,7 +43,7 @@ static void a_thousand_deep(void)
 	end();
 }
 
-/* Frames that stood where they stand were walked before: their words are compared. */
+/* Known frames at the same place are not walked again: their words are compared. */
 static void unchanged_frames_are_not_walked_again(void)
 {
 	uint64_t walked;
@@ -134,14 +134,14 @@ static void twenty_thousand_deep_is_stitched(void)
 	/* Each part is defined once, although a thousand samples refer to it. */
 	CHECK(told.count >= pieces - 4 && told.count <= pieces + 4);
 	CHECK(told_frames <= 21000);
-	/* The walk is that of the copies alone. */
+	/* The walk uses only the copies. */
 	CHECK(stack_walk_counts(walk)->frames < (uint64_t)samples_taken * 8192 / 32);
 	end();
 }
 
 static void twenty_thousand_deep_from_live_memory(void)
 {
-	/* Copies that do not overlap: what lies between is read, up to what is known. */
+	/* Copies that do not overlap: the memory between them is read, up to the known frames. */
 	sampled_on_the_way_down(20000, true, 1000);
 	CHECK(chain.count >= 20000 - 1000);
 	CHECK(stack_walk_counts(walk)->frames < 40000);
@@ -154,7 +154,7 @@ static void *below_the_limit(void *argument)
 	return argument;
 }
 
-/* More frames than are followed: the innermost of them. */
+/* More frames than the limit: the innermost ones. */
 static void seventy_thousand_deep(void)
 {
 	pthread_attr_t attr;
@@ -179,10 +179,10 @@ static void unlike_frames_are_not_joined(void)
 	begin(false);
 	down(30, sample_all, 40);
 	CHECK_EQ(result.end, STACK_WHOLE);
-	/* Deeper than the copy, by frames of another size: no frame is the same. */
+	/* Deeper than the copy, with frames of another size: no frame matches. */
 	down(500, sample_8k, 72);
 	CHECK_EQ(result.end, STACK_CUT_COPY);
-	/* And the thread that was forgotten knows nothing even of the same. */
+	/* A thread that was forgotten has no known frames. */
 	for (volatile int turn = 0; turn < 2; turn++) {
 		down(150, turn ? sample_8k : sample_all, 40);
 		CHECK_EQ(result.end, turn ? STACK_STITCHED : STACK_WHOLE);
@@ -195,7 +195,7 @@ static void unlike_frames_are_not_joined(void)
 	end();
 }
 
-/* The same frames below another caller: memory tells, where it can be had. */
+/* The same frames below another caller: the thread's memory shows it, if it can be read. */
 static void another_caller_is_seen_live(void)
 {
 	begin(true);
@@ -209,7 +209,7 @@ static void another_caller_is_seen_live(void)
 
 static void a_gap_is_closed(void)
 {
-	/* One place that calls, so that the outermost frames are the same in all samples. */
+	/* One call site, so that the outermost frames are equal in all samples. */
 	volatile int depth = 100;
 
 	begin(false);
@@ -217,10 +217,10 @@ static void a_gap_is_closed(void)
 		down(depth, depth == 100 ? sample_all : sample_8k, 24);
 		CHECK(depth != 100 || result.end == STACK_WHOLE);
 		CHECK(depth != 900 || result.end == STACK_CUT_COPY);
-		/* Far below, with nothing between; then up again in steps that overlap. */
+		/* Much deeper at once, then up again in steps that overlap. */
 		depth = depth == 100 ? 900 : depth - 20;
 	} while (depth > 100 && (depth >= 880 || result.end == STACK_CUT_COPY));
-	/* Until what was known before is met. */
+	/* Until the walk reaches the frames known before. */
 	CHECK_EQ(result.end, STACK_STITCHED);
 	CHECK(depth >= 100 && depth < 800);
 	CHECK(like_truth());
@@ -233,8 +233,8 @@ static bool chain_is_complete(void)
 }
 
 /*
- * Frames inside of a gap are joined, but their stack is cut. Frames outside of it are whole: the
- * first sample whose copy reaches them is.
+ * Frames inside of a gap are joined, but their stack is truncated. Frames outside of it are whole,
+ * from the first sample whose copy reaches them.
  */
 static void frames_on_both_sides_of_a_gap_end_differently(void)
 {
@@ -242,7 +242,7 @@ static void frames_on_both_sides_of_a_gap_end_differently(void)
 	volatile int depth = 100;
 
 	begin(false);
-	/* One place that calls, so that the outermost frames are the same in all samples. */
+	/* One call site, so that the outermost frames are equal in all samples. */
 	do {
 		down(depth, depth == 100 ? sample_all : sample_8k, 24);
 		if (depth == 100)
@@ -265,7 +265,7 @@ static void sample_moved(int depth)
 
 	snapshot_take(8192);
 	e = snapshot_event();
-	/* What the sample saw at the copy's end is not what is there. */
+	/* The end of the sample's copy differs from the memory. */
 	snapshot.stack[8192 - 64] ^= 1;
 	walk_event(&e);
 }

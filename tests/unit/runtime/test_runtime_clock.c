@@ -17,7 +17,7 @@ struct moment {
 	uint64_t ns, ticks;
 };
 
-/* Both clocks at once: of twenty readings the one that was interrupted least. */
+/* Reads both clocks: of twenty readings, the one with the shortest interval. */
 static struct moment moment_now(void)
 {
 	struct moment best = {0};
@@ -35,7 +35,7 @@ static struct moment moment_now(void)
 	return best;
 }
 
-/* The rate over 300 ms, by readings that are not the clock's. */
+/* The rate over 300 ms, by readings of the test itself. */
 static double true_rate(void)
 {
 	struct moment from = moment_now(), to;
@@ -60,8 +60,10 @@ static void a_young_rate_is_good_to_a_thousandth(void)
 		CHECK(c.latest.ns > c.first.ns && c.latest.ticks > c.first.ticks);
 	}
 	printf("# worst of 20 young rates is off by %.1e\n", worst);
-	/* One that is interrupted between all readings of a moment is off; a rate of nothing is
-	 * not. */
+	/*
+	 * A moment that is interrupted between all its readings is inexact; a rate of 0 never
+	 * occurs.
+	 */
 	CHECK(worst < 2e-3);
 }
 
@@ -95,7 +97,7 @@ static void notes_refine_and_keep_their_distance(void)
 	clock_note(&c);
 	before = c.latest;
 	CHECK(before.ns - c.first.ns >= 120000000);
-	clock_note(&c); /* at once: the clock has not gone on 100 ms */
+	clock_note(&c); /* at once: 100 ms have not passed yet */
 	CHECK_EQ(c.latest.ns, before.ns);
 	truth = true_rate();
 	clock_note(&c);
@@ -140,7 +142,7 @@ static void *read_on(void *unused)
 	return (void *)torn;
 }
 
-/* A writer as clock_note() is, at full speed: what readers get is whole. */
+/* Writes like clock_note(), at full speed: readers get consistent values. */
 static void a_reader_sees_moments_whole(void)
 {
 	pthread_t reader;

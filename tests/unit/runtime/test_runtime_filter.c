@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which functions a filter lets through: this program's own, found by its symbols;
- * plain C++ names as c++filt writes them.
+ * The functions that a filter selects: those of this program, found by its symbols; plain C++ names
+ * as c++filt writes them.
  */
 #include "calls/port.h"
 #include "linux/filter.h"
@@ -196,12 +196,12 @@ static void images_are_named_by_path_or_last_part(void)
 	CHECK_STR(wanted(patterns), "");
 	snprintf(patterns, sizeof(patterns), "!%s", name);
 	CHECK_STR(wanted(patterns), "");
-	CHECK(filter_wants(4096, -1)); /* of no image: nothing names it */
+	CHECK(filter_wants(4096, -1)); /* of no image, so it has no name */
 	filter_begin(exe);
 	CHECK(!filter_wants(4096, -1));
 }
 
-/* Thousands of symbols match; and where memory ends, the answers are the same. */
+/* Thousands of symbols match; when memory is exhausted, the answers are the same. */
 static void memory_makes_no_difference(void)
 {
 	const char *patterns = "*,!alpha_two,!gamma*";
@@ -293,7 +293,7 @@ static void names_are_made_plain(void)
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		CHECK(symbols_plain(names[i][0], strlen(names[i][0]), plain, sizeof(plain)));
 		CHECK_STR(plain, names[i][1]);
-		/* Too little room: no name, and nothing written behind it. */
+		/* The buffer is too small: there is no name, and nothing is written beyond it. */
 		for (size_t room = 0; room <= strlen(names[i][1]); room++) {
 			memset(plain, '#', sizeof(plain));
 			CHECK(!symbols_plain(names[i][0], strlen(names[i][0]), plain, room));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which file's code is where. The truths: dl_iterate_phdr() and dladdr() of libc,
- * and the files that this test maps by itself.
+ * The files of code addresses. The truths: dl_iterate_phdr() and dladdr() of libc, and files that
+ * this test maps.
  */
 #include "linux/images.h"
 #include "linux/maps.h"
@@ -29,7 +29,7 @@ static uint64_t nested_address;
 
 static int add(const struct assay_calls_image *image)
 {
-	if (nested_address) /* as a signal's handler would, while the maps are read */
+	if (nested_address) /* as a signal handler would, while the maps are read */
 		asked_within = images_find(nested_address);
 	table[added] = *image;
 	return added++;
@@ -62,7 +62,9 @@ static void code_is_found_in_its_file(void)
 	CHECK(!stat(exe, &st));
 	CHECK_EQ(image->inode, st.st_ino);
 	CHECK_EQ(image->device, (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev));
-	/* The file's begin is where libc says it is loaded; with separate code, pages before. */
+	/*
+	 * The file begins where libc says that it is loaded; with separate code, some pages before.
+	 */
 	CHECK(dladdr((void *)(uintptr_t)code_is_found_in_its_file, &info));
 	CHECK_EQ(image->start - image->offset, (uintptr_t)info.dli_fbase);
 	CHECK_EQ(images_find((uint64_t)(uintptr_t)code_is_found_in_its_file), index);
@@ -72,7 +74,7 @@ static void code_is_found_in_its_file(void)
 	CHECK(!images_get(-1) && !images_get(added));
 }
 
-/* The build-id by libc's walk over what is loaded. */
+/* The build-id by libc's walk over the loaded images. */
 static uint32_t loaded_id(const struct dl_phdr_info *info, const uint8_t **id)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -126,7 +128,7 @@ static void all_that_is_loaded_is_known_with_its_build_id(void)
 	CHECK(checked >= 2); /* libc and its loader at least */
 }
 
-/* As dlclose() would, and the runtime then. */
+/* The calls of dlclose(), and of the runtime after it. */
 static void unmap(void *at, size_t bytes)
 {
 	munmap(at, bytes);
@@ -159,7 +161,7 @@ static void what_comes_and_goes_is_followed(void)
 	CHECK_STR(table[first].path, path);
 	CHECK_EQ(table[first].end - table[first].start, 3 * 4096);
 	CHECK_EQ(table[first].build_id_size, 0);
-	/* In pieces by mprotect(): the same image still. */
+	/* Split by mprotect(): it is still the same image. */
 	CHECK_EQ(mprotect((char *)at + 4096, 4096, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
 	images_check();
 	CHECK_EQ(mprotect((char *)at + 4096, 4096, PROT_READ), 0);
@@ -245,7 +247,7 @@ static void lines_are_taken_apart(void)
 		CHECK(!maps_line(bad[i], strlen(bad[i]), &image, perms));
 }
 
-/* Many images of one page: more lines than a buffer holds, each found. */
+/* Many images of one page: more lines than fit into a buffer, and all are found. */
 static void many_maps_are_read_whole(void)
 {
 	enum { COUNT = 700 };
@@ -274,7 +276,7 @@ static void many_maps_are_read_whole(void)
 	CHECK_EQ(gone_count, COUNT);
 }
 
-/* Code of no file, as a JIT's: none, and the maps are not read for each function. */
+/* Code of no file, as a JIT compiler's: no image, and the maps are not read for each function. */
 static void code_of_no_file_is_in_no_image(void)
 {
 	const size_t size = 64 << 20;
@@ -286,7 +288,7 @@ static void code_of_no_file_is_in_no_image(void)
 	for (size_t i = 0; i < size; i += 4096)
 		CHECK_EQ(images_find((uintptr_t)code + i), -1);
 	CHECK_EQ(added, before);
-	/* What is loaded then is found, at the latest by the next look. */
+	/* An image that is loaded then is found, at the latest by the next check. */
 	at = map_file("/tmp/assay-images-c", 1, -1);
 	unlink("/tmp/assay-images-c");
 	usleep(30000);
@@ -379,7 +381,7 @@ static void build_ids_are_read_within_bounds(void)
 	memcpy(bytes + 200, note, sizeof(note));
 	CHECK_EQ(maps_note(bytes, sizeof(bytes), id), 5);
 	CHECK(!memcmp(id, "\1\2\3\4\5", 5));
-	/* Cut at any byte: the id, or none, and nothing beyond. */
+	/* Truncated at any byte: the id, or none, and no read beyond the end. */
 	for (size_t size = 0; size < 224; size++) {
 		uint8_t *cut = malloc(size ? size : 1);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The way through a library's function and back: arguments, results, stacks that are
- * left, unwinding, signals, and the slots of a library that is loaded here. The core
- * is one that counts, and that spoils every register that it may.
+ * Calls of library functions and their returns: arguments, results, stacks that are left by jumps,
+ * unwinding, signals, and the slots of a library that is loaded here. The test's core counts calls,
+ * and overwrites every register that it may change.
  */
 #include "libraries/names.h"
 #include "libraries/open.h"
@@ -110,7 +110,7 @@ const char *place_environment(const char *name)
 	return getenv(name);
 }
 
-/* A stub for any function, as a slot would have it. */
+/* A stub for any function, like that of a slot. */
 static void *stub_of(void *function, uint32_t flags)
 {
 	static struct library_call *calls;
@@ -147,7 +147,7 @@ static void check_seen(unsigned long calls, unsigned long counted)
 	CHECK_EQ(seen.counted, counted);
 }
 
-/* Arguments and results of every class that the calling convention knows. */
+/* Arguments and results of every class of the calling convention. */
 
 struct large {
 	long a[5];
@@ -271,7 +271,7 @@ static void vectors_of_32_bytes_pass(void)
 		return;
 	wide_through(got);
 	CHECK(got[0] == 44 && got[1] == 33 && got[2] == 22 && got[3] == 11);
-	/* Processors that cannot tell what is in use have all of it saved. */
+	/* If the processor cannot report the registers in use, all are saved. */
 	stub_vectors = STUB_VECTORS_32;
 	memset(got, 0, sizeof(got));
 	wide_through(got);
@@ -280,7 +280,7 @@ static void vectors_of_32_bytes_pass(void)
 	check_seen(2, 0);
 }
 
-/* Nesting: what stays open, and what is left. */
+/* Nested calls: entries that stay open, and entries that are left by a jump. */
 
 static int (*deeper_through)(int);
 
@@ -330,7 +330,7 @@ static APART void leave(int n)
 	longjmp(back, 1);
 }
 
-/* As many as would fill the room many times, were they kept. */
+/* If these entries were kept, they would exceed the limit many times. */
 static void calls_left_by_longjmp_take_no_room(void)
 {
 	volatile int left = 0;
@@ -350,7 +350,7 @@ static void calls_left_by_longjmp_take_no_room(void)
 	check_seen(1, 0);
 }
 
-/* At a place of the stack of its own, each; the next ones' frames come there. */
+/* Each at a different place of the stack; frames of later calls overwrite it. */
 static APART void leave_here(void)
 {
 	if (!setjmp(back))
@@ -373,7 +373,7 @@ static void *leave_and_go_on(void *context)
 	forget();
 	CHECK_EQ(leave_everywhere(OPEN_MOST * 2 + 100), OPEN_MOST * 2 + 100);
 	CHECK_EQ(seen.enters, OPEN_MOST * 2 + 101);
-	/* All but those whose word no later frame wrote over: a compiler may leave gaps. */
+	/* All except those whose stack word was not overwritten: a compiler may leave gaps. */
 	CHECK(seen.counted < OPEN_MOST / 8);
 	forget();
 	CHECK(((double (*)(int, ...))context)(2, 1, .5) == 1.5);
@@ -431,7 +431,7 @@ static void calls_return_in_any_order(void)
 	check_seen(2 + 11, 0);
 }
 
-/* Unwinding through our return address. */
+/* Unwinding through the return address of the runtime. */
 
 static uintptr_t frames[64];
 static int frame_count;
@@ -469,7 +469,7 @@ static void unwinders_see_the_callers(void)
 	frame_count = 0;
 	result = walk_caller(1);
 	CHECK_EQ(result, 2);
-	/* One frame more, ours; behind it the same. */
+	/* There is one additional frame, that of the runtime; the frames above it are the same. */
 	CHECK_EQ(frame_count, plain + 1);
 	CHECK_EQ(frames[1], (uintptr_t)assay_libraries_return);
 	CHECK(_Unwind_FindEnclosingFunction((void *)frames[2]) == (void *)walk_caller);
@@ -520,7 +520,7 @@ static void a_forked_child_returns_too(void)
 	CHECK_EQ(WEXITSTATUS(status), 23);
 }
 
-/* Signals at any place of it all. */
+/* Signals at any instruction of a library call. */
 static volatile sig_atomic_t handled, wrong;
 static unsigned long handled_calls;
 
@@ -580,7 +580,7 @@ static void a_librarys_slots_are_turned_once(void)
 	slot = patch_image(&image);
 	CHECK(slot && patch_is_turned(slot));
 	calls = calls_of_deflate();
-	/* malloc and free, at least; nothing is counted twice when asked again */
+	/* malloc and free, at least; a second call counts nothing again */
 	CHECK(calls >= 4);
 	CHECK(!patch_image(&image));
 	CHECK_EQ(calls_of_deflate(), calls);
@@ -601,7 +601,7 @@ static void symbols_are_those_of_the_linker(void)
 	CHECK(!loaded_find(16, &image));
 }
 
-/* jmp *slot0; call *slot1; lea slot2; and slot3 both ways; slot4 not at all. */
+/* jmp *slot0; call *slot1; lea slot2; slot3 in both ways; slot4 is not used. */
 static void uses_of_slots_are_distinguished(void)
 {
 	unsigned char *page = port_memory(4096), *code = page + 2048, marks[5] = {0};

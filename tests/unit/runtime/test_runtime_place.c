@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a table lies, and what is refused: directories of others, open ones, links.
+ * The directory of a table, and the directories that are refused: those of other users, writable
+ * ones, links.
  */
 #include "linux/place.h"
 
@@ -33,7 +34,7 @@ static void plain_environment(void)
 	unsetenv("XDG_RUNTIME_DIR");
 }
 
-/* The mode of what is there, type included; 0: nothing. */
+/* The mode of the file, with its type; 0: there is no file. */
 static unsigned mode_of(const char *path)
 {
 	struct stat st;
@@ -116,7 +117,8 @@ static void an_open_directory_is_refused(void)
 		CHECK_EQ(create_in("open"), -EPERM);
 	}
 	CHECK_EQ(chmod(in_base("open"), 0755), 0);
-	CHECK_EQ(create_in("open/closed"), 0); /* only the last has to be closed */
+	CHECK_EQ(create_in("open/closed"),
+	         0); /* only the last directory must be closed to others */
 }
 
 static void a_link_for_the_last_is_refused(void)
@@ -125,7 +127,7 @@ static void a_link_for_the_last_is_refused(void)
 	CHECK_EQ(symlink(in_base("real"), in_base("link")), 0);
 	CHECK(create_in("link") < 0);
 	CHECK(create_in("link/") < 0);
-	CHECK_EQ(create_in("link/inside"), 0); /* our own link on the way leads on */
+	CHECK_EQ(create_in("link/inside"), 0); /* a link of this user in the path is followed */
 	CHECK_EQ(mode_of(in_base("real/inside")), S_IFDIR | 0700);
 	CHECK_EQ(close(open(in_base("file"), O_CREAT | O_WRONLY, 0600)), 0);
 	CHECK_EQ(create_in("file"), -ENOTDIR);
@@ -142,7 +144,7 @@ static void files_of_other_users_are_refused(void)
 	CHECK_EQ(mkdir(in_base("anothers"), 0700), 0);
 	CHECK_EQ(chown(in_base("anothers"), 4711, 4711), 0);
 	CHECK_EQ(create_in("anothers"), -EPERM);
-	/* On the way: only in a directory in which another could have put it. */
+	/* In the path: only refused in a directory in which another user could have created it. */
 	CHECK_EQ(create_in("anothers/in"), 0);
 	CHECK_EQ(mkdir(in_base("tmp"), 0700), 0);
 	CHECK_EQ(chmod(in_base("tmp"), 01777), 0);
@@ -156,7 +158,7 @@ static void files_of_other_users_are_refused(void)
 	CHECK_EQ(create_in("tmp/link/below"), -ELOOP);
 }
 
-/* A way that may be gone but not read, as /home often is. */
+/* A directory that may be entered but not read, as /home often is. */
 static void an_unreadable_way_is_gone(void)
 {
 	int status = 0;
@@ -176,7 +178,7 @@ static void an_unreadable_way_is_gone(void)
 	CHECK_EQ(status, 0);
 }
 
-/* The same by another way: `stat`'s fields counted by the shell's rules, with a hostile name. */
+/* The same by another method: a shell counts the fields of `stat`; the name is hostile. */
 static void the_birth_is_that_of_stat(void)
 {
 	uint64_t birth = place_birth();
@@ -215,7 +217,7 @@ static void variables_are_found_whole(void)
 	CHECK_STR(place_environment("A"), "");
 	CHECK(!place_environment("ABC"));
 	CHECK(!place_environment("B"));
-	environ = NULL; /* too early for libc: the kernel's */
+	environ = NULL; /* before libc is initialized: the kernel's copy */
 	CHECK_STR(place_environment("PLACE_TEST"), "from the kernel");
 	CHECK(!place_environment("PLACE_TES"));
 	environ = kept;

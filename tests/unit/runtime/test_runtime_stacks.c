@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The bounds of stacks, by what makecontext was given: memory that is used again
- * for a stack at another place, for a thread's own stack, by threads at once. The
- * truths: what the test gave, and pthread_getattr_np()'s bounds of a thread's stack.
+ * The bounds of stacks that were passed to makecontext(): memory that is reused for a stack at
+ * another place, or for a thread's own stack, also by several threads at once. The truths: the
+ * bounds that the test passed, and pthread_getattr_np() for a thread's stack.
  */
 #include "calls/thread.h"
 #include "linux/process.h"
@@ -45,7 +45,7 @@ static void memory_is_used_again_at_another_place(void)
 	s = stack_of(&running, at + STACK - 64);
 	CHECK_EQ(s.low, at + STACK / 2);
 	CHECK_EQ(s.high, at + STACK + STACK / 2);
-	/* The very first again, which is not new, and is the latest. */
+	/* The first stack again, which is known, and becomes the latest. */
 	stacks_add(at, at + STACK);
 	s = stack_of(&running, at + STACK - 64);
 	CHECK_EQ(s.low, at);
@@ -82,13 +82,13 @@ static void *in_a_thread(void *unused)
 		abort();
 	low = (uintptr_t)at;
 	pthread_attr_destroy(&attr);
-	/* What another thread had there, before that memory was given back. */
+	/* A stack of another thread, before that memory was freed. */
 	stacks_add(low + 4096, low + 3 * 4096);
 	stacks_add((here & ~4095ul) - 2 * 4096, (here & ~4095ul) + 2048);
 	s = stack_of(&unborn, here);
 	CHECK_EQ(s.low, low);
 	CHECK(s.high > here && s.high <= low + bytes);
-	/* From its birth on, what is made there is of its own making. */
+	/* Contexts that are created after the thread's start are its own. */
 	stacks_add(low + 4096, low + 3 * 4096);
 	CHECK_EQ(stack_of(&running, low + 2 * 4096).high, low + 3 * 4096);
 	return unused;
@@ -103,7 +103,7 @@ static void a_thread_begins_where_contexts_were(void)
 	pthread_join(thread, NULL);
 }
 
-/* Each has memory of its own, of which it makes stacks that overlap those before. */
+/* Each thread has its own memory, in which it creates stacks that overlap earlier ones. */
 static void *beside_others(void *wrong)
 {
 	uintptr_t at = memory_new(8 * STACK);

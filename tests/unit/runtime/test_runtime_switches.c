@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a thread waited, by its ring of switches. The truths: the wall less the
- * thread's CPU clock, getrusage()'s counts of switches, the scheduler's own
- * figure of what a thread waited to run (schedstat).
+ * The waiting time of a thread, by its ring of switches. The truths: wall time minus the thread's
+ * CPU clock, the counts of switches by getrusage(), and the scheduler's own waiting time
+ * (schedstat).
  */
 #include "linux/switches.h"
 
@@ -30,7 +30,9 @@ static void spin(uint64_t ns)
 		;
 }
 
-/* How often this thread gave up its CPU, by the kernel's count: a sleep mostly, not always, does.
+/*
+ * The number of times this thread gave up its CPU, by the kernel's count. A sleep mostly causes
+ * one, but not always.
  */
 static long voluntary(void)
 {
@@ -40,8 +42,8 @@ static long voluntary(void)
 	return usage.ru_nvcsw;
 }
 
-/* What settled intervals are held against. */
-static uint64_t slept_ns; /* in nap(), by the wall's clock */
+/* Reference values for the computed intervals. */
+static uint64_t slept_ns; /* in nap(), by the wall clock */
 
 static void nap(long ns)
 {
@@ -52,8 +54,9 @@ static void nap(long ns)
 }
 
 /*
- * What a hypervisor took from the CPUs until now, ns: while a thread ran it is no switch, and may
- * be in no CPU clock. Told in ticks of 10 ms; 0: it never took any.
+ * The total time that a hypervisor took from the CPUs, ns. While a thread runs, this time is not a
+ * switch, and may be missing in CPU clocks. The kernel reports it in ticks of 10 ms; 0: no time was
+ * taken.
  */
 static uint64_t stolen_ns(void)
 {
@@ -92,7 +95,8 @@ static void truth_begin(struct truth *t, struct switches *s)
 		t->slept_ns = slept_ns;
 		t->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		t->from = port_clock();
-	} while (*s->head != head); /* switched in between: not one moment */
+	} while (*s->head !=
+	         head); /* the thread was switched in between: the readings are not one moment */
 	switches_settle(s, &rate, t->from - 1, t->from, &before);
 }
 
@@ -106,7 +110,7 @@ static void add(struct port_waits *sum, const struct port_waits *w)
 	sum->overflowed |= w->overflowed;
 }
 
-/* `sum` is what was settled from t->from up to `from`; the rest up to now is settled here. */
+/* `sum` is the waiting time from t->from up to `from`; the rest up to now is computed here. */
 static void truth_check(const struct truth *t, struct switches *s, struct port_waits *sum,
                         uint64_t from, double share)
 {
@@ -134,8 +138,8 @@ static void truth_check(const struct truth *t, struct switches *s, struct port_w
 	       (double)clock_span_ns(&rate, sum->settled) / 1e6);
 	CHECK(waited > truth - share * truth - 1e6 - stolen_since(t->stolen_ns));
 	/*
-	 * The CPU clock of some virtual machines counts idle time now and then: then what was
-	 * slept, by the wall's clock, is the bound.
+	 * The CPU clock of some virtual machines counts idle time occasionally. Then the slept
+	 * time, by the wall clock, is the bound.
 	 */
 	truth = fmax(truth, (double)(slept_ns - t->slept_ns));
 	CHECK(waited < truth + share * truth + 1e6);
@@ -165,7 +169,10 @@ static void sleeps_in_one_interval_are_blocked(void)
 	switches_close(&s);
 }
 
-/* Interval after interval, a settling only where the head says so: nothing lost, nothing twice. */
+/*
+ * Interval after interval, computed only if the head has changed: no record is lost or counted
+ * twice.
+ */
 static void intervals_add_up(void)
 {
 	struct port_waits sum = {0}, w;
@@ -199,7 +206,7 @@ static void intervals_add_up(void)
 	switches_close(&s);
 }
 
-/* A moment between switches that were not settled yet: each goes to its own side. */
+/* A moment between switches that were not counted yet: each switch counts for its own side. */
 static void a_switch_belongs_to_the_side_it_is_on(void)
 {
 	struct port_waits before, after, none;
@@ -231,7 +238,7 @@ static void a_switch_belongs_to_the_side_it_is_on(void)
 	switches_close(&s);
 }
 
-/* Another accounted for the first part of a wait, as a vfork's child does. */
+/* The first part of a wait was already counted elsewhere, as by a vfork's child. */
 static void what_was_accounted_for_is_cut_off(void)
 {
 	uint64_t from, to, begin;
@@ -267,7 +274,7 @@ static void more_switches_than_the_ring_holds(void)
 	CHECK(w.settled > w.blocked / 2);
 	add(&sum, &w);
 	again = to + w.late;
-	/* After it the ring tells all again. */
+	/* After it the ring reports all switches again. */
 	for (int i = 0; i < 20; i++)
 		nap(1000000);
 	to = port_clock();
@@ -280,7 +287,7 @@ static void more_switches_than_the_ring_holds(void)
 	switches_close(&s);
 }
 
-/* Exactly as many as the ring holds, one less and one more: 127 pairs and a half. */
+/* The capacity of the ring, one record less and one more: 127.5 pairs. */
 static void the_ring_just_full(void)
 {
 	for (int count = 124; count <= 131; count++) {
@@ -302,7 +309,7 @@ static void the_ring_just_full(void)
 	}
 }
 
-/* Sleeping and working by turns, over and over full: the books close over all intervals. */
+/* Alternating sleep and work, with many overflows: the sums over all intervals agree. */
 static void full_again_and_again(void)
 {
 	struct port_waits sum = {0}, w;
@@ -331,8 +338,8 @@ static void full_again_and_again(void)
 }
 
 /*
- * A wait between the interval's end and the settling leaves no record where the ring is full, as
- * if the thread was preempted there. The interval then ends behind the wait.
+ * A wait between the interval's end and the computation leaves no record in a full ring, as if the
+ * thread were preempted there. The interval then ends after the wait.
  */
 static void a_wait_after_the_end_of_a_full_ring_is_reported(void)
 {
@@ -360,7 +367,7 @@ static void a_wait_after_the_end_of_a_full_ring_is_reported(void)
 	switches_close(&s);
 }
 
-/* What the scheduler says this thread waited to run, ns. */
+/* The time that this thread waited for a CPU according to the scheduler, ns. */
 static uint64_t run_delay_ns(void)
 {
 	unsigned long long run, delay = 0;
@@ -477,7 +484,7 @@ static void a_forks_child_opens_its_own(void)
 	switches_close(&s);
 }
 
-/* The child of a vfork runs on its parent's record while the parent waits, whatever it does. */
+/* The child of a vfork uses its parent's record while the parent waits. */
 static void what_a_vforks_child_does_is_its_parents_wait(void)
 {
 	/* Static: the child shares this function's stack. */
@@ -502,7 +509,7 @@ static void what_a_vforks_child_does_is_its_parents_wait(void)
 	to = port_clock();
 	switches_settle(&s, &rate, later, to, &w);
 	waitpid(child, NULL, 0);
-	/* The parent's nap, and the child's. */
+	/* The sleep of the parent, and that of the child. */
 	CHECK(in.is_out);
 	CHECK(in.blocked_count + in.preempted_count >= 1);
 	CHECK(clock_span_ns(&rate, in.blocked + in.preempted) >= 28000000);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The device of a real process, with inline triggers as the compiler's plugin writes them:
- * what surrounds a trigger is kept, and what was made is in the file, to the last event. The
- * program runs itself, once a case, with the environment that the case needs.
+ * registers and memory around a trigger are preserved, and the file has all events. The program
+ * executes itself once for each case, with the necessary environment.
  */
 #include "assay/tags.h"
 #include "assay/tags_wire.h"
@@ -27,7 +27,7 @@
 extern __thread struct assay_tags_self *assay_tags_self __attribute__((tls_model("initial-exec")));
 extern const char assay_tags_image __attribute__((visibility("hidden")));
 
-/* Names as the plugin leaves them. */
+/* Names in the form in which the plugin writes them. */
 __asm__(".section assay_tags_names, \"a\"\n\t.ascii \"f/2\\ng/4\\nswtch/6!\\n\"\n\t.text");
 
 /* The sequence of assay/tags_wire.h; R and S are %r8 and %r9. */
@@ -93,7 +93,9 @@ static bool has_avx;
 	"mov -8(%%rsp), %%rdx\n\tmov %%rdx, 88(%%rax)\n\t"                                         \
 	"cmp %%rdx, -128(%%rsp)\n\tje 7f\n\tmovq $0, 88(%%rax)\n7:\t"
 
-/* The frame is left alone below: rsp moves down by a page first, for the red zone's sake. */
+/*
+ * The memory below the frame is not used: rsp moves down by a page first, because of the red zone.
+ */
 #define AROUND(load, store)                                                                        \
 	__asm__ volatile("sub $4096, %%rsp\n\tpush %%rbp\n\t"                                      \
 	                 "lea before(%%rip), %%rax\n\t" GENERAL_LOAD load SEQUENCE(2)              \
@@ -115,7 +117,9 @@ __attribute__((noinline)) static void around_sse(void)
 	AROUND(ALL(LOAD_XMM), ALL(STORE_XMM));
 }
 
-/* All that a trigger must keep has random values around it; how often one was changed. */
+/*
+ * All registers that a trigger must preserve have random values; returns how often one was changed.
+ */
 static int changes(void)
 {
 	size_t size = has_avx ? sizeof(before) : sizeof(before.general);
@@ -221,8 +225,8 @@ static void run_off(void)
 }
 
 /*
- * A trigger whose slot was reserved before a handler opened the packet: its event is appended to
- * what the handler wrote. Registers as in SEQUENCE, from its slow way on.
+ * The slot of a trigger was reserved before a handler opened the packet: its event is appended to
+ * those of the handler. Registers as in SEQUENCE, from its slow path on.
  */
 #define LATE_EVENT(tag)                                                                            \
 	__asm__ volatile("mov $8, %%edx\n\t"                                                       \
@@ -240,8 +244,8 @@ static uint64_t word_before(int count)
 }
 
 /*
- * The clock of another CPU was ahead: the last event is later than now. No event is put before
- * it, whichever way it goes.
+ * The clock of another CPU was ahead: the last event is later than now. No event is put before it,
+ * on the fast or the slow path.
  */
 static void run_ahead(void)
 {
@@ -252,14 +256,14 @@ static void run_ahead(void)
 	last = (uint64_t *)(uintptr_t)assay_tags_self->at - 1;
 	now = *last >> ASSAY_TAGS_TAG_BITS;
 	left = ASSAY_TAGS_CLOCK_MASK - now;
-	/* Seconds, but within this turn of the clock. */
+	/* Seconds later, but before the clock wraps. */
 	ahead = now + (left / 2 < 1ull << 34 ? left / 2 : 1ull << 34);
 	*last = ahead << ASSAY_TAGS_TAG_BITS | 3;
 	LATE_EVENT(4);
 	bad |= word_before(1) != (ahead << ASSAY_TAGS_TAG_BITS | 4) || word_before(2) != *last;
 	EVENT(5);
 	bad |= (word_before(1) != (ahead << ASSAY_TAGS_TAG_BITS | 5)) << 1;
-	/* Where the clock is not behind, the event has its own time. */
+	/* If the clock is not behind, the event has its own time. */
 	*last = word_before(1) - ((ahead - now) << ASSAY_TAGS_TAG_BITS);
 	for (int i = 1; i <= 2; i++)
 		((uint64_t *)(uintptr_t)assay_tags_self->at)[-i] = *last;
@@ -268,7 +272,7 @@ static void run_ahead(void)
 	exit(bad);
 }
 
-/* What all files of a directory hold. */
+/* The contents of all files of a directory. */
 struct found {
 	unsigned files, rings, forked, gaps;
 	unsigned long events, tags[8], back, holes, discarded;
@@ -334,7 +338,7 @@ static void count_file(struct found *f, const char *path)
 
 static const char *self;
 
-/* Runs a case in a directory of its own; its wait status. */
+/* Runs a case in its own directory; returns its wait status. */
 static int run_case(const char *name, const char *variable, struct found *f)
 {
 	char directory[] = "/tmp/assay-tags-XXXXXX", path[400];

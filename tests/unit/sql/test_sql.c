@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sql: tables over a profile whose every figure is known, what is refused, and exports. */
+/* sql: tables over a profile with known figures, refused statements, and exports. */
 #include "sql_profile_fixture.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static void tables_hold_what_the_model_does(void)
 	          "vfs_read|3\n");
 	CHECK_STR(ask(s, "SELECT id, event, host, ended, time_text(NULL) FROM sessions"),
 	          "0|cpu-clock|0|stopped|\n");
-	/* The earliest time that there is, and a moment before 1970. */
+	/* The earliest possible time, and a time before 1970. */
 	CHECK_STR(ask(s, "SELECT time_text(-9223372036854775807 - 1) LIKE '1677-%.145', "
 	                 "time_text(-1) LIKE '%9.999'"),
 	          "1|1\n");
@@ -50,7 +50,7 @@ static void tables_hold_what_the_model_does(void)
 	              "SELECT ns_text(999.4), ns_text(999.6), ns_text(999994), ns_text(-999996), "
 	              "ns_text(999999999), ns_text('x'), time_text('x')"),
 	          "999 ns|1.00 us|999.99 us|-1.00 ms|1.000 s||\n");
-	/* What this kind of recording has not is there, and empty. */
+	/* Tables that this kind of recording does not fill exist, and are empty. */
 	CHECK_STR(ask(s, "SELECT count(*) FROM calls; SELECT count(*) FROM events; "
 	                 "SELECT count(*) FROM gaps; SELECT count(*) FROM windows"),
 	          "0\n0\n0\n0\n");
@@ -128,7 +128,10 @@ static void views_sum_up_the_main_event(void)
 	fixture_done(&f);
 }
 
-/* The same condition, once looked up and once compared row by row: + keeps it from the table. */
+/*
+ * The same condition by look-up and by comparing each row: "+" keeps SQLite from passing it to the
+ * table.
+ */
 static void check_condition(struct sql *s, const char *table, const char *column,
                             const char *condition)
 {
@@ -218,7 +221,7 @@ static void minutes_and_differences_go_by_windows(void)
 	                 "FROM diff(1700000000000000000, 1700000000010000000, "
 	                 "1700000000010000000, 1700000000020000000)"),
 	          "1|1|1|0\n");
-	/* A stretch without samples has no shares, and nothing is beyond chance. */
+	/* A range without samples has no shares, and no difference beyond chance. */
 	CHECK_STR(ask(s, "SELECT count(*), count(a_share), count(z), sum(beyond_chance) "
 	                 "FROM diff(0, 1, 1700000000000000000, 1800000000000000000)"),
 	          "8|0|0|0\n");
@@ -254,7 +257,7 @@ static void a_change_is_beyond_chance_by_its_counts(void)
 	                 "1700000000020000000) ORDER BY change"),
 	          "hot|0.4|0.3|-0.1|-4.6881|1\nwork|0.6|0.7|0.1|4.6881|1\n");
 	sql_close(s);
-	/* The same shares of a hundredth of the samples are not. */
+	/* The same shares with a hundredth of the samples are not beyond chance. */
 	for (size_t i = 0; i < 4; i++)
 		p->rows.items[i].samples /= 20;
 	s = open_profile(&f);
@@ -267,8 +270,8 @@ static void a_change_is_beyond_chance_by_its_counts(void)
 }
 
 /*
- * With few samples z says little of chance, whose ways are counted: by python's math.comb they
- * come with 0.0128, 0.0049, 0.035, 1e-20 and 0.13.
+ * With few samples z is not exact, so the probability is computed by counting: by python's
+ * math.comb these have 0.0128, 0.0049, 0.035, 1e-20 and 0.13.
  */
 static void a_change_of_few_samples_is_counted_out(void)
 {
@@ -459,7 +462,7 @@ static void an_export_is_a_plain_database(void)
 	CHECK_STR(ask_plainly(path_of("out.db"), "SELECT count(*) FROM sqlite_master "
 	                                         "WHERE type = 'view'"),
 	          "9\n");
-	/* Nothing but the file itself is left, and what was there before. */
+	/* Only the file itself is left, and the files from before. */
 	CHECK_EQ(sql_export(s, path_of("out.db"), &err), 0);
 	CHECK_EQ(access(path_of("out.db.old"), F_OK), 0);
 	CHECK_EQ(sql_export(s, path_of("no/such.db"), &err) != 0, 1);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Events as a table, and tags as calls: every row is known beforehand, and no more of a file is
-   read than is asked for. */
+/*
+ * Events as a table, and tags as calls: every row is known, and only the necessary part of a file
+ * is read.
+ */
 #include "check.h"
 #include "ctf_fixture.h"
 #include "sql_fixture.h"
@@ -24,7 +26,9 @@ static int rows_of(struct sql *s, const char *columns, const char *column, int64
 	return sql_run(s, query, add_row, rows, NULL);
 }
 
-/* What is pushed down to the reading leaves the rows that SQLite alone would (+time_ns). */
+/*
+ * Conditions that are passed to the reader select the same rows as SQLite alone would (+time_ns).
+ */
 static void bounds_leave_the_same_rows(struct sql *s, int64_t from)
 {
 	static const char columns[] = "'from', seq, time_ns, tid, kind, name, value";
@@ -42,7 +46,7 @@ static void bounds_leave_the_same_rows(struct sql *s, int64_t from)
 	buf_done(&looked);
 }
 
-/* Two threads in turn: f calls g; the second has lost something. */
+/* Two threads in turn: f calls g; the second thread has lost events. */
 static char *tags_written(void)
 {
 	static const char *const functions[] = {"f", "g"};
@@ -122,7 +126,7 @@ static void tags_are_rows(void)
 	free(path);
 }
 
-/* Samples of one thread, a round each 1000; sample `late` is of long before. */
+/* Samples of one thread, with a round after each 1000; sample `late` has a much earlier time. */
 static char *samples_written(uint64_t count, uint64_t late)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
@@ -227,7 +231,7 @@ static long faults_of(struct sql *s, const char *query, const char *want)
 	return faults() - before;
 }
 
-/* Pages of the file that are touched tell how far it was read. */
+/* The pages of the file that are resident show how far it was read. */
 static void a_limit_stops_the_reading(void)
 {
 	struct sql *s = opened();

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sql: what is loaded when, what plans show of it, and what is said of names that are none. */
+/*
+ * sql: tables that are loaded when they are needed, query plans, and messages about unknown names.
+ */
 #include "sql_profile_fixture.h"
 
 #include <errno.h>
 #include <sqlite3.h>
 
-/* Where in the first line an error is: of SQLite's that tells. */
+/* The position of an error in the first line, for errors for which SQLite reports it. */
 #if SQLITE_VERSION_NUMBER >= 3038000
 #define PLACE(column) " (line 1, column " #column ")"
 #else

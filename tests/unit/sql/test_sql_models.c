@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Calls and profiles as tables: every value is known beforehand. */
+/* Calls and profiles as tables: every value is known. */
 #include "check.h"
 #include "symbolized_fixture.h"
 #include "sql_fixture.h"
 
-/* What the fixture says of itself at its top. */
+/* The values that the fixture's header comment lists. */
 static void sums_of_the_fixture(struct sql *s)
 {
 	answer(s,
@@ -41,10 +41,10 @@ static void counted_calls_are_rows(void)
 	CHECK(!sql_add_calls(s, x.calls, NULL, NULL));
 	sums_of_the_fixture(s);
 	hold_together(s);
-	/* Each process has a root of its own, and all times are in one of them. */
+	/* Each process has its own root, and all times are below one of them. */
 	answer(s, "SELECT process, total_ns FROM calls WHERE depth = 0", "0|1189\n1|3\n");
 	answer(s, "SELECT count(*) FROM calls WHERE min_ns IS NOT NULL", "0\n");
-	/* A stack of one frame has the depth 1, that of a process's root, too. */
+	/* A stack of one frame has depth 1, also that of a process's root. */
 	answer(s, "SELECT DISTINCT depth FROM stacks WHERE coalesce(parent, 0) = 0", "1\n");
 	answer(s,
 	       "SELECT count(*) FROM stacks s JOIN stacks p ON p.id = s.parent WHERE s.depth <> "
@@ -68,7 +68,7 @@ static void a_profile_is_rows(void)
 	fixture_end(&x);
 }
 
-/* Of no calls, with an inlined function, and a path that has no frame at all. */
+/* A path without calls, one with an inlined function, and one without frames. */
 static void inlined_functions_are_frames(void)
 {
 	struct sql *s = opened();

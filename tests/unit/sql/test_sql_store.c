@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sql: a store has the tables and answers of the recording, and runs nothing of its own. */
+/*
+ * sql: a store has the tables and results of the recording, and its own triggers and views are not
+ * run.
+ */
 #include "sql_profile_fixture.h"
 #include "sqlite_fixture.h"
 #include "store/store.h"
 
-/* All that the fixture is, as one window of a store. */
+/* The whole fixture as one window of a store. */
 static void write_store(struct fixture *f, const char *path)
 {
 	const struct store_options options = {0};
@@ -41,7 +44,7 @@ static void init_store_fixture(struct fixture *f)
 	a->period_ns = MS;
 }
 
-/* Ids may be others; what they stand for may not. */
+/* Ids may differ; the items that they denote may not. */
 static void a_store_answers_as_the_recording_does(void)
 {
 	static const char *const questions[] = {
@@ -110,7 +113,7 @@ static void a_store_has_the_public_columns(void)
 	fixture_done(&f);
 }
 
-/* Views, triggers and tables that are none, in a file that looks like a store. */
+/* Views, triggers and invalid tables in a file that looks like a store. */
 static void a_hostile_store_runs_nothing_of_its_own(void)
 {
 	struct error err = {0};

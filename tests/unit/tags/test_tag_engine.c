@@ -74,7 +74,7 @@ static void an_unmatched_exit_changes_nothing_but_trust(void)
 	capture_done(&c);
 }
 
-/* Only what finds nothing open, of a thread that began so, and before a gap. */
+/* Only exits without an open call, of a thread that began so, and before a gap. */
 static void a_forks_child_has_exits_of_calls_that_it_did_not_make(void)
 {
 	struct capture c;
@@ -315,7 +315,7 @@ static void open_calls_at_the_end_are_reported(void)
 	capture_done(&c);
 }
 
-/* A process waits, an interrupt comes in idle, and the process goes on. */
+/* A process waits, an interrupt occurs in idle, and the process continues. */
 
 static void a_stack_is_bounded(void)
 {

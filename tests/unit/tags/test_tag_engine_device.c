@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rule 6 of tags/tag_engine.h, on captures written by hand: which process goes on, what is
- * idle, what interrupts are.
+ * Rule 6 of tags/tag_engine.h, on captures written by hand: the process that continues, idle time,
+ * and interrupts.
  */
 #include "tag_steps_fixture.h"
 
@@ -37,7 +37,10 @@ static void idle_is_no_ones_but_the_interrupts(void)
 	capture_done(&c);
 }
 
-/* Process 1 waits in a, 2 in b; told by the first exit, after calls of its own. */
+/*
+ * Process 1 waits in a, process 2 in b; the first exit identifies the process, after calls of its
+ * own.
+ */
 static void the_first_exit_identifies_the_process(void)
 {
 	struct capture c;
@@ -72,7 +75,7 @@ static void the_first_exit_identifies_the_process(void)
 	capture_done(&c);
 }
 
-/* Two that wait in c, called by b, called by a or d: the third exit tells. */
+/* Two processes wait in c, called by b, called by a or d: the third exit identifies the process. */
 static void two_wait_alike(struct capture *c)
 {
 	begin(c, true);
@@ -179,7 +182,7 @@ static void switch_functions_may_call_each_other(void)
 	capture_done(&c);
 }
 
-/* A fork's child begins without an exit of `!`: it is one when it waits. */
+/* A fork's child begins without an exit of `!`: it becomes a process when it waits. */
 static void calls_that_wait_in_idle_are_a_process(void)
 {
 	struct capture c;
@@ -272,7 +275,7 @@ static void a_question_has_an_end(void)
 	capture_done(&c);
 }
 
-/* Too many that wait: the one that waits longest has ended. */
+/* Too many waiting processes: the one that waits longest is regarded as ended. */
 static void processes_that_wait_are_bounded(void)
 {
 	struct capture c;
@@ -282,7 +285,7 @@ static void processes_that_wait_are_bounded(void)
 	begin(&c, true);
 	capture_packet(&c, 0);
 	for (uint32_t i = 0; i <= TAG_ENGINE_WAITING; i++) {
-		/* Each is new: no one waits in a place as unknown as the first exit. */
+		/* Each is new: no process waits at a place as unknown as that of the first exit. */
 		capture_event(&c, t++, TAG_A);
 		capture_event(&c, t++, TAG_SWTCH);
 		capture_event(&c, t++, EXIT(TAG_SWTCH));

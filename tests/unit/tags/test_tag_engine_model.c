@@ -27,13 +27,13 @@ static bool one_in(uint64_t n)
 	return n && !chance(n);
 }
 
-/* What a capture is made with: one in so many; 0: never. */
+/* The parameters of a capture: probabilities as one in this number; 0: never. */
 struct habits {
 	unsigned functions, processes, lost, longjmp, packet, gap, late, wrap, zero, garbage,
 	        switches;
 };
 
-struct life { /* what really runs, as a process sees it */
+struct life { /* the calls that really run, as a process sees them */
 	VEC(uint32_t) open;
 };
 
@@ -149,7 +149,7 @@ static void switch_process(struct maker *m)
 		put(m, TAG_SWTCH2);
 	interrupts(m);
 	m->runs = (unsigned)chance(m->h.processes);
-	if (one_in(6)) /* one that ended, and another in its place */
+	if (one_in(6)) /* a call that ended, and another in its place */
 		m->lives[m->runs].open.count = 0;
 	if (both)
 		put(m, EXIT(TAG_SWTCH2));
@@ -325,7 +325,7 @@ static void join_functions(struct model *to, const struct model *from)
 	}
 }
 
-/* What a summary of both streams is to say. */
+/* The expected summary of both streams. */
 static void join(struct model *to, const struct model *from)
 {
 	struct tag_summary *t = &to->sum;
@@ -403,7 +403,7 @@ static void compare_histogram(const struct tag_histogram *h, struct model *m)
 	}
 }
 
-/* The model of all streams, each of whose steps are the engine's. */
+/* The model of all streams; its steps must equal those of the engine. */
 static struct model model_of(struct capture *c, bool wall)
 {
 	struct model all, m;
@@ -485,7 +485,7 @@ static void devices_are_as_the_model_has_them(void)
 	many(true);
 }
 
-/* Any words whatsoever: nothing is held but the books, and that it ends. */
+/* Random words: only the time account is checked, and that the engine ends. */
 static void books_close_over_any_words(void)
 {
 	for (uint64_t seed = 1; seed <= 300; seed++) {

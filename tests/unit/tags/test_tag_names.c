@@ -90,7 +90,7 @@ static void names_come_by_tag(void)
 		CHECK_EQ(tag_names_at(n, i)->tag, 2 * i);
 		CHECK(tag_names_at(n, i) == seen[i]);
 	}
-	/* One more, after the order was asked for. */
+	/* One more name, after the order was requested. */
 	CHECK_EQ(add(n, 3 * COUNT, TAG_INLINE, "late", NULL), 0);
 	CHECK_STR(tag_names_at(n, COUNT)->name, "late");
 	CHECK_STR(tag_names_at(n, 0)->name, "f0");

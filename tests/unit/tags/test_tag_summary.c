@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a summary says of captures whose figures are known: sums of calls, several streams
- * in several threads, threads and processes counted, histograms, a reader that fails.
- * tests/unit/tags/test_tag_engine_model.c holds the rules; this is what is made of them.
+ * The summary of captures with known figures: sums of calls, several streams in several threads,
+ * threads and processes counted, histograms, a reader that fails.
+ * tests/unit/tags/test_tag_engine_model.c tests the rules, this file their results.
  */
 #include "check.h"
 #include "tag_capture_fixture.h"
@@ -75,7 +75,7 @@ static void recursion_is_elapsed_once(void)
 	capture_done(&c);
 }
 
-/* Calls of a: three that are sure, one uncertain (b in it left no exit), one open. */
+/* Calls of a: three are certain, one is uncertain (a call of b in it has no exit), one is open. */
 static void the_surest_calls_give_min_and_max(void)
 {
 	struct capture c;
@@ -152,7 +152,7 @@ static void idle_is_recognised_by_its_kind(void)
 	capture_done(&c);
 }
 
-/* The original's case: processes in one stream, interrupts in idle. */
+/* As with the original device: processes in one stream, interrupts in idle. */
 static void a_device_has_idle_and_processes(void)
 {
 	struct capture c;
@@ -191,7 +191,7 @@ static void a_device_has_idle_and_processes(void)
 	capture_done(&c);
 }
 
-/* Streams 0, 3, 6, ... have names of their own, in which a is another function. */
+/* Streams 0, 3, 6, ... have their own names, in which a is another function. */
 static void make_many(struct capture *c, struct tag_names *others)
 {
 	for (int i = 0; i < 30; i++) {
@@ -262,7 +262,7 @@ static void a_tid_that_is_met_twice_is_one_thread(void)
 	struct tag_summary *s = sum_up(&c, NULL);
 
 	CHECK_EQ(s->processes, 1);
-	CHECK_EQ(s->threads, 4); /* 9, 8, and one a stream that does not say */
+	CHECK_EQ(s->threads, 4); /* 9, 8, and one for each stream without ids */
 	CHECK_EQ(s->elapsed, 0); /* no time passes between two threads */
 	tag_summary_free(s);
 	capture_done(&c);

@@ -80,7 +80,7 @@ static void registers_are_taken_in_perfs_order(void)
 	CHECK_EQ(cursor.regs.value[RSP], AT(3));
 	CHECK_EQ(cursor.regs.known, 1 << RSP | 1 << RIP);
 	CHECK(!unwind_start(&cursor, &unwind_x86_64, none, 1));
-	/* Numbers that perf may get one day are no registers of ours. */
+	/* Register numbers that a later perf may use are ignored. */
 	CHECK(!unwind_start(&cursor, &unwind_x86_64, none, (uint64_t)1 << 60));
 }
 
@@ -165,11 +165,11 @@ static void failures_change_nothing(void)
 	CHECK_EQ(step(&rule), UNWIND_WRONG);
 	rule = simple(RBP, 0);
 	CHECK_EQ(step(&rule), UNWIND_WRONG);
-	/* Behind the copy: its frame is known, its caller is not. */
+	/* Beyond the copy: the frame is known, its caller is not. */
 	rule = simple(RSP, 8 * 65);
 	CHECK_EQ(step(&rule), UNWIND_BEYOND);
 	CHECK_EQ(cursor.cfa, AT(65));
-	/* The last whole word of the copy can be read, what begins in it cannot. */
+	/* The last complete word of the copy can be read; a word that begins in it cannot. */
 	rule = simple(RSP, 8 * 64 + 4);
 	CHECK_EQ(step(&rule), UNWIND_BEYOND);
 	CHECK_EQ(cursor.regs.pc, before.regs.pc);
@@ -224,7 +224,7 @@ static void a_signal_may_change_the_stack(void)
 	CHECK_EQ(step(&signal), UNWIND_CALLER);
 	CHECK_EQ(cursor.switches, 1);
 	CHECK_EQ(cursor.regs.value[RSP], BASE - 0x10000);
-	/* What it interrupted has all its registers, and its place is no return address. */
+	/* The interrupted frame has all its registers, and its place is not a return address. */
 	CHECK(known(RAX) && cursor.regs.value[RAX] == 42);
 	CHECK(known(R10));
 	CHECK_EQ(unwind_place(&cursor), 0x403000);
@@ -267,7 +267,7 @@ static void frame_pointers(void)
 	CHECK_EQ(cursor.regs.value[RSP], AT(6));
 	CHECK_EQ(cursor.regs.value[RBP], AT(8));
 	CHECK(!known(RBX));
-	/* Of one that used the register for something else. */
+	/* A function that used the register for another value. */
 	words[8] = 12345;
 	words[9] = 0x402100;
 	CHECK_EQ(unwind_frame_pointer(&cursor, &unwind_x86_64, &memory, &linked), UNWIND_CALLER);
@@ -312,7 +312,7 @@ static void arm64_frames(void)
 	CHECK_EQ(cursor.regs.pc, 0x500100);
 	CHECK_EQ(cursor.regs.value[SP], AT(0));
 	CHECK(known(X19) && known(X29) && !known(X0) && known(X30));
-	/* Another, with pointer authentication bits in what it saved. */
+	/* Another function, whose saved address has pointer authentication bits. */
 	saves[1] = (struct cfi_save){.reg = X30, .how = CFI_AT_CFA, .offset = -24};
 	saves[2] = (struct cfi_save){.reg = X29, .how = CFI_AT_CFA, .offset = -32};
 	saves[3] = (struct cfi_save){.reg = X19, .how = CFI_AT_CFA, .offset = -16};
@@ -380,7 +380,7 @@ static void expressions_compute(void)
 	CHECK_EQ(with_two(DW_OP_neg, 1, 2), -2);
 }
 
-/* The PLT's: CFA = rsp + 8 + ((rip & 15) >= 11) << 3 */
+/* The PLT's rule: CFA = rsp + 8 + ((rip & 15) >= 11) << 3 */
 static void the_plts_expression(void)
 {
 	uint64_t value;
@@ -430,7 +430,9 @@ static void expressions_are_bounded(void)
 	uint64_t value;
 
 	start();
-	/* Without an end, too deep, from nothing, of nothing, by zero, of memory that is not there.
+	/*
+	 * Invalid expressions: endless, too deep, empty stack, no result, division by zero, missing
+	 * memory.
 	 */
 	ops[0] = (struct cfi_op){.atom = DW_OP_skip, .number = 0};
 	CHECK_EQ(evaluate(1, NULL, &value), UNWIND_WRONG);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is remembered of threads' frames: matches, gaps, the numbers of pieces, the bounds. */
+/* The known frames of threads: matches, gaps, the numbers of pieces, the limits. */
 #include "check.h"
 
 #include "unwind/stack_memory.h"
 
 static struct stack_memory *memory;
 
-/* Frame `i` counted from the outermost: 64 bytes each, of one place. */
+/* Frame `i`, counted from the outermost: 64 bytes each, all with the same place. */
 static struct unwind_frame frame(uint32_t i)
 {
 	return (struct unwind_frame){.cfa = 0x7ffd00000000u - 64 * (uint64_t)i, .pc = 0x400000};
 }
 
-/* Keeps frames [from, to) under `outer` known ones. */
+/* Keeps frames [from, to) below `outer` known ones. */
 static void keep(struct known_stack *k, uint32_t outer, uint32_t from, uint32_t to, bool joined)
 {
 	VEC(struct unwind_frame) frames = {0};
@@ -77,7 +77,7 @@ static void pieces_last_as_long_as_their_frames(void)
 	keep(k, 0, 0, 3000, true);
 	number_pieces(k);
 	CHECK_EQ(k->pieces.count, 5);
-	/* The same again, deeper, and up to where they stand still. */
+	/* The same frames again, deeper, and up to the unchanged ones. */
 	keep(k, 0, 0, 3000, true);
 	CHECK_EQ(k->pieces.count, 5);
 	keep(k, 2900, 2900, 4000, true);
@@ -117,7 +117,7 @@ static void gaps_open_and_close(void)
 	stack_memory_free(memory);
 }
 
-/* The same frames may come to stand behind a gap: their piece is another then. */
+/* The same frames may follow a gap: then their piece is another one. */
 static void a_new_gap_breaks_pieces(void)
 {
 	struct known_stack *k;
@@ -165,7 +165,7 @@ static void threads_are_bounded(void)
 	memory = stack_memory_new();
 	for (uint32_t thread = 0; thread < last; thread++) {
 		keep(stack_memory_of(memory, thread), 0, 0, 10, true);
-		/* This one is seen all the time. */
+		/* This thread is sampled all the time. */
 		if (!stack_memory_of(memory, 5)->frames.count) {
 			lost++;
 			keep(stack_memory_of(memory, 5), 0, 0, 10, true);
@@ -194,7 +194,9 @@ static void frames_are_bounded(void)
 	stack_memory_free(memory);
 }
 
-/* One look at how much is kept is enough: a thread that was seen since the last one goes, too. */
+/*
+ * Each eviction needs one check: a thread that was sampled since the last one may be evicted too.
+ */
 static void too_many_frames_go_at_once(void)
 {
 	enum { LOOK_EVERY = 4096 };
@@ -206,7 +208,7 @@ static void too_many_frames_go_at_once(void)
 		stack_memory_of(memory, 1);
 	CHECK_EQ(stack_memory_of(memory, 1)->frames.count, 0);
 	CHECK_EQ(stack_memory_of(memory, 0)->frames.count, 0);
-	/* The one that is asked for stays, however deep it is. */
+	/* The requested thread is kept, however deep its stack is. */
 	keep(stack_memory_of(memory, 1), 0, 0, STACK_MEMORY_FRAMES + 1, true);
 	for (calls = 0; calls < 3 * LOOK_EVERY; calls++)
 		stack_memory_of(memory, 1);
