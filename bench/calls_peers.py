@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""calls_peers: what the benches of `assay calls` share: hooks to compare with, the
-runtime, and running a command for its time.
-"""
+"""calls_peers: functions that the benches of `assay calls` share: hooks to compare with, the
+runtime, and running a command for its time."""
 
 import os
 import shutil
@@ -51,7 +50,7 @@ def need(name):
 
 
 def compile_c(work, name, source, *flags):
-    """A program or library of a text or a file; its path."""
+    """Builds a program or library from a text or a file; returns its path."""
     out = os.path.join(work, name)
     if not os.path.exists(source):
         with open(out + ".c", "w", encoding="ascii") as f:
@@ -70,7 +69,7 @@ def hooks(work, name, *flags):
 
 
 def assay_of(build):
-    """assay, and its runtime, of a build directory."""
+    """assay and its runtime, from a build directory."""
     program = os.path.abspath(os.path.join(build, "assay"))
     library = os.path.abspath(os.path.join(build, "runtime", "libassay-calls.so"))
     for path in (program, library):
@@ -80,7 +79,7 @@ def assay_of(build):
 
 
 def run(words, cwd=None, preload=None, **environment):
-    """Runs it to its end: seconds on the wall, seconds of CPU, peak bytes, what it printed."""
+    """Runs a command to its end; returns wall seconds, CPU seconds, peak bytes, and the output."""
     env = dict(os.environ, **environment)
     if preload:
         env["LD_PRELOAD"] = preload
@@ -99,7 +98,7 @@ def run(words, cwd=None, preload=None, **environment):
 
 
 def alternate(ways, rounds, measure):
-    """Each way once a round, the order turned round every time; {way: [results]}."""
+    """Runs each variant once a round, in an order that alternates; returns {variant: [results]}."""
     found = {way: [] for way in ways}
     for number in range(rounds):
         for way in ways if number % 2 == 0 else reversed(ways):

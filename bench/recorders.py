@@ -28,7 +28,7 @@ def perf():
 
 
 def compiled(source, work):
-    """A C program of this directory."""
+    """Builds a C program of this directory."""
     path = os.path.join(work, os.path.splitext(source)[0])
     subprocess.run([os.environ.get("CC", "cc"), "-O2", "-o", path, os.path.join(HERE, source)],
                    check=True)
@@ -36,7 +36,7 @@ def compiled(source, work):
 
 
 class Recorder:
-    """A recorder under way; its CPU time and memory are those of its own process."""
+    """A running recorder; its CPU time and memory are those of its own process."""
 
     def __init__(self, command, settle=1.5, env=None):
         self.command = command
@@ -48,7 +48,7 @@ class Recorder:
             sys.exit(f"{' '.join(command)} ended: {self.process.stderr.read().decode()}")
 
     def cpu_ns(self):
-        """By the scheduler's own count, of all its threads."""
+        """CPU time of all its threads, by the scheduler's own count."""
         total = 0
         for task in os.listdir(f"/proc/{self.process.pid}/task"):
             with open(f"/proc/{self.process.pid}/task/{task}/schedstat", encoding="ascii") as f:
@@ -63,7 +63,7 @@ class Recorder:
         return float("nan")
 
     def memory_mb(self):
-        """(most ever resident, its share of what is resident now), rings included."""
+        """(largest resident size, its share of the memory that is resident now), with rings."""
         return self._field("status", "VmHWM"), self._field("smaps_rollup", "Pss")
 
     def stop(self, patience=30):
@@ -81,7 +81,7 @@ class Recorder:
 
 
 def interval_of_median(values):
-    """By ranks: no form of the distribution is taken for granted."""
+    """By ranks, so that no form of the distribution is assumed."""
     spread = 0.98 * len(values) ** 0.5
     values = sorted(values)
     return (values[max(int(len(values) / 2 - spread), 0)],
@@ -89,7 +89,7 @@ def interval_of_median(values):
 
 
 def spread(values, scale=1.0, digits=2):
-    """Median, and quartiles in brackets (with few values: the least and the most)."""
+    """Median, and quartiles in brackets (for few values: the smallest and the largest)."""
     low, high = min(values), max(values)
     if len(values) >= 4:
         low, _, high = statistics.quantiles(values, n=4)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tags_peers: what the benches of event tags share: programs built with triggers and
-with what others need, and both kinds of recording.
-"""
+"""tags_peers: functions that the benches of event tags share: building programs with triggers and
+for other tracers, and recording with both."""
 
 import json
 import os
@@ -22,7 +21,7 @@ def assay_of(build):
 
 
 def tagged(assay, work, name, source, trigger, *flags):
-    """A program whose functions have triggers: as `assay tags flags` says."""
+    """Builds a program whose functions have triggers, with the flags of `assay tags flags`."""
     names = os.path.join(work, name + ".names")
     words = run([assay, "tags", "flags", "--names", names, "--trigger", trigger])["out"]
     return compile_c(work, name, source, *PLAIN, *flags, *shlex.split(words))
@@ -34,7 +33,7 @@ def ring_library(work):
 
 
 def place(work, name):
-    """A directory of this user's alone, empty."""
+    """An empty directory that belongs only to this user."""
     path = os.path.join(work, name)
     shutil.rmtree(path, ignore_errors=True)
     os.mkdir(path, 0o700)
@@ -42,7 +41,7 @@ def place(work, name):
 
 
 def check_ring(assay, work, events, memory):
-    """What the last run by itself left behind is what the rings can hold: it was recorded."""
+    """Checks the last run: its rings must hold as many events as fit."""
     data = os.path.join(work, "got.tags")
     shutil.rmtree(data, ignore_errors=True)
     run([assay, "tags", "get", "-q", "-o", data], ASSAY_TAGS_DIR=os.path.join(work, "rings"))

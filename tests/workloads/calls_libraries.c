@@ -74,7 +74,7 @@ static void known(void)
 		length += L(strlen, text);
 	}
 	need(length == 19000);
-	/* Of two versions, the one that is chosen by the processor. */
+	/* One of two versions, chosen by the processor type. */
 	need(L(memcpy, out, text, 4) == out && out[2] == 'e');
 	for (int i = 0; i < 5; i++)
 		sort(text, 19);
@@ -260,7 +260,10 @@ static void cancel(void)
 		L(usleep, 2000);
 		need(!L(pthread_cancel, thread));
 		L(pthread_join, thread, &result);
-		/* Cancelled before it got there, some time: then nothing is to be cleaned. */
+		/*
+		 * Sometimes the thread is cancelled before it reaches this point: then no clean-up
+		 * is necessary.
+		 */
 		need(result == PTHREAD_CANCELED && (cleaned == 10 || cleaned == 0));
 	}
 }
@@ -440,7 +443,7 @@ static APART int walk(const void *a, const void *b)
 	walked = L(backtrace, frames, 64);
 	names = L(backtrace_symbols, frames, walked);
 	need(walked > 3 && names != NULL);
-	/* libc's start is the last but one, if all could be walked through. */
+	/* libc's start function is the last but one, if the whole stack could be walked. */
 	for (int i = 0; i < walked; i++)
 		if (strstr(names[i], "__libc_start_main"))
 			walked = 0;

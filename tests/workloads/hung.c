@@ -41,7 +41,7 @@
 #define FILE_NODE 2
 #define SKIP 77
 
-/* Shared by the processes, in a file: the server has stopped to answer. */
+/* Shared by the processes, in a file: the server has stopped answering. */
 static volatile int *hung;
 static int hung_file;
 static bool hangs_later;
@@ -176,7 +176,7 @@ static void say_hung(void)
 		_exit(1);
 }
 
-/* The innermost function: it says that it is there, and is sampled. */
+/* The innermost function: it reports that it runs, and is sampled. */
 __attribute__((noinline)) static void run_deep(volatile char *frame)
 {
 	say_hung();
@@ -184,7 +184,7 @@ __attribute__((noinline)) static void run_deep(volatile char *frame)
 		frame[0]++;
 }
 
-/* Between this frame's ends there are pages that were never touched. */
+/* This frame contains pages that were never touched. */
 __attribute__((noinline)) static void *leave_gap(void *unused)
 {
 	volatile char untouched[UNTOUCHED];

@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 {
 	char self[64] = "";
 
-	/* By the name that it was executed under, which is not in argv. */
+	/* The name under which it was executed, which is not in argv. */
 	prctl(PR_GET_NAME, self);
 	if (!strncmp(self, LINK, strlen(LINK))) {
 		burn(20000);

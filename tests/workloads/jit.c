@@ -52,7 +52,7 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
 }
 
-/* Whole functions around the calls, so that stacks have something to show. */
+/* Whole functions around the calls, so that stacks have several frames. */
 __attribute__((noinline)) void run_generated(const uint8_t *memory, uint64_t end_ns)
 {
 	generated *long_one, *short_one;

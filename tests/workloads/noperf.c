@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * noperf [ERRNO] COMMAND...: runs it where perf_event_open is denied, as containers deny it. ERRNO:
- * what it says there, a number; without it EACCES.
+ * noperf [ERRNO] COMMAND...: runs a command for which perf_event_open fails, as in containers.
+ * ERRNO: the error number; EACCES if none is given.
  */
 #include <errno.h>
 #include <linux/filter.h>

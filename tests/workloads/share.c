@@ -89,7 +89,7 @@ static double exponential(struct program *p)
 	return sum;
 }
 
-/* Asleep, so that no time is spent outside the two functions. */
+/* It sleeps, so that no time is spent outside the two functions. */
 static void calibrate(struct program *p)
 {
 	const struct timespec pause = {.tv_nsec = 50000000};
@@ -99,7 +99,7 @@ static void calibrate(struct program *p)
 	p->rate = (double)(cycles() - count) / (double)(now_ns(CLOCK_MONOTONIC) - ns);
 }
 
-/* Runs one function until a point of CLOCK_MONOTONIC and books what it took. */
+/* Runs one function until a time of CLOCK_MONOTONIC, and adds the time that it took. */
 static void phase(struct program *p, int which, uint64_t until_ns)
 {
 	double ns = (double)(int64_t)(until_ns - p->mark_wall_ns);
@@ -115,8 +115,8 @@ static void phase(struct program *p, int which, uint64_t until_ns)
 }
 
 /*
- * As many whole turns as fit the time on average: stopped by the clock the
- * share would depend on who began.
+ * The number of whole turns that fit into the time on average. If the clock stopped it, the share
+ * would depend on the first function.
  */
 static void in_turn(struct program *p, const char *mode, double f_ms, double g_ms)
 {
@@ -140,7 +140,7 @@ static void in_step(struct program *p, double hz)
 	double period = 1e9 / hz;
 	uint64_t k = (uint64_t)((double)p->mark_wall_ns / period) + 1;
 
-	/* Points go by while the thread is off its CPU: those are skipped. */
+	/* Points that pass while the thread is off its CPU are skipped. */
 	for (; p->mark_wall_ns < p->end_ns; k++) {
 		double at = (double)k * period;
 

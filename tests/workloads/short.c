@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * short: a process that lives about 2 ms and is gone before anybody looks.
- *
- * All of its time is in short_spin(). Usage: short [MICROSECONDS].
+ * short: a process that lives for about 2 ms, too short for a look at /proc. All of its time is in
+ * short_spin(). Usage: short [MICROSECONDS].
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stacks_asm: assembly by hand with unwind tables by hand.
+ * stacks_asm: hand-written assembly with hand-written unwind tables. Each function calls the next;
+ * asm_spin loops while pushes and pops move the stack pointer.
  *
- * Each function calls the next; asm_spin loops where pushes and pops move the
- * stack pointer all the time.
- * uint64_t asm_outer(uint64_t turns);
+ *	uint64_t asm_outer(uint64_t turns);
  */
 	.text
 

@@ -43,7 +43,7 @@ static void fill(struct world *w, uint64_t number, int processes, int samples)
 		             i % 16 ? (uint64_t)i * 32 : number * 8192 + (uint64_t)i, number + 1);
 }
 
-/* All that ended is forgotten now and then, as in a measurement without an end. */
+/* Ended processes are deleted from time to time, as in a measurement without an end. */
 static void renew(struct world *w)
 {
 	struct profile *old = w->p;

@@ -69,7 +69,7 @@ struct cfi_rule {
 	uint8_t flags;
 	uint8_t save_count;
 	int32_t cfa_offset;
-	uint32_t saves; /* first in the table's saves; the return address's is the first of them */
+	uint32_t saves; /* index in the table's saves; the first save is the return address */
 };
 
 /*

@@ -4,7 +4,8 @@
 #include <math.h>
 
 /*
- * The target share of the budget: 15 % more is the whole budget; 15 % less is worth a higher rate.
+ * The target share of the budget. A cost 15 % above the target uses the whole budget; at 15 % below
+ * it, the rate is raised.
  */
 #define AIM 0.87
 #define WORTH (AIM / 1.15)

@@ -178,7 +178,7 @@ static APART void busy(unsigned n)
 		leaf(i);
 }
 
-/* A jump may leave a function between its entry and its own counting: one each time. */
+/* A jump may leave a function between its entry and its own counting, once each time. */
 static void ticks(void)
 {
 	struct itimerval timer = {{0, 200}, {0, 200}};

@@ -269,7 +269,7 @@ static void forking(void)
 static volatile int is_child;
 static volatile unsigned failed;
 
-/* Interrupted anywhere, its hooks included: how often it was called is not known. */
+/* Interrupted at any instruction, also in its hooks, so the number of its calls is unknown. */
 static APART void quiet(void)
 {
 	sink++;

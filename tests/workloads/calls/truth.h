@@ -93,7 +93,7 @@ UNSEEN static void truth_tell(void)
 		close(fd);
 }
 
-/* The last of all: priorities count downward at the end. */
+/* Runs last of all: priorities count downward at the end. */
 UNSEEN __attribute__((destructor(101))) static void truth_at_end(void)
 {
 	truth_tell();

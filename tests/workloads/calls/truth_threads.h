@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * truth_threads: several threads of one function, begun at once and waited for.
- *
- * It counts nothing and is not counted: what calls it is the threads' creator.
- * A thread that cannot be made ends the program with status 121. Any thread.
- * Uses: nothing of ours but truth.h.
+ * truth_threads: starts several threads of one function at the same time, and waits for them. Its
+ * functions are not counted: the threads' creator is the calling function. If a thread cannot be
+ * created, the program ends with status 121. Any thread. Uses: truth.h.
  */
 #ifndef TRUTH_THREADS_H
 #define TRUTH_THREADS_H

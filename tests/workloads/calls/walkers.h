@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * walkers: ten functions that call each other, w0() to w9(): onward(DEPTH) goes
- * every way through them, so many calls deep: by 10, 110, 1110, ... different
- * paths. Each counts itself; onward() is not seen. Any thread.
- * Uses: nothing of ours but truth.h.
+ * walkers: ten functions that call each other, w0() to w9(). onward(DEPTH) runs all call paths
+ * through them of this depth: 10, 110, 1110, ... different paths. Each function counts itself;
+ * onward() is not counted. Any thread. Uses: truth.h.
  */
 #ifndef WALKERS_H
 #define WALKERS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ways: functions of C with all ways in and out that the language and GCC have. Prints what
- * they return; how often each is called follows from main() (test_tags_plugin.py knows).
+ * ways: C functions with all entries and exits that the language and GCC have. Prints their
+ * results; main() determines how often each is called (test_tags_plugin.py has the numbers).
  */
 #include "assay/tags.h"
 
@@ -298,7 +298,7 @@ static int resolved(int x)
 	return x + 9;
 }
 
-/* Runs while the program is loaded: no trigger must be in it. */
+/* Runs while the program is loaded, so it must not have a trigger. */
 static void *resolver(void)
 {
 	return (void *)resolved;
