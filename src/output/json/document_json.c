@@ -121,7 +121,7 @@ static void print_tree(struct json_printing *p, const struct section *s)
 	static const struct tree_json_node of = {node_shown, node_keys};
 	struct json_tree t = {p, s};
 
-	tree_json(&p->j, BRANCHES(&s->tree->nodes), &of, &t, p->nested);
+	tree_json(&p->j, TREE_LINKS(&s->tree->nodes), &of, &t, p->nested);
 }
 
 static void print_sections(struct json_printing *p, const struct document *d);

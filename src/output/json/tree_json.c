@@ -3,7 +3,7 @@
 
 #include "base/memory/vec.h"
 
-void tree_json_recursion(struct json *j, const struct branch *branch)
+void tree_json_recursion(struct json *j, const struct tree_link *branch)
 {
 	if (!branch->levels)
 		return;
@@ -61,11 +61,11 @@ static void end_node(struct tree_json_writing *t)
 	t->open++;
 }
 
-void tree_json(struct json *j, struct branches b, const struct tree_json_node *of,
+void tree_json(struct json *j, struct tree_links b, const struct tree_json_node *of,
                const void *report, bool nested)
 {
 	struct tree_json_writing t = {.j = j, .nested = nested};
-	struct branch_walk w = {0};
+	struct tree_links_walk w = {0};
 	bool shown;
 
 	if (!nested)
@@ -77,7 +77,7 @@ void tree_json(struct json *j, struct branches b, const struct tree_json_node *o
 		begin_node(&t, w.depth);
 		of->keys(j, report, w.node);
 		end_node(&t);
-	} while (branches_step(b, &w, shown));
+	} while (tree_links_step(b, &w, shown));
 	close_down_to(&t, 0);
 	if (!nested)
 		json_end_array(j);

@@ -9,14 +9,14 @@ static uint32_t path_parent(void *ctx, uint32_t path)
 	return ((const struct call_tree_source *)ctx)->process->paths.items[path].parent;
 }
 
-static void path_steps(void *ctx, uint32_t path, struct planting_steps *out)
+static void path_steps(void *ctx, uint32_t path, struct tree_builder_steps *out)
 {
 	uint32_t function =
 	        ((const struct call_tree_source *)ctx)->process->paths.items[path].function;
 
-	vec_push(&out->all, (struct planting_step){.function = function,
-	                                           .again = (uint64_t)function + 1,
-	                                           .of = function});
+	vec_push(&out->all, (struct tree_builder_step){.function = function,
+	                                               .again = (uint64_t)function + 1,
+	                                               .of = function});
 }
 
 /* ID_NONE: functions that are too deep. */

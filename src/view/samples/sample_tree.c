@@ -28,7 +28,7 @@ static uint32_t path_parent(void *ctx, uint32_t path)
 	return g->view->profile->paths.items[path].parent;
 }
 
-static void path_steps(void *ctx, uint32_t path, struct planting_steps *out)
+static void path_steps(void *ctx, uint32_t path, struct tree_builder_steps *out)
 {
 	struct sample_tree *g = ctx;
 

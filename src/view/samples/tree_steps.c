@@ -3,29 +3,30 @@
 
 #define INLINES_MAX 64
 
-static struct planting_step function_step(struct view *v, uint32_t frame)
+static struct tree_builder_step function_step(struct view *v, uint32_t frame)
 {
 	const struct symbol *symbol = view_function(v, frame);
 	uint64_t function = (uint64_t)(uintptr_t)symbol;
 
 	/* Many functions may have no symbol, so only the same call address counts as recursion. */
 	if (!symbol->named)
-		return (struct planting_step){
+		return (struct tree_builder_step){
 		        .function = v->profile->frames.items[frame].frame.image + 1,
 		        .of = frame,
 		        .again = (uint64_t)frame << 1 | 1};
-	return (struct planting_step){.function = function,
-	                              .of = frame,
-	                              .again = symbol->range ? (uint64_t)frame << 1 | 1 : function};
+	return (struct tree_builder_step){.function = function,
+	                                  .of = frame,
+	                                  .again = symbol->range ? (uint64_t)frame << 1 | 1
+	                                                         : function};
 }
 
-static struct planting_step inlined_step(uint32_t frame, const char *name)
+static struct tree_builder_step inlined_step(uint32_t frame, const char *name)
 {
-	return (struct planting_step){.function = (uint64_t)(uintptr_t)name,
-	                              .of = frame,
-	                              .name = name,
-	                              .again = (uint64_t)(uintptr_t)name,
-	                              .inlined = true};
+	return (struct tree_builder_step){.function = (uint64_t)(uintptr_t)name,
+	                                  .of = frame,
+	                                  .name = name,
+	                                  .again = (uint64_t)(uintptr_t)name,
+	                                  .inlined = true};
 }
 
 /* The functions inlined at a frame, outermost first, terminated by NULL. */
@@ -46,7 +47,7 @@ static const char *const *inlined_at(struct tree_steps *s, uint32_t frame)
 	return &s->inlined.items[s->chains[frame] - 1];
 }
 
-void tree_steps_add(struct tree_steps *s, uint32_t frame, struct planting_steps *out)
+void tree_steps_add(struct tree_steps *s, uint32_t frame, struct tree_builder_steps *out)
 {
 	vec_push(&out->all, function_step(s->view, frame));
 	for (const char *const *name = inlined_at(s, frame); *name; name++)

@@ -10,7 +10,7 @@
 #define ASSAY_VIEW_SAMPLES_TREE_STEPS_H
 
 #include "view/filter.h"
-#include "view/tree/planting.h"
+#include "view/tree/tree_builder.h"
 
 struct tree_steps {
 	struct view *view;
@@ -22,7 +22,7 @@ struct tree_steps {
 
 void tree_steps_begin(struct tree_steps *s, struct view *v, const struct selection *selection,
                       double limit);
-void tree_steps_add(struct tree_steps *s, uint32_t frame, struct planting_steps *out);
+void tree_steps_add(struct tree_steps *s, uint32_t frame, struct tree_builder_steps *out);
 void tree_steps_done(struct tree_steps *s);
 
 #endif

@@ -20,23 +20,23 @@ static uint32_t path_parent(void *ctx, uint32_t path)
 
 /* Functions are equal if name and file are equal; an inlined function differs from the same
  * function called. */
-static struct planting_step line_step(const struct symbolized_profile *n, uint32_t place,
-                                      uint32_t line, bool inlined)
+static struct tree_builder_step line_step(const struct symbolized_profile *n, uint32_t place,
+                                          uint32_t line, bool inlined)
 {
 	const struct named_function *f = &n->functions.items[n->lines.items[line].function];
 	uint32_t image = n->places.items[place].image;
 	uint64_t file = image == NAMED_NONE ? 0 : n->images.items[image].name;
 	uint64_t function = (uint64_t)f->name << 32 | file << 1 | inlined;
 
-	return (struct planting_step){.function = function,
-	                              .again = function,
-	                              .name = intern_text(&n->texts, f->name),
-	                              .of = image,
-	                              .inlined = inlined};
+	return (struct tree_builder_step){.function = function,
+	                                  .again = function,
+	                                  .name = intern_text(&n->texts, f->name),
+	                                  .of = image,
+	                                  .inlined = inlined};
 }
 
 /* Appends the functions of the path's place, outermost first. */
-static void path_steps(void *ctx, uint32_t path, struct planting_steps *out)
+static void path_steps(void *ctx, uint32_t path, struct tree_builder_steps *out)
 {
 	const struct named_selection *s = ctx;
 	const struct symbolized_profile *n = s->n;

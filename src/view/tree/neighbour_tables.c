@@ -18,7 +18,7 @@ struct tree_functions {
 	VEC(uint32_t) nodes;   /* per function: its first node */
 	struct id_table index; /* of `steps` */
 	VEC(struct step_function {
-		uint64_t step; /* as in struct planting_step */
+		uint64_t step; /* as in struct tree_builder_step */
 		uint32_t function;
 	})
 	steps;
@@ -173,8 +173,8 @@ static void sum_up(struct neighbour_rows *r, const struct tree_functions *f, con
                    enum neighbours_of of)
 {
 	const struct view_tree *t = r->tree;
-	struct branches branches = BRANCHES(&t->nodes);
-	struct branch_walk w = {0};
+	struct tree_links branches = TREE_LINKS(&t->nodes);
+	struct tree_links_walk w = {0};
 	struct neighbours n;
 	bool into;
 
@@ -189,7 +189,7 @@ static void sum_up(struct neighbour_rows *r, const struct tree_functions *f, con
 			add_rows(r, f, &n);
 			add_node(r, w.node, at);
 		}
-	} while (branches_step(branches, &w, into));
+	} while (tree_links_step(branches, &w, into));
 	neighbours_done(&n);
 }
 

@@ -15,14 +15,14 @@ static uint32_t path_parent(void *of, uint32_t path)
 	return t->model->parent(t->ctx, path);
 }
 
-static void path_steps(void *of, uint32_t path, struct planting_steps *out)
+static void path_steps(void *of, uint32_t path, struct tree_builder_steps *out)
 {
 	struct view_tree *t = of;
 
 	t->model->steps(t->ctx, path, out);
 }
 
-static void add_node(void *of, struct branch branch, const struct planting_step *step)
+static void add_node(void *of, struct tree_link branch, const struct tree_builder_step *step)
 {
 	struct view_tree *t = of;
 	struct view_node node = {.branch = branch, .owner = ID_NONE};
@@ -42,7 +42,7 @@ static void add_node(void *of, struct branch branch, const struct planting_step 
 		vec_push(&t->self, (union view_value){0});
 }
 
-static const struct planting_model planting = {path_parent, path_steps, add_node};
+static const struct tree_source builder = {path_parent, path_steps, add_node};
 
 struct view_tree *view_tree_new(const struct view_tree_model *model, void *ctx, size_t paths,
                                 size_t measures)
@@ -53,7 +53,7 @@ struct view_tree *view_tree_new(const struct view_tree_model *model, void *ctx, 
 	t->ctx = ctx;
 	t->measures = measures;
 	t->source = row_source_new(t);
-	planting_begin(&t->planting, &planting, t, paths);
+	tree_builder_begin(&t->builder, &builder, t, paths);
 	return t;
 }
 
@@ -72,19 +72,20 @@ void view_tree_free(struct view_tree *t)
 
 void view_tree_whole(struct view_tree *t)
 {
-	t->planting.whole = true;
+	t->builder.whole = true;
 }
 
 uint32_t view_tree_owner(struct view_tree *t, uint32_t owner, const char *name)
 {
-	const struct planting_step step = {.function = OWNER | owner, .name = name, .of = ID_NONE};
+	const struct tree_builder_step step = {
+	        .function = OWNER | owner, .name = name, .of = ID_NONE};
 
-	return planting_node(&t->planting, TREE_ROOT, &step);
+	return tree_builder_node(&t->builder, TREE_ROOT, &step);
 }
 
 uint32_t view_tree_at(struct view_tree *t, uint32_t owner, uint32_t first, uint32_t path)
 {
-	return plant(&t->planting, owner, first, path);
+	return tree_builder_add_path(&t->builder, owner, first, path);
 }
 
 static struct cell cell_of(const struct view_tree *t, union view_value value, size_t measure)
@@ -140,11 +141,11 @@ void view_tree_finish(struct view_tree *t, const char *const *by, size_t count)
 {
 	struct row_order o;
 
-	planting_end(&t->planting, BRANCHES(&t->nodes));
+	tree_builder_end(&t->builder, TREE_LINKS(&t->nodes));
 	sum_up(t);
 	t->source->rows = (uint32_t)t->nodes.count;
 	row_order_init(&o, t->source, by, count, count);
-	branches_link(BRANCHES(&t->nodes), row_order_compare, &o);
+	tree_links_link(TREE_LINKS(&t->nodes), row_order_compare, &o);
 	row_order_done(&o);
 }
 

@@ -11,21 +11,21 @@
  *	view_tree_add(t, node, measure, cell_int(7));
  *	view_tree_finish(t, by, count);
  *
- * One rule for recursion holds for all trees: whole repeated rounds are folded (rounds.h), and no
- * path is moved below another caller. A node's total includes all its descendants. Functions deeper
- * than TREE_DEPTH_MAX share one node, "[deeper]". Children are sorted by the columns of
+ * One rule for recursion holds for all trees: whole repeated rounds are folded (recursion.h), and
+ *no path is moved below another caller. A node's total includes all its descendants. Functions
+ *deeper than TREE_DEPTH_MAX share one node, "[deeper]". Children are sorted by the columns of
  * view_tree_finish(). Nothing fails. One thread. Uses: base, view.
  */
 #ifndef ASSAY_VIEW_TREE_VIEW_TREE_H
 #define ASSAY_VIEW_TREE_VIEW_TREE_H
 
 #include "view/rows/rows.h"
-#include "view/tree/planting.h"
+#include "view/tree/tree_builder.h"
 
 struct view_tree_model {
 	uint32_t (*parent)(void *ctx, uint32_t path); /* the root's path is 0 */
 	/* Appends the steps of the path's last place, outermost first. */
-	void (*steps)(void *ctx, uint32_t path, struct planting_steps *out);
+	void (*steps)(void *ctx, uint32_t path, struct tree_builder_steps *out);
 };
 
 /* Of a measure of whole or of real numbers. */
@@ -35,14 +35,14 @@ union view_value {
 };
 
 struct view_node {
-	struct branch branch;
+	struct tree_link branch;
 	uint32_t owner; /* of the first node on the way here; ID_NONE: none */
 	struct {
 		uint64_t function;
 		const char *name;
 		uint32_t of;
 		bool inlined;
-	} step;        /* as in struct planting_step; of the root: zeros */
+	} step;        /* as in struct tree_builder_step; of the root: zeros */
 	bool is_owner; /* a process, not a function */
 	bool empty;    /* neither the node nor a descendant has a value */
 };
@@ -59,7 +59,7 @@ struct view_tree {
 	struct row_source *source;  /* rows are nodes; its model is this tree */
 	/* Appends text after a node's name: "  open so far"; NULL: none. */
 	void (*marks)(const struct view_tree *t, uint32_t node, struct buf *out);
-	struct planting planting;
+	struct tree_builder builder;
 };
 
 struct view_tree *view_tree_new(const struct view_tree_model *model, void *ctx, size_t paths,

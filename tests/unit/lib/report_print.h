@@ -33,7 +33,7 @@ static inline void report_json(struct report *r, bool nested, struct buf *out)
 
 /* The figures of one node. */
 struct tree_node {
-	struct branch branch;
+	struct tree_link branch;
 	uint32_t id;
 	uint64_t samples, self_samples, blocked_ns;
 	double share;

@@ -24,13 +24,13 @@ static uint32_t parent_of(void *ctx, uint32_t path)
 	return ((const struct model *)ctx)->parents[path];
 }
 
-static void steps_of(void *ctx, uint32_t path, struct planting_steps *out)
+static void steps_of(void *ctx, uint32_t path, struct tree_builder_steps *out)
 {
 	uint32_t function = ((const struct model *)ctx)->functions[path];
 
-	vec_push(&out->all, (struct planting_step){.function = function + 1,
-	                                           .again = function + 1,
-	                                           .name = names[function]});
+	vec_push(&out->all, (struct tree_builder_step){.function = function + 1,
+	                                               .again = function + 1,
+	                                               .name = names[function]});
 }
 
 static struct cell name_cell(const struct row_source *s, const struct column *c, uint32_t row,

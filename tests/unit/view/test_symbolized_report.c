@@ -102,7 +102,7 @@ static int64_t total_at(const struct view_tree *t, const char *path)
 static void the_tree_adds_up(void)
 {
 	struct report_request o = {.limit = -1, .tree = true};
-	const struct branch *branch;
+	const struct tree_link *branch;
 	struct symbolized_report *r;
 	struct named_fixture x;
 

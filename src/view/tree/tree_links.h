@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * branches: the links between the nodes of a tree, for any kind of node.
+ * tree_links: the links between the nodes of a tree, for any kind of node.
  *
- * A node is any struct that begins with a struct branch. The nodes are in an array: [0] is the
- * root, and callers come before callees. BRANCHES() refers to such an array. branches_link() links
- * the children of each node in order. branches_step() walks over the nodes:
+ * A node is any struct that begins with a struct tree_link. The nodes are in an array: [0] is the
+ * root, and callers come before callees. TREE_LINKS() refers to such an array. tree_links_link()
+ *links the children of each node in order. tree_links_step() walks over the nodes:
  *
- *	struct branch_walk w = {0};
+ *	struct tree_links_walk w = {0};
  *	do
  *		shown = ...nodes.items[w.node]...
- *	while (branches_step(BRANCHES(&t->nodes), &w, shown));
+ *	while (tree_links_step(TREE_LINKS(&t->nodes), &w, shown));
  *
  * Nothing is allocated beyond a call, and nothing fails. Uses: base.
  */
-#ifndef ASSAY_VIEW_TREE_BRANCHES_H
-#define ASSAY_VIEW_TREE_BRANCHES_H
+#ifndef ASSAY_VIEW_TREE_TREE_LINKS_H
+#define ASSAY_VIEW_TREE_TREE_LINKS_H
 
 #include "base/memory/hash.h"
 
@@ -24,32 +24,32 @@
 
 #define TREE_ROOT 0
 
-struct branch {
+struct tree_link {
 	uint32_t parent;            /* for the root: the root itself */
 	uint32_t first_child, next; /* ID_NONE: none */
 	uint32_t levels;            /* depth of the recursion that begins here; 0: none */
 	uint32_t round;             /* number of functions that call each other in this recursion */
 };
 
-struct branches {
+struct tree_links {
 	void *nodes;
 	size_t count, size; /* `size`: bytes per node */
 };
 
-#define BRANCHES(v) ((struct branches){(v)->items, (v)->count, sizeof(*(v)->items)})
+#define TREE_LINKS(v) ((struct tree_links){(v)->items, (v)->count, sizeof(*(v)->items)})
 
 /* A new node below `parent`, without children or siblings. */
-struct branch branch_below(uint32_t parent);
+struct tree_link tree_link_below(uint32_t parent);
 
-struct branch *branch_at(struct branches b, uint32_t node);
+struct tree_link *tree_link_at(struct tree_links b, uint32_t node);
 
 /* Links the children of each node. `compare` gets pointers to two node indexes (uint32_t), as
  * qsort_r() passes them. */
-void branches_link(struct branches b, int (*compare)(const void *, const void *, void *),
-                   void *ctx);
+void tree_links_link(struct tree_links b, int (*compare)(const void *, const void *, void *),
+                     void *ctx);
 
 /* The position of a walk; zeros: at the root. */
-struct branch_walk {
+struct tree_links_walk {
 	uint32_t node;
 	unsigned depth;
 };
@@ -58,6 +58,6 @@ struct branch_walk {
  * Moves to the next node, depth first and without recursion: a hostile file may hold very deep
  * paths. `into`: visit the children of this node too. Returns false after the last node.
  */
-bool branches_step(struct branches b, struct branch_walk *w, bool into);
+bool tree_links_step(struct tree_links b, struct tree_links_walk *w, bool into);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/tree/rounds.h"
+#include "view/tree/recursion.h"
 
 /* The largest number of functions calling each other that is folded as a recursion. */
 #define ROUND_MAX 8
 
-void rounds_add(struct rounds *r, uint32_t parent, uint64_t again)
+void recursion_add(struct recursion *r, uint32_t parent, uint64_t again)
 {
-	vec_push(&r->nodes, (struct rounds_node){.parent = parent, .again = again});
+	vec_push(&r->nodes, (struct recursion_node){.parent = parent, .again = again});
 }
 
-void rounds_done(struct rounds *r)
+void recursion_done(struct recursion *r)
 {
 	vec_done(&r->nodes);
 }
@@ -18,9 +18,9 @@ void rounds_done(struct rounds *r)
  * The length of the round that `again` completes below `node`, if the functions of the round equal
  * those of the round before; 0: no round is complete.
  */
-static uint32_t round_of(const struct rounds *r, uint32_t node, uint64_t again)
+static uint32_t round_of(const struct recursion *r, uint32_t node, uint64_t again)
 {
-	const struct rounds_node *nodes = r->nodes.items;
+	const struct recursion_node *nodes = r->nodes.items;
 	uint64_t above[2 * ROUND_MAX];
 	uint32_t count = 0;
 
@@ -41,7 +41,7 @@ static uint32_t round_of(const struct rounds *r, uint32_t node, uint64_t again)
 	return 0;
 }
 
-static uint32_t ancestor(const struct rounds *r, uint32_t node, uint32_t steps)
+static uint32_t ancestor(const struct recursion *r, uint32_t node, uint32_t steps)
 {
 	while (steps--)
 		node = r->nodes.items[node].parent;
@@ -49,10 +49,10 @@ static uint32_t ancestor(const struct rounds *r, uint32_t node, uint32_t steps)
 }
 
 /* Moves back to the node of the same step, one round earlier. */
-static void go_back(struct rounds *r, struct rounds_place *at, uint32_t round)
+static void go_back(struct recursion *r, struct recursion_place *at, uint32_t round)
 {
 	uint32_t node = ancestor(r, at->node, round - 1), top = ancestor(r, node, round - 1);
-	struct rounds_node *first = &r->nodes.items[top];
+	struct recursion_node *first = &r->nodes.items[top];
 
 	at->levels = at->levels && at->top == top && at->since == round - 1 ? at->levels + 1 : 2;
 	at->node = node;
@@ -64,7 +64,7 @@ static void go_back(struct rounds *r, struct rounds_place *at, uint32_t round)
 	first->round = round;
 }
 
-bool rounds_fold(struct rounds *r, struct rounds_place *at, uint64_t again)
+bool recursion_fold(struct recursion *r, struct recursion_place *at, uint64_t again)
 {
 	uint32_t round = again ? round_of(r, at->node, again) : 0;
 
