@@ -58,7 +58,8 @@ struct session_options {
 	bool frequency_asked;  /* given by the user, not the default */
 	bool machine_wide;
 	const proc_ids *pids; /* processes to follow; empty with machine_wide or a command */
-	char **command;       /* NULL-terminated argv, or NULL; with pids it is not sampled */
+	/* NULL-terminated; NULL: none. With pids the command runs and is not sampled. */
+	char **command;
 	uint64_t duration_ns; /* sampling ends after this time; 0: no limit */
 	bool user_callchain;  /* by the kernel, along frame pointers, unless unwind is set*/
 	bool unwind;          /* walk stacks with unwind tables while recording */

@@ -355,7 +355,7 @@ static void a_handler_in_a_cost_sample_moves_no_time(void)
 	}
 }
 
-/* Readings of a hook's cost that took the slow path or too long are no samples. */
+/* Hooks that took the slow path, or too long, are not used as readings of the cost. */
 static void a_cost_sample_is_of_the_fast_path(void)
 {
 	struct assay_calls_sample *enter;

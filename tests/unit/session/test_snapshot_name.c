@@ -14,7 +14,7 @@ static bool is_there(const char *path)
 	return access(path, F_OK) == 0;
 }
 
-/* A snapshot of that moment, written; its name is the caller's. */
+/* Writes a snapshot with the name of that moment; the caller frees the name. */
 static char *make(struct snapshot_names *n, int64_t wall_s, char **gone)
 {
 	struct error err = {0};
