@@ -94,8 +94,8 @@ def callers_and_callees_are_tables(t):
             {"main": (1, 160), "fib": (6, 150)}, "callers of fib")
     t.equal({row["function"]: row["calls"] for row in process["callees"]},
             {"[self]": 1, "sort": 2, "strlen": 7, "setjmp": 3, "fib": 1}, "called by main")
-    result = t.assay("report", "--callers", "nobody", data, status=1)
-    t.has(result.err, "no function that was called has the name nobody")
+    result = t.assay("report", "--callers", "absent", data, status=1)
+    t.has(result.err, "no function that was called has the name absent")
     text = t.assay("report", "-g", "--percent-limit", "0", data).out
     t.has(text, "  fib  (recursion, 3 levels)")
 

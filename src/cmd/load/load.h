@@ -55,7 +55,7 @@ const char *load_file(const struct load_options *o, size_t n);
 /* Appends the words of a command line that reads the same, each after a blank. */
 void load_words(const struct load_options *o, struct buf *out);
 
-/* What can be told of files of samples without reading them: that one is there, and begins so. */
+/* Checks of files of samples without reading them: the file exists and begins as one of samples. */
 int load_check(const struct load_options *o, struct error *err);
 int load_profile(struct profile **out, const struct load_options *o, struct error *err);
 int load_ticks(struct ticks *t, const struct load_options *o, struct error *err);

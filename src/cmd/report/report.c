@@ -237,7 +237,7 @@ const struct command cmd_report = {
                 "Format) and profiles in pprof's form, of whatever producer; the content tells "
                 "which it is, and the report is that of its kind. "
                 "Without FILE it is perf.data, assay.calls or assay.tags in this directory: of "
-                "several, the newest of those that the other options are about.\n\n"
+                "several, the newest one to which the other options apply.\n\n"
                 "A report begins with a summary: what was recorded, where the time went, the "
                 "largest processes and functions, what limits the figures, and command lines that "
                 "show more. --full prints all tables after it. An option that asks for a table "

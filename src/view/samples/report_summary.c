@@ -316,7 +316,7 @@ static void next_for_waiting(const struct report_summing *g)
 		                  "also where the threads wait");
 	if (waiting_share(r, a->runnable_ns) > RUNNABLE_SHARE)
 		summary_elsewhere(g->summary, "record -a -- COMMAND",
-		                  "which programs used the CPUs meanwhile");
+		                  "which programs used the CPUs while it ran");
 }
 
 static void next(const struct report_summing *g)

@@ -187,7 +187,7 @@ static void programs(const struct summary *s, struct document *d)
 	document_end(d);
 }
 
-/* The number of the largest part that is not told yet; the number of parts: there is none. */
+/* The index of the largest part that is not in the text yet; the number of parts if all are. */
 static size_t largest_part(const struct summary *s, const bool *told)
 {
 	size_t most = s->parts.count;

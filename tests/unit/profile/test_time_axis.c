@@ -66,7 +66,7 @@ static void add_random(struct truth *t, uint32_t rows)
 	add(t, track, after, row, weight);
 }
 
-static void what_was_added_is_read(void)
+static void each_added_sample_is_read(void)
 {
 	struct truth t;
 	struct time_cursor c[3];
@@ -215,7 +215,7 @@ static void samples_are_small(void)
 
 int main(void)
 {
-	RUN(what_was_added_is_read);
+	RUN(each_added_sample_is_read);
 	RUN(sums_are_exact_within_the_limit);
 	RUN(time_never_goes_back);
 	RUN(rows_beyond_the_limit_raise_it);

@@ -318,7 +318,7 @@ static void filters_choose_paths_of_the_tree(void)
 	report = fixture_report(&f);
 	report.request.filter.function = (struct filter_list){names, 1};
 	t = call_tree_new(&of);
-	CHECK_EQ((int64_t)cell_number(t->total.items[CALL_TREE_NET]),
+	CHECK_EQ((int64_t)cell_number(view_tree_total_of(t, 0, CALL_TREE_NET)),
 	         (int64_t)of.process->paths.items[f.cmp].net_ns);
 	CHECK(t->nodes.count > 1);
 	view_tree_free(t);
