@@ -114,7 +114,9 @@ static double process_share(const void *model, size_t line)
 {
 	const struct process_line *l = &((const struct processes *)model)->names.items[line];
 
-	return l->idle_samples > l->user_samples + l->kernel_samples ? 0 : l->share;
+	bool ran = l->user_samples + l->kernel_samples > l->idle_samples;
+
+	return ran || l->runnable_ns + l->blocked_ns ? l->share : 0;
 }
 
 static void processes(struct report_summing *g)

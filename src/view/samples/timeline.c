@@ -43,17 +43,17 @@ static uint64_t rounded_up(uint64_t ns, uint64_t step_ns)
 }
 
 /* False if the time is too short for two windows, or not known. */
-static bool divide(struct timeline *t, const struct profile *p)
+static bool divide(struct timeline *t, const struct profile *p, const struct profile_event *e)
 {
-	uint64_t from_ns, to_ns;
+	uint64_t least_ns = e->period_ns * TIMELINE_TICKS, from_ns, to_ns, window_ns;
 
 	span(p, &from_ns, &to_ns);
 	t->step_ns = time_axis_step_ns(&p->axis);
 	if (!from_ns || from_ns >= to_ns || (to_ns - from_ns) / 2 < t->step_ns)
 		return false;
 	t->start_ns = from_ns / t->step_ns * t->step_ns;
-	t->window_ns = rounded_up((to_ns - t->start_ns + TIMELINE_WINDOWS - 1) / TIMELINE_WINDOWS,
-	                          t->step_ns);
+	window_ns = (to_ns - t->start_ns + TIMELINE_WINDOWS - 1) / TIMELINE_WINDOWS;
+	t->window_ns = rounded_up(window_ns > least_ns ? window_ns : least_ns, t->step_ns);
 	t->windows = (size_t)((to_ns - t->start_ns + t->window_ns - 1) / t->window_ns);
 	return t->windows > 1;
 }
@@ -114,7 +114,7 @@ struct timeline *timeline_new(struct view *v, const struct selection *s, const s
 	uint8_t *line_of;
 
 	choose_lines(t, p, limit);
-	if (!t->count || !divide(t, profile)) {
+	if (!t->count || !divide(t, profile, &profile->events.items[s->event])) {
 		free(t);
 		return NULL;
 	}

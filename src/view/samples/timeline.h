@@ -15,6 +15,7 @@
 
 #define TIMELINE_WINDOWS 48
 #define TIMELINE_LINES 8
+#define TIMELINE_TICKS 10 /* of a clock in the shortest window, for each CPU */
 
 struct timeline_line {
 	const struct process_line *process;
