@@ -94,11 +94,13 @@ def parts_of_the_machine_add_up(t):
 @test
 def the_report_says_which_part_it_is_about(t):
     data, edges = record(t)
-    text = run(ASSAY, "report", "--time", f"{edges[1]},{edges[2]}", data).out
+    text = run(ASSAY, "report", "--full", "--time", f"{edges[1]},{edges[2]}", data).out
     t.has(text, "\npart        from +")
     t.has(text, "known for the whole recording only")
-    t.equal(run(ASSAY, "report", "--time", "0%,100%", data).out, run(ASSAY, "report", data).out,
-            "the whole time")
+    whole, all_of_it = (run(ASSAY, "report", "--full", *words, data).out
+                        for words in ([], ["--time", "0%,100%"]))
+    t.equal(all_of_it.split("\nnext ")[0], whole.split("\nnext ")[0], "the summary of the whole time")
+    t.equal(all_of_it.split("\nOne command")[1], whole.split("\nOne command")[1], "the whole time")
 
 
 @test
@@ -113,7 +115,7 @@ def windows_show_the_phases(t):
     began, slept, woke, ended = ((round(float(edge) * 1e9) - start) // window for edge in edges)
     t.equal(weights[slept + 2:woke], [0] * (woke - slept - 2), "windows while it slept")
     t.true(any(weights[began:slept]) and any(weights[woke:ended + 1]), "windows of the loops")
-    text = run(ASSAY, "report", data).out
+    text = run(ASSAY, "report", "--full", data).out
     t.has(text, f"\nOver time, {len(weights)} windows of ")
     part = report(data, "--process-limit", "0", "--time", f"{edges[0]},{edges[1]}")["timeline"]
     t.true(part["start_ns"] <= round(float(edges[0]) * 1e9) < part["start_ns"] + part["step_ns"],

@@ -472,7 +472,7 @@ def a_full_disk_ends_a_session_and_the_written_part_is_kept(t):
         t.has(result.err, "assay: stop: no session 'default' is running", "after the message")
         t.has(result.out, "Session default: ended by an error\n")
         t.has(result.err, f"assay: stop: the session 'default' ended by an error: {more}")
-        t.has(re.sub(r"\n +", " ", result.out), f"error      {more}")
+        t.has(re.sub(r"\n +", " ", result.out), f"error       {more}")
         t.lacks(result.err, full, "the message of status again")
         t.true(t.json(t.path("report").read_text())["samples"] > 0, "samples until then")
 

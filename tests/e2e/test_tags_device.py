@@ -233,7 +233,11 @@ def a_ctf_trace_of_others_of_the_same_capture_gives_the_same_report(t):
                               id_bits=id_bits, time_bits=time_bits)
         report = t.report(directory)
         Against(t, report, machine.truth, f"{seed}, {id_bits} and {time_bits} bits").all()
-        t.equal(report, reported(t, machine), f"machine {seed}: the report of a foreign trace")
+        own = reported(t, machine)
+        # The command lines name the directories.
+        report["summary"].pop("next")
+        own["summary"].pop("next")
+        t.equal(report, own, f"machine {seed}: the report of a foreign trace")
 
 
 @test

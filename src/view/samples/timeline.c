@@ -45,12 +45,14 @@ static uint64_t rounded_up(uint64_t ns, uint64_t step_ns)
 /* False if the time is too short for two windows, or not known. */
 static bool divide(struct timeline *t, const struct profile *p, const struct profile_event *e)
 {
-	uint64_t least_ns = e->period_ns * TIMELINE_TICKS, from_ns, to_ns, window_ns;
+	uint64_t from_ns, to_ns, least_ns, window_ns;
 
 	span(p, &from_ns, &to_ns);
 	t->step_ns = time_axis_step_ns(&p->axis);
-	if (!from_ns || from_ns >= to_ns || (to_ns - from_ns) / 2 < t->step_ns)
+	if (!from_ns || from_ns >= to_ns || to_ns > INT64_MAX ||
+	    (to_ns - from_ns) / 2 < t->step_ns || (to_ns - from_ns) / TIMELINE_TICKS < e->period_ns)
 		return false;
+	least_ns = e->period_ns * TIMELINE_TICKS;
 	t->start_ns = from_ns / t->step_ns * t->step_ns;
 	window_ns = (to_ns - t->start_ns + TIMELINE_WINDOWS - 1) / TIMELINE_WINDOWS;
 	t->window_ns = rounded_up(window_ns > least_ns ? window_ns : least_ns, t->step_ns);
