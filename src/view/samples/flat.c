@@ -311,7 +311,7 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 	intern_init(&g.lines);
 	if (is_memorable(request))
 		g.memo = xcalloc(v->profile->frames.count + 1, sizeof(*g.memo));
-	if (request->intervals || (request->steps && s->witness.count))
+	if (request->intervals || request->groups || (request->steps && s->witness.count))
 		g.group_of = group_confidence_groups_new(v);
 	vec_each (id, &s->rows)
 		add_row(&g, *id);
@@ -321,19 +321,43 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 	vec_each (id, &s->waits)
 		add_wait(&g, *id);
 	fill_shares(f);
-	if (g.group_of)
+	if (request->intervals || (request->steps && s->witness.count))
 		fill_intervals(&g, s);
+	if (request->groups)
+		f->group_of = g.group_of;
+	else
+		free(g.group_of);
 	free(g.memo);
-	free(g.group_of);
 	id_table_done(&g.index);
 	intern_done(&g.lines);
 	return f;
+}
+
+void flat_intervals(struct flat *f, const struct selection *s, const size_t *rows, size_t count)
+{
+	struct group_confidence_group *groups = xcalloc(count + 1, sizeof(*groups));
+	uint32_t *group_of = group_confidence_groups_new(f->view);
+
+	for (size_t i = 0; i < count; i++)
+		groups[i].share = f->rows.items[rows[i]].share;
+	vec_each (id, &s->rows)
+		for (size_t i = 0; i < count; i++)
+			if (f->group_of[*id] == rows[i])
+				group_of[*id] = (uint32_t)i;
+	group_confidence_intervals(f->view, s, group_of, groups, count);
+	for (size_t i = 0; i < count; i++) {
+		f->rows.items[rows[i]].low = groups[i].low;
+		f->rows.items[rows[i]].high = groups[i].high;
+	}
+	free(group_of);
+	free(groups);
 }
 
 void flat_free(struct flat *f)
 {
 	if (!f)
 		return;
+	free(f->group_of);
 	vec_done(&f->rows);
 	free(f);
 }

@@ -20,7 +20,8 @@ struct flat_request {
 	enum flat_key keys[FLAT_KEYS];
 	size_t key_count;
 	bool children;
-	bool intervals; /* compute low and high */
+	bool intervals; /* compute low and high of all rows */
+	bool groups;    /* keep what flat_intervals() needs */
 	bool steps;     /* compare with the second clock */
 };
 
@@ -46,13 +47,17 @@ struct flat {
 	uint64_t samples, weight, runnable_ns, blocked_ns; /* of all rows */
 	uint64_t base_samples, base_weight;
 	bool has_waits;
-	uint64_t least; /* rows with fewer samples are not shown; set by flat_rows() */
+	uint32_t *group_of; /* with request.groups: per profile row */
+	uint64_t least;     /* rows with fewer samples are not shown; set by flat_rows() */
 };
 
 /* Groups the rows and waits of the selection. */
 struct flat *flat_new(struct view *v, const struct selection *s,
                       const struct flat_request *request);
 void flat_free(struct flat *f);
+
+/* Computes low and high of these rows alone, which is faster than for all rows. */
+void flat_intervals(struct flat *f, const struct selection *s, const size_t *rows, size_t count);
 
 /* A time as a share of the selection's base; by the samples if the base has no time. */
 double flat_share(const struct flat *f, uint64_t weight, uint64_t samples);

@@ -157,6 +157,7 @@ static void reasons(struct report_summing *g)
 {
 	g->summary->share_title = "of samples";
 	g->count = summary_largest(g->flat->rows.count, busy_share, g->flat, g->largest);
+	flat_intervals(g->flat, &g->report->selection, g->largest, g->count);
 	for (size_t i = 0; i < g->count; i++) {
 		const struct flat_row *row = &g->flat->rows.items[g->largest[i]];
 		struct summary_reason *reason = summary_reason(g->summary, row->share);
@@ -345,7 +346,7 @@ void report_summary(struct document *d, const struct report *r,
 	static const struct flat_request request = {
 	        .keys = {FLAT_PROCESS, FLAT_IMAGE, FLAT_FUNCTION, FLAT_MODE},
 	        .key_count = 4,
-	        .intervals = true};
+	        .groups = true};
 	struct report_summing g = {.report = r};
 	struct summary s;
 
