@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""attacks: attacks of another user against root's assay, for tests that run one of them or all.
+"""attacks: attacks of another user against root's assay; a test runs one of them or all.
 
     attacks.neighbour(t, "names", "60")         # tests/workloads/neighbour.c as user 65534
     hung, pids = attacks.hung(t, "program")     # tests/workloads/hung.c as user 4242

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """calls_table: writes tables of call paths by the layout in docs/FORMAT.md.
 
-A second hand at the format, for recordings: what a report says of such a file
-is known, for one tick is one ns and all figures are given.
+A second implementation of the format, independent of assay's writer. The report on such a file is
+known in advance, since all figures are given and one tick is one ns.
 
     table = Table("prog", 42)
     main = table.path(0, "main", calls=1, net=1000)
@@ -40,7 +40,7 @@ class Table:
         return len(self.nodes) - 1
 
     def path(self, parent, name, library=False, counted=False, inherited=False, **figures):
-        """Adds a path below another (0: the root), and returns its number."""
+        """Adds a call path below another path (0: the root), and returns its number."""
         kind = LIBRARY * library | COUNTED * counted
         word = OTHER if name == "(other)" else next(
             (word for word, known in self.functions.items()

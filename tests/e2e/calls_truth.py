@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """calls_truth: compares the calls that programs count themselves with a report.
 
-The programs of tests/workloads/calls tell their counts in a file (truth.h).
-Truth has them by process; compare() holds a report's processes against it and
-gives the differences as text, none if all is equal.
+The programs of tests/workloads/calls write their counts to a file (truth.h). Truth holds them by
+process; compare() compares a report's processes with it and returns the differences as text, or
+none.
 """
 
 import collections
@@ -20,7 +20,8 @@ NO_FUNCTION = ("(outside)", "(other)", "(interrupt)")
 
 @functools.cache
 def plain_name(name):
-    """A function's name without result and arguments: as C and C++, GCC and Clang agree."""
+    """A function's name without result and arguments: this form is the same for C, C++, GCC and
+    Clang."""
     if name in NO_FUNCTION or ADDED.match(name):
         return name
     return re.split(r"[ *&]", name.split("(")[0].strip())[-1]
@@ -63,7 +64,7 @@ class Counted:
         self.ends.clear()
 
     def of_path(self, path):
-        """Calls by whole path; "...;a;b": the sum of all paths that end so."""
+        """Calls by whole path; "...;a;b": the sum of all paths that end in a;b."""
         if not path.startswith("...;"):
             return self.paths[path]
         end = path[4:]

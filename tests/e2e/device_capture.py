@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""device_capture: a kernel on one CPU, simulated, whose tags a capture device sees.
+"""device_capture: simulates a kernel on one CPU, whose tags a capture device records.
 
     machine = Machine(seed, Plan(processes=3, begin=200, tags=1500))
     truth = machine.run()         see device_recorder
 
-It is the scheduler, not an analysis: processes are generators that run bodies of
-functions, sleep and are woken by interrupts; interrupts come in functions, in
-interrupts of a lower level, and in idle; `swtch` switches the processes and is
-where idle time passes.
+It simulates the scheduler and analyses nothing. Processes are generators that run bodies of
+functions, sleep, and are woken by interrupts. Interrupts occur in functions, in interrupts of a
+lower level, and in idle time. `swtch` switches processes, and idle time passes in it.
 """
 import random
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""device_paper: captures of a 16+24-bit device with totals like those that the first paper on this
-method printed, made call by call (device_recorder).
+"""device_paper: builds captures of a 16+24-bit device call by call (device_recorder). Their totals
+are like those that the first paper on this method printed.
 
 figure3() has the paper's totals (elapsed, tags, run, idle) and its row of bcopy. The other rows,
 and all of figure4() and figure5(), have numbers of this test, which are typical of such kernels.

@@ -11,12 +11,12 @@
     main()
 
 Each function is one test; its name with spaces is the test's name. `t` is a
-Test: a temporary directory that goes when the test ends, processes that are
-ended when it ends, and checks that raise. Prints TAP; stops for nothing.
-The environment: ASSAY is the program (build/assay), ASSAY_BUILD the build
-directory, ASSAY_LONG is set when there is time. ASSAY_AGAIN is set where a test
-of shares (test_of_shares) that fails is run a second time: it passes if the second
-run passes, and is listed as unsteady. A test of counts or contents is never retried.
+Test: it has a temporary directory, which is removed when the test ends, processes, which are ended
+then, and checks that raise. Prints TAP. A failed test does not stop the following ones. The
+environment: ASSAY is the program (build/assay), ASSAY_BUILD is the build directory, ASSAY_LONG
+requests the long forms. ASSAY_AGAIN is set where a test of shares (test_of_shares) that fails is
+run a second time: it passes if the second run passes, and is listed as unsteady. A test of counts
+or contents is never retried.
 """
 import contextlib
 import json

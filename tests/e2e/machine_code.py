@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""machine_code: functions, instructions and ways of exceptions of an ELF file, for proofs.
+"""machine_code: functions, instructions and landing pads of an ELF file, for checks of machine
+code.
 
 Image reads sections, symbols, and instructions (by objdump; x86-64, little-endian).
-Bytes that lie between instructions and are none can be blanked first (`data`), so
-that what follows them is disassembled from its beginning. landing_pads() takes
-.eh_frame and .gcc_except_table apart: where a call goes on if it ends by throwing.
+Data between instructions can be replaced first (`data`), so that the instruction after it is
+disassembled from its first byte. landing_pads() decodes .eh_frame and .gcc_except_table: it finds
+where a call continues if it throws.
 """
 
 import bisect

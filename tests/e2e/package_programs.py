@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""package_programs: lua and sqlite3's shell for tests that build them, from Debian's sources."""
+"""package_programs: the sources of lua and of sqlite3's shell from Debian, for tests that build
+them."""
 
 import glob
 import os

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """perf_script: the contents of a recording according to `perf script`, for comparisons.
 
-perf prints raw addresses for samples without chains. Their file offsets follow
-from the mapping that perf itself placed them in: its dso names it, and the
-mapping events (--show-mmap-events) say where it lay.
+perf prints raw addresses for samples without chains. The file offset of an address is computed from
+its mapping: perf prints the mapped file (dso), and the mapping events (--show-mmap-events) have its
+address.
 """
 
 import collections

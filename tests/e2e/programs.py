@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""programs: assay, its workloads and their output, for tests that need truth.
+"""programs: runs assay and its workloads, for tests that compare with a known truth.
 
-What they share beyond harness.py: functions that several tests of a file call
-with their own options, and that stand outside of any one test.
+It adds to harness.py the functions that several tests of a file call with their own options.
 """
 
 import collections
@@ -73,7 +72,7 @@ def record(path, *args, timeout=150):
 
 
 def report(path, *args, timeout=150):
-    """A report as JSON. A report that says part of the file is damaged is still one."""
+    """A report as JSON. A damaged part of the file is no error here."""
     done = assay("report", "-i", path, "--json", *args, timeout=timeout)
     try:
         return harness.nested(json.loads(done.out))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""source_package: a Debian source package, unpacked, for builds to record.
+"""source_package: downloads and unpacks a Debian source package, for recordings of its build.
 
-apt gets a configuration of its own in the cache directory: the system's
-sources turned into deb-src at run time, with their keys, and its own lists and
-caches. Nothing of the system's is changed, and apt checks the signatures.
+apt gets its own configuration, lists and caches in the cache directory. The system's sources and
+keys are copied there, with deb changed to deb-src. The system's files are not changed, and apt
+checks the signatures.
 """
 
 import fcntl

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tags_program: a program whose events follow from its arguments, built with triggers.
 
-N rounds are N branches with two leaves each; rounds itself and main besides. Its arguments are
-steps, done one after the other.
+N rounds are N calls of branch and 2 N calls of leaf. The program also calls main and rounds. Its
+arguments are steps, which run one after the other.
 """
 
 from harness import BUILD, run

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""terminal: the output to a terminal, and its control sequences."""
+"""terminal: runs assay on a terminal, and checks the control sequences in its output."""
 
 import os
 import pty
@@ -12,8 +12,8 @@ PROGRESS = "\r\033[K"
 
 
 def on_terminal(t, *words, status=0, env=None):
-    """What a terminal gets from assay without a pager, standard output and standard error, as
-    bytes."""
+    """The bytes that assay writes to a terminal (standard output and standard error), without a
+    pager."""
     leader, follower = pty.openpty()
     process = t.start(ASSAY, *map(str, words), stdout=follower, stderr=follower,
                       env={**os.environ, "TERM": "xterm", "ASSAY_PAGER": "", **(env or {})})

@@ -4,7 +4,7 @@ compiles: a recording with stacks, a store and a flight recorder.
 
 No file of root is deleted or changed, the sessions answer, the memory of each recorder and of the
 process that reads for it has a bound, each loss is reported, and the books of all three close. 20
-seconds; ASSAY_LONG=1 makes it ten minutes, and the figures that it prints are those to read."""
+seconds; with ASSAY_LONG=1 the test takes ten minutes and prints representative figures."""
 
 import contextlib
 import hashlib

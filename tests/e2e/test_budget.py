@@ -144,7 +144,7 @@ def what_set_up_takes_belongs_to_the_budget(t):
     recording = t.report(out)["recordings"][0]
     took = t.report(out)["observer"]["start_cpu_ns"] / t.report(out)["ledger"]["cpus"]
     t.true(recording["budget"]["spent"] * 1e9 >= took / 2, "the set-up is part of what was taken")
-    # Without a duration, the message says from when on the budget is kept.
+    # Without a duration, the message says after which time the budget is kept.
     result = t.assay("record", "-a", "-o", out, "--budget", "0.01", "--", "sh", "-c", "echo runs >&2")
     t.true(re.match(r"assay: A recording of less than [\d.]+ s uses more than the budget of 0\.01 % of "
                     r"a CPU: the set-up used [\d.]+ ms of CPU time\.\nruns\n", result.err), str(result))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""calls: a command's counts equal those of its source, however it ends; list, get
-and reset work on running processes; errors contain the way out."""
+"""calls: counts of a command equal those that follow from its source, for all ways in which it
+ends; list, get and reset work on running processes; error messages say what to do."""
 import errno
 import os
 import pathlib

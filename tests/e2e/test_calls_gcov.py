@@ -2,12 +2,10 @@
 """Calls per function equal gcov's: sqlite3's shell, zstd and lua, from Debian's
 source packages.
 
-Each is built with --coverage and -finstrument-functions in one, without
-optimisation, so that one run gives both counts. lua has event tags, too: its
-trace has the same calls. Functions are held together by
-name: what a header brings into several files is one sum on both sides. gcov
-writes its counts when all other destructors have run, and nothing of these
-programs is called after that.
+Each is built with both --coverage and -finstrument-functions, without optimisation, so that one run
+gives both counts. lua is also built with event tags: its trace has the same calls. Functions are
+matched by name: a function that a header defines in several files is one sum on both sides. gcov
+writes its counts after all other destructors, and these programs call no function after that.
 """
 
 import collections

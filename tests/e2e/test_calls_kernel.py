@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernel call paths, in a guest whose kernel has the tracer: counts against a
-program that knows its own system calls and against the kernel's kprobes,
-waiting, interrupts, losses, and that all is put back in the end."""
+"""Kernel call paths, in a guest whose kernel has the tracer: counts are compared with those of a
+program that counts its own system calls and with the kernel's kprobes. Waiting, interrupts, losses,
+and the restored state of the tracer at the end are checked, too."""
 
 import collections
 import os
@@ -21,8 +21,9 @@ PROGRAMS = [os.path.join(BUILD, "tests", "guest", name)
 TIMEOUT = limit(100)  # one boot; 40 s on a machine that has nothing else to do
 
 # Emulators with a thread for each CPU fail when one CPU patches code that another one runs: the
-# kernel stops at breakpoints that were removed. If reading the clock accesses a device, each
-# reading takes an emulator so long that traced timer interrupts use all the time between them.
+# kernel meets a breakpoint that it has already removed, and stops. If reading the clock accesses a
+# device, each reading takes an emulator so long that traced timer interrupts use all the time
+# between them.
 QEMU = ["-accel", "tcg,thread=single",
         "-append", "console=ttyS0 quiet panic=-1 clocksource=tsc tsc=reliable"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls into libraries are counted exactly, and the counting changes no result.
+"""Calls into libraries are counted exactly, and counting does not change the results of a program.
 
 The programs of tests/workloads/calls_libraries* count the library functions that they call, check
 the results, and end with status 3 if one is wrong. A library may have several names for one

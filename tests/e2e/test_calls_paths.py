@@ -6,7 +6,7 @@ and exits (see test_calls_recursion.py). lua ends calls by longjmp(), which has 
 setjmp() is in the macro LUAI_TRY, which a header of this test defines: it saves the shadow's count
 of open calls before setjmp() and puts it back after a jump. The runtime gets no such help.
 
-lua by GCC is always run, the other three builds take minutes and are for --long.
+The build of lua by GCC always runs; the other three builds take minutes and run with --long only.
 """
 
 from harness import LONG, ROOT, main, test

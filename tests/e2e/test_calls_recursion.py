@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Counts of call paths are exact where compilers inline recursive functions into themselves.
 
-Programs of recursive_programs.py, by GCC and Clang at -O0 to -O3, with another count of their
-paths in the same run (shadow.c). That count uses only the order of the hooks' calls and the
-functions that they name, not the stack pointer, return address and call site by which the
-runtime tells frames apart; an exit that is not of the last open entry fails the test. Paths of
+Programs of recursive_programs.py, by GCC and Clang at -O0 to -O3, with a second count of their
+paths in the same run (shadow.c). The second count uses only the order of the hooks' calls and their
+functions. The runtime distinguishes frames by stack pointer, return address and call site. An exit
+that does not match the last open entry fails the test. Paths of
 -O0 and of the other levels are equal, too: inlining changes no path.
 """
 

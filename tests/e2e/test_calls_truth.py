@@ -26,7 +26,7 @@ def variants(program):
 
 
 def record(t, program, *words, status=0, env=None):
-    """Runs a program under `assay calls`; returns its own counts and the file of assay's."""
+    """Runs a program under `assay calls`; returns the program's own counts, and assay's file."""
     data = t.path("calls.data")
     truth, result = run_counted(t, ["calls", "-q", "-o", data], [HERE / program, *words],
                                 status=status, env=env)

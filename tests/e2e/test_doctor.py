@@ -90,12 +90,11 @@ def frame_pointers_are_found_where_they_are(t):
     path, library = t.write("a.c", source), t.path("a.so")
     if run("unshare", "-m", "mount", "--bind", path.parent, path.parent, status=None).status:
         t.skip("mount namespaces are not allowed")
-    # A library that is in the list of `doctor` and that assay does not use is hidden by one built
-    # here.
+    # `doctor` lists a library that assay does not use: the test hides it by a library of its own.
     place = glob.glob("/usr/lib/*/libcrypto.so.3")
     if not place:
         t.skip("no libcrypto.so.3 to stand in for")
-    # Without start files and files of the linker, since these contain unwind tables.
+    # Linked without start files, since these contain unwind tables.
     bare = ("-fno-asynchronous-unwind-tables", "-nostdlib", "-Wl,--no-ld-generated-unwind-info")
     framed, unframed = ("-fno-omit-frame-pointer", "-g"), ("-fomit-frame-pointer", "-s")
     for flags, table, percent, debug, state in (

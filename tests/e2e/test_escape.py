@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs that are deleted before the report have names and can be annotated."""
+"""Functions of programs that are deleted before the report keep their names and can be
+annotated."""
 import http.server
 import os
 import signal
@@ -7,7 +8,7 @@ import threading
 
 from harness import *
 
-# Spins in its own function for argv[1] seconds of CPU time; each %s is a name.
+# A program that uses argv[1] seconds of CPU time in one function; each %s is the function's name.
 SPIN = """
 #include <stdlib.h>
 #include <time.h>
@@ -62,7 +63,8 @@ def functions(t, out, *options):
 
 
 def is_named(t, out, name, least=100):
-    """A function has its samples under its name, and its code can be shown."""
+    """Checks that the report has samples of the function by name, and that annotate shows its
+    code."""
     found = functions(t, out)
     t.true(found.get(name, 0) >= least, f"{name} has {least} samples at least: {found}")
     code = t.json(t.assay("annotate", "--json", name, out, env=cached(t)).out)
@@ -72,7 +74,7 @@ def is_named(t, out, name, least=100):
     t.true(any(row.get("line") for row in code["instructions"]), "lines are known")
 
 
-# Waits until process $1 has used this number of hundredths of a second of CPU time, by /proc.
+# Waits until process $1 has used this CPU time (in hundredths of a second), as /proc reports it.
 HAS_RUN = """
 has_run() {
 	while read -r _ _ _ _ _ _ _ _ _ _ _ _ _ user system _ <"/proc/$1/stat" &&
@@ -198,7 +200,7 @@ def killed_recorder_leaves_what_was_kept(t):
                        env={**os.environ, **cached(t)}, cwd=t.directory)
     t.until(lambda: t.path("gone").exists(), "the program is gone")
     t.until(lambda: list(t.path("cache").glob("assay/image/[0-9a-f]*")), "a copy is kept")
-    # What is read while it is written is there when the writer is killed.
+    # A file that the recorder kept while it recorded exists after the recorder is killed.
     t.until(lambda: "brief_inner" in t.assay("report", "--full", out, env=cached(t), status=None).out,
             "its samples are in the file")
     recorder.kill()
@@ -266,7 +268,7 @@ def build_id(t, program):
 
 
 @test
-def debuginfod_is_asked_in_the_background_and_only_when_told(t):
+def debuginfod_is_asked_in_the_background_and_only_on_request(t):
     t.need("objcopy", "strip", "readelf")
     program = compile(t, "far", "far")
     debug = t.path("far.debug")
@@ -278,8 +280,8 @@ def debuginfod_is_asked_in_the_background_and_only_when_told(t):
            "DEBUGINFOD_CACHE_PATH": str(t.path("client"))}
     out = record(t, "./far 0.5")
     t.assay("report", out, env=env)
-    t.equal(server.asked, [], "questions without being told to")
-    # It ends before the server has answered.
+    t.equal(server.asked, [], "requests without --debuginfod")
+    # assay exits before the server answers.
     first = t.assay("report", "--full", "--debuginfod", out, env=env, status=None, timeout=30)
     server.answers.set()
     if "libdebuginfod" in first.err:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """export: files for other tools have the same figures as the report.
 
-callgrind's own counts and callgrind_annotate's sums are the truth of the callgrind form; pprof's is
-read by pprof_read, which shares nothing with the encoder.
+callgrind's own counts and callgrind_annotate's sums are the truth of the callgrind form; the pprof
+form is read by pprof_read, which shares no code with the encoder.
 """
 import collections
 import os
@@ -150,8 +150,8 @@ def callgrind_counts_each_pair_as_valgrind_does(t):
     run("valgrind", "--tool=callgrind", f"--callgrind-out-file={t.path('vg.out')}",
         t.path("plain"))
     theirs = callgrind_pairs(t.path("vg.out").read_text())
-    # For a callback from a library that is not instrumented, the caller here is the caller of the
-    # library.
+    # If an uninstrumented library calls back, assay reports the caller of the library as the
+    # caller.
     known = {pair: n for pair, n in theirs.items() if set(pair) <= OWN}
     got = {pair: n for pair, n in ours.items() if set(pair) <= OWN and pair[1] != "compare"}
     t.true(len(known) >= 8, "pairs to compare")
@@ -222,7 +222,7 @@ def samples_add_up_to_the_report(t):
     t.equal(pprof.types, [("samples", "count"), ("cpu", "nanoseconds")], "types")
     t.equal([sum(v[i] for _, v, _ in pprof.samples) for i in (0, 1)],
             [report["samples"], report["event"]["weight"]], "sums")
-    # Interrupts are counted for no process, in each form alike.
+    # No form counts interrupts for a process.
     sums = collections.Counter()
     for p in report["processes"]:
         sums[p["name"]] += p["user_samples"] + p["kernel_samples"]

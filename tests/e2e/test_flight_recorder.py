@@ -102,7 +102,7 @@ def places_by_perf(path):
 def places_by_us(path):
     found = collections.Counter()
     for row in programs.rows(path, "instance,image,address", "--event", "cpu-clock"):
-        # perf gives no place for memory without a file (generated code of other programs).
+        # perf prints no location for memory without a file (generated code of other programs).
         if row["image"].startswith(("/", "[vdso]")) and not row["image"].startswith("//"):
             found[row["pid"], row["image"], programs.number(row["offset"])] += row["samples"]
     return found

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernel and modules: a guest with both is recorded, reported and annotated inside, and the output
-of annotate is compared with objdump of the same files."""
+"""Kernel and modules: assay records, reports and annotates them in a guest; the output of annotate
+is compared with objdump of the same files."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Damaged and hostile files, read by the real program: no crash, no hang, no unlimited memory. The
-result is an error that names the file and the offset, or a partial report that says so."""
+"""assay reads damaged and hostile files without a crash, a hang or unlimited memory. It prints an
+error with the file and the offset, or a partial report with a warning."""
 
 import os
 import random
@@ -150,7 +150,8 @@ def wrong_endian(t):
             with open(path, "wb") as f:
                 f.write(content)
             done = bounded("report", "--full", "-i", path)
-            # It concerns the file as a whole: the name and the reason, no offset.
+            # The error is about the whole file: it has the file's name and the reason, but no
+            # offset.
             assert done.status == 1 and path in done.err and "byte order" in done.err, done
 
 
@@ -200,7 +201,7 @@ def hostile_records(t):
 
 @test
 def a_size_of_zero_is_reported(t):
-    """A reader would never pass a record of size 0; the report ends there and says where."""
+    """A reader cannot go past a record of size 0: the report ends there and prints the offset."""
     with workdir() as work:
         r = Recording(work)
         at = r.of_kind(9)[3]
@@ -235,8 +236,9 @@ def garbled_recordings_of_perf(t):
         for number, options in enumerate((["-z", "-g"], ["--call-graph", "dwarf"],
                                           ["-e", "page-faults", "-d"], ["-o-"])):
             path = f"{work}/by-perf-{number}"
-            # -B: while another process samples the machine with build-ids, as other tests do,
-            # kernels mark perf's records as if they had some, and perf aborts at its end.
+            # -B (no build-ids): if another process (such as another test) records the machine with
+            # build-ids, some kernels mark all mmap records as having one, and perf aborts when it
+            # ends.
             command = ["perf", "record", "-q", "-B", "-F", "997", "-o", path, *options, "--",
                        workload("call"), "5"]
             if "-o-" in options:
@@ -274,7 +276,7 @@ def with_strange_words(chance, content, kinds, most):
         if kind not in kinds or length < 64 or chance.random() < 0.3:
             continue
         for _ in range(chance.randrange(1, most)):
-            # The first words are those before the stack; the last one is the number of copied
+            # Ranges of words to change: those before the stack, all, and the number of copied
             # bytes.
             low, high = chance.choice(((16, min(length, 400)), (16, length), (length - 8, length)))
             word = chance.choice((0, 1, 7, 8, length, 1 << 63, (1 << 64) - 1, at,
@@ -379,7 +381,7 @@ def elf_cases(content, chance):
 
 @test
 def hostile_elf(t):
-    """The program that was recorded is replaced by damaged ones, then reported and annotated."""
+    """Damaged copies replace the recorded program; then the recording is reported and annotated."""
     chance = random.Random(SEED + 2)
     with workdir() as work:
         program = f"{work}/call"

@@ -108,7 +108,7 @@ def inlined_functions_have_nodes_with_their_shares(t):
     spins = [path for path, node in nodes(found["tree"])
              if path[-1] == "spin" and node.get("inlined")]
     t.equal({path[-2] for path in spins}, {"heavy", "light"}, "who calls spin")
-    # The flat table has the functions that exist.
+    # The flat table has only functions with code of their own.
     names = {row["function"] for row in found["functions"]}
     t.true("work" in names and not names & {"heavy", "light", "spin"}, f"functions {names}")
 
@@ -202,7 +202,7 @@ def deep_recursion_is_one_line(t):
     t.true("deep  (recursion, 1" in text, text[-1500:])
     t.equal(text.count("deep  ("), 1, "lines of deep")
     found = t.report("-g", t.path("a.data"), env=environment(t))
-    # Entering and leaving the recursion takes some us; the stack may be less deep then, and begins
+    # While the program enters or leaves the recursion (some us), the stack is less deep and begins
     # in main.
     levels = [node["recursion"] for path, node in nodes(found["tree"])
               if path[-1] == "deep" and node["share"] > 0.1]

@@ -232,7 +232,7 @@ class Cgroups:
 
 
 def within(cgroup, *command):
-    """The command, run in a cgroup."""
+    """The command line that runs the command in a cgroup."""
     return ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', str(cgroup), *map(str, command)]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Generated code has names: perf maps and jitdumps, of a program whose truth is
-known, of Node and of a JVM.
+"""Generated code has names: perf maps and jitdumps, of a program with known shares, of Node and of
+a JVM.
 
 The program (workloads/jit.c) runs jit_long and jit_short 70 to 30; with a
 jitdump, jit_later takes the place of jit_long in memory after half of the time.
@@ -74,7 +74,7 @@ def check_perf_map(*options):
                 == {"[jit] jit"}
         finally:
             forget_map(pid)
-        # The recorder kept the file.
+        # The recorder kept a copy of the map, so the names remain.
         check_shares(names_of(work)[0], jit_long=0.7, jit_short=0.3)
 
 
@@ -167,7 +167,7 @@ def a_map_in_a_container_that_ended_is_kept(t):
     if probe.status:
         raise Skip("containers cannot be made here: " + probe.err.strip())
     with workdir() as work:
-        # Its map is perf-1.map, in a private /tmp.
+        # The program is process 1 there: its map is perf-1.map, in a private /tmp.
         run_jit(work, "map", command=["unshare", "--mount", "--pid", "--fork", "sh", "-c",
                                       CONTAINED, workload("jit"), str(SECONDS)])
         assert not os.path.exists("/tmp/perf-1.map")

@@ -60,14 +60,14 @@ def kill_at(seconds, path, least):
 def check_readable(path, seconds):
     perf = run(["perf", "report", "--stdio", "-i", path], timeout=120)
     if data_size(path) == 0:
-        # Nothing was flushed. assay must say so, and not fall over it.
+        # No data was flushed. assay must print an error or an empty report, and not crash.
         ours = run([ASSAY, "report", "--full", "-i", path])
         assert ours.status in (0, 1) and (ours.err or ours.out), f"status {ours.status}"
         return 0
     assert perf.status == 0, f"after {seconds:.3f} s perf report says: {perf.err[-500:]}"
     found = report(path)
-    # It may be killed after it wrote records and before the header counts them: assay reads all of
-    # them.
+    # The recorder may be killed after it wrote records and before it counted them in the header:
+    # assay reads them too.
     tell_all(path)
     samples = sum(1 for _ in perf_script.samples(path))
     assert sample_count(found) == samples, \
@@ -99,7 +99,7 @@ def killed_at_random_moments(t):
     flushed = 0
     with workdir() as work:
         for number in range(KILLS):
-            # Every second one is killed early, while the file is still being created.
+            # Every second recorder is killed early, while it creates the file.
             early = number % 2 == 1
             seconds = chance.uniform(0.02, 0.4) if early else chance.uniform(0, 2)
             least = 0 if early else 100

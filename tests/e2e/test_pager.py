@@ -70,7 +70,7 @@ def report(t, env, *words, status=0, keys=()):
 
 
 def script(t, name, text):
-    """A program that is named in the place of a pager."""
+    """A program that PAGER names instead of a pager."""
     path = t.write(name, "#!/bin/sh\n" + text)
     path.chmod(0o755)
     return str(path)
@@ -130,7 +130,8 @@ def a_reader_who_leaves_early_ends_the_report_silently(t):
     for pager in ("true", "head -c 5", script(t, "leave", "exec 0<&-; exit 3")):
         text = report(t, {"PAGER": pager}, "--full")
         t.lacks(text, "assay:", "no message")
-    # More than a pipe and the buffers hold, so that assay writes when the pager has ended.
+    # More output than a pipe and the buffers hold, so that assay still writes after the pager has
+    # exited.
     table = Table("many", 9)
     for number in range(3000):
         table.path(0, f"function_{number}", calls=1, net=1000)
@@ -142,7 +143,7 @@ def a_reader_who_leaves_early_ends_the_report_silently(t):
 
 @test
 def ctrl_c_is_the_pagers(t):
-    """The signal comes to assay too, which goes on to wait for the pager."""
+    """assay gets the signal too, and continues to wait for the pager."""
     trap = script(t, "trap", "trap 'echo caught >/dev/tty' INT\ncat >/dev/null\necho ready >/dev/tty\n"
                              "read key </dev/tty\nread key </dev/tty; echo last")
     text = report(t, {"PAGER": trap}, keys=[(b"ready", b"\x03"), (b"caught", b"\n\n")])

@@ -118,7 +118,8 @@ def recorded_stacks_are_whole(t):
 def copies_of_perf_are_walked(t):
     with workdir() as work:
         path = f"{work}/perf.data"
-        # A duration of which the start and the end are a smaller part than the permitted error.
+        # A long duration, so that the start and the end are a smaller part of it than the permitted
+        # error.
         perf_script.record(path, "--call-graph", "dwarf,8192", "-F", "500", workload("call"), "300")
         stacks = stacks_of(path, "--comm", "call")
         comment(f"perf record --call-graph dwarf: {stacks}")

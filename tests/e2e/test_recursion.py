@@ -36,7 +36,7 @@ SHAPES = {
         [chain("main1 f2 f3 f4 leaf5")],
         {"main": 15, "f": 14, "leaf": 5},
         node("main", 15, 1, node("f", 14, 9, node("leaf", 5, 5), levels=3, functions=1))),
-    # The second `even` alone is no whole round: it stays below `odd`.
+    # The last `even` is not a complete round, so it is not folded: it stays below `odd`.
     "mutual": Shape(
         [chain("main1 even2 odd3 even4 odd5 leaf6")],
         {"main": 21, "even": 20, "odd": 18, "leaf": 6},
@@ -176,7 +176,8 @@ def write_samples(t, name, shape):
     return t.write(f"{name}.data", file.bytes())
 
 
-# Report words; JSON keys of self and total with what makes us of them; the text's column of totals
+# Words of the report command; JSON keys of self and total, with the factor to us; the text's column
+# of totals
 Kind = collections.namedtuple("Kind", "write words rows own total unit column")
 KINDS = {
     "samples": Kind(write_samples, ("--children", "--sort", "function"), lambda r: r["rows"],
@@ -280,7 +281,7 @@ def sql_has_the_same_totals(t):
 
 # Callers and callees: each path is in the part of the outermost call of the function
 
-# By hand: function of a shape; its callers, its callees: (part, total) of each.
+# Calculated by hand, for a function of a shape: (part, total) of each of its callers and callees.
 NEIGHBOURS = {
     ("nested", "f"): ({"main": (14, 14), "g": (0, 9)},
                       {"g": (12, 12), "leaf": (0, 5), "[self]": (2, 6)}),
@@ -443,7 +444,7 @@ def tree_of_text(text):
 
 
 def differences(got, want, shape, at=""):
-    """What is wrong in a tree of text, as sentences."""
+    """The errors in a tree printed as text, one sentence each."""
     name, total, own, levels, functions, children = want
     at += "/" + name
     if got[1] not in texts(total, shape):

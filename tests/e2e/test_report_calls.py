@@ -101,7 +101,7 @@ def callers_and_callees_are_tables(t):
 
 
 def first_words(t, *words):
-    """The rows' last columns, first word."""
+    """The first word of the last column, for each row."""
     lines = t.assay("report", *words).out.splitlines()
     start = next(i for i, line in enumerate(lines) if line.lstrip().startswith("calls"))
     column = lines[start].rindex("  ") + 2
@@ -131,7 +131,7 @@ def letters_that_perf_has_too_keep_their_meaning(t):
         below = names.path(below, f"function_with_a_long_name_{number}", calls=1, net=10)
     long = write(t, names, name="long.calls")
     whole = " > ".join(f"function_with_a_long_name_{number}" for number in range(9))
-    # Whole paths: before and after the file, before another option, and by the long option.
+    # -i (whole paths) before and after the file and before another option; and the long option.
     for words in (["-i", long], [long, "-i"], ["-i", "-n", "20", long], [long, "--full-paths"]):
         t.has(t.assay("report", *words).out, f"  {whole}\n", f"report {words}")
     tail = t.assay("report", "--by-time", "--input", long).out
@@ -139,7 +139,7 @@ def letters_that_perf_has_too_keep_their_meaning(t):
     t.has(tail, "... function_with_a_long_name_8  (9)\n")
     t.has(t.assay("report", "-i", data).out, "  main > fib > fib > fib > (other)\n")
     t.has(t.assay("report", "--by-time", data).out, "  main > fib x3 > (other)  (5)\n")
-    # -c: a name, or the order.
+    # -c with a name selects processes; -c alone sorts by calls.
     t.equal(t.report("-c", "prog", data)["processes"][0]["pid"], 42, "of that name")
     t.equal(t.report("-c", "gone", data)["processes"], [], "of no such name")
     for words in (["-c", data], [data, "-c"], ["-fc", data]):
@@ -282,7 +282,7 @@ def without_a_file_the_newer_recording_is_read(t):
         result = t.assay("report", "--json", cwd=here)
         t.equal(t.json(result.out).get("kind"), kind, f"{newer.name} is newer")
         t.has(result.err, f"reading {newer.name}; ")
-        # What only one kind has decides.
+        # An option that applies to one kind only selects the file of that kind.
         t.has(t.assay("report", "-f", "--by", "calls", cwd=here).out, "prog (pid 42)")
         t.has(t.assay("report", "--sort", "cpu", cwd=here).err, "reading perf.data; ")
         t.has(t.assay("export", "--to", "callgrind", "-o", "-", cwd=here).out, "fn=")

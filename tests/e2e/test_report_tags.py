@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""assay report on traces of event tags: a small capture whose every figure is known, its table,
-its JSON, orders, groups, histograms; how a trace is recognised, and what is refused."""
+"""assay report on traces of event tags: the table, JSON, orders, groups and histograms of a small
+capture with known figures; how a trace is recognised; and refused options."""
 import json
 import os
 import struct
@@ -281,7 +281,7 @@ def a_function_is_found_by_pattern_or_named_near(t):
     t.true("target" not in near and "x" * 80 not in near, f"words alone, cut: {near}")
     one = t.assay("report", "--function", "Box", long, status=1).err
     t.has(one, f"Box<{'x' * 200}>::get(int)", "the only one, in full")
-    # They occurred, and have no times.
+    # These tags occurred, but have no times.
     t.has(t.assay("report", "--function", "swtch", path, status=1).err, "swtch switches processes", "error")
     t.has(t.assay("report", "--function", "MGET", path, status=1).err, "MGET is an inline tag", "error")
 

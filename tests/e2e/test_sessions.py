@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sessions in the background: start, status, snapshot and stop, from several shells, and every
-way in which one of them can find things not as they should be: its words, its exit status.
-
-docs/SESSIONS.md has these cases in a table."""
+error that one of them can meet, with its message and its exit status. docs/SESSIONS.md lists these
+cases in a table."""
 import contextlib
 import os
 import pathlib
@@ -113,13 +112,14 @@ def a_session_is_started_in_one_shell_and_stopped_in_another(t):
         account = t.json(stopped.out)
         t.equal((account["state"], account["end"]), ("ended", "stopped"), "the end")
         t.equal(s.left(), [], "what is left in the place")
-        # The account equals that of the file, which is complete.
+        # The session's account equals the account in the report; the file is complete.
         report = t.report(data)
         ticks, told = account["ticks"], report["ledger"]["ticks"]
         t.equal(ticks["all"], sum(ticks[k] for k in ("user", "system", "idle", "unobserved")),
                 "all ticks")
         t.equal(account["samples"], sum(e["samples"] for e in report["events"]), "samples")
-        # The first and the last tick of a CPU, since sampling began and ended within them.
+        # Sampling begins and ends within a tick, so the first and the last tick of a CPU may
+        # differ.
         cpus = max(2, len(account["cpus"]))
         t.near(ticks["user"], told["user"], 2 * cpus, "ticks in user mode")
         t.near(ticks["system"], told["kernel"] + told["irq"], 2 * cpus, "ticks in the kernel")
@@ -372,14 +372,14 @@ def what_a_recorder_held_is_not_lost_where_its_file_cannot_be_written(t):
         stopped_over("a FIFO")
         t.true(stat.S_ISFIFO(data.stat().st_mode), "the FIFO is there still")
         data.unlink()
-        # Another process is recording into it.
+        # Another process records into perf.data.
         s("start", "--ring")
         recorder = t.start(ASSAY, "record", "-q", "--", *LOOP, cwd=t.directory, env=s.env)
         t.until(data.exists, "the file is being written")
         before = data.stat().st_ino
         stopped_over("a recording under way")
         t.equal((data.stat().st_ino, t.path("perf.data.old").exists()), (before, False), "that one")
-        # Until sampling has begun, a signal ends a recorder at once.
+        # A signal before sampling begins would end the recorder without samples.
         t.until(lambda: data.stat().st_size > 16384, "it has samples")
         os.kill(recorder.pid, signal.SIGINT)
         recorder.wait()
@@ -446,7 +446,7 @@ def a_full_disk_ends_a_session_and_the_written_part_is_kept(t):
             mount -t tmpfs -o size=4m tmpfs "$1" && cd "$1" || exit 9
             $ASSAY start -F 10000 -o full.data || exit 8
             head -c 3800000 /dev/zero > other
-            while $ASSAY status >/dev/null; do sleep 0.1; done  # the last of them tells it
+            while $ASSAY status >/dev/null; do sleep 0.1; done  # the last one reports the end
             echo told
             $ASSAY start -F 10000 -o more.data; echo "start $?"
             $ASSAY stop; echo "stop $?"
@@ -543,7 +543,7 @@ def a_session_that_does_not_answer_is_reported_with_the_way_out(t):
         env = {**os.environ, **s.env}
         asked = {"status": "", "snapshot": "; the snapshot is asked for, and comes when it goes on",
                  "stop": "; the end is asked for, and comes when it goes on"}
-        # All at the same time, in this order, since each waits for some seconds.
+        # The commands run at the same time, since each waits for some seconds.
         waiting = {}
         for n, words in enumerate((("status", "--json"), ("snapshot", "-o", "b.data"), ("stop",))):
             waiting[words[0]] = t.start(ASSAY, *words, "--name", name, env=env, cwd=t.directory,
@@ -559,7 +559,7 @@ def a_session_that_does_not_answer_is_reported_with_the_way_out(t):
                 r"then is kept\n", err.decode()), f"{command} says {err.decode()}")
             if command == "status":
                 t.equal(t.json(out.decode())["sessions"], [], "status --json")
-        # It does what it was asked, and the account is there for the next who asks.
+        # The session executes the pending stop, and the next status command gets its final account.
         os.kill(pid, signal.SIGCONT)
         t.until(lambda: s.left() == [f"{name}.ended"], "it has ended")
         t.equal(s.json(name=name, status=1)["end"], "stopped", "the end")
@@ -741,7 +741,7 @@ def another_user_is_not_heard(t):
     with sessions(t) as s:
         s("start")
         where = s.place / "default.sock"
-        # Even if the permissions allowed everything.
+        # The permissions allow everything; the session still checks the user.
         for path in (t.directory, s.runtime, s.place):
             path.chmod(0o755)
         where.chmod(0o777)
@@ -777,7 +777,7 @@ def a_place_that_is_not_ours_is_not_used(t):
         t.equal(os.listdir(elsewhere), [], "what was written behind the link")
         if os.getuid():
             return
-        # As su leaves it for a user who was root.
+        # The environment as su leaves it: root's XDG_RUNTIME_DIR for another user.
         s.env["XDG_RUNTIME_DIR"] = str(s.runtime)
         s.runtime.chmod(0o700)
         t.directory.chmod(0o755)

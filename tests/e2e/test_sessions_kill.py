@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`assay start --store` killed at a random moment, again and again, over the same two files (one
-of them so small that the oldest is deleted all the time): the database is whole, what was in it
-is still there, the books of each window close, and the next session goes on behind it.
-
-The moments: while it starts, at the end of a window (when it is written, and what is old merged
-or deleted), or any other."""
+"""`assay start --store` is killed at random moments, again and again, with the same two files; one
+file is so small that the oldest windows are deleted all the time. After each kill the database is
+complete, no earlier row is lost, the account of each window closes, and the next session continues
+the file. A kill happens while the session starts, at the end of a window (when it is written and
+old windows are merged or deleted), or at any other time."""
 import collections
 import contextlib
 import os

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sampled addresses of programs that are known to the instruction.
-
-Every sampled user address in loop, call and btree is the first byte of an
-instruction by objdump, loop's all lie in its loop, and call's split between
-its two functions follows from its iteration counts.
+"""Sampled addresses are compared with the instructions of the programs. Every sampled user address
+in loop, call and btree is the first byte of an instruction (by objdump). All addresses of loop are
+in its loop, and the shares of the two functions of call follow from its iteration counts.
 """
 
 import math

@@ -71,7 +71,7 @@ def check_against_report(t, file, report, functions):
     t.equal(set(processes), set(listed), "processes")
     for (name, instance), row in listed.items():
         mine = processes[name, instance]
-        # In the report's JSON kernel_samples are with the idle ones.
+        # In the report's JSON, kernel_samples include the idle samples.
         t.equal((mine["user"], mine["kernel"] + mine["idle"], mine["idle"], mine["interrupts"]),
                 (row["user_samples"], row["kernel_samples"], row["idle_samples"],
                  row["interrupt_samples"]), f"user, kernel, idle samples and hits of {name!r}")
@@ -153,8 +153,8 @@ def a_difference_names_what_changed(t):
     found = rows(t, recording(), "SELECT * FROM diff("
                  f"{a}, {last + 1}, {last + 1}, {b + 1}) "
                  "ORDER BY abs(change) DESC LIMIT 1", "--window", "0.02")[0]
-    # The loop has nine of ten samples before that, and none after it, where call_inner has two of
-    # three.
+    # Before `last`, the loop has nine of ten samples. After it, the loop has none, and call_inner
+    # has two of three.
     t.equal(found["function"], "loop_body", "what changed most")
     t.true(found["change"] < -0.8 and found["beyond_chance"] == 1, f"it is gone: {found}")
     same = rows(t, recording(), f"SELECT max(abs(change)) AS most, sum(beyond_chance) AS beyond "
@@ -396,7 +396,7 @@ def a_shell_asks_one_after_the_other(t):
     shell.ask(".mode xml\n", "table,csv,json")
     shell.ask(".nothing\n", "there is no .nothing")
     shell.ask("SELECT absent;\n", "no such column")
-    # A statement that never ends, and one that is being typed: both end by Ctrl-C alone.
+    # Ctrl-C ends a statement that would never end, and discards one that is being typed.
     shell.run("WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
               "SELECT max(x) FROM c;")
     shell.until("FROM c;")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A store on a machine whose clock is set forward and back, and which is suspended: the database is
-complete, the time without measurement is reported, and no time is lost or counted twice.
+"""The clock of a machine with a store is set forward and back, and the machine is suspended: the
+database stays complete, the time without measurement is reported, and no time is lost or counted
+twice.
 
 A library of this test changes the clocks of the session; the machine's clocks do not change.
 """

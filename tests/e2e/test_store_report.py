@@ -36,7 +36,7 @@ def functions(report):
 
 
 def windows_of(store):
-    """Waits until the store has this many, while it is written."""
+    """Waits until the store has this many windows, while a session writes it."""
     try:
         with stores.reading(store) as db:
             return stores.number(db, "SELECT count(*) FROM windows")
@@ -209,7 +209,7 @@ def a_session_s_store_says_what_ran(t):
     t.true(windows >= 2, f"{windows} windows")
     t.near(report["ledger"]["wall_ns"] * os.cpu_count(), wall, 10_000_000 * os.cpu_count(),
            "wall of the ledger")
-    # All time there was is accounted for.
+    # The account covers all of the time.
     t.true(abs(report["ledger"]["residual_ns"]) < 0.05 * wall, "the books close")
 
 

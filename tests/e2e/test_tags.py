@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tags: the trace of a command equals the known behaviour of its source, for all ways in which it
-ends and for all programs that it starts; discarded events are counted; errors contain the way
-out."""
+ends and for all programs that it starts; discarded events are counted; error messages say what to
+do."""
 import os
 import signal
 import subprocess

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The checker of triggers (trigger_sites.py) finds each kind of missing trigger.
 
-Functions by hand, in assembly and in C++, with triggers as the plugin would put them: some
-right in ways that are hard to follow, some wrong in one place each. A checker that finds
-nothing wrong with the wrong ones would prove nothing of real programs.
+The functions are written by hand, in assembly and in C++, with triggers as the plugin would place
+them. Some are correct but hard to follow; each of the others has one error. A checker that misses
+such an error would prove nothing about real programs.
 """
 
 from harness import main, test

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tags list, get, capture, import, names, flags: what runs is seen, copied and switched without
-being disturbed; dumps of other devices become traces; names and flags are what builds need."""
+"""tags list, get, capture, import, names, flags: running programs are listed, copied and switched
+without being disturbed; dumps of other devices are converted to traces; names and flags give builds
+what they need."""
 import os
 import signal
 import struct
@@ -244,7 +245,7 @@ def flags_build_programs(t):
     compile = tags(t, "flags", "--cflags", cwd=t.directory).out.split()
     link = tags(t, "flags", "--libs").out.split()
     t.true(compile and link and not set(compile) & set(link), "compiling and linking apart")
-    # By single steps, and with the flags first.
+    # Compiles and links in separate steps; the flags are the first arguments.
     t.run("gcc", *compile, "-c", "-o", t.path("a.o"), t.path("program.c"), cwd=t.directory)
     t.run("gcc", "-o", t.path("a"), *link, t.path("a.o"), "-pthread")
     t.run(t.path("a"), "rounds=8", env=place(t))

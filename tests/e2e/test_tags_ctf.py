@@ -73,7 +73,7 @@ def babeltrace2_gives_the_time_of_day_in_nanoseconds(t):
     right = sorted((ticks + OFFSET_TICKS) * 10**9 // HZ
                    for events in want.values() for ticks, *_ in events)
     t.equal(len(got), len(right), "events")
-    # It rounds the clock and its offset separately, and computes with doubles.
+    # babeltrace2 rounds the clock and its offset separately, and computes with doubles.
     t.true(max(abs(a - b) for a, b in zip(got, right)) <= 2, "each within two nanoseconds")
 
 

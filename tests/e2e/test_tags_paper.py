@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""test_tags_paper: what the first paper on profiling by event tags printed, from captures
-of a device as its was (16-bit tags, a 24-bit clock of microseconds that turns round).
+"""test_tags_paper: reports like the tables of the first paper on profiling by event tags, from
+captures of a device like the paper's (16-bit tags, a 24-bit clock of microseconds that wraps).
 
 FIGURE3 has the paper's totals and its row of bcopy: elapsed 497272 us, 28060 tags, 98.99 %
 run, 1.01 % idle; bcopy 166218 elapsed, 165343 net, 889 calls, (1089/185/2). Its other
 rows, and FIGURE4 and FIGURE5, are this test's own numbers (device_paper makes them).
-Rules: max/avg/min are of net times, averages are cut off, percentages rounded; elapsed
-leaves out the time switched out; % real is of elapsed, % net of the time that was run.
+Rules: max/avg/min are of net times, averages are truncated, percentages rounded; elapsed excludes
+the time switched out; % real is a share of elapsed, % net a share of the run time.
 """
 from harness import main, test
 

@@ -13,7 +13,7 @@ struct filter_options {
 /* --comm, --pid, --tid, --cpu, --dso, --cgroup, under their own heading. */
 extern const struct option filter_option_table[];
 
-/* The options own the lists. */
+/* The options own the lists of the filter. */
 struct filter filters_chosen(const struct filter_options *o);
 struct filter_list filters_list(const struct option_list *list);
 

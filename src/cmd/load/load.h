@@ -25,7 +25,7 @@
 struct load_options {
 	struct option_list inputs;             /* -i FILE */
 	char **arguments;                      /* FILE... */
-	int argument_count;                    /* neither of both: `fallback` */
+	int argument_count;                    /* if neither is set: `fallback` */
 	const char *fallback;                  /* NULL: perf.data */
 	const char *time;                      /* --time, NULL: all */
 	const char *store, *from, *to, *host;  /* a store instead of files; NULL: not given */
@@ -52,10 +52,13 @@ const char *load_named(const struct load_options *o, size_t n);
 /* The same; if the command line names none, the default file is the only one. */
 const char *load_file(const struct load_options *o, size_t n);
 
-/* Appends the words of a command line that reads the same, each after a blank. */
+/* Appends the words of a command line that reads the same files, each after a blank. */
 void load_words(const struct load_options *o, struct buf *out);
 
-/* Checks of files of samples without reading them: the file exists and begins as one of samples. */
+/*
+ * Checks the files without reading them completely: each exists, and its first bytes are those of a
+ * file of samples.
+ */
 int load_check(const struct load_options *o, struct error *err);
 int load_profile(struct profile **out, const struct load_options *o, struct error *err);
 int load_ticks(struct ticks *t, const struct load_options *o, struct error *err);
@@ -66,9 +69,8 @@ enum load_kind { LOAD_SAMPLES, LOAD_CALLS, LOAD_TAGS, LOAD_PPROF };
 
 /*
  * For commands that read several kinds (bits of `readable`). If no file is given, and several of
- * perf.data, assay.calls and assay.tags exist here, the newest one is read of those to which the
- * other options apply (bits of `about`; none: all), and a message on standard error names
- * it.
+ * perf.data, assay.calls and assay.tags exist here, the command reads the newest file to which the
+ * other options apply (bits of `about`; none: all). A message on standard error names it.
  */
 void load_choose(struct load_options *o, unsigned readable, unsigned about);
 

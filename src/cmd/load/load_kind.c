@@ -26,7 +26,7 @@ static int no_file(const char *path, struct error *err)
 	                 path);
 }
 
-/* Why a file of this kind is not read as samples: the sentence after its name. */
+/* The reason why a file of this kind cannot be read as samples: the message after its name. */
 static const char *const no_samples[] = {
         [FILE_EMPTY] = "is empty: its recorder ended before it wrote",
         [FILE_CTF] = "is a trace of event tags, which 'assay report' and 'assay tags trace' show",
@@ -64,7 +64,7 @@ int load_kind_check_samples(const char *path, struct error *err)
 	if (!strcmp(path, "-") && isatty(STDIN_FILENO))
 		return error_set(err, EINVAL, "standard input is a terminal, and no recording");
 	kind = file_kind_of(path, &code);
-	/* The reader of a stream recognises it, and a file on standard input likewise. */
+	/* The reader of a stream checks the contents of streams and of standard input. */
 	if (!strcmp(path, "-") || kind == FILE_STREAM || kind == FILE_PERF_DATA ||
 	    kind == FILE_PERF_DIRECTORY)
 		return 0;
@@ -80,14 +80,14 @@ bool load_is_calls(const char *path)
 	return file_kind_of(path, NULL) == FILE_CALLS;
 }
 
-/* Of pprof there is none: producers call their files as they like. */
+/* pprof profiles have no default name, since each producer uses its own. */
 static const char *const defaults[LOAD_KINDS] = {
         [LOAD_SAMPLES] = LOAD_DEFAULT,
         [LOAD_CALLS] = LOAD_DEFAULT_CALLS,
         [LOAD_TAGS] = LOAD_DEFAULT_TAGS,
 };
 
-/* When it was written: of a trace its metadata, which comes last. */
+/* The time when the file was written; for a trace, that of its metadata, which is written last. */
 static bool written(enum load_kind kind, struct timespec *when)
 {
 	const char *path = kind == LOAD_TAGS ? LOAD_DEFAULT_TAGS "/metadata" : defaults[kind];
@@ -186,7 +186,7 @@ int load_kind(enum load_kind *kind, const struct load_options *o, struct error *
 
 		if (other == *kind)
 			continue;
-		/* What is no recording at all counts as samples, until it is opened. */
+		/* An unknown file counts as samples here; opening it later reports the error. */
 		if (other == LOAD_SAMPLES)
 			return error_set(err, EINVAL,
 			                 "%s holds %s, and %s does not: they have no common "

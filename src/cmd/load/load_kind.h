@@ -9,7 +9,7 @@
 
 #include "cmd/load/load.h"
 
-/* 0: the file can be read as samples, as far as its first bytes say. */
+/* 0: the file can be read as samples, according to its first bytes. */
 int load_kind_check_samples(const char *path, struct error *err);
 
 #endif

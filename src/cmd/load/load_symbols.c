@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The names of addresses in recordings, as the options of the command line say. */
+/* Makes the symbolizer by the options of the command line. */
 #include "cmd/load/load.h"
 
 #include <stdlib.h>

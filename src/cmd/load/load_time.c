@@ -12,7 +12,7 @@ struct time_bound {
 	uint64_t ns; /* PART: thousandths of a percent */
 };
 
-/* Seconds with up to nine places, in ns; without floating point, for clocks have 19 digits. */
+/* Seconds with up to nine decimals, in ns; without floating point, since clocks have 19 digits. */
 static const char *parse_seconds(const char *text, uint64_t *ns)
 {
 	const char *start = text;
@@ -80,7 +80,7 @@ static uint64_t time_bound_ns(const struct time_bound *m, const struct recording
 	case MOMENT_PART:
 		break;
 	}
-	/* The first and the last percent reach to the ends of the recording. */
+	/* 0 % and 100 % are the ends of the recording, not of its samples. */
 	if (!m->ns || m->ns >= 100000000000)
 		return 0;
 	return r->first_sample_ns + (uint64_t)((double)length * (double)m->ns / 1e11);
@@ -96,7 +96,7 @@ static int ignore_event(void *ctx, const struct event *e, struct error *err)
 	return 0;
 }
 
-/* Relative times need the first and the last sample: a reading of its own. */
+/* Relative times need the first and the last sample, so the file is read once for them. */
 int load_time_resolve(const char *path, const char *text, struct perf_data_read_options *ro,
                       struct error *err)
 {

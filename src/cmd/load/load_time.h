@@ -2,7 +2,7 @@
 /*
  * load_time: the part of a recording that --time selects.
  *
- * Times are ns of the recording's clock. -EINVAL: the text makes no sense. Nothing is held. One
+ * Times are ns of the recording's clock. -EINVAL: the text makes no sense. No state is kept. One
  * thread. Uses: format.
  */
 #ifndef ASSAY_CMD_LOAD_LOAD_TIME_H

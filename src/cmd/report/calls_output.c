@@ -20,7 +20,7 @@ const struct option calls_output_option_table[] = {
         {.kind = OPTION_GROUP, .help = "The report"},
         {.kind = OPTION_INCLUDE, .include = report_option_table, .offset = AT(report)},
         {.kind = OPTION_INCLUDE, .include = report_path_option_table, .offset = AT(report)},
-        /* The letters of `assay report`, but -o, which names a file here. */
+        /* The letters of `assay report`, except -o, which names a file here. */
         {.kind = OPTION_FLAG,
          .letter = 'a',
          .help = "the same as --by-name",
@@ -118,7 +118,7 @@ static int report(const struct call_paths *paths, struct symbolizer *symbols,
 int calls_output(struct call_paths *paths, struct calls_output *to,
                  const struct calls_output_options *options)
 {
-	/* These very programs run here: names as they are, for this machine's kernel. */
+	/* The programs ran on this machine, so its files and its kernel have the names. */
 	struct symbolizer *symbols =
 	        symbolizer_new(&paths->images, &(struct symbol_options){.cached = true});
 	int status = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls_output: what becomes of counted calls: a file, a report, or both.
+ * calls_output: writes counted calls to a file, prints a report of them, or both.
  *
  * The command's struct holds a calls_output_options at the offset of the
  * INCLUDE. Messages go to stderr, the report to stdout. Uses: everything.
@@ -18,7 +18,7 @@ struct calls_output_options {
 	struct report_options report;
 };
 
-/* How a report looks. */
+/* The options of the report. */
 extern const struct option calls_output_option_table[];
 void calls_output_defaults(struct calls_output_options *o);
 
@@ -34,7 +34,7 @@ struct calls_output {
 	const char *command;
 	const char *file;
 	bool print, quiet;
-	bool written; /* the file is there */
+	bool written; /* the file was written */
 };
 
 int calls_output(struct call_paths *paths, struct calls_output *to,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* intervals: does the sampling timer keep time? */
+/* intervals: prints the time between samples, to check the sampling timer. */
 #include "cmd/cli/command.h"
 #include "cmd/load/load.h"
 #include "cmd/cli/medium.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report: where every CPU-second went. */
+/* report: prints the report on a recording of any kind. */
 #include "cmd/cli/command.h"
 #include "cmd/load/debug_files.h"
 #include "cmd/load/filters.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report_calls: from call paths to the report that is printed.
+ * report_calls: prints the report on call paths.
  *
  * `assay report FILE` prints it for files that hold call paths, `assay calls` when its command has
  * ended. Prints to stdout; messages to stderr. Uses: everything.

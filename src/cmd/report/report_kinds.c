@@ -11,7 +11,7 @@
 static const struct {
 	const char *name;
 	unsigned has;
-	const char *columns; /* some columns for --by that other kinds may not have */
+	const char *columns; /* names of columns for --by that other kinds may not have */
 } kinds[LOAD_KINDS] = {
         [LOAD_SAMPLES] = {"samples (perf.data)",
                           HAS_PROCESSES | HAS_THREADS | HAS_CPUS | HAS_CGROUPS | HAS_TIMES |
@@ -59,7 +59,7 @@ static const struct {
         {HAS_RAW_NAMES, "names as the linker knows them"},
 };
 
-/* What does the work of an option where it is refused. */
+/* The alternative that the message names if a kind refuses an option. */
 static const struct {
 	const char *option;
 	enum load_kind kind;
@@ -92,7 +92,7 @@ static bool is_given(const struct option *o, const void *values)
 	}
 }
 
-/* The facts that --sort needs: the keys among its words. */
+/* The facts that the keys among the words of --sort need. */
 static unsigned sort_needs(const struct report_options *o, size_t i)
 {
 	enum flat_key key;

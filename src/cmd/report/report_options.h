@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report_options: what a report shows: the options of all commands that print one, and the request
- * that they make. Uses: cmd/cli, view.
+ * report_options: the options of all commands that print a report, and their conversion to a
+ * request. Uses: cmd/cli, view.
  */
 #ifndef ASSAY_CMD_REPORT_REPORT_OPTIONS_H
 #define ASSAY_CMD_REPORT_REPORT_OPTIONS_H
@@ -23,7 +23,7 @@ struct report_options {
 	struct style_options style;
 };
 
-/* All but the following. */
+/* All options except those of report_path_option_table. */
 extern const struct option report_option_table[];
 /* --full-paths and the short forms of --by, without letters. */
 extern const struct option report_path_option_table[];

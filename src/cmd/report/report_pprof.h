@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report_pprof: the report on a profile in pprof's form, of any producer: the way from a file to
- * what is printed, with the options of `assay report`.
+ * report_pprof: prints the report on a pprof profile of any producer, with the options of `assay
+ * report`.
  *
  * Prints to stdout; messages to stderr. One thread. Uses: everything.
  */

@@ -70,7 +70,7 @@ const struct option report_tags_option_table[] = {
         {.kind = OPTION_END},
 };
 
-/* What is read and made for one report. */
+/* The state of one report. */
 struct reporting {
 	const struct report_tags_options *options;
 	struct tag_recording *recording;
@@ -95,7 +95,7 @@ static int check(const struct report_tags_options *o, struct error *err)
 	return 0;
 }
 
-/* Names from elsewhere stand where nothing does: it may be one program's file of several. */
+/* Adds names only for tags without one: the file may belong to one of several programs. */
 static void fill_in(struct tag_names *names, const struct tag_names *more)
 {
 	for (size_t i = 0; i < tag_names_count(more); i++) {
@@ -155,7 +155,7 @@ static int make_groups(struct reporting *g, struct error *err)
 
 typedef VEC(const struct tag_row *) found_rows;
 
-/* As it is shown, with its program where that stands there, or as the linker knows it. */
+/* Whether `wanted` is the row's name as shown (with its program if shown), or the linker's name. */
 static bool is_exactly(const struct tag_row *row, const char *wanted)
 {
 	struct buf shown = {0};
@@ -168,7 +168,7 @@ static bool is_exactly(const struct tag_row *row, const char *wanted)
 	return same;
 }
 
-/* The functions in the order of the table: what is listed begins with the largest. */
+/* The functions in the order of the table, so that messages list the largest ones first. */
 static found_rows functions_of(const struct tag_report *r)
 {
 	found_rows rows = {0};
@@ -182,7 +182,7 @@ static found_rows functions_of(const struct tag_report *r)
 	return rows;
 }
 
-/* A whole name wins over what fits as a pattern or without its parameters. */
+/* An exact name has priority over matches of a pattern or of a name without parameters. */
 static void find_rows(const found_rows *all, const char *wanted, found_rows *found)
 {
 	found_rows exact = {0};
@@ -227,7 +227,7 @@ static void free_names(row_names *names)
 	vec_done(names);
 }
 
-/* What has no times, and why. */
+/* The reason why this name has no times; NULL: it is not such a name. */
 static const char *timeless(const struct tag_report *r, const char *wanted)
 {
 	vec_each (name, &r->switchers)
@@ -266,7 +266,7 @@ static int several_functions(const found_rows *found, const char *wanted, struct
 	return ret;
 }
 
-/* Reads it all once more, for the calls of one tag in the streams of some names. */
+/* Reads the trace again, for the calls of one tag in the streams that use the file `names`. */
 static int read_times(struct reporting *g, uint32_t tag, uint32_t names, struct tag_histogram *sum,
                       struct error *err)
 {
@@ -281,7 +281,7 @@ static int read_times(struct reporting *g, uint32_t tag, uint32_t names, struct 
 	return ret;
 }
 
-/* A tag that has no name is in the streams of all names that have it not. */
+/* An unnamed tag may be in the streams of all names files that do not contain it. */
 static int read_unknown(struct reporting *g, uint32_t tag, struct tag_histogram *sum,
                         struct error *err)
 {
@@ -296,7 +296,7 @@ static int read_unknown(struct reporting *g, uint32_t tag, struct tag_histogram 
 	return ret;
 }
 
-/* One row's tags: one of each names file that its program had. */
+/* Reads the row's tags: one for each names file of its program. */
 static int read_histogram(struct reporting *g, const struct tag_row *row, struct tag_histogram *sum,
                           struct error *err)
 {
@@ -360,7 +360,10 @@ static int make(struct reporting *g, const char *path, const struct report_reque
 {
 	const struct tag_report_options ro = {.request = *q,
 	                                      .unit = tag_time_unit_parse(g->options->unit)};
-	/* The rules are short and the trace may be long: their errors are reported first. */
+	/*
+	 * The rules are read before the trace, which may be long, so that their errors are reported
+	 * early.
+	 */
 	int ret = make_groups(g, err);
 
 	if (!ret)
@@ -392,7 +395,7 @@ int report_tags_check(const char *command, const struct report_options *o,
 			                    "%s: there is no column '%s' to sort by; the columns "
 			                    "are " TAG_ORDERS,
 			                    command, q->by[i]);
-	/* It may be a pipe, and is read when there is something to sum up. */
+	/* The rules are read later, since the file may be a pipe. */
 	if (own->groups && access(own->groups, R_OK))
 		return command_fail(1, "%s: cannot open the rules file %s: %s", command,
 		                    own->groups, strerror(errno));

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report_tags: the report on a trace of event tags: the options that it has, and
- * the way from a directory to what is printed.
- *
- * `assay report DIR` gives it for such traces, `assay tags` when its command has
- * ended. Prints to stdout; messages to stderr. One thread calls it. Uses: everything.
+ * report_tags: prints the report on a trace of event tags, with its options. `assay report DIR`
+ * calls it, and `assay tags` after its command has exited. Prints to stdout; messages to stderr.
+ * One thread. Uses: everything.
  */
 #ifndef ASSAY_CMD_REPORT_REPORT_TAGS_H
 #define ASSAY_CMD_REPORT_REPORT_TAGS_H
@@ -12,14 +10,14 @@
 #include "cmd/report/report_options.h"
 
 struct report_tags_options {
-	const char *function, *groups, *unit; /* NULL: not asked for */
-	struct option_list names; /* files with names for tags that the trace has none for */
+	const char *function, *groups, *unit; /* NULL: not requested */
+	struct option_list names;             /* names files for tags without a name in the trace */
 	bool total, raw_names;
 };
 
-/* What `assay report` has for traces of event tags alone: all but --no-demangle. */
+/* The options of `assay report` for traces of event tags only, without --no-demangle. */
 extern const struct option report_tags_own_table[];
-/* For a command that has recorded a trace: all but --names. */
+/* For a command that has recorded a trace: the same options without --names. */
 extern const struct option report_tags_option_table[];
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The call tree: recursion of any depth is folded, and no time is lost by it. */
+/* The call tree: recursion of any depth is folded, and folding loses no time. */
 #include "check.h"
 #include "report_print.h"
 #include "view_fixture.h"
@@ -24,7 +24,7 @@ static uint32_t frame_named(struct fixture *f, const char *name)
 	return profile_frame_add(f->profile, &frame);
 }
 
-/* `count` frames below `path`, the names in turn. */
+/* Adds `count` frames below `path`, which repeat `names`; returns the innermost path. */
 static uint32_t rounds(struct fixture *f, uint32_t path, const char *const *names, size_t kinds,
                        size_t count)
 {
@@ -61,7 +61,10 @@ static size_t nodes_named(const struct view_tree *t, const char *name)
 	return count;
 }
 
-/* Each node has what its children have and what it has itself; the root has all. */
+/*
+ * The total of a node is the sum of its children's totals and its own samples; the root's is
+ * `samples`.
+ */
 static void check_sums(const struct view_tree *t, uint64_t samples)
 {
 	const struct view_node *nodes = t->nodes.items;
@@ -92,7 +95,10 @@ static size_t deepest(const char *json)
 	return most;
 }
 
-/* Each node of the list has the id of its place, behind its caller; the number of nodes. */
+/*
+ * Each node's id is its index in the list, and callers precede callees. Returns the number of
+ * nodes.
+ */
 static unsigned long check_ids(const char *json)
 {
 	const char *at = strstr(json, "\"tree\": [");
@@ -230,7 +236,7 @@ static void levels_are_those_of_the_longest_run(void)
 	fixture_done(&x);
 }
 
-/* No two stretches of it are alike: it cannot be folded, and stays bounded all the same. */
+/* No part of the path repeats, so it cannot be folded: the tree cuts it at a limit. */
 static void a_deep_path_without_recursion_is_cut(void)
 {
 	static const char *const leaf[] = {"leaf"};
