@@ -88,7 +88,7 @@ def intervals(name, truth, *mode):
 
 @test_of_shares
 def even_shares(t):
-    """70/30 in turns of some milliseconds, of no fixed length."""
+    """70/30 in turns of some milliseconds, with varying lengths."""
     intervals("even", 0.7, "even", 7, 3, 1)
 
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * assay_port: the inline part of calls/port.h for the test that embeds the core
- * as a kernel would: a clock that stands still until it is moved, one thread.
- * While it reads the clock, a hook can be interrupted by others.
+ * as a kernel would: one thread, and a clock that only moves when the test moves it. Other hooks
+ * can interrupt a hook while it reads the clock.
  */
 #ifndef ASSAY_EMBEDDED_PORT_H
 #define ASSAY_EMBEDDED_PORT_H
@@ -13,14 +13,14 @@ struct calls_thread;
 
 extern uint64_t embedded_now;
 extern struct calls_thread *embedded_self;
-extern void (*embedded_interrupt)(void); /* once, before the clock is read */
+extern void (*embedded_interrupt)(void); /* called once, before the next reading of the clock */
 
 static inline struct calls_thread **port_self(void)
 {
 	return &embedded_self;
 }
 
-/* Addresses of programs have no bits that a node's function keeps for itself. */
+/* Addresses of programs do not use the bits that are reserved in a node's function. */
 static inline uint64_t port_key(const void *function)
 {
 	return (uint64_t)(uintptr_t)function;

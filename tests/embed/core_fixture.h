@@ -23,14 +23,14 @@ void (*embedded_interrupt)(void);
 #define STACK_HIGH 0x100000u
 
 static _Alignas(4096) char table[TABLE_BYTES];
-#define MEMORY_BYTES (1ull << 30) /* reserved; what is written takes memory */
+#define MEMORY_BYTES (1ull << 30) /* reserved; only written pages use memory */
 static char *memory;
 static size_t memory_used;
 static bool began;
 static uint64_t limit = TABLE_BYTES;
 static volatile uint64_t switches;
 static struct port_waits waits;
-static bool stack_guess; /* bounds of stacks are guessed: 16 KB below and 4 KB above */
+static bool stack_guess; /* the port guesses the bounds of stacks: 16 KB below and 4 KB above */
 
 void *port_memory(size_t bytes)
 {
@@ -52,7 +52,7 @@ void *port_memory_wiped(size_t wiped, size_t kept)
 	return port_memory(wiped + kept);
 }
 
-/* What is pending comes when signals are released, at each release once, and nests (SA_NODEFER). */
+/* Each release of signals runs one pending handler; handlers can nest (SA_NODEFER). */
 static void (*pending)(void);
 
 uint64_t port_signals_hold(void)
@@ -144,7 +144,7 @@ void port_thread_done(struct calls_thread *t)
 {
 }
 
-/* A fresh process; `depth` frames at most. */
+/* Starts a new process with at most `depth` frames. */
 static void fresh(uint32_t depth, uint64_t bytes)
 {
 	memset(table, 0, sizeof(table));
@@ -176,7 +176,7 @@ static struct assay_calls_node *root(void)
 	return calls_node(embedded_self->record->root);
 }
 
-/* The node of a path, functions ended by 0; NULL: there is none. */
+/* The node of a path, given by its functions, ended by 0; NULL: there is none. */
 #define AT(...) at((const uint64_t[]){__VA_ARGS__, 0})
 static struct assay_calls_node *at(const uint64_t *functions)
 {

@@ -2,7 +2,7 @@
 /* The core of call paths, compiled freestanding: times, paths, limits, resets, threads. */
 #include "core_fixture.h"
 
-static uintptr_t stack = STACK_HIGH - 16; /* of the program that is played */
+static uintptr_t stack = STACK_HIGH - 16; /* of the simulated program */
 
 /* Calls `function`, which needs 64 bytes of stack and runs `ticks`. */
 static void call(uint64_t function, uint64_t ticks)
@@ -59,7 +59,7 @@ static void waiting_is_no_net(void)
 	CHECK_EQ(AT(A)->max, 100);
 }
 
-/* A vfork's child runs: no record of a switch comes until its parent goes on. */
+/* The child of a vfork runs: the parent's switch in is recorded only when the parent continues. */
 static void a_thread_that_is_out_is_asked_at_each_event(void)
 {
 	fresh(1000, TABLE_BYTES);
@@ -163,7 +163,7 @@ static void sum_table(uint64_t *net, uint64_t *blocked)
 	}
 }
 
-/* Where a path has no place for its waiting, a path above has it, and net never. */
+/* If a path has no room for its waiting, an outer path gets it; it is never part of net. */
 static void waiting_in_a_full_table_is_no_net(void)
 {
 	uint64_t net, blocked;
@@ -200,7 +200,7 @@ static void a_reset_restarts_min_and_max(void)
 	CHECK_EQ(embedded_self->record->epoch, 1);
 }
 
-/* Hooks of a handler, while another hook is about to read the clock. */
+/* A signal handler calls hooks while another hook is about to read the clock. */
 static void handler(void)
 {
 	stack -= 1000;
@@ -216,7 +216,7 @@ static void a_hook_that_is_interrupted_loses_nothing(void)
 	fresh(1000, TABLE_BYTES);
 	call(A, 10);
 	embedded_interrupt = handler;
-	call(B, 20); /* within B's entry, which is charged to A */
+	call(B, 20); /* during B's entry hook, whose time is charged to A */
 	embedded_interrupt = handler;
 	back(B, 1); /* within B's exit */
 	back(A, 0);
@@ -237,11 +237,14 @@ static unsigned marks_open(void)
 	unsigned marks = 0;
 
 	for (; f; f = calls_frame_below(embedded_self, f))
-		marks += calls_is_mark(f) && f->site; /* the bottom is no handler's */
+		marks += calls_is_mark(f) && f->site; /* the lowest frame is not a handler's */
 	return marks;
 }
 
-/* The slow path of an entry releases signals: the handler's mark goes when the handler returns. */
+/*
+ * The slow path of an entry releases signals: the handler's mark is removed when the handler
+ * returns.
+ */
 static void a_handler_after_a_slow_path_leaves_no_mark(void)
 {
 	fresh(1000, TABLE_BYTES);
@@ -264,7 +267,7 @@ static void a_handler_after_a_slow_path_leaves_no_mark(void)
 
 static unsigned handlers_left;
 
-/* So many handlers, each in a hook of the one before. */
+/* Nests this number of handlers, each in a hook of the previous one. */
 static void handlers(void)
 {
 	stack -= 1000;
@@ -275,7 +278,7 @@ static void handlers(void)
 	stack += 1000;
 }
 
-/* Each mark costs time, which handlers that come too fast do not leave. */
+/* Each mark takes time; there is too little of it if handlers follow each other too fast. */
 static void handlers_that_interrupt_each_other_too_deeply_are_lost_and_counted(void)
 {
 	fresh(1000, TABLE_BYTES);
@@ -303,7 +306,7 @@ static void handlers_that_interrupt_each_other_too_deeply_are_lost_and_counted(v
 
 static unsigned readings_left;
 
-/* Runs the handler at the last of so many readings of the clock. */
+/* Runs the handler at this reading of the clock, counted from now. */
 static void count_readings(void)
 {
 	if (--readings_left)
@@ -318,7 +321,7 @@ static void handler_at_reading(unsigned number)
 	embedded_interrupt = count_readings;
 }
 
-/* The handler runs when a slow path reads the clock for the last time. */
+/* The handler runs at the last reading of the clock in a slow path. */
 static void a_handler_at_the_end_of_a_slow_path_loses_no_time(void)
 {
 	uint64_t net, blocked;
@@ -334,7 +337,7 @@ static void a_handler_at_the_end_of_a_slow_path_loses_no_time(void)
 	CHECK_EQ(embedded_self->record->last, embedded_now);
 }
 
-/* The same while a hook measures itself, which reads the clock four times besides. */
+/* The same while a hook measures its own cost, which reads the clock four more times. */
 static void a_handler_in_a_cost_sample_moves_no_time(void)
 {
 	for (unsigned i = 1; i <= 5; i++) {
@@ -355,7 +358,7 @@ static void a_handler_in_a_cost_sample_moves_no_time(void)
 	}
 }
 
-/* Hooks that took the slow path, or too long, are not used as readings of the cost. */
+/* Hooks that took the slow path or took too long do not count as measurements of the cost. */
 static void a_cost_sample_is_of_the_fast_path(void)
 {
 	struct assay_calls_sample *enter;
@@ -429,7 +432,7 @@ static void an_exit_unseen_at_entry_is_counted(void)
 	CHECK_EQ(AT(A)->calls, 1);
 }
 
-/* The shortest and longest call are without what the counting itself takes inside a call. */
+/* The times of the shortest and longest call exclude the cost of counting inside the call. */
 static void least_and_most_are_without_the_cost_inside(void)
 {
 	fresh(1000, TABLE_BYTES);
@@ -440,7 +443,7 @@ static void least_and_most_are_without_the_cost_inside(void)
 	CHECK_EQ(AT(A, B)->net, 20);
 	CHECK_EQ(AT(A, B)->min, 17);
 	CHECK_EQ(AT(A, B)->max, 17);
-	/* The same where the thread waited. */
+	/* The same for calls in which the thread waited. */
 	call(B, 40);
 	switches++;
 	waits = (struct port_waits){.blocked = 25, .blocked_count = 1};
@@ -453,9 +456,9 @@ static void least_and_most_are_without_the_cost_inside(void)
 }
 
 /*
- * A function whose last action is a jump to the exit hook has left its frame by then: the hook has
- * the caller's stack pointer, and returns to the call's site. With another call site such an exit
- * is of a call that was not seen, as the innermost is alive.
+ * A function may end by a jump to the exit hook. It has then left its frame: the hook sees the
+ * caller's stack pointer, and returns to the call site. An exit with another call site belongs to a
+ * call without a recorded entry, because the innermost call is still active.
  */
 static void an_exit_hook_that_was_jumped_to_ends_its_call(void)
 {
@@ -502,7 +505,7 @@ static void a_record_goes_to_the_next_thread(void)
 	CHECK_EQ(AT(A)->net, 11);
 }
 
-/* A reader goes from chunk to chunk, and knows by `thread` whose nodes one holds. */
+/* A reader walks from chunk to chunk; the field `thread` is the owner of a chunk's nodes. */
 static void each_chunk_is_as_the_header_file_says(void)
 {
 	uint64_t kinds[ASSAY_CHUNK_IMAGES + 1] = {0}, nodes = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The core of call paths, compiled freestanding: stacks of coroutines that lie in the frame of an
- * open call, by calls_stack_made(). The addresses are of a simulated program.
+ * The core of call paths, compiled freestanding: stacks of coroutines inside the frame of an open
+ * call, reported by calls_stack_made(). The addresses are those of a simulated program.
  */
 #include "core_fixture.h"
 
-/* Each call has a call instruction of its own. */
+/* Each call has its own call instruction. */
 static void call(uint64_t function, uintptr_t sp)
 {
 	calls_enter_at(function, sp ^ 0x55000000, sp, function + 16);
@@ -36,7 +36,7 @@ static uint32_t stacks(void)
 	return calls_home(embedded_self)->stack_count;
 }
 
-/* A has B, and C between them if there is one; the frame of B has the stack of a coroutine. */
+/* A calls B, through C if it is given; the frame of B contains the stack of a coroutine. */
 static void begin(bool between)
 {
 	fresh(100, TABLE_BYTES);
@@ -47,7 +47,7 @@ static void begin(bool between)
 	calls_stack_made(0x80000, 0xa0000, 0x7fff0);
 }
 
-/* The memory is of the ordinary stack again as soon as B has returned. */
+/* As soon as B has returned, the memory belongs to the ordinary stack again. */
 static void the_call_returns(bool between)
 {
 	begin(between);
@@ -92,7 +92,7 @@ static void another_call_comes_before_a_slow_event(void)
 	nothing_is_wrong();
 }
 
-/* The same memory, and memory that overlaps it: one stack is left of them. */
+/* The same memory twice, and memory that overlaps it: only one stack remains. */
 static void made_again(uintptr_t low, uintptr_t high)
 {
 	begin(false);
@@ -116,7 +116,7 @@ static void stacks_made_again(void)
 	made_again(0x80000, 0x90000);
 }
 
-/* Memory below all calls is in no frame that is known. */
+/* Memory below all open calls is in no known frame. */
 static void memory_below_the_top(void)
 {
 	begin(false);
@@ -131,7 +131,7 @@ static void memory_below_the_top(void)
 	nothing_is_wrong();
 }
 
-/* The stack is in the frame of a coroutine that does not run, whose outermost call has it. */
+/* The stack is in the frame of a suspended coroutine, in its outermost call. */
 static void in_the_frame_of_another_coroutine(void)
 {
 	fresh(100, TABLE_BYTES);
@@ -158,8 +158,8 @@ static void in_the_frame_of_another_coroutine(void)
 }
 
 /*
- * Each coroutine has the stack of the next in its frame. The runtime looks at the second before
- * the first, which lies around it, because the second took a place that was free again.
+ * The frame of each coroutine contains the stack of the next one. The runtime checks the second
+ * stack before the first, which surrounds it, because the second one reused a free entry.
  */
 static void three_within_each_other(void)
 {
@@ -176,7 +176,7 @@ static void three_within_each_other(void)
 	calls_stack_made(0x70000, 0xa0000, 0x5ff00);
 	call(A, 0x9ff00);
 	back(A, 0x9ff00);
-	/* D returns: its memory is that of the stack around it. */
+	/* D returns: its memory belongs to the surrounding stack again. */
 	back(D, 0x60000);
 	call(D, 0xafff0);
 	call_slowly(B, 0x98000);
@@ -184,7 +184,7 @@ static void three_within_each_other(void)
 	back(A, 0x52000);
 	back(B, 0x98000);
 	back(D, 0xafff0);
-	/* C is left open on the outer one. */
+	/* C stays open on the outer stack. */
 	back(B, 0x20000);
 	call_slowly(D, 0x98000);
 	call_slowly(C, 0x10000);
@@ -197,7 +197,7 @@ static void three_within_each_other(void)
 	nothing_is_wrong();
 }
 
-/* The time up to the new stack is of the call that ran last on the old one. */
+/* The time before the switch to the new stack belongs to the last call on the old stack. */
 static void time_before_a_stack_is_made_again(void)
 {
 	begin(false);
@@ -212,7 +212,7 @@ static void time_before_a_stack_is_made_again(void)
 	nothing_is_wrong();
 }
 
-/* A jump is still to be looked at; in a hook, and for memory elsewhere, nothing is done. */
+/* The runtime must still process a jump. In a hook, and for other memory, it does nothing. */
 static void states_of_the_thread(void)
 {
 	uint64_t slow;
@@ -227,7 +227,7 @@ static void states_of_the_thread(void)
 	calls_stack_made(0xc0000, 0xd0000, 0x7fff0);
 	CHECK_EQ(stacks(), 3);
 	embedded_self->state = CALLS_READY;
-	/* An ordinary coroutine's memory once more. */
+	/* The memory of an ordinary coroutine is used again. */
 	call(C, 0x1f0000);
 	call_slowly(D, 0x7f000);
 	slow = embedded_self->record->slow;
@@ -237,7 +237,7 @@ static void states_of_the_thread(void)
 	CHECK_EQ(stacks(), 4);
 }
 
-/* In a fork's child the coroutine that forked goes on, and the stack around it does not. */
+/* In a forked child the coroutine that forked continues; the surrounding stack does not. */
 static void the_coroutine_goes_on_alone(void)
 {
 	begin(false);
@@ -252,7 +252,7 @@ static void the_coroutine_goes_on_alone(void)
 	CHECK_EQ(calls_table.header->unmatched_exits, 0);
 }
 
-/* Its place is given to another stack. */
+/* Another stack gets its entry. */
 static void it_was_left_longest_ago(void)
 {
 	uintptr_t last = (CALLS_STACKS + 20) * (uintptr_t)STACK_HIGH - 0x400;

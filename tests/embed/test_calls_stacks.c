@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The core of call paths, compiled freestanding: which frame an event belongs to. The
- * events are those of compiled code that was inlined, jumped over or run on other stacks.
- * The simulated program has a stack of real memory with the return addresses on it.
+ * The core of call paths, compiled freestanding: the frame to which an event belongs. The events
+ * are those of inlined code, of jumps over frames, and of code on other stacks. The simulated
+ * program has a stack in real memory that contains the return addresses.
  */
 #include "core_fixture.h"
 
@@ -31,7 +31,7 @@ static void out_of(size_t bytes)
 	sp += bytes + sizeof(sp);
 }
 
-/* A hook: the place in the code (`ra`) that it is called from, `low` bytes below sp. */
+/* Calls a hook from the code address `ra`, `low` bytes below sp. */
 static void enter(uint64_t function, uintptr_t ra, uintptr_t site, size_t low)
 {
 	calls_enter_at(function, site, sp - low, ra);
@@ -51,7 +51,7 @@ static void nothing_is_wrong(uint64_t dropped)
 	CHECK_EQ(embedded_self->record->current, embedded_self->record->root);
 }
 
-/* A has A's body in its first 128 bytes twice more, and calls itself in the innermost. */
+/* The first 128 bytes of A contain two inlined copies of A; the innermost copy calls A. */
 static void recursion_inlined_into_itself(void)
 {
 	program_begin(1000);
@@ -76,7 +76,7 @@ static void recursion_inlined_into_itself(void)
 	nothing_is_wrong(0);
 }
 
-/* B's entry has arguments of an earlier call below it; they are gone when C is entered. */
+/* At B's entry, arguments of an earlier call are still below it; at C's entry they are removed. */
 static void entries_at_different_stack_pointers_of_a_frame(void)
 {
 	program_begin(1000);
@@ -101,7 +101,7 @@ static void entries_at_different_stack_pointers_of_a_frame(void)
 	nothing_is_wrong(0);
 }
 
-/* The arguments took more than the whole frame of the function that B calls. */
+/* The arguments were larger than the frame of the function that B calls. */
 static void a_call_from_above_the_entry_of_its_caller(void)
 {
 	program_begin(1000);
@@ -119,7 +119,7 @@ static void a_call_from_above_the_entry_of_its_caller(void)
 	nothing_is_wrong(0);
 }
 
-/* One place in the code is entered twice in one frame: what the first began is over. */
+/* One code address is entered twice in one frame: the first of these calls has ended. */
 static void a_loop_that_is_jumped_back_in(void)
 {
 	program_begin(1000);
@@ -139,7 +139,7 @@ static void a_loop_that_is_jumped_back_in(void)
 	nothing_is_wrong(4);
 }
 
-/* A calls itself three times from one place, and a jump leaves the deeper ones. */
+/* A calls itself three times from one code address, and a jump leaves the inner calls. */
 static void jump_back_to(int level)
 {
 	uintptr_t before[4], site[4] = {0, 0x900, A + 60, A + 60};
@@ -174,7 +174,7 @@ static void jumps_over_levels_of_a_recursion(void)
 	nothing_is_wrong(0);
 }
 
-/* The same, and the first event afterwards is the exit of the level that was jumped to. */
+/* The same, but the first event after the jump is the exit of the call to which it jumped. */
 static void an_exit_after_a_jump_is_of_its_own_level(void)
 {
 	uintptr_t before;
@@ -197,7 +197,10 @@ static void an_exit_after_a_jump_is_of_its_own_level(void)
 	nothing_is_wrong(2);
 }
 
-/* Pointers called from one place: the first function is left by a jump, the next is its sibling. */
+/*
+ * Two functions are called by pointer from one code address: a jump leaves the first, and the
+ * second is its sibling.
+ */
 static void a_function_called_where_a_dead_one_was(void)
 {
 	uintptr_t before;
@@ -220,7 +223,7 @@ static void a_function_called_where_a_dead_one_was(void)
 	nothing_is_wrong(1);
 }
 
-/* Runs on stack `i` of those side by side: the fixture's first is the thread's own. */
+/* Runs on stack `i` of the fixture; stack 0 is the thread's own. */
 static uintptr_t on_stack(unsigned i)
 {
 	return (i + 1ul) * STACK_HIGH - 0x400;
@@ -236,7 +239,10 @@ static void leave_on(unsigned i, uint64_t function)
 	calls_exit_at(function, 0x900, on_stack(i), function + 32);
 }
 
-/* The stack that was left longest ago loses its open call, and the thread's own never does. */
+/*
+ * If there are too many stacks, the least recently used one loses its open calls; the thread's own
+ * stack never does.
+ */
 static void more_stacks_than_there_is_room_for(void)
 {
 	program_begin(8);
@@ -244,7 +250,7 @@ static void more_stacks_than_there_is_room_for(void)
 	for (unsigned i = 1; i < CALLS_STACKS; i++)
 		enter_on(i + 10, B);
 	CHECK_EQ(calls_table.header->nested_stacks, 0);
-	/* The oldest is used again, and then another, so that the second oldest has to go. */
+	/* The oldest stack is used again, then a new one: now the second oldest is dropped. */
 	for (unsigned i = 11; i <= 14; i += 3) {
 		calls_enter_at(C, 0x904, on_stack(i) - 64, C + 16);
 		calls_exit_at(C, 0x904, on_stack(i) - 64, C + 32);
@@ -262,7 +268,7 @@ static void more_stacks_than_there_is_room_for(void)
 	CHECK_EQ(calls_table.header->unmatched_exits, 1);
 }
 
-/* The bounds of the stack beside are guessed, and reach into the current one. */
+/* The guessed bounds of the neighbouring stack overlap the current one. */
 static void guessed_bounds_end_at_the_current_stack(bool below)
 {
 	uintptr_t own = 0x500000, beside = below ? own - 0x4000 - 0x100 : own + 0x1000 + 0x100;
@@ -271,7 +277,7 @@ static void guessed_bounds_end_at_the_current_stack(bool below)
 	stack_guess = true;
 	calls_enter_at(A, 0x900, own, A + 16); /* own - 0x4000 to own + 0x1000 */
 	calls_enter_at(B, 0x904, beside, B + 16);
-	/* On the first, within what was guessed of the second. */
+	/* On the first stack, within the guessed bounds of the second. */
 	calls_enter_at(C, 0x908, below ? own - 0x3f00 : own - 0x200, C + 16);
 	calls_exit_at(C, 0x908, below ? own - 0x3f00 : own - 0x200, C + 32);
 	calls_exit_at(B, 0x904, beside, B + 32);
@@ -298,7 +304,10 @@ static void leaving_handler(void)
 	longjmp(before_handler, 1);
 }
 
-/* A hook whose handler was left by a jump does not go on: its mark is no handler's any more. */
+/*
+ * A jump left a handler, so the hook that it interrupted does not continue: the handler's mark is
+ * invalid.
+ */
 static void handlers_left_by_a_jump_are_no_flood(void)
 {
 	volatile uint64_t round = 0;
@@ -310,7 +319,9 @@ static void handlers_left_by_a_jump_are_no_flood(void)
 	here = sp;
 	setjmp(before_handler);
 	sp = here;
-	/* The first event after a jump looks closely; the next can be interrupted. */
+	/*
+	 * The first event after a jump searches the stack, and signals may interrupt the next one.
+	 */
 	into(A + 30, 24);
 	enter(D, D + 16, A + 30, 0);
 	leave(D, D + 26, A + 30, 0);

@@ -17,7 +17,10 @@ struct calls_thread *embedded_self;
 void (*embedded_interrupt)(void);
 
 #define PACKETS 4
-/* Events that fit; the second word tells what it took to begin the packet. */
+/*
+ * The number of events that fit; the second word contains the time that it took to begin the
+ * packet.
+ */
 #define ROOM ((ASSAY_TAGS_PACKET - ASSAY_TAGS_SLACK - sizeof(struct assay_tags_packet)) / 8)
 #define WORDS (ROOM - 1)
 
@@ -79,7 +82,7 @@ void tags_port_turned(void)
 {
 }
 
-/* A new process, in this mode. */
+/* Starts a new process in this mode. */
 static void begin(uint32_t mode)
 {
 	memset(&header, 0, sizeof(header));
@@ -195,13 +198,16 @@ static void a_flight_recorder_keeps_the_newest(void)
 	CHECK_EQ(rings[0].discarded, 0);
 	last = word(2, 4);
 	CHECK_EQ(clock_of(last), embedded_now);
-	CHECK_EQ(word(2, 5), 0); /* wiped of its former round */
+	CHECK_EQ(word(2, 5), 0); /* cleared of the events of its previous use */
 	CHECK_EQ(packet(3)->sequence, 3);
 	CHECK_EQ(packet(0)->sequence, 4);
 	CHECK_EQ(packet(2)->sequence, 6);
 }
 
-/* A slot whose trigger may be below a handler; a jump has left it, once it is old. */
+/*
+ * A handler may have interrupted the trigger of a slot. If the slot is old, a jump left the
+ * trigger.
+ */
 static void a_flight_recorder_leaves_empty_slots_for_a_while(void)
 {
 	begin(ASSAY_TAGS_WRAP);
@@ -231,7 +237,7 @@ static void what_is_drained_comes_back(void)
 	events(7);
 	CHECK_EQ(rings[0].discarded, 7);
 	states[1] = ASSAY_TAGS_FREE;
-	embedded_now += 100000; /* it asks again after a while */
+	embedded_now += 100000; /* it tries again after some time */
 	events(1);
 	CHECK_EQ(rings[0].discarded, 7);
 	CHECK_EQ(packet(1)->discarded, 7);
@@ -253,7 +259,7 @@ static void a_turn_of_the_clock_begins_a_packet(void)
 {
 	begin(ASSAY_TAGS_STOP);
 	events(3);
-	embedded_now += 5ull << 40; /* whole turns: the 40 bits alone could not tell */
+	embedded_now += 5ull << 40; /* whole wraps of the clock, which its 40 bits cannot show */
 	assay_tags_event(9);
 	CHECK_EQ(states[0], ASSAY_TAGS_CLOSED);
 	CHECK_EQ(packet(0)->content_bits / 8, sizeof(struct assay_tags_packet) + 5 * 8);
@@ -313,7 +319,10 @@ static void a_slot_of_a_packet_that_went_is_void(void)
 {
 	begin(ASSAY_TAGS_STOP);
 	events(10);
-	/* It reserved a slot; a handler then closed the packet; only then it comes here. */
+	/*
+	 * The trigger reserved a slot; a handler then closed the packet; after that the trigger
+	 * continues here.
+	 */
 	assay_tags_self->at += 8;
 	events(WORDS);
 	CHECK_EQ(word(0, 10), 0);
@@ -323,7 +332,10 @@ static void a_slot_of_a_packet_that_went_is_void(void)
 	CHECK_EQ(tag_of(word(1, 11)), 4);
 }
 
-/* A trigger has the last slot, and is interrupted before it writes: it still may. */
+/*
+ * A trigger has reserved the last slot and is interrupted before it writes the event: it may still
+ * write it.
+ */
 static void a_closed_packet_keeps_its_last_empty_slot(void)
 {
 	begin(ASSAY_TAGS_STREAM);
@@ -342,8 +354,8 @@ static uint64_t offset_in_room(uint64_t slot)
 }
 
 /*
- * A trigger of a thread without a packet reserved a slot of zeros, and a handler opened a packet
- * before it looked: it must find its slot in no room.
+ * A trigger of a thread without a packet reserved a slot in the empty room, and a handler opened a
+ * packet before the trigger checked: the trigger must find that its slot is not in the packet.
  */
 static void a_slot_of_no_packet_is_in_no_room(void)
 {
@@ -380,7 +392,7 @@ static void a_forks_child_begins_with_zero_counts(void)
 {
 	begin(ASSAY_TAGS_STOP);
 	events(4);
-	memset(pages, 0, sizeof(pages)); /* what the kernel does to its page */
+	memset(pages, 0, sizeof(pages)); /* as the kernel clears the page in a child */
 	memset(rings, 0, sizeof(rings));
 	header.pid = 6;
 	thread_id = 6;

@@ -2,9 +2,9 @@
 /*
  * A trigger of event tags, interrupted after each of its instructions by handlers that have events
  * of their own, fill packets, end them, turn capture off and on, and are interrupted themselves.
- * Each instruction takes one tick. In all cases, each event is recorded once or counted as
- * discarded, the program's order is kept except for interruptions, times do not decrease, and no
- * slot stays empty.
+ * Each instruction takes one tick. In all cases each event is recorded once or counted as
+ * discarded, events keep the program's order except for interruptions, times do not decrease, and
+ * no slot stays empty.
  *
  * The processor's trap flag makes the steps; the device's core is the embedded one.
  */
@@ -30,18 +30,19 @@ void (*embedded_interrupt)(void);
 
 static struct assay_tags_header header;
 static struct assay_tags_ring rings[ASSAY_TAGS_RINGS];
-static uint32_t states[PACKETS + 1]; /* the one behind stays free */
+static uint32_t states[PACKETS + 1]; /* the element after the last one stays free */
 static _Alignas(4096) char packets[(PACKETS + 1) * ASSAY_TAGS_PACKET];
 static _Alignas(4096) char page[4096];
 
 /* ---- steps ------------------------------------------------------------------ */
 
-static unsigned steps[2], wanted[2]; /* by depth: made, and after how many it is interrupted */
+static unsigned steps[2], wanted[2]; /* by depth: the number of steps made, and the number after
+which a handler interrupts */
 static unsigned depth;
 static void (*handlers[2])(void);
 static bool stepping[2], done[2];
 static unsigned held;
-static bool held_too;           /* steps are made where signals are held: other threads run there */
+static bool held_too; /* count steps while signals are blocked, too: other threads may run there */
 static unsigned interrupted[2]; /* the event that was */
 
 static __attribute__((always_inline)) inline void trap_on(void)
@@ -91,7 +92,7 @@ uint64_t port_signals_hold(void)
 	return 0;
 }
 
-/* Signals that were held are delivered now: the next instruction is a step again. */
+/* Delivers the blocked signals: the next instruction is a step again. */
 __attribute__((no_sanitize("address", "undefined"))) void port_signals_release(uint64_t before)
 {
 	(void)before;
@@ -144,9 +145,9 @@ void tags_port_turned(void)
 /* ---- triggers -------------------------------------------------------------- */
 
 static unsigned next_tag;
-static unsigned off_made; /* while capture was off: they may be there or not */
+static unsigned off_made; /* events while capture was off: each may be recorded or not */
 
-/* The inline sequence, as assay/tags_wire.h has it; the clock is this test's. */
+/* The inline sequence of assay/tags_wire.h, with the clock of this test. */
 static __attribute__((noinline, no_sanitize("address", "undefined"))) void trigger(unsigned tag)
 {
 	uint64_t slot = 8, a, d, slow = 1;
@@ -190,7 +191,7 @@ static void events(unsigned n)
 		trigger(make());
 }
 
-/* One event, interrupted after so many steps. False: it has less of them. */
+/* One event, interrupted after this number of steps. False: it has fewer steps. */
 static __attribute__((noinline, no_sanitize("address", "undefined"))) bool
 stepped(unsigned after, void (*handler)(void))
 {
@@ -227,12 +228,15 @@ static void take(struct assay_tags_packet *p, unsigned state)
 		uint64_t clock = words[i] >> ASSAY_TAGS_TAG_BITS;
 
 		log_holes += !words[i];
-		/* Of no time: the one before it may still have been empty. Readers leave it out. */
+		/*
+		 * This gap has no length: the slot before it may still have been empty. Readers
+		 * omit it.
+		 */
 		if ((words[i] & ASSAY_TAGS_TAG_MASK) == ASSAY_TAG_VOID)
 			continue;
 		if (!words[i])
 			continue;
-		/* As readers do it: the last ones may be of the clock's next turn already. */
+		/* As in readers: the last events may be after the next wrap of the clock. */
 		clock = (clock - time) & ASSAY_TAGS_CLOCK_MASK;
 		log_back += clock > ASSAY_TAGS_CLOCK_MASK / 2;
 		time += clock;
@@ -254,7 +258,7 @@ static bool is_whole(const struct assay_tags_packet *p)
 	return true;
 }
 
-/* In the order of their sequence. `last`: with all that is there. */
+/* Drains the packets by their sequence numbers. `last`: open packets too. */
 static void drain(bool last)
 {
 	for (bool more = true; more;) {
@@ -466,7 +470,7 @@ static const char *judge(unsigned levels)
 			return "another order";
 		before = tag;
 	}
-	/* The next one of its own level comes behind it. */
+	/* The next event of the same level follows it. */
 	if (find(interrupted[0]) < log_count && find(next_tag - 1) < log_count &&
 	    find(interrupted[0]) > find(next_tag - 1))
 		return "an interrupted event behind the next";
@@ -481,7 +485,7 @@ static const char *judge(unsigned levels)
 	return NULL;
 }
 
-static bool quiet_once; /* one message a case */
+static bool quiet_once; /* one message per case */
 
 static bool one(uint32_t mode, void (*where)(void), void (*handler)(void), unsigned after,
                 const char *name)
@@ -526,7 +530,7 @@ static const struct named whats[] = {
         NAMED(off_and_on), NAMED(turns_off), NAMED(turns_on),         NAMED(turn_of_the_clock),
 };
 
-/* Each `every`th from `after` on; gives how many there are. */
+/* Interrupts after each `every`th step from `after` on; returns the number of steps. */
 static unsigned all_steps(uint32_t mode, const struct named *where, const struct named *what,
                           unsigned after, unsigned every)
 {
@@ -557,8 +561,10 @@ static void memory_that_stops_interrupted_at_every_step(void)
 	every_step(ASSAY_TAGS_STOP);
 }
 
-/* From where the sequence takes other ways; of the outer steps one in five, each with all of the
- * inner's. */
+/*
+ * From states in which the sequence takes other branches: every fifth step of the outer event,
+ * combined with all steps of the inner one.
+ */
 static void handlers_interrupted_at_every_step(void)
 {
 	static const struct named both[] = {
@@ -590,7 +596,7 @@ static void another_thread_takes_the_last(void)
 	header.next = PACKETS;
 }
 
-/* Another thread may be first at any instruction: then the event is discarded, and counted. */
+/* Another thread may come first at any instruction: then the event is discarded and counted. */
 static void the_last_packet_goes_to_one_thread(void)
 {
 	unsigned after = 0, had = 0, refused = 0;

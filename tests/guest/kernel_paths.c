@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs a command with its kernel calls counted and prints the model as it is,
- * for tests in a guest:
+ * Counts the kernel calls of a command and prints the model, for tests in a guest:
  *
  *	kernel_paths [-b BUFFER_KB] [-f FUNCTION]... COMMAND...
  *

@@ -6,7 +6,7 @@
  *
  * getppid: COUNT calls. unlink: of a file that is not there. sleep: COUNT of
  * 10 ms. fork: 3 children, one after the other, each with COUNT getppid.
- * threads: 4 at once, likewise. Nothing of this is done by the program's start.
+ * threads: 4 at once, likewise. The start of the program makes none of these calls.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * names_alike: whether the plugin (plugin/gcc/names.cc) and assay (src/format/ctf/names_file.c)
- * read a names file alike. They differ in one thing by intent: a compiler refuses a name with two
- * tags, for it would not know which one is meant; a reader may be given files that were
- * concatenated.
+ * names_alike: checks that the plugin (plugin/gcc/names.cc) and assay (src/format/ctf/names_file.c)
+ * read a names file in the same way. There is one intended difference: the plugin refuses a name
+ * with two tags, because it cannot choose one; assay accepts it, because files may be concatenated.
  */
 #ifndef ASSAY_TESTS_NAMES_ALIKE_H
 #define ASSAY_TESTS_NAMES_ALIKE_H
@@ -25,7 +24,8 @@ static inline bool names_twice(const std::string &said)
 	return said.find(" has tag ") != std::string::npos;
 }
 
-/* What differs, "" nothing. `said` and `error`: the sentences of the two, empty where they took it.
+/* The difference, or "". `said` and `error`: the error messages of the two, empty if they accepted
+ * the file.
  */
 static inline std::string names_difference(const names_file &plugin, const std::string &said,
                                            const struct tag_names *names, const std::string &error)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The compiler's plugin stands alone, so that what a names file is stands twice:
- * plugin/gcc/names.cc and src/format/ctf/names_file.c. Both read the same files here, good ones
- * and bad ones: those of the fuzzer's corpus, and many that are made of pieces of lines.
+ * The compiler's plugin uses no code of assay, so the format of names files is implemented twice:
+ * plugin/gcc/names.cc and src/format/ctf/names_file.c. Here both read the same valid and invalid
+ * files: those of the fuzzer's corpus, and many that are generated from pieces of lines.
  */
 #include "names_alike.h"
 
@@ -128,7 +128,7 @@ static void made_files_are_read_alike()
 	CHECK(sum.twice > 5);
 }
 
-/* What one gives, the other takes as it is, and goes on behind. */
+/* Each reader accepts the file that the other one has written, and appends to it. */
 static void each_extends_what_the_other_has_written()
 {
 	const char *const spots[] = {"spot", "other spot"};

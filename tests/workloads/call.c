@@ -17,9 +17,8 @@ uint64_t call_inner(uint64_t x, uint64_t count);
 uint64_t call_outer(uint64_t x, uint64_t inner, uint64_t outer);
 
 /*
- * A chain of four dependent multiplies a turn: the turn's length is their
- * latency, whatever the alignment of the loop. Assembly, so that both
- * functions hold the very same code.
+ * Each round is a chain of four dependent multiplications, so its time is their latency, for any
+ * alignment of the loop. In assembly, so that both functions have the same code.
  */
 #define CALL_LOOP(x, count)                                                                        \
 	do {                                                                                       \

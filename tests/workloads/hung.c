@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hung: memory and files that do not answer, of an unprivileged user.
+ * hung: memory and files of an unprivileged user that block their readers.
  *
  *	hung stack-fuse DIRECTORY UID	a thread whose stack lies in a file of a FUSE file system
  *	hung program DIRECTORY UID	runs a program (this one) that lies in such a file system
@@ -137,7 +137,7 @@ static void answer(int fd, int file, uint64_t size, char *request)
 	}
 }
 
-/* Requests that come after *hung is set are read, and lie. */
+/* Requests after *hung is set are read and never answered. */
 static void serve(int fd, int file, uint64_t size)
 {
 	static char request[1 << 18] __attribute__((aligned(8)));

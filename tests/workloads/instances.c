@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * instances: many processes of many names, one after the other, and the truth about them.
+ * instances: many processes of many names, one after the other, with a list of them.
  *
  *	instances storm COUNT RATE NAMES DIRECTORY	fork and exec, COUNT in all, RATE a second,
  *							fewer where SIGTERM comes before
@@ -10,9 +10,9 @@
  *	instances threads COUNT				threads with names of their own
  *	instances burn MS				that much CPU time, here
  *
- * It executes links to this program, DIRECTORY/i-0 and so on: called so it burns
- * some microseconds and is gone. For each process, a line when it is gone: pid, name, and
- * the time (CLOCK_MONOTONIC, ns) before its fork. Statically linked: a start is quick.
+ * It executes links to this program, DIRECTORY/i-0 and so on: such a link uses some microseconds of
+ * CPU time and exits. For each exited process it prints a line: pid, name, and the time
+ * (CLOCK_MONOTONIC, ns) before its fork. It is linked statically, so that it starts quickly.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 /*
  * loop: one tight counted loop in a function of its own.
  *
- * Truth: all user time of the program but its start lies in loop_body(), and
- * there inside the loop. Usage: loop [MILLIONS]. Prints the iterations done.
+ * All user time of the program, except for its start, is in the loop of loop_body(). Usage: loop
+ * [MILLIONS]. Prints the iterations done.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * neighbour: what a process without any right does to fill or to stop a recorder of the machine.
+ * neighbour: attacks of an unprivileged process, which try to fill or to stop a recorder of the
+ * machine.
  *
  *	neighbour paths COUNT	maps a file whose path has 80 KB as code, COUNT times, and waits
  *	neighbour sparse MB	runs code of a file that says it has unwind tables of so many MB
@@ -10,9 +11,9 @@
  *	neighbour swap NAME TARGET	makes the directory NAME a link to TARGET and back
  *	neighbour cut FILE	cuts FILE in half and writes it again
  *
- * Works in the current directory and prints "ready" when what it makes once is there. `swap` and
- * `cut` repeat that without end. All that wait exit at the end of their standard input. Status 1:
- * an operation failed, which perror() names.
+ * Works in the current directory, and prints "ready" after the first round. `swap` and `cut` repeat
+ * their round without end. Modes that wait exit at the end of their standard input. Status 1: an
+ * operation failed, which perror() names.
  */
 #include <elf.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * share: works in share_f and in share_g in turn, and says what share each had.
+ * share: works in share_f and in share_g in turn, and prints the share of each.
  *
  *	share even MS_F MS_G SECONDS          phases of these lengths, a quarter shorter or longer
  *	share exact MS_F MS_G SECONDS         the same without the quarter
@@ -8,7 +8,7 @@
  *	share step HZ SECONDS                 share_f around each k / HZ of CLOCK_MONOTONIC,
  *	                                      30 % of the time: in step with a timer of that rate
  *
- * All time but a few instructions a phase is spent in the two functions, which
+ * All time except a few instructions per phase is spent in the two functions, which
  * read the cycle counter and call nothing. At the end one line of JSON: the
  * shares by the clock on the wall and by the thread's CPU clock.
  */

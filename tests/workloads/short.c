@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * short: a process that lives for about 2 ms, too short for a look at /proc. All of its time is in
+ * short: a process that lives for about 2 ms, too short to be found in /proc. All of its time is in
  * short_spin(). Usage: short [MICROSECONDS].
  */
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stacks: programs whose call chains are known, one a mode.
+ * stacks: programs with known call chains, one per mode.
  *
- * Usage: stacks MODE [SECONDS [DEPTH]]. All time that counts is spent in
- * functions named spin_*, each below the functions that its mode names; main()
- * is the outermost of ours, or thread_main(), or a coroutine's first function.
- * Built without frame pointers, also stripped, also as a static-pie.
+ * Usage: stacks MODE [SECONDS [DEPTH]]. The measured time is spent in functions named spin_*, each
+ * below the functions that its mode names. The outermost function of the program is main(),
+ * thread_main(), or a coroutine's first function. Built without frame pointers, also stripped, also
+ * as a static-pie.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -137,7 +137,7 @@ NOINLINE void jumps(unsigned depth)
 	sink += spin_leaf(2000);
 	if (depth > 1)
 		jumps(depth - 1);
-	else if (sink) /* as good as always */
+	else if (sink) /* nearly always */
 		longjmp(back, 1);
 	sink++;
 }

@@ -3,10 +3,10 @@
  * store_writer FILE FIRST COUNT PROCESSES SAMPLES: writes COUNT windows into a store, as a
  * measurement would, from number FIRST on, and prints "window N" as soon as each is in.
  *
- * Window N begins N * 10 s after 1700000000 s and holds PROCESSES that came, ran and ended in
- * it, SAMPLES rows of 1 + N samples each, and one process that is there from the beginning.
- * COUNT 0: until killed. One that found no room on the disk: "full N". At the end it prints
- * what a window took: "cpu_us N".
+ * Window N begins N * 10 s after 1700000000 s and holds PROCESSES that started, ran and exited in
+ * it, SAMPLES rows of 1 + N samples each, and one process that is there from the beginning. COUNT
+ * 0: until killed. For a window that did not fit on the disk it prints "full N". At the end it
+ * prints the CPU time of a window: "cpu_us N".
  */
 #include "../unit/lib/store_world.h"
 

@@ -5,8 +5,8 @@
  * wait_sleep() sleeps, wait_pipe() blocks on a pipe that a child writes to
  * later, wait_spin() computes alone, wait_contend() computes against a child
  * on the same CPU, so that about half of its time it is runnable only.
- * Usage: waits [UNIT_MS]. Prints, as JSON, what its own clocks say of each
- * part: wall and CPU time in ns.
+ * Usage: waits [UNIT_MS]. Prints as JSON the wall and CPU time of each part in ns, by its own
+ * clocks.
  */
 #include <sched.h>
 #include <stdbool.h>

@@ -45,7 +45,7 @@ struct symbolized_report {
 	struct view_tree *tree;            /* or NULL */
 	struct neighbour_tables neighbours;
 	bool calls; /* the profile has the values of calls (symbolized.h): tables have all */
-	struct named_value_unit { /* how readers get the main value */
+	struct named_value_unit { /* prints the main value for readers */
 		struct unit unit;
 		const struct named_value *value;
 	} unit;

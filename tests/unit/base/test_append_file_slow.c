@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static uint64_t now_ns = 1; /* the time stands still except for what writes take */
+static uint64_t now_ns = 1; /* the simulated time advances only during writes */
 static uint64_t write_ns;
 static unsigned direct_writes;
 
@@ -29,7 +29,7 @@ ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
 	return syscall(SYS_pwrite64, fd, bytes, size, offset);
 }
 
-/* The number of direct writes in so many flushes. */
+/* The number of direct writes in this number of flushes. */
 static unsigned flush(struct append_file *f, unsigned flushes)
 {
 	static const char bytes[5000];

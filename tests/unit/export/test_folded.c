@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lines for flame graphs: every path once, no time lost, nothing that the tools refuse. */
+/*
+ * Lines for flame graphs: each path occurs once, no time is lost, and the tools accept each line.
+ */
 #include "check.h"
 #include "symbolized_fixture.h"
 

@@ -51,7 +51,7 @@ static int check_tests, check_failed_tests, check_failures;
 		fflush(stdout);                                                                    \
 	} while (0)
 
-/* ASSAY_LONG is set (script/test --long): tests that have a long form run it. */
+/* True if ASSAY_LONG is set (script/test --long): tests with a long form run it. */
 static inline bool check_long(void)
 {
 	const char *text = getenv("ASSAY_LONG");

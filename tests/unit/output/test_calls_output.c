@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a report on call paths looks like, and that its size is bounded while it is written. */
+/* The text of a report on call paths; the memory for it is bounded. */
 #include "call_view_fixture.h"
 
 #include "output/document_output.h"
@@ -253,7 +253,7 @@ static void json_has_the_keys(void)
 	buf_clear(&json);
 	print_json(&r, true, NULL, &json);
 	CHECK(strstr(json.data, "\"tree\": ") == NULL);
-	/* The root is in no path but its own. */
+	/* The root appears only in its own path. */
 	CHECK(strstr(json.data, "\"path\": [\n            \"(outside)\"\n          ]"));
 	CHECK(strstr(json.data, "\"path\": [\n            \"main\",\n            \"sort\"\n"));
 	buf_done(&json);

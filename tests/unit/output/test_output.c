@@ -203,7 +203,7 @@ static void test_json_closes(void)
 	buf_done(&out);
 }
 
-/* Nothing at all: no crash, no NaN, and it says so. */
+/* A profile without samples: no crash, no NaN, and a message. */
 static void test_empty_profile(void)
 {
 	struct report_request o = {.limit = -1, .tree = true, .reader.program = true};

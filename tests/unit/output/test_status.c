@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a session stands, on the screen and as JSON: every figure is in its place. */
+/* The status of a session as text and as JSON: every figure has its place. */
 #include "check.h"
 #include "base/text/shell_word.h"
 #include "output/document_output.h"

@@ -446,7 +446,7 @@ static void threads_of_the_kernel(void)
 	comm(w.t, 402, 402, "modprobe", true, 54);
 	CHECK(!is_kernel(w.t, 402));
 	world_done(&w);
-	/* In a container pid 2 is anybody. */
+	/* In a container, pid 2 may be any process. */
 	world_init(&w);
 	told(w.t, 2, 1, "nginx");
 	told(w.t, 3, 2, "nginx");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store_sink: records of a measurement that is made up, and what SQLite finds in the store then.
- * The session's functions that the sink calls are those of this file.
+ * store_sink: gets the records of a simulated measurement; SQLite then checks the store. This file
+ * implements the session's functions that the sink calls.
  */
 #include "session/sinks/store_sink.h"
 
@@ -258,7 +258,7 @@ static void a_window_is_written_when_it_is_over(void)
 	CHECK_STR(ask("SELECT p.name, sum(s.samples) FROM samples s JOIN processes p ON p.id ="
 	              " s.process"),
 	          "cc|19");
-	/* Each window has what was counted since the one before. */
+	/* Each window has the counts since the previous one. */
 	CHECK_STR(ask("SELECT observer_cpu_ns FROM window ORDER BY id"), "1000;1000;1000");
 	CHECK_STR(ask("SELECT lost_records, used_max, used_average FROM buffers ORDER BY window"),
 	          "3|20|7;5|30|7;0|40|7");
@@ -338,7 +338,7 @@ static void a_store_that_is_gone_ends_the_session(void)
 	CHECK_STR(ask("SELECT count(*) FROM windows"), "0");
 }
 
-/* The copy has what was recorded until then, and the session goes on reading its rings. */
+/* The copy contains all records up to that moment, and the session continues to read its rings. */
 static void a_snapshot_is_a_copy(void)
 {
 	char copy[sizeof(path) + 8];

@@ -62,7 +62,7 @@ static void files_are_listed(void)
 	CHECK_EQ(tag_rings_list_read(&list, fixture_dir, &err), 0);
 	CHECK_EQ(list.count, 2);
 	if (list.count == 2) {
-		CHECK_EQ(list.items[0].number, 1); /* begun earlier, it says */
+		CHECK_EQ(list.items[0].number, 1); /* its header has an earlier begin */
 		CHECK_EQ(list.items[1].file.pid, 12);
 		CHECK_EQ(list.items[1].file.birth, 34);
 		CHECK_EQ(list.items[1].packets, 2);
@@ -78,10 +78,10 @@ static void files_are_listed(void)
 	free(f);
 }
 
-/* Packets are taken in the order of their ring, whatever place they have. */
+/* Packets are drained in the order of their ring, at any position in the file. */
 /*
- * Files of one process, each of a program that gave way to the next one by exec. The number of a
- * file that was removed is used again: the time of the beginning tells which is the latest.
+ * Files of one process, one for each program that it executed. The number of a removed file is
+ * reused, so the latest file is the one with the latest begin.
  */
 static void the_latest_program_of_a_process_runs(void)
 {
@@ -400,7 +400,7 @@ static void the_switch_is_written(void)
 	free(f);
 }
 
-/* ---- what is not believed ------------------------------------------------- */
+/* ---- invalid contents ----------------------------------------------------- */
 
 static void header_offsets_are_checked(void)
 {

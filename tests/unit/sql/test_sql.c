@@ -420,7 +420,7 @@ static int count_row(void *ctx, int count, char **values, char **names)
 	return 0;
 }
 
-/* By SQLite alone, nothing of ours in it. */
+/* Read by SQLite alone: the file needs no function of assay. */
 static const char *ask_plainly(const char *path, const char *question)
 {
 	sqlite3 *db = NULL;

@@ -240,7 +240,7 @@ static void a_limit_stops_the_reading(void)
 
 	path = samples_written(600000, 0); /* 34 MB */
 	CHECK(!sql_add_recording(s, path, NULL));
-	answer(s, "SELECT seq FROM events LIMIT 1", "1\n"); /* what is made once */
+	answer(s, "SELECT seq FROM events LIMIT 1", "1\n"); /* made once for all tests */
 	few = faults_of(s, "SELECT seq FROM events LIMIT 2", "1\n2\n");
 	all = faults_of(s, "SELECT count(*) FROM events", "600000\n");
 	if (all < 3 * few)

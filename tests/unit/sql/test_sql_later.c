@@ -88,7 +88,7 @@ static void names_are_taken_for_the_nearest(void)
 	          "no such column: p.RUNABLE_ns; did you mean runnable_ns?" PLACE(8));
 	CHECK_STR(refusal(s, "SELECT stak_text(1)"),
 	          "no such function: stak_text; did you mean stack_text?" PLACE(8));
-	/* None of that table's. */
+	/* The unknown column resembles no column of the table: no suggestion. */
 	CHECK_STR(refusal(s, "SELECT weight FROM hosts"), "no such column: weight" PLACE(8));
 	sql_close(s);
 	fixture_done(&f);

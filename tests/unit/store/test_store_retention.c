@@ -23,7 +23,8 @@ struct sums {
 	int64_t window_samples, lost, observer_ns, merged;      /* of windows */
 	int64_t wall_ns, busy_ns, idle_ns, due, seen, steal_ns; /* of the ledger */
 	int64_t instances, oncpu_ns;                            /* of processes */
-	int64_t by_program, by_function, by_cpu, by_mode;       /* mixes of keys that stay */
+	int64_t by_program, by_function, by_cpu, by_mode; /* hashes over the samples by each key
+	that merging keeps */
 	int64_t unobserved_ns, missed_ns, slowed_ns, taken_ns, over_ns, most; /* of rates */
 };
 
@@ -256,7 +257,7 @@ static const char *column_by_cpu(const char *column, const char *table)
 }
 
 /*
- * Ten windows and four: merged into two, and into one. A value that is missing in one window is
+ * Ten windows and four: merged into two, and into one. If a value is missing in one window, it is
  * missing in the merged one; an average is weighted by the number of merged windows.
  */
 static void figures_that_one_window_lacks_and_averages_are_merged(void)

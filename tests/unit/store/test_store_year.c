@@ -110,7 +110,7 @@ static void days_are_what_is_left_at_last(void)
 	store_fixture_remove(path);
 }
 
-/* Programs return while their names are being deleted, and have their names. */
+/* Programs start again while their names are being deleted, and keep their names. */
 static void unreferenced_names_are_deleted(void)
 {
 	struct mill m = a_mill();
@@ -133,7 +133,7 @@ static void unreferenced_names_are_deleted(void)
 	         0);
 	CHECK(number("SELECT count(*) FROM instance") <= 4);
 	check_whole();
-	/* In and out, at each step of the sweeps. */
+	/* Adds and removes them at each step of the sweeps. */
 	for (int i = 0; i < (check_long() ? 30 : 10); i++) {
 		m.rest_ns = 3 * SECOND;
 		for (uint32_t c = 0; c < MILL_CPUS; c++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * inline: chains of inlined functions and lines, at every address of known
- * functions, against what addr2line and llvm-symbolizer say.
+ * inline: chains of inlined functions and lines, at every address of known functions, compared with
+ * addr2line and llvm-symbolizer.
  */
 #include "symbol/debug/debug_index.h"
 #include "symbol/debug/debug_segment.h"

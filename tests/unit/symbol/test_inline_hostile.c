@@ -269,7 +269,7 @@ static double cpu_seconds(void)
 	return (double)clock() / CLOCKS_PER_SEC;
 }
 
-/* Bytes of the debug sections changed at random: each answer is one, and soon. */
+/* Random changes of bytes in the debug sections: each query returns, and in a short time. */
 static void hostile_dwarf_is_read_within_its_bounds(void)
 {
 	uint64_t seed = 7, start = 0, length = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* symbol: names, lines and code for frames, against what nm and the sources say. */
+/* symbol: names, lines and code for frames, compared with nm and the sources. */
 #include "symbol_fixture.h"
 
 static const char names_cc[] = "namespace space {\n"

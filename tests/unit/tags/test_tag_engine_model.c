@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The engine and the summary against the slow model, on captures made by chance: of
- * threads that are switched out and in, and of devices with several processes,
- * interrupts in idle and in functions, exits that were lost, gaps, clocks that go round.
- * Every step's numbers and every field of the summary must be equal.
+ * The engine and the summary are compared with the slow model, on random captures: of threads that
+ * are switched out and in, and of devices with several processes, interrupts in idle and in
+ * functions, lost exits, gaps, and clocks that wrap. The numbers of each step and each field of the
+ * summary must be equal.
  *
- * TAG_MODEL_SEEDS sets how many captures of each kind; TAG_MODEL_FIRST the first seed.
+ * TAG_MODEL_SEEDS: number of captures of each kind; TAG_MODEL_FIRST: the first seed.
  */
 #include "check.h"
 #include "tag_model_fixture.h"
@@ -33,7 +33,7 @@ struct habits {
 	        switches;
 };
 
-struct life { /* the calls that really run, as a process sees them */
+struct life { /* the open calls that really run, in the view of a process */
 	VEC(uint32_t) open;
 };
 
@@ -149,7 +149,7 @@ static void switch_process(struct maker *m)
 		put(m, TAG_SWTCH2);
 	interrupts(m);
 	m->runs = (unsigned)chance(m->h.processes);
-	if (one_in(6)) /* a call that ended, and another in its place */
+	if (one_in(6)) /* a call ends, and another begins in its place */
 		m->lives[m->runs].open.count = 0;
 	if (both)
 		put(m, EXIT(TAG_SWTCH2));

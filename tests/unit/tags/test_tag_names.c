@@ -48,7 +48,7 @@ static void a_tag_has_one_name(void)
 	CHECK_EQ(add(n, 502, TAG_SWITCH, "main", &err), -EEXIST);
 	CHECK_EQ(add(n, 503, TAG_INLINE, "place", &err), -EEXIST);
 	CHECK_EQ(add(n, 501, TAG_INLINE, "place", &err), 0);
-	/* The exit would be an inline tag's. */
+	/* The tag of the exit is already an inline tag. */
 	CHECK_EQ(add(n, 500, TAG_FUNCTION, "early", &err), -EEXIST);
 	CHECK(strstr(err.text, "place"));
 	CHECK_EQ(tag_names_count(n), 2);
@@ -69,7 +69,7 @@ static void what_cannot_be_a_name_is_refused(void)
 	tag_names_free(n);
 }
 
-/* Any order of adding; pointers stay. */
+/* Names can be added in any order; pointers stay valid. */
 static void names_come_by_tag(void)
 {
 	enum { COUNT = 5000 };
@@ -121,7 +121,7 @@ static void a_file_is_shown_where_names_are_alike(void)
 	CHECK_STR(tag_names_at(n, 4)->shown, "_mail@home");
 	CHECK_STR(tag_names_at(n, 5)->shown, "*Zg@a.cc");
 	CHECK_STR(tag_names_at(n, 6)->shown, "*Zg");
-	tag_names_show(n, NULL); /* once more: nothing is lost */
+	tag_names_show(n, NULL); /* added again: no name is lost */
 	CHECK_STR(tag_names_at(n, 3)->shown, "_Zf");
 	CHECK_STR(tag_names_at(n, 3)->name, "_Zf");
 	tag_names_free(n);

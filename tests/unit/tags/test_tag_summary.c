@@ -263,7 +263,7 @@ static void a_tid_that_is_met_twice_is_one_thread(void)
 
 	CHECK_EQ(s->processes, 1);
 	CHECK_EQ(s->threads, 4); /* 9, 8, and one for each stream without ids */
-	CHECK_EQ(s->elapsed, 0); /* no time passes between two threads */
+	CHECK_EQ(s->elapsed, 0); /* no time is counted between two threads */
 	tag_summary_free(s);
 	capture_done(&c);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Steps by hand-made tables on hand-made stacks, on both machines; expressions; what must fail. */
+/*
+ * Steps with hand-made tables on hand-made stacks, for both machines; expressions; steps that must
+ * fail.
+ */
 #include "check.h"
 
 #include "unwind/unwind_expression.h"
@@ -102,7 +105,7 @@ static void a_plain_frame(void)
 	CHECK_EQ(cursor.regs.value[RBX], 77);
 	CHECK_EQ(cursor.regs.value[RBP], 106);
 	CHECK(known(RBX) && known(RBP) && known(R12) && known(RSP));
-	/* The callee may have changed these. */
+	/* Registers that the callee may have changed. */
 	CHECK(!known(RAX) && !known(R10));
 }
 
@@ -134,7 +137,9 @@ static void each_way_to_save(void)
 	CHECK_EQ(cursor.regs.value[RBP], 55);
 }
 
-/* "leave; ret": tables often say that a register is saved where the stack has ended already. */
+/*
+ * At the "ret" of "leave; ret", tables often say that a register is saved below the stack pointer.
+ */
 static void a_popped_value_is_in_its_register(void)
 {
 	struct cfi_rule rule = simple(RSP, 8);
@@ -157,7 +162,7 @@ static void failures_change_nothing(void)
 
 	start();
 	before = cursor;
-	/* No register that is known. */
+	/* A register whose value is unknown. */
 	rule.cfa_reg = 40;
 	CHECK_EQ(step(&rule), UNWIND_WRONG);
 	/* Below the stack pointer, and too far above it. */
@@ -267,7 +272,7 @@ static void frame_pointers(void)
 	CHECK_EQ(cursor.regs.value[RSP], AT(6));
 	CHECK_EQ(cursor.regs.value[RBP], AT(8));
 	CHECK(!known(RBX));
-	/* A function that used the register for another value. */
+	/* A function that uses the frame pointer register for another value. */
 	words[8] = 12345;
 	words[9] = 0x402100;
 	CHECK_EQ(unwind_frame_pointer(&cursor, &unwind_x86_64, &memory, &linked), UNWIND_CALLER);

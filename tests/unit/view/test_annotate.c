@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* annotate: hits of a made-up profile against code whose bytes are known. */
+/* annotate: hits of a hand-made profile, in code with known bytes. */
 #include "output/document_output.h"
 #include "symbol/symbolizer.h"
 #include "view/annotate/annotate_document.h"
@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-/* work() has an address of its own, and these bytes. */
+/* The address of work(), and its bytes. */
 static const char code_s[] = ".text\n"
                              ".globl work, other, _start\n"
                              ".type work, @function\n"
@@ -217,7 +217,7 @@ static void copies_of_one_file_are_added_up(void)
 	subject_end(&s);
 }
 
-/* objdump is the truth about where instructions begin. */
+/* The starts of instructions are compared with objdump. */
 static void instructions_are_where_objdump_says(void)
 {
 	char command[512], line[512];

@@ -132,7 +132,7 @@ static void callers_and_callees_have_calls_and_times(void)
 	fixture_done(&f);
 }
 
-/* The names of functions in the order asked for, by their first letters. */
+/* The first letters of the functions, in the requested order. */
 static void check_order(const struct call_fixture *f, const char *order, const char *want)
 {
 	struct call_report report = fixture_report(f);
@@ -161,7 +161,7 @@ static void rows_are_sorted_as_asked(void)
 	fixture_done(&f);
 }
 
-/* The names of functions, in the order asked for, of rows that are equal in it. */
+/* The functions in the requested order, if rows are equal in the column. */
 static void check_ties(const struct call_paths *c, struct call_names *names, const char *order,
                        const char *want)
 {
@@ -181,7 +181,10 @@ static void check_ties(const struct call_paths *c, struct call_names *names, con
 	buf_done(&got);
 }
 
-/* By calls the net decides ties, then what was called first; by name what was called first. */
+/*
+ * Order by calls: ties are ordered by net, then by the first call. Order by name: ties by the first
+ * call.
+ */
 static void ties_are_decided_by_net_then_by_what_was_first(void)
 {
 	struct call_paths *c = call_paths_new();
@@ -207,7 +210,7 @@ static void ties_are_decided_by_net_then_by_what_was_first(void)
 	call_paths_free(c);
 }
 
-/* One inherited path marks the function's row, in whatever order its paths come. */
+/* One inherited path marks the function's row, in any order of its paths. */
 static void a_sum_with_an_inherited_path_is_inherited(void)
 {
 	struct call_fixture f;
@@ -240,7 +243,7 @@ static void truncated_rows_are_summed_up(void)
 	CHECK_EQ(sum_of(r, r->rest, "net"), 1701 - 1000 - 300);
 	CHECK_EQ(sum_of(r, r->rest, "calls"), 122 - 1 - 100);
 	row_set_free(r);
-	/* A tenth of 1701, or of what was waited: cmp, main and sort. */
+	/* Rows with a tenth of the total 1701, or of the waiting time: cmp, main and sort. */
 	report.request.lines = 0;
 	report.request.limit = 0.15;
 	r = rows_for(&report, fixture_process(&f), CALL_ROWS_PATHS);
@@ -266,7 +269,7 @@ static void filters_choose_processes_and_functions(void)
 	r = rows_for(&report, p, CALL_ROWS_PATHS);
 	CHECK_EQ(r->shown, 1);
 	CHECK_EQ(row_at(r, 0).path, f.cmp);
-	/* The row, and what was not selected, are the whole process. */
+	/* The row and the sum of rows not selected are the whole process. */
 	CHECK(r->has_unselected);
 	for (size_t i = 0; i < r->source->columns.count; i++) {
 		const struct column *c = &r->source->columns.items[i];
@@ -304,7 +307,7 @@ static void filters_choose_processes_and_functions(void)
 	fixture_done(&f);
 }
 
-/* The tree has the selected paths alone; without one it is its root. */
+/* The tree has only selected paths; without any, it has only the root. */
 static void filters_choose_paths_of_the_tree(void)
 {
 	const char *names[] = {"app::cmp"}, *absent[] = {"absent"};
@@ -375,7 +378,7 @@ static void recursion_is_folded_and_no_time_is_lost(void)
 	CHECK_EQ(t->nodes.items[node].branch.round, 1);
 	CHECK_EQ(cell_of(t, node, "net"), 70);
 	CHECK_EQ(cell_of(t, node, "total"), 81);
-	/* fib > sort > fib is no whole round of two: nothing moves below another caller. */
+	/* fib > sort > fib is not two complete rounds: no path moves below another caller. */
 	node = node_of(t, node, f.functions[F_SORT]);
 	CHECK_EQ(cell_of(t, node, "total"), 11);
 	CHECK_EQ(cell_of(t, node_of(t, node, f.functions[F_FIB]), "calls"), 1);
@@ -482,7 +485,7 @@ int fixture_landmark(int x)
 	return x + 1;
 }
 
-/* This very program is the image: its symbols are the truth. */
+/* This test program is the image: its symbols are the expected names. */
 static void names_are_filled_from_the_symbolizer(void)
 {
 	struct call_paths *c = call_paths_new();
@@ -539,7 +542,7 @@ static void books_are_sums_over_threads(void)
 	CHECK_EQ(b.threads, 2);
 	CHECK_EQ(b.clockless, 1);
 	CHECK_EQ(b.net_ns, 1801);
-	/* The thread without a clock has no part in that book. */
+	/* This account excludes the thread without a clock. */
 	CHECK_EQ(b.cpu_net_ns, 1701);
 	CHECK_EQ(b.cpu_ns, 2000);
 	CHECK_EQ(b.wall_residual_ns, 40);
@@ -547,7 +550,10 @@ static void books_are_sums_over_threads(void)
 	fixture_done(&f);
 }
 
-/* A record may stand for many threads that ended; one of an older table says no number. */
+/*
+ * One record may stand for many exited threads; a record of an older table has no number of
+ * threads.
+ */
 static void a_record_of_several_threads_counts_them(void)
 {
 	struct call_fixture f;
@@ -579,7 +585,7 @@ static void flags_are_words_and_sentences(void)
 	CHECK_STR(buf_text(&text), "17 events were lost");
 	CHECK_STR(call_flag_word(2), "unswitched");
 	CHECK(!call_flag_word(31));
-	/* Some threads could be watched: there is something to show. */
+	/* The switches of some threads were recorded, so the column of waiting is shown. */
 	CHECK(!call_check_unseparated(p));
 	p->paths.items[0].total_blocked_ns = 0;
 	CHECK(call_check_unseparated(p));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Simulates recordings of programs with known shares and asks how often the
- * intervals hold the truth, and how wide they are against the scatter of the
- * estimates themselves.
+ * Simulates recordings of programs with known shares. Checks how often the intervals contain the
+ * true share, and compares their width with the scatter of the estimates.
  */
 #include "check.h"
 #include "view/confidence/confidence.h"
@@ -90,7 +89,7 @@ static double phase_length(const struct pattern *pt, struct rng *r, bool f)
 	return mean * (1 + pt->dither * (2 * uniform(r) - 1));
 }
 
-/* One recording; returns the share that f truly had in it. */
+/* Simulates one recording; returns the true share of f in it. */
 static double simulate(const struct pattern *pt, struct rng *r, struct profile *p)
 {
 	double end = pt->ticks * PERIOD_MS, tick = uniform(r) * PERIOD_MS, in_f = 0;
@@ -198,7 +197,10 @@ static void phases_in_turn(void)
 	}
 }
 
-/* Without any jitter ticks are better than random: intervals may be wide, but small. */
+/*
+ * Without jitter, ticks are more precise than random samples: intervals may be too wide, but must
+ * be small.
+ */
 static void exact_phases(void)
 {
 	struct pattern pt = {.name = "7.3/2.9 ms exact", .f = 7.3, .g = 2.9, .ticks = 5000};
@@ -250,7 +252,7 @@ static void bursts(void)
 	}
 }
 
-/* A thread that hops between CPUs is no burst of work: widths as without hopping. */
+/* A thread that moves between CPUs is not bursty work: the widths are the same as without moves. */
 static void hopping_is_no_burst(void)
 {
 	struct pattern pt = {.name = "hopping", .f = 7, .g = 3, .dither = .25, .ticks = 5000};
@@ -279,7 +281,7 @@ static void none_all_and_nothing(void)
 	c = ask(p, outside);
 	CHECK(c.share == 1 && c.high == 1);
 	CHECK(c.low < 0.5);
-	/* One hit in a thousand: nothing like a narrow interval. */
+	/* One hit in a thousand samples: the interval must not be narrow. */
 	c = ask(p, NULL);
 	CHECK(c.low < 0.0004 && c.high > 0.003);
 	profile_free(p);
@@ -316,8 +318,8 @@ static void sums_of_windows_are_thinned_out(void)
 }
 
 /*
- * Too few cycles to say how they scatter: each edge of a run inside the sequence costs a twelfth of
- * a sample squared, the two ends of the sequence a sixth, a run of one sample its own variance.
+ * Too few cycles to estimate their scatter: each edge of a run inside the sequence costs a twelfth
+ * of a sample squared, the two ends of the sequence a sixth, a run of one sample its own variance.
  */
 static void few_runs_cost_their_edges_alone(void)
 {
@@ -340,8 +342,8 @@ static void few_runs_cost_their_edges_alone(void)
 }
 
 /*
- * An interrupt in a long run makes a gap of one sample, and no cycle: three runs with such a gap in
- * the middle are too few. Each gap costs its own variance.
+ * An interrupt in a long run makes a gap of one sample, but does not end a cycle: three runs with
+ * such a gap in the middle are too few cycles. Each gap adds its own variance.
  */
 static void a_gap_of_one_sample_ends_no_cycle(void)
 {

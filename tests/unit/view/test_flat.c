@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The flat table's bounds: what is cut, what a mode is, intervals of unequal weights. */
+/* The flat table: limits of rows, modes, intervals for unequal weights. */
 #include "check.h"
 #include "report_print.h"
 #include "view_fixture.h"
@@ -57,7 +57,10 @@ static void rows_of_exactly_the_least_are_shown(void)
 	CHECK_EQ(rest.samples, 6);
 	rest = flat_cut_least(flat, 0, 6, 0);
 	CHECK_EQ(rest.shown, 4);
-	/* The row with most samples has exactly the least: the others do not become the rows. */
+	/*
+	 * The row with the most samples has exactly the minimum: the rows below it stay in the
+	 * rest.
+	 */
 	rest = flat_cut_least(flat, 0, 40, 0);
 	CHECK_EQ(rest.shown, 1);
 	rest = flat_cut_least(flat, 0, 41, 0);
@@ -66,7 +69,9 @@ static void rows_of_exactly_the_least_are_shown(void)
 	fixture_done(&f);
 }
 
-/* Time without a sample was measured (idle on which no tick fell): it needs no samples. */
+/*
+ * Time without a sample (idle time without a tick) was measured: the row is shown without samples.
+ */
 static void measured_time_without_samples_is_shown(void)
 {
 	struct flat_request request = {.keys = {FLAT_FUNCTION}, .key_count = 1};
@@ -83,7 +88,7 @@ static void measured_time_without_samples_is_shown(void)
 	fixture_done(&f);
 }
 
-/* A wait is in each of its callers' rows: with children a sum of them means nothing. */
+/* With children, a wait is in the rows of all its callers, so the table has no sum of waits. */
 static void waits_of_the_rest_are_summed_without_children_alone(void)
 {
 	struct flat_request request = {.keys = {FLAT_FUNCTION}, .key_count = 1};
@@ -113,7 +118,7 @@ static void waits_of_the_rest_are_summed_without_children_alone(void)
 	fixture_done(&f);
 }
 
-/* A guest's code is the guest's, though its frame is none of the kernel's. */
+/* Code of a guest has the mode of the guest, although its frame is not in the kernel. */
 static void modes_of_guest_samples_and_of_callers_of_the_kernel(void)
 {
 	struct flat_request request = {
@@ -126,7 +131,7 @@ static void modes_of_guest_samples_and_of_callers_of_the_kernel(void)
 	flat = flat_of(&f, &request);
 	CHECK_EQ(flat_mode(flat, row_named(flat, "guest_code")), VIEW_GUEST);
 	CHECK_EQ(row_named(flat, "guest_code")->samples, 3);
-	/* One row of main, whatever the mode of the samples below it is. */
+	/* main has one row, for all modes of the samples below it. */
 	CHECK_EQ(flat_mode(flat, row_named(flat, "main")), VIEW_USER);
 	CHECK_EQ(row_named(flat, "main")->total_samples, 85);
 	CHECK_EQ(flat_mode(flat, row_named(flat, "vfs_read")), VIEW_KERNEL);

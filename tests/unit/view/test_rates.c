@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Recordings whose rate changes, to any rate: the ledger closes (ticks seen and ticks missing
- * are those that were due), the account keeps why, and a view makes stretches of time of it.
+ * Recordings whose rate changes to any rate: the ledger closes (recorded and missing ticks are the
+ * due ticks), the account has the reasons, and a view converts the changes to intervals.
  */
 #include "check.h"
 #include "format/perf/perf_data_feature.h"
@@ -14,7 +14,7 @@
 #define SECOND UINT64_C(1000000000)
 #define START (1000 * SECOND)
 
-/* A timer as the kernel's: restarted with each change, its first tick one period later. */
+/* A timer like the kernel's: each change restarts it, and its first tick comes one period later. */
 struct timer {
 	struct ledger_cpu_builder b;
 	uint64_t now_ns, busy_ns, idle_ns, missing_ns, seen_ns, tail_ns;
@@ -28,14 +28,17 @@ static void timer_start(struct timer *t, uint64_t asked_ns, uint64_t end_ns)
 	ledger_cpu_switch(&t->b, START + 1, 7, false, 0);
 }
 
-/* For `length_ns` at a period; every `skip`th tick does not come; work and idling take turns. */
+/* For `length_ns` at a period; every `skip`th tick is missing; busy and idle time alternate. */
 static void timer_run(struct timer *t, uint64_t period_ns, uint64_t length_ns, unsigned skip)
 {
 	uint64_t end = t->now_ns + length_ns, last = t->now_ns, n = 0;
 
 	for (uint64_t due = t->now_ns + period_ns; due <= end; due += period_ns) {
 		if (++n % 5 == 0) {
-			/* In the midst between two ticks, so that each state has whole ones. */
+			/*
+			 * In the middle between two ticks, so that each state has a whole number of
+			 * ticks.
+			 */
 			ledger_cpu_switch(&t->b, due - period_ns / 2, t->idle ? 0 : 7, true,
 			                  t->idle ? 7 : 0);
 			t->idle = !t->idle;
@@ -65,13 +68,13 @@ static void check_closed(struct timer *t, uint64_t asked_ns, unsigned changes)
 	seen = s->ticks_seen_busy + s->ticks_seen_idle;
 	due = s->ticks_due_busy + s->ticks_due_idle;
 	CHECK_EQ(s->weight_busy + s->weight_idle, t->seen_ns);
-	/* A broken tick of each state may be waiting for the rest of it. */
+	/* Each state may have a part of a tick that is not counted yet. */
 	CHECK(llabs((long long)(seen * asked_ns) - (long long)t->seen_ns) <= 2 * asked_ns);
 	CHECK(s->ticks_due_busy >= s->ticks_seen_busy);
 	CHECK(s->ticks_due_idle >= s->ticks_seen_idle);
 	CHECK(llabs((long long)((due - seen) * asked_ns) - (long long)t->missing_ns) <=
 	      2 * asked_ns);
-	/* All the time but what was between the last tick and its timer's restart. */
+	/* All of the time, except that between the last tick and the restart of its timer. */
 	CHECK(llabs((long long)(due * asked_ns + t->tail_ns) - (long long)(t->now_ns - START)) <=
 	      (changes + 4) * asked_ns);
 	ledger_cpu_done(&t->b);
@@ -101,7 +104,7 @@ static void ticks_that_do_not_come_at_any_rate(void)
 	check_closed(&t, 1003009, 5);
 }
 
-/* It begins slower than asked, and its first ticks are held off: they are missing. */
+/* It begins at less than the requested rate, and its first ticks are delayed: they are missing. */
 static void slower_from_the_start(void)
 {
 	struct ledger_cpu_builder b;
@@ -131,7 +134,7 @@ static void any_rates(void)
 	}
 }
 
-/* Weights of a damaged file are no rates. */
+/* Weights in a damaged file are not used as rates. */
 static void weights_that_no_timer_has(void)
 {
 	struct ledger_cpu_builder b;
@@ -192,7 +195,7 @@ static void stretches_of_time(void)
 	recording_done(&r);
 }
 
-/* Buffers that were never full are no reason for a loss; a reason that was recorded is used. */
+/* If buffers were never full, they are not given as the reason; a recorded reason is used. */
 static void reasons_that_were_not_recorded(void)
 {
 	struct recording r;
@@ -294,7 +297,7 @@ static void how_often_the_rate_was_lowered(void)
 	recording_done(&r);
 }
 
-/* What older readers do not know stands in keys that they skip. */
+/* New information is in keys that older readers skip. */
 static void the_account_keeps_it(void)
 {
 	struct recording r, back;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The residual that a report expects, against CPUs whose busy time is known. */
+/* The residual that a report expects, compared with that of CPUs with known busy time. */
 #include "check.h"
 #include "view_fixture.h"
 
@@ -104,7 +104,7 @@ static void check_chance(double length, double busy, double idle)
 	printf("# %g periods, busy %g, idle %g: %d of %d within, expected %.2f ms, rms %.2f ms\n",
 	       length, busy, idle, within, TRIALS, chance / MS, sqrt(squares / TRIALS) / MS);
 	CHECK(within >= TRIALS * 95 / 100);
-	/* It says something: not much more than the ends and twice the usual residual. */
+	/* The bound is useful: not much more than the ends and twice the usual residual. */
 	CHECK(chance <= 2.0 * MS + 5 * sqrt(squares / TRIALS));
 }
 
@@ -129,7 +129,7 @@ static void busy_cpus_have_the_ends_alone(void)
 	}
 }
 
-/* Ticks that should be there and are not, and were not counted as missing, are no chance. */
+/* Missing ticks that the ledger does not count as missing exceed the expected residual. */
 static void lost_time_is_not_expected(void)
 {
 	struct fixture f;
@@ -144,7 +144,7 @@ static void lost_time_is_not_expected(void)
 	CHECK_EQ(a->total.residual_ns, 6 * MS);
 	CHECK_EQ((int64_t)a->total.chance_ns, 2 * MS);
 	account_view_free(a);
-	/* Without switch records it is not known what to expect. */
+	/* Without switch records, no residual can be expected. */
 	vec_each (c, &f.profile->ledger.cpus)
 		c->has_switches = false;
 	a = account_view_new(v);

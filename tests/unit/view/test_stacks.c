@@ -191,7 +191,10 @@ static void stacks_that_reach_the_start_of_musl_are_whole(void)
 	CHECK_EQ(told("qsort", STACK_NO_TABLE), STACK_QUALITY_BROKEN);
 }
 
-/* Five images break chains, by numbers in no order: the three worst come, worst first. */
+/*
+ * Chains end in five images, in no order of their numbers: the three with the most are listed,
+ * largest first.
+ */
 static void worst_images_come_first(void)
 {
 	static const char *const names[] = {"/lib/a", "/lib/b", "/lib/c", "/lib/d", "/lib/e"};

@@ -6,7 +6,10 @@
 #include "fixture.h"
 #include "symbol/symbolizer.h"
 
-/* As in musl: what calls main() lies right before __libc_start_main; threads begin behind clone. */
+/*
+ * As in musl: the function that calls main() is directly before __libc_start_main; threads start in
+ * the function after clone.
+ */
 static const char library_s[] = ".text\n"
                                 ".globl early, __libc_start_main, clone, cost\n"
                                 ".type early, @function\n"
@@ -27,7 +30,10 @@ static const char library_s[] = ".text\n"
                                 ".size cost, . - cost\n"
                                 ".section .note.GNU-stack,\"\",@progbits\n";
 
-/* The quality of chains whose only frame is there, and that ended in code without a table. */
+/*
+ * The quality of chains whose only frame is at this address, and that ended in code without a
+ * table.
+ */
 static enum stack_quality quality_at(const char *label)
 {
 	struct profile_event event = {.role = ATTR_CLOCK, .user_callchain = true};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The report on named call paths: sums of every kind, the tree, the books, what is missing. */
+/*
+ * The report on named call paths: sums by each key, the tree, the accounts, and notes on missing
+ * information.
+ */
 #include "check.h"
 #include "symbolized_fixture.h"
 
@@ -45,7 +48,7 @@ static void has(const struct symbolized_sums *s, const char *name, int64_t self,
 	CHECK_EQ(sum ? sum->total : -1, total);
 }
 
-/* The sums that the fixture's head has. */
+/* The sums that the fixture's header comment lists. */
 static void functions_count_each_path_once(void)
 {
 	struct report_request o = {.limit = -1, .children = true};
@@ -115,7 +118,7 @@ static void the_tree_adds_up(void)
 	branch = &r->tree->nodes.items[node_at(r->tree, "prog/main/rec")].branch;
 	CHECK_EQ(branch->levels, 3);
 	CHECK_EQ(branch->round, 1);
-	/* f, g, f: the round was not whole a second time. */
+	/* f, g, f: the second round is not complete. */
 	CHECK_EQ(total_at(r->tree, "prog/main/f/g/f/leaf"), 1000);
 	symbolized_report_free(r);
 	fixture_end(&x);
@@ -233,7 +236,7 @@ static void print(struct symbolized_report *r, bool program, struct buf *out)
 	document_done(&d);
 }
 
-/* Values at the ends of their range: sums stay there, and nothing traps. */
+/* Values at the ends of their range: sums saturate, without a trap. */
 static void values_without_end_stay_in_range(void)
 {
 	struct report_request o = {.limit = -1, .tree = true, .children = true};

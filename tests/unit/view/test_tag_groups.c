@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions by groups, from rules; how a function's times are spread. */
+/* Groups of functions by rules; the distribution of a function's times. */
 #include "tag_report_fixture.h"
 
 #include "format/rules_file.h"
@@ -76,7 +76,7 @@ static void groups_are_in_json(void)
 	done(m);
 }
 
-/* C++ names fit whole, and without their parameters. */
+/* C++ names match with and without their parameters. */
 static void rules_know_names_in_all_their_forms(void)
 {
 	static const char *const patterns[] = {"foo::bar(int)", "foo::bar", "foo::*",
@@ -151,7 +151,7 @@ static void percentiles_lie_in_their_steps(void)
 	CHECK_EQ(calls, 100);
 	vec_done(&coarse);
 	tag_distribution_free(s);
-	/* Of ten calls the longest is the one of which 99 % take no longer. */
+	/* Of ten calls, the longest is the 99th percentile. */
 	h = (struct tag_histogram){.count = {0}};
 	h.count[step_of(10)] = 9;
 	h.count[step_of(900)] = 1;

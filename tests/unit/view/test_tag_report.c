@@ -69,7 +69,7 @@ static void a_second_order_parts_equals(void)
 	done(m);
 }
 
-/* With what is outside, and with what -n leaves out, the net of all rows is the run time. */
+/* The net of all rows, with the time outside and the rows that -n omits, is the run time. */
 static void net_of_all_rows_is_the_run_time(void)
 {
 	struct made *m = device();
@@ -134,7 +134,7 @@ static void shares_are_rounded_and_averages_cut_off(void)
 	CHECK_EQ(tag_hundredths(492248, 497272), 9899);
 	CHECK_EQ(tag_hundredths(1, 3), 3333);
 	CHECK_EQ(tag_hundredths(2, 3), 6667);
-	CHECK_EQ(tag_hundredths(1, 20000), 1); /* half a hundredth goes up */
+	CHECK_EQ(tag_hundredths(1, 20000), 1); /* half of a hundredth is rounded up */
 	CHECK_EQ(tag_hundredths(1, 20001), 0);
 	CHECK_EQ(tag_hundredths(5, 0), 0);
 	/* no overflow: 500 years of ns */
@@ -177,7 +177,7 @@ static void times_are_in_the_unit_asked_for(void)
 	m->summary->elapsed += 500; /* rounded: up */
 	text(m);
 	CHECK(strstr(m->out.data, "Elapsed time          10,001 us  (4,004 tags)\n") != NULL);
-	/* 9000, 2000 and 1500 ns: cut off */
+	/* 9000, 2000 and 1500 ns: truncated */
 	CHECK(strstr(m->out.data, "(9/2/1)") != NULL);
 	m->options.unit = tag_time_unit_parse("ms");
 	text(m);
@@ -187,7 +187,7 @@ static void times_are_in_the_unit_asked_for(void)
 	done(m);
 }
 
-/* Calls of more than 10 us leave no need for ns. */
+/* If calls take more than 10 us, ns are not needed. */
 static void the_unit_fits_the_calls(void)
 {
 	struct made *m = make(1000000000);
@@ -200,14 +200,14 @@ static void the_unit_fits_the_calls(void)
 	CHECK_EQ(report(m)->scale.time.ns, 1000000);
 	m->summary->functions.items[0].calls = 90000;
 	CHECK_EQ(report(m)->scale.time.ns, 1);
-	/* A clock of microseconds knows no ns. */
+	/* A clock of microseconds has no ns. */
 	m->recording.clock.hz = 1000000;
 	CHECK_EQ(report(m)->scale.time.ns, 1000);
 	CHECK(!report(m)->scale.time.plain); /* of no device */
 	done(m);
 }
 
-/* One program that ran twice has one row a function; what streams of it say adds up. */
+/* A program that ran twice has one row per function, with the sums of its streams. */
 static void processes_of_one_program_share_their_rows(void)
 {
 	struct made *m = make(1000000000);
@@ -315,7 +315,7 @@ static void uncertain_and_open_calls_are_marked(void)
 
 /*
  * The longest and shortest call are known where a call ended, is uncertain, or was open at the end;
- * of several functions in one row they are the least and the most of those alone.
+ * in a row of several functions, only such functions count for them.
  */
 static void ranges_are_of_calls_that_took_time(void)
 {
@@ -395,7 +395,7 @@ static void no_events_are_said_to_be_none(void)
 	done(m);
 }
 
-/* A recording in memory: one packet a stream. */
+/* A recording in memory: one packet per stream. */
 struct kept_reader {
 	struct tag_reader reader;
 	struct tag_packet packet;

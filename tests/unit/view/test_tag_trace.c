@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The code path: which lines, in which order, with which times. */
+/* The code path: its lines, their order, and their times. */
 #include "check.h"
 #include "tag_trace_fixture.h"
 
@@ -359,7 +359,7 @@ static void threads_are_merged_by_time_and_each_line_names_its_own(void)
 	           "   0.000 000 200  worker/8    -> h (0.050 us, 0.050 us)\n");
 	o.process_count = o.depth = 1;
 	o.to = (struct tag_point){0};
-	/* Calls are counted among those that are chosen. */
+	/* Only selected calls are counted. */
 	o.from = point("f#1");
 	check_text(&m, o,
 	           "   0.000 000 390  other/9   -> f (0.005 us, 0.005 us)\n"
@@ -400,7 +400,7 @@ static void threads_stand_side_by_side(void)
 	          "<- f\n"
 	          "   0.000 000 400  <- main\n");
 	buf_done(&text);
-	/* Two columns of 31 have room: the third thread is in the first one, and says so. */
+	/* Only two columns of 31 fit: the third thread uses the first column, with a note. */
 	text = text_of(&m, &o, (struct how){.columns = true, .width = 80}, &result);
 	CHECK(strstr(buf_text(&text), "\n   0.000 000 390  [other/9]\n"
 	                              "   0.000 000 390  -> f (0.005 us, 0.005 us)\n"
@@ -558,7 +558,7 @@ static void a_terminal_cuts_names_before_times(void)
 	buf_done(&text);
 	memory_done(&m);
 
-	/* Deep ones say how deep they are in place of going out of sight. */
+	/* Deep lines show their depth as a number instead of an indentation. */
 	memory_init(&m, 1000000000);
 	memory_stream(&m, false, 7, 7, "prog", "prog");
 	for (uint64_t i = 0; i < 20; i++)

@@ -23,7 +23,7 @@ static struct tag_point point(const char *text)
 
 struct first {
 	const struct memory *m;
-	size_t packets; /* read when the first line came */
+	size_t packets; /* bytes read when the first line was printed */
 	uint64_t stop_after, lines;
 };
 
@@ -70,21 +70,21 @@ static void lines_are_printed_while_reading_and_a_limit_ends_it(void)
 	CHECK_EQ(first.packets, 34);
 	CHECK_EQ(first.lines, 400002);
 	CHECK_EQ(result.events, 400002);
-	/* Hidden events count as well: else --depth 1 would wait for the end. */
+	/* Hidden events count too: otherwise --depth 1 would print nothing until the end. */
 	m.packets_read = 0;
 	o.depth = 1;
 	first = (struct first){.m = &m};
 	CHECK(!tag_trace_run(&m.r, &o, &result, NULL));
 	CHECK_EQ(first.packets, 34);
 	CHECK_EQ(first.lines, 2);
-	/* A reader that has enough. */
+	/* A reader that stops early. */
 	m.packets_read = 0;
 	o.depth = 0;
 	first = (struct first){.m = &m, .stop_after = 10};
 	CHECK(!tag_trace_run(&m.r, &o, &result, NULL));
 	CHECK_EQ(first.lines, 10);
 	CHECK_EQ(m.packets_read, 34);
-	/* Behind --to it is read for times alone, and no further than the window. */
+	/* After --to, events are only read for times, at most as many as the window. */
 	m.packets_read = 0;
 	o.to = point("f#1");
 	first = (struct first){.m = &m};
@@ -123,7 +123,7 @@ static int add_up(void *of, const struct tag_trace *t, const struct trace_line *
 	return 0;
 }
 
-/* Threads (and a CPU) that call at random, and lose an exit now and then. */
+/* Threads (and a CPU) with random calls, some of whose exits are lost. */
 static void at_random(struct memory *m, unsigned seed)
 {
 	static const uint32_t functions[] = {2, 4, 6, 8, 14, 16, 18, 12};

@@ -205,7 +205,7 @@ static void functions_that_take_turns_are_one_round(void)
 	fixture_done(&f);
 }
 
-/* The same function two times, and a recursion that ends and begins again at another place. */
+/* The same function twice in a row, and a recursion that ends and begins again deeper. */
 static void levels_are_those_of_the_longest_run(void)
 {
 	static const char *const f[] = {"f"}, *const g[] = {"g"};

@@ -62,7 +62,7 @@ static void test_account_closes(void)
 	CHECK_EQ(r->account->ticks.missing_busy, 5);
 	CHECK_EQ(r->account->ticks.missing_idle, 3);
 	CHECK_EQ(r->account->ticks.seen.irq, 5);
-	/* Over 1 %: explained. */
+	/* Above 1 %, a note explains it. */
 	CHECK_EQ(r->account->remarks.count, 1);
 	CHECK(r->account->remarks.count && strstr(r->account->remarks.items[0], "1.8 %"));
 	CHECK_EQ(r->observer.samples, 5); /* without the interrupts that hit it */
@@ -78,7 +78,10 @@ static void test_account_steal_only_where_ticks_miss(void)
 	fixture_init(&f, false);
 	f.profile->ledger.cpus.items[0].steal_ns = 20 * MS;
 	f.profile->ledger.cpus.items[1].steal_ns = 7 * MS;
-	/* Not measured all the time, as in windows of a store: what was, has its line. */
+	/*
+	 * Steal time was measured only in a part of the time, as in windows of a store: its line is
+	 * printed.
+	 */
 	f.profile->ledger.cpus.items[0].has_steal = f.profile->ledger.cpus.items[1].has_steal =
 	        false;
 	r = report_of(&f, &(struct report_request){.limit = -1});
@@ -113,7 +116,7 @@ static void test_account_without_switches(void)
 	fixture_done(&f);
 }
 
-/* In a damaged file; no line of the account is a CPU that is not known. */
+/* In a damaged file: the account has no line for an unknown CPU. */
 static void test_account_of_samples_without_cpu(void)
 {
 	struct fixture f;
@@ -175,7 +178,10 @@ static void test_account_without_the_kernel(void)
 	fixture_done(&f);
 }
 
-/* The account of a part is that of its ledger; what only the whole has is missing. */
+/*
+ * The account of a part is computed from its ledger; figures that exist only for the whole are
+ * omitted.
+ */
 static void test_account_of_a_part(void)
 {
 	bool told = false;
@@ -218,7 +224,7 @@ static void test_account_of_two_clocks(void)
 	fixture_done(&f);
 }
 
-/* One file is of the whole machine, the other of a process: no account is of both. */
+/* One file is of the whole machine, the other of a process: they have no common account. */
 static void test_account_of_two_scopes(void)
 {
 	for (uint32_t of = 0; of < 2; of++) {
@@ -235,7 +241,7 @@ static void test_account_of_two_scopes(void)
 		CHECK_EQ(r->account->remarks.count, 1);
 		CHECK(strstr(r->account->remarks.items[0], "and some a process"));
 		report_free(r);
-		/* One CPU's account in each: both are of the machine. */
+		/* Each file has the account of one CPU: both are of the machine. */
 		f.profile->ledger.cpus.items[0].recording = 1 - of;
 		r = report_of(&f, &(struct report_request){.limit = -1});
 		vec_each (text, &r->account->remarks)
@@ -271,7 +277,10 @@ static uint32_t counted_row(struct fixture *f, const char *name, uint8_t event, 
 	return (uint32_t)(row - f->profile->rows.items);
 }
 
-/* Half of the clock's samples, a fifth of the witness's: in step, and told so. */
+/*
+ * Half of the clock's samples, a fifth of the witness's: the program is in step, and a warning says
+ * so.
+ */
 static void check_steps(enum attr_role role, bool expected)
 {
 	struct profile_event witness = {.role = ATTR_WITNESS, .period_ns = 17 * MS};
@@ -457,7 +466,7 @@ static void test_waits_go_to_what_waited(void)
 	fixture_done(&f);
 }
 
-/* How often and how long, with callers and without. */
+/* Number and time of waits, with and without callers. */
 static void test_switches_stand_beside_their_waits(void)
 {
 	for (int children = 0; children < 2; children++) {
@@ -503,7 +512,7 @@ static void test_processes(void)
 		if (!strcmp(name, "sh")) {
 			CHECK_EQ(l->user_samples, 5);
 			CHECK_EQ(l->kernel_samples,
-			         0); /* the interrupts that hit it are not its own */
+			         0); /* interrupts during it are not counted for it */
 			CHECK_EQ(l->interrupt_samples, 5);
 			CHECK(near(l->share, 0.05));
 		}
@@ -739,7 +748,7 @@ static void test_a_limit_keeps_rows_that_a_filter_named(void)
 	fixture_done(&f);
 }
 
-/* A thread that an interrupt switched out waits; its wait is its own. */
+/* An interrupt switches a thread out: the wait belongs to the thread. */
 static void test_waits_after_an_interrupt_are_the_process(void)
 {
 	struct fixture f;

@@ -38,7 +38,7 @@ static APART void leaf(unsigned n)
 	sink += n;
 }
 
-/* What runs may be another thread's by now: the address is not to be kept. */
+/* The coroutine may continue in another thread, so the address must not be cached. */
 UNSEEN static APART struct coroutine *current(void)
 {
 	__asm__ volatile("" ::: "memory");
@@ -167,7 +167,7 @@ static void hundred(void)
 	leaf(0);
 }
 
-/* It returns: the context goes on where uc_link says. */
+/* When it returns, execution continues in uc_link. */
 static void generate(void)
 {
 	struct coroutine *c = current();
@@ -287,7 +287,7 @@ static APART void through_leaf(unsigned n)
 	sink += n;
 }
 
-/* Ordinary calls through memory that was a coroutine's stack; each goes on after a jump. */
+/* Ordinary calls in memory that was a coroutine's stack; each continues after a jump. */
 static APART void through(unsigned depth)
 {
 	char room[STACK / 16];

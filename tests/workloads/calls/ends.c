@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ends: programs and threads that end in the midst of calls. Usage: ends CASE
+ * ends: programs and threads that end while calls are open. Usage: ends CASE
  *
  *	exit      from 20 deep, with handlers of atexit that call
  *	at_once   _exit from 20 deep
@@ -223,7 +223,7 @@ static APART void end_pause(void)
 		pause();
 }
 
-/* The cancellation waits for the first cancellation point, which is end_pause's. */
+/* The cancellation takes effect at the first cancellation point, in end_pause(). */
 UNSEEN static void *doomed_body(void *argument)
 {
 	pid_t *child = argument;

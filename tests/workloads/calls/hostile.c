@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hostile: programs that take away what a runtime might lean on, then go on
- * calling new functions in new threads and children. Usage: hostile CASE
+ * hostile: programs that remove resources which a runtime may need, and then call new functions in
+ * new threads and children. Usage: hostile CASE
  *
  *	close     closes all descriptors but stderr
  *	reused    and opens others in their place
@@ -45,7 +45,7 @@ static void *body(void *argument)
 	return argument;
 }
 
-/* Where a child can have no table of its own, it still has to work. */
+/* A child must work even if it cannot have its own table. */
 static int child_tells = 1;
 
 /* A thread and a child, both new, and functions that were not called before. */
@@ -123,7 +123,7 @@ UNSEEN static void limit(int what, rlim_t most)
 	setrlimit(what, &l);
 }
 
-/* The descriptor that the counts go to must be had again at the end. */
+/* The descriptor to which the counts are written must be available at the end. */
 static void nofile(void)
 {
 	struct rlimit before;
@@ -169,7 +169,7 @@ static APART int keeps_errno(int value)
 
 UNSEEN static void *errno_body(void *argument)
 {
-	/* Its first call of all is made with errno set. */
+	/* errno is set before its very first call. */
 	errno = 77;
 	if (!keeps_errno(77) || errno != 77) {
 		dprintf(2, "truth: errno changed in a thread\n");

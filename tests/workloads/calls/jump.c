@@ -178,7 +178,7 @@ static APART void busy(unsigned n)
 		leaf(i);
 }
 
-/* A jump may leave a function between its entry and its own counting, once each time. */
+/* Each jump may leave one function between its entry and its own counting. */
 static void ticks(void)
 {
 	struct itimerval timer = {{0, 200}, {0, 200}};

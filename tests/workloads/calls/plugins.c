@@ -7,7 +7,8 @@
  *	threads    one, by four threads, each in its own time
  *	kept       two that are never unloaded
  *
- * Says "truth: same place N" on stderr: how often one lay where another had been.
+ * Prints "truth: same place N" on stderr: the number of times that a library was loaded at the
+ * address of an unloaded one.
  */
 #include "truth_threads.h"
 

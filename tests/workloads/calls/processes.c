@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * processes: what forks, clones and gives way to others. Usage: processes CASE
+ * processes: programs that fork, clone and exec. Usage: processes CASE
  *
  *	tree      three levels of forks, three children each, which all work
  *	through   children return through the functions that their parent had entered
@@ -249,7 +249,7 @@ static APART void behind_child(unsigned n)
 	work(n);
 }
 
-/* The child's first calls are its new thread's, and so is its children's. */
+/* The child's first calls are made by its new thread; the same is true of its children. */
 static APART void behind_fork(unsigned n, unsigned levels)
 {
 	pthread_t thread;

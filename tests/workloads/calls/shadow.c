@@ -39,7 +39,7 @@ static void *next_enter, *next_exit;
 static struct link_map *program;
 static long bad;
 
-/* Each saves the two arguments, calls `what`, and jumps to where that says. */
+/* Each hook saves its two arguments, calls `what`, and jumps to the address that `what` returns. */
 #define HOOK(name, what)                                                                           \
 	__asm__(".globl " #name "\n.type " #name ", @function\n" #name ":\n"                       \
 	        "push %rdi\npush %rsi\nsub $8, %rsp\ncall " #what "\n"                             \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * times: functions whose time on CPU and waiting the program measures itself,
- * by its thread's CPU clock and the wall's, and says on stdout as JSON.
+ * times: measures the CPU time and waiting time of its functions by the thread's CPU clock and the
+ * wall clock, and prints them as JSON.
  *
  *	times sleepy            sleepy() sleeps 900 ms and works 100 ms
  *	times naps N            naps() sleeps N times, shortly, between two hooks

@@ -9,11 +9,10 @@
  *
  * At the end, after all other functions of the program, the counts are added to
  * the file that $TRUTH names, a line each: "PID calls COUNT NAME", "PID path
- * COUNT PATH". A program that will not come to its end calls truth_tell()
- * before. A fork's child calls truth_forked() first of all: what its parent
- * counted is not its own. SLACK(name, n): so many calls more than counted may
- * have been entered, because a jump left them before they could count.
- * Uses: nothing of ours.
+ * COUNT PATH". A program that does not reach its end calls truth_tell() before. A forked child
+ * calls truth_forked() first, to discard the counts of its parent. SLACK(name, n): up to n more
+ * calls than counted may have been entered, because a jump left them before they could count. Uses:
+ * no code of assay.
  */
 #ifndef TRUTH_H
 #define TRUTH_H
@@ -99,7 +98,7 @@ UNSEEN __attribute__((destructor(101))) static void truth_at_end(void)
 	truth_tell();
 }
 
-/* What a program's end says about itself, on stderr. */
+/* Prints how the program ends, on stderr. */
 UNSEEN static inline void truth_usage(const char *what)
 {
 	dprintf(2, "truth: no such case: %s\n", what);

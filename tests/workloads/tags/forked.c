@@ -3,7 +3,7 @@
  * forked: a fork within a trigger, after each of its instructions: the processor's trap flag
  * makes the steps, the handler forks. Children go on with the trigger, half of them after an
  * event in the handler; each calls `after` once and ends. Prints how many children there were.
- * With an argument: after so many calls. A child that ends otherwise: status 1.
+ * With an argument: begins after this number of calls. Status 1 if a child ends in another way.
  */
 #include <signal.h>
 #include <stdbool.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hook: what the triggers of the test's programs call. Holds each exit against the entry
- * that is open, thread by thread, and writes at the end what there was:
+ * hook: the function that the triggers of the test's programs call. Compares each exit with the
+ * open entry of its thread, and writes at the end:
  *
  *	call TAG COUNT		of each tag that came
- *	wrong COUNT		exits of what is not open
+ *	wrong COUNT		exits without an open entry
  *	skipped COUNT		entries that were left without their exit (longjmp)
  *	open COUNT		of the thread that ends the process
  *
- * INLINE=TAG,TAG,... tells which tags stand alone. Compiled without the plugin.
+ * INLINE=TAG,TAG,... lists the inline tags. Compiled without the plugin.
  */
 #include <pthread.h>
 #include <stdio.h>
