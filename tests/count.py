@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """count.py DIRECTORY [SKIPS]: counts the tests that left results in DIRECTORY.
 
-*.tap hold TAP; *.json are meson's test logs, one JSON object a line. A program
-that says nothing, stops before its plan is done or dies is a failed test. SKIPS lists
-the skips that are expected, one "PROGRAM: TEST" a line; any other then fails.
-"# UNSTEADY" behind a test of shares says that it failed and then passed: each is listed with
-how it failed, and more than a few in one run fail.
+*.tap contain TAP; *.json are meson's test logs, one JSON object per line. A program that prints
+nothing, stops before the end of its plan, or is killed is a failed test. SKIPS lists the expected
+skips, one "PROGRAM: TEST" per line; any other skip then fails. "# UNSTEADY" after a test of shares
+means that it failed once and then passed: each is listed with its failure, and more than a few in
+one run are a failure.
 """
 import json
 import pathlib
@@ -15,7 +15,7 @@ import sys
 
 LINE = re.compile(r"(not )?ok\b\s*(\d+)?\s*-?\s*(.*?)(?:\s*#\s*(SKIP|TODO|UNSTEADY)\b\s*(.*))?$", re.I)
 
-# What a bad minute of the machine does; more are a product that fails now and then.
+# A busy machine may cause this number; more show a program that fails sometimes.
 MOST_UNSTEADY = 3
 
 
@@ -30,7 +30,7 @@ class Count:
         self.failures.append((program, test, [w for w in words if w.strip()][-30:]))
 
     def tap(self, program, text, died=None):
-        """Counts the lines of one program; `died` says how it ended where it did not end well."""
+        """Counts the lines of one program; `died` says how it ended if it did not end normally."""
         seen = failed = 0
         plan = None
         words = []
@@ -100,7 +100,7 @@ def main(directory, skips=None):
             before = len(count.failures)
             count.tap(path.stem, text)
             log = path.with_suffix(".log")
-            # What a check says is in its TAP already.
+            # The messages of a check are in its TAP already.
             if len(count.failures) > before and log.exists() and not count.failures[-1][2]:
                 count.failures[-1][2].extend(log.read_text(errors="replace").splitlines()[-30:])
         elif path.suffix == ".json":

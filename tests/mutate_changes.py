@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""mutate_changes: the small changes that a C source can have, and a choice of them by a seed.
-
-changes_of() finds them by the house style alone: the braces of a function stand in column 0,
-binary operators have spaces around them. candidates() and quotas() choose. Used by tests/mutate.
+"""mutate_changes: lists small changes to a C source, and selects some of them by a seed.
+changes_of() relies on the house style: the braces of a function are in column 0, and binary
+operators have spaces around them. candidates() and quotas() choose. Used by tests/mutate.
 """
 import collections
 import hashlib
@@ -13,14 +12,14 @@ import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
-# Statements that only give something back: leaving one out is a leak, which is what the
-# sanitizers' builds find. Assertions are no behaviour.
+# Statements that only release a resource: without one there is a leak, which the builds with
+# sanitizers find. Assertions are not behaviour either.
 GIVES_BACK = re.compile(
     r"\b(free|munmap|f?close|closedir|unlink|rmdir|assert|prefetch|\w+_(done|free|close|unref|"
     r"prefetch|clear|destroy))\s*\(")
 
 
-# The C source: what may be changed in it
+# The C source: the parts that may be changed
 
 
 class Change:
@@ -33,7 +32,7 @@ class Change:
         last = text.find("\n", end)
         self.before = " ".join(text[first:last].split())
         self.after = " ".join((text[first:begin] + new + text[end:last]).split())
-        # Lines keep their numbers.
+        # Line numbers do not change.
         self.new += "\n" * (text.count("\n", begin, end) - new.count("\n"))
 
     def key(self):
@@ -138,7 +137,7 @@ def constants(code, begin, end):
     for match in re.compile(r"(?<![\w.])(0x[0-9a-fA-F]+|\d+)([uUlL]*)(?![\w.])").finditer(
             code, begin, end):
         value = int(match.group(1), 16 if match.group(1).startswith("0x") else 10)
-        # Of a size or a duration one more is no change that could matter.
+        # For a size or a duration, a difference of one does not matter.
         near = {value + 1, max(value - 1, 0)} if value <= 64 else {value // 2, 2 * value}
         for new in sorted(near - {value}):
             text = hex(new) if match.group(1).startswith("0x") else str(new)
@@ -173,7 +172,7 @@ def returns(header, code, begin, end):
 
 
 def changes_of(path, text):
-    """All the changes that this file can have."""
+    """All possible changes of this file."""
     code = masked(text)
     code_of_definitions = re.sub(r"/\*.*?\*/", lambda m: " " * len(m.group()), text)
     found = []
@@ -189,7 +188,7 @@ def changes_of(path, text):
             found += constants(code_of_definitions, match.end(), line)
     made = []
     for begin, end, new, kind in found:
-        # A text that only the mask blanked is put back as it is.
+        # Text that only the mask blanked is restored.
         if kind == "branch":
             new = f"0 && ({text[begin:end]})"
         elif kind == "return" and code[begin:end] in new:
@@ -218,7 +217,7 @@ def places_of(arguments):
 
 
 def candidates(tree, known, options):
-    """By room, its changes in the order in which the seed has them, one kind after the other."""
+    """The changes of each room in the order given by the seed, one kind after the other."""
     rooms = collections.defaultdict(lambda: collections.defaultdict(list))
     places = places_of(options.places)
     for path in sorted(known):
@@ -240,13 +239,14 @@ def candidates(tree, known, options):
             dice.shuffle(kinds[name])
         longest = max(len(kind) for kind in kinds.values())
         order = [kinds[name][i] for i in range(longest) for name in names if i < len(kinds[name])]
-        # Two kinds may make one change: `return 0` is a constant and a value returned.
+        # Two kinds may give the same change: in `return 0`, the 0 is a constant and a returned
+        # value.
         orders[room] = list({change.key(): change for change in order}.values())
     return orders
 
 
 def quotas(orders, count):
-    """How many changes of each room are wanted: as evenly as there are."""
+    """The number of changes to make in each room, as even as possible."""
     wanted = dict.fromkeys(orders, 0)
     while count and any(wanted[room] < len(order) for room, order in orders.items()):
         for room, order in orders.items():

@@ -29,7 +29,7 @@ enum flat_key {
 
 #define FLAT_KEYS 11
 
-/* What a recording has, in bits: the kinds of recordings differ in it. */
+/* Facts that a recording may have, in bits; they depend on its kind. */
 enum recording_fact {
 	HAS_PROCESSES = 1 << 0, /* of each row, likewise the following */
 	HAS_THREADS = 1 << 1,
@@ -66,7 +66,7 @@ struct report_request {
 	double process_limit;          /* processes below this share have no tables of their own */
 	uint64_t least; /* rows with fewer samples go into the rest; 0: the default */
 	size_t lines;   /* at most this many rows per table; 0: all */
-	bool children;  /* functions with what they called, sorted by that */
+	bool children;  /* functions with their callees, sorted by the total */
 	bool tree;
 	bool instances;  /* each process of a name by itself */
 	bool full_paths; /* readers: call paths from the outermost function on */

@@ -3,7 +3,8 @@
 compiles: a recording with stacks, a store and a flight recorder.
 
 No file of root is deleted or changed, the sessions answer, the memory of each recorder and of the
-process that reads for it has a bound, each loss is reported, and the books of all three close. 20
+process that reads for it has a bound, each loss is reported, and the time accounts of all three
+close. 20
 seconds; with ASSAY_LONG=1 the test takes ten minutes and prints representative figures."""
 
 import contextlib
@@ -237,7 +238,7 @@ def check_books(t, name, report):
     time."""
     ledger = report["ledger"]
     ticks = ledger["ticks"]
-    t.true(ledger["closed"], f"{name}: the books are closed")
+    t.true(ledger["closed"], f"{name}: the account closes")
     t.equal(ticks["all"] + ticks["missing"], ticks["due"], f"{name}: ticks that were due")
     t.equal(ticks["user"] + ticks["kernel"] + ticks["irq"] + ticks["idle"], ticks["all"],
             f"{name}: ticks that came")

@@ -258,7 +258,7 @@ def samples_by_cgroup_are_those_of_perf(t):
         result = t.assay("record", "-a", "--all-cgroups", "--no-witness", "-o", t.path("a.data"),
                          "--", "sh", "-c", f"{commands} & wait; {late}")
         if "Cgroups were not recorded" in result.err:
-            t.skip("this kernel does not tell of cgroups")
+            t.skip("this kernel does not report cgroups")
     rows = t.report("-i", t.path("a.data"), "--sort", "cgroup,process", "--percent-limit",
                     "0")["rows"]
     theirs = counts_by_perf(t.path("a.data"))
@@ -292,7 +292,7 @@ def a_process_that_never_runs_is_in_the_cgroup_where_it_was_found(t):
         os.chmod(t.path(""), 0o700)
         result = t.assay("record", "-a", "--all-cgroups", "-o", t.path("a.data"), "--", "true")
         if "Cgroups were not recorded" in result.err:
-            t.skip("this kernel does not tell of cgroups")
+            t.skip("this kernel does not report cgroups")
         for words in (("--ring", "--all-cgroups", "-o", t.path("r.data")),
                       ("--store", t.path("a.db"))):
             run(ASSAY, "start", *words, env=env)

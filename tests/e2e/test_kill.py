@@ -87,7 +87,8 @@ def tell_all(path):
             if size < 8 or end + size > len(data):
                 break
             end += size
-        assert end - begin >= told, f"the header tells of {told} bytes, whole are {end - begin}"
+        assert end - begin >= told, \
+            f"the header counts {told} bytes, complete records have {end - begin}"
         f.seek(48)
         f.write(struct.pack("<Q", end - begin))
 

@@ -85,7 +85,7 @@ def compare(name, ours, theirs, wanted, processes):
         f"{name}: {mine.whole} of {mine.samples} stacks whole: {mine.ends.most_common(8)}"
     told = stacks["whole"] + stacks["stitched"]
     assert abs(told - mine.whole) <= 0.02 * mine.samples + 5, \
-        f"{name}: assay tells of {told} whole stacks, perf script shows {mine.whole}"
+        f"{name}: assay reports {told} whole stacks, perf script shows {mine.whole}"
     return mine, perfs
 
 

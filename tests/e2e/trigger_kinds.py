@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""trigger_kinds: triggers in machine code, as instructions: include/assay/tags.h has the long
-NOP and the load, include/assay/tags_wire.h the ring's sequence with its slow way.
-
-A trigger's place is the one instruction by which it happens: for the ring the store of the
-fast way, and the jump to the runtime of the slow way (each call is at one of them).
+"""trigger_kinds: finds triggers in machine code by their instructions. include/assay/tags.h defines
+the long NOP and the load; include/assay/tags_wire.h defines the ring's sequence with its slow path.
+The place of a trigger is the one instruction that records the event: for the ring, the store of the
+fast path and the jump of the slow path to the runtime (each call executes one of them).
 """
 
 import collections

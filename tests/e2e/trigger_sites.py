@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""trigger_sites: proves of a built program that its triggers nest on every way through
-every function.
+"""trigger_sites: proves that the triggers of a built program nest on every path through every
+function.
 
     sites = TriggerSites(program, names, "nop")     names: paths of names files
     sites.wrong       what is wrong, one text each; [] is the proof

@@ -222,7 +222,7 @@ static void a_flight_recorder_leaves_empty_slots_for_a_while(void)
 	CHECK_EQ(rings[0].discarded, 0);
 }
 
-static void what_is_drained_comes_back(void)
+static void drained_packets_are_used_again(void)
 {
 	begin(ASSAY_TAGS_STREAM);
 	events(WORDS * 2 + 1);
@@ -436,7 +436,7 @@ static void threads_without_a_ring_are_counted(void)
 	page_limit = 8;
 }
 
-static void a_full_disk_is_an_answer(void)
+static void a_full_disk_is_reported_to_the_caller(void)
 {
 	begin(ASSAY_TAGS_STOP);
 	events(1);
@@ -457,7 +457,7 @@ int main(void)
 	RUN(a_full_device_counts_what_it_discards);
 	RUN(a_flight_recorder_keeps_the_newest);
 	RUN(a_flight_recorder_leaves_empty_slots_for_a_while);
-	RUN(what_is_drained_comes_back);
+	RUN(drained_packets_are_used_again);
 	RUN(retired_packets_are_not_used_again);
 	RUN(a_turn_of_the_clock_begins_a_packet);
 	RUN(a_signal_never_puts_time_back);
@@ -469,6 +469,6 @@ int main(void)
 	RUN(a_forks_child_begins_with_zero_counts);
 	RUN(a_ring_goes_on_with_the_next_thread);
 	RUN(threads_without_a_ring_are_counted);
-	RUN(a_full_disk_is_an_answer);
+	RUN(a_full_disk_is_reported_to_the_caller);
 	return check_end();
 }

@@ -19,10 +19,11 @@ static const struct option recording_table[] = {
         {.kind = OPTION_STRING,
          .name = "time",
          .argument = "FROM,TO",
-         .help = "samples of this time alone: seconds of the clock, +SECONDS, or PERCENT%",
-         .details = "FROM and TO are seconds as perf script prints them, +SECONDS after the first "
-                    "sample, or a percentage of the recording (10%,20%). Either may be left out. "
-                    "There is no account of time then: it closes for whole recordings alone.",
+         .help = "only samples of this time: seconds of the clock, +SECONDS, or PERCENT%",
+         .details =
+                 "FROM and TO are seconds as perf script prints them, +SECONDS after the first "
+                 "sample, or a percentage of the recording (10%,20%). Either may be left out. "
+                 "The report then has no account of time: only that of a whole recording closes.",
          .needs = HAS_TIMES,
          .offset = AT(time)},
         {.kind = OPTION_END},

@@ -58,7 +58,7 @@ const struct command cmd_intervals = {
                 "Per CPU the time between samples: mean, expected, percentiles, the sorted curve, "
                 "the same without the extremes (half a percent at each end), a histogram, the "
                 "ticks that are missing, and how late samples come against the timer's grid. A "
-                "late sample tells of code that ran with interrupts off.",
+                "late sample is caused by code that ran with interrupts off.",
         .examples = "assay intervals perf.data\n    for each CPU\n",
         .options = options,
         .options_size = sizeof(struct intervals_options),

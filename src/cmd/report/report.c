@@ -262,11 +262,10 @@ const struct command cmd_report = {
                 "below. -g "
                 "prints the call tree."
                 "\n\n"
-                "Of a pprof profile: what the file says of itself, whether its figures add up, "
-                "each function with what is its own (self) and with all that it called (total), "
-                "and what the file does not tell. --sort, -g, --children and the filters are as "
-                "for samples, as far as the file tells of such things; --sort line sums up by "
-                "lines of source code.",
+                "Of a pprof profile: the facts in the file, whether its figures add up, the own "
+                "value (self) of each function and the value with its callees (total), and notes "
+                "on missing facts. --sort, -g, --children and the filters work as for samples if "
+                "the file has the necessary facts; --sort line sums up by lines of source code.",
         .examples = "assay report\n    a summary of ./perf.data\n"
                     "assay report --full\n    the summary and all tables\n"
                     "assay report --no-idle --wide\n    with 95 % intervals, idle time left out\n"

@@ -89,7 +89,7 @@ static struct cell wall_cell(const struct row_source *s, const struct column *c,
 	return call_rows_timed(s->model, of) ? time_cell(call_row_wall_ns(of)) : cell_none();
 }
 
-/* For sorting: what was called first comes first. */
+/* For sorting: the order of first calls. */
 static struct cell first_cell(const struct row_source *s, const struct column *c, uint32_t row,
                               struct buf *text)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * call_report: what a report on call paths is about, and for whom.
+ * call_report: the input of a report on call paths: the model, the names and the request.
  *
  * Plain data: the model, the names and the request; call_document.h makes the contents. The caller
  * owns everything. Uses: base, profile, view.

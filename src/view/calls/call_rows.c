@@ -218,7 +218,7 @@ static void pick_sums(struct picking *g)
 	neighbours_done(&g->neighbours);
 }
 
-/* Callers and callees are no parts of the whole. */
+/* Callers and callees are not parts of the whole. */
 static void sum_whole(struct picking *g)
 {
 	struct call_rows *r = g->rows;

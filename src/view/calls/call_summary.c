@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Shares from which on a figure is a limit. */
+/* A figure is a limit if its share is at least this. */
 #define OWN_SHARE 0.1
 #define RESIDUAL_SHARE 0.01
 

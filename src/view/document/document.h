@@ -70,14 +70,14 @@ struct section {
 	void *ctx;
 };
 
-/* For whom a document is made: what programs do not read need not be computed, and reverse. */
+/* The audience of a document: contents that it does not read are not computed. */
 struct document_reader {
 	bool program;      /* JSON */
 	bool wide;         /* readers: all columns, complete names */
 	bool nested;       /* programs: callees are inside their callers; paths contain all names */
 	bool summary;      /* readers: begin with a summary; programs always get it */
 	bool brief;        /* readers: the summary alone */
-	const char *words; /* of a command line that names the recording, each after a blank */
+	const char *words; /* words of a command line that name the recording, each after a blank */
 };
 
 /* Readers get rows of at least this share if no limit is given; programs get all. */

@@ -24,7 +24,7 @@
 struct row_source;
 struct column;
 
-/* What the rest and the total of a table have in a column. */
+/* How the rest and the total of a table are computed in a column. */
 enum column_role {
 	ROLE_KEY,   /* nothing: names, addresses */
 	ROLE_SUM,   /* the sum */

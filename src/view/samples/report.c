@@ -48,8 +48,8 @@ static bool is_observer(const struct profile *p, int32_t pid)
 }
 
 /*
- * The recorder's account is of the whole recording. In a part of the time, switch records tell when
- * the recorder was on a CPU.
+ * The recorder's account is of the whole recording. For a part of the time, switch records have the
+ * CPU time of the recorder.
  */
 static void observe_part(const struct profile *p, struct report_observer *o)
 {

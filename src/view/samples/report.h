@@ -21,7 +21,7 @@
 /* The cost of the recording, as written by the recorder. */
 struct report_observer {
 	bool present;  /* all of it is known */
-	bool part;     /* only a part of a recording was read: its account tells nothing of it */
+	bool part;     /* only a part of a recording was read; the account does not cover parts */
 	bool switches; /* with `part`: cpu_ns is known, from switch records */
 	uint64_t cpu_ns, start_cpu_ns, bytes, wakeups;
 	uint64_t samples; /* samples of the recorder itself */

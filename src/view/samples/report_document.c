@@ -461,7 +461,7 @@ static void stack_facts(struct document *d, const struct report *r)
 	document_end(d);
 }
 
-/* What programs get of a recording as a whole. */
+/* The facts of the whole recording, for programs. */
 static void facts(struct report_writing *w)
 {
 	const struct report *r = w->report;

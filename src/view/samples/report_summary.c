@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Figures below these are no limits worth a word. */
+/* Figures below these values are not mentioned as limits. */
 #define ACCOUNT_SHARE 0.01
 #define NAMELESS_SHARE 0.01
 #define STACKS_SHARE 0.05

@@ -27,7 +27,7 @@ static void span(const struct profile *p, uint64_t *from_ns, uint64_t *to_ns)
 		if (end_ns + offset > *to_ns)
 			*to_ns = end_ns + offset;
 	}
-	/* Sessions of a store have pauses, which their length does not contain. */
+	/* There are pauses between the sessions of a store, which are not in its length. */
 	vec_each (track, &p->axis.tracks) {
 		uint64_t end_ns = (track->last.tick << p->axis.shift) + p->axis.window_ns +
 		                  offset_of(p, track->recording);

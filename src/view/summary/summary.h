@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * summary: the beginning of a report, about ten lines: where the time went, the largest reasons,
- * what limits the figures, and which command shows more.
+ * summary: the beginning of a report, about ten lines: the parts of the time, the largest reasons,
+ * the limits of the figures, and commands that show more.
  *
  * An adapter fills a struct summary from its model; summary_write() makes sections of a document of
  * it, for readers and for programs. The functions know no kind of recording.
@@ -38,7 +38,7 @@ struct summary_process {
 
 struct summary_reason {
 	double share, low, high; /* as in the tables; low and high: 95 % interval; NAN: none */
-	struct cell value;       /* in the summary's unit; CELL_NONE: the share says it all */
+	struct cell value;       /* in the summary's unit; CELL_NONE: only the share is shown */
 	char *process, *image, *function; /* NULL: not known, or the same for all */
 };
 

@@ -58,7 +58,7 @@ struct trace_line {
 	uint64_t step; /* used by the window */
 };
 
-/* A thread (or device), for the time that a stream belongs to it. */
+/* A thread (or device) during the time in which a stream belongs to it. */
 struct tag_identity {
 	uint32_t stream;
 	int32_t pid, tid;

@@ -68,7 +68,7 @@ static void links_and_directories_are_refused(void)
 	unlink(target);
 }
 
-static void what_could_not_be_written_is_known_before(void)
+static void unwritable_targets_are_detected_early(void)
 {
 	struct error err = {0};
 	const char *path = fixture_path("none/a");
@@ -317,7 +317,7 @@ int main(void)
 	RUN(an_older_file_stays_as_old);
 	RUN(nothing_is_lost_where_old_is_in_the_way);
 	RUN(links_and_directories_are_refused);
-	RUN(what_could_not_be_written_is_known_before);
+	RUN(unwritable_targets_are_detected_early);
 	RUN(a_part_stands_beside_until_it_is_put);
 	RUN(a_file_in_use_is_not_replaced);
 	RUN(locks_of_bytes_are_no_mark);

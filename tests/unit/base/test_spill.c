@@ -119,7 +119,7 @@ static void nothing_is_lost_where_old_is_in_the_way(void)
 	CHECK(fixture_is_empty());
 }
 
-static void what_is_no_file_is_refused(void)
+static void outputs_that_are_no_files_are_refused(void)
 {
 	struct error err = {0};
 	struct spill s;
@@ -186,7 +186,7 @@ int main(void)
 	RUN(an_older_file_stays_as_old);
 	RUN(an_abandoned_replacement_changes_no_file);
 	RUN(nothing_is_lost_where_old_is_in_the_way);
-	RUN(what_is_no_file_is_refused);
+	RUN(outputs_that_are_no_files_are_refused);
 	RUN(a_full_device_is_reported);
 	RUN(a_full_device_is_reported_at_the_end);
 	RUN(without_a_file_all_stays_in_memory);

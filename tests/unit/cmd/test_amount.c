@@ -29,7 +29,7 @@ static void times_have_units(void)
 	CHECK_EQ(ns("100y"), 100 * 31536000000000000);
 }
 
-static void what_is_no_time_is_refused(void)
+static void invalid_times_are_refused(void)
 {
 	static const char *const wrong[] = {"",    "s",     "10",   "10 s",  " 10s", "-1s",
 	                                    "0s",  "10sx",  "1e3s", "infs",  "nans", "101y",
@@ -55,7 +55,7 @@ static void sizes_have_units(void)
 int main(void)
 {
 	RUN(times_have_units);
-	RUN(what_is_no_time_is_refused);
+	RUN(invalid_times_are_refused);
 	RUN(sizes_have_units);
 	return check_end();
 }

@@ -268,7 +268,7 @@ static void a_shared_letter_is_the_flags_where_no_value_follows(void)
 	}
 }
 
-static void what_is_left_keeps_its_order(void)
+static void remaining_words_keep_their_order(void)
 {
 	struct parsed p = parse(&permuting, "one -a two - -- -g three");
 
@@ -351,7 +351,7 @@ int main(void)
 	RUN(optional_values_need_an_equals_sign);
 	RUN(some_look_at_the_next_word);
 	RUN(a_shared_letter_is_the_flags_where_no_value_follows);
-	RUN(what_is_left_keeps_its_order);
+	RUN(remaining_words_keep_their_order);
 	RUN(a_command_that_stops_early_leaves_the_rest_alone);
 	RUN(mistakes_are_named);
 	RUN(help_stops_the_parsing);

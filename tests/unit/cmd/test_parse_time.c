@@ -82,7 +82,7 @@ static void spans_count_back_from_now(void)
 	CHECK_EQ(when("@1795275045"), NOW - 250000000);
 }
 
-static void what_is_no_time_is_refused(void)
+static void invalid_times_are_refused(void)
 {
 	static const char *const bad[] = {"",
 	                                  "x",
@@ -126,6 +126,6 @@ int main(void)
 	RUN(times_of_day_are_today_s);
 	RUN(a_day_need_not_have_24_hours);
 	RUN(spans_count_back_from_now);
-	RUN(what_is_no_time_is_refused);
+	RUN(invalid_times_are_refused);
 	return check_end();
 }

@@ -143,7 +143,7 @@ static void without_rounds_all_is_sorted_at_the_end(void)
 }
 
 /* A million records of one ring without a single round: one run. */
-static void what_is_in_order_costs_no_memory(void)
+static void records_in_order_need_no_memory(void)
 {
 	struct time_order o;
 	struct out out = {0};
@@ -285,7 +285,7 @@ int main(void)
 {
 	RUN(recordings_come_out_in_order);
 	RUN(without_rounds_all_is_sorted_at_the_end);
-	RUN(what_is_in_order_costs_no_memory);
+	RUN(records_in_order_need_no_memory);
 	RUN(runs_are_bounded);
 	RUN(a_round_holds_back_what_may_be_overtaken);
 	RUN(records_that_are_too_late_are_counted_and_delivered);

@@ -150,7 +150,7 @@ static void negative_times_are_left_out_and_reported(void)
 }
 
 /* After a reset main() is open without a new call: its time is not counted for the root. */
-static void what_was_open_before_has_its_time(void)
+static void calls_open_at_a_reset_keep_their_time(void)
 {
 	struct named_fixture x;
 	struct named_below below;
@@ -214,7 +214,7 @@ int main(void)
 {
 	RUN(times_and_calls_are_those_of_the_paths);
 	RUN(negative_times_are_left_out_and_reported);
-	RUN(what_was_open_before_has_its_time);
+	RUN(calls_open_at_a_reset_keep_their_time);
 	RUN(deep_recursion_takes_no_more_than_its_time);
 	RUN(absurd_figures_stay_in_range);
 	return check_end();

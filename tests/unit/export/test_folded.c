@@ -126,7 +126,7 @@ static void fractions_are_not_lost_over_many_paths(void)
 }
 
 /* 5000 levels of f, and a leaf: cut at the limit, with all of the time. */
-static void what_is_too_deep_is_cut_and_keeps_its_time(void)
+static void paths_that_are_too_deep_are_cut_and_keep_their_time(void)
 {
 	struct named_fixture x;
 	struct named_below below;
@@ -161,6 +161,6 @@ int main(void)
 	RUN(names_cannot_break_a_line);
 	RUN(negative_times_are_left_out_and_reported);
 	RUN(fractions_are_not_lost_over_many_paths);
-	RUN(what_is_too_deep_is_cut_and_keeps_its_time);
+	RUN(paths_that_are_too_deep_are_cut_and_keep_their_time);
 	return check_end();
 }

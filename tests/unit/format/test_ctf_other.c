@@ -364,7 +364,7 @@ static void streams_of_a_bare_metal_tracer_are_read(void)
 
 static const char trace[] = "trace { major = 1; minor = 8; byte_order = le; };\n";
 
-static void what_is_not_of_this_kind_is_refused_by_line(void)
+static void unsupported_metadata_is_refused_by_line(void)
 {
 #define HEADER                                                                                     \
 	"event.header := struct { integer { size = 16; } id; integer { size = 32; } timestamp; };"
@@ -525,7 +525,7 @@ int main(void)
 	RUN(strings_in_a_context_shift_what_is_behind_them);
 	RUN(unterminated_strings_are_reported);
 	RUN(streams_of_a_bare_metal_tracer_are_read);
-	RUN(what_is_not_of_this_kind_is_refused_by_line);
+	RUN(unsupported_metadata_is_refused_by_line);
 	RUN(an_id_that_is_no_tag_is_an_error);
 	RUN(an_event_of_zeros_is_an_event);
 	RUN(types_that_explode_are_refused);

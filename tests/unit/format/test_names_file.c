@@ -150,7 +150,7 @@ static void names_are_added_behind_the_last(void)
 	free(path);
 }
 
-static void what_cannot_be_added_leaves_the_file_alone(void)
+static void a_failed_addition_leaves_the_file_unchanged(void)
 {
 	static const char *const bad[] = {"", "a/b", "#a", " a", "a ", "a\nb", "a%b", "a{", "\\"};
 	char *path = xasprintf("%s/bad", directory), *text;
@@ -248,7 +248,7 @@ int main(void)
 	RUN(a_bad_line_is_named);
 	RUN(an_executable_brings_its_names);
 	RUN(names_are_added_behind_the_last);
-	RUN(what_cannot_be_added_leaves_the_file_alone);
+	RUN(a_failed_addition_leaves_the_file_unchanged);
 	RUN(many_add_at_once);
 	RUN(the_lock_is_the_compilers);
 	if (system(command))

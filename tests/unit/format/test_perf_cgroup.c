@@ -125,7 +125,7 @@ static struct buf full_sample(bool registers)
 	return b;
 }
 
-static void what_stands_before_it_is_skipped(void)
+static void fields_before_the_cgroup_are_skipped(void)
 {
 	struct perf_event_attr attr =
 	        attr_of(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN |
@@ -187,7 +187,7 @@ int main(void)
 	RUN(a_sample_keeps_its_cgroup);
 	RUN(a_cgroup_keeps_its_name);
 	RUN(a_process_in_a_cgroup_is_recorded);
-	RUN(what_stands_before_it_is_skipped);
+	RUN(fields_before_the_cgroup_are_skipped);
 	RUN(cut_names_are_damaged_or_short);
 	return check_end();
 }

@@ -505,7 +505,7 @@ static void refuse(const char *what)
 	CHECK(strstr(err.text, what) && strstr(err.text, path));
 }
 
-static void what_is_no_file_is_left_alone(void)
+static void outputs_that_are_no_files_are_not_replaced(void)
 {
 	struct stat st;
 
@@ -561,7 +561,7 @@ static void a_file_that_cannot_be_created_is_reported(void)
 	perf_data_writer_abandon(NULL);
 }
 
-static void what_does_not_fit_is_not_encoded(void)
+static void records_that_do_not_fit_are_not_encoded(void)
 {
 	struct perf_event_attr attr = fixture_clock();
 	struct event sample = fixture_sample(1, 0, NULL, 0);
@@ -602,10 +602,10 @@ int main(void)
 	RUN(features_stand_after_the_data_in_order);
 	RUN(an_older_recording_is_kept);
 	RUN(a_file_aside_has_its_name_when_it_is_whole);
-	RUN(what_is_no_file_is_left_alone);
+	RUN(outputs_that_are_no_files_are_not_replaced);
 	RUN(a_recording_under_way_is_not_moved);
 	RUN(a_file_that_cannot_be_created_is_reported);
-	RUN(what_does_not_fit_is_not_encoded);
+	RUN(records_that_do_not_fit_are_not_encoded);
 	unlink(path);
 	unlink(old_path);
 	rmdir(directory);

@@ -97,7 +97,7 @@ static void check_refused(const void *bytes, size_t size, const char *words)
 	fixture_done(&got);
 }
 
-static void what_cannot_be_read_is_refused_with_the_reason(void)
+static void unreadable_files_are_refused_with_the_reason(void)
 {
 	struct buf file = {0};
 	struct perf_data_header *h;
@@ -259,7 +259,7 @@ int main(void)
 {
 	RUN(any_length_is_read_without_harm);
 	RUN(any_byte_may_be_wrong);
-	RUN(what_cannot_be_read_is_refused_with_the_reason);
+	RUN(unreadable_files_are_refused_with_the_reason);
 	RUN(a_record_of_impossible_size_ends_the_reading);
 	RUN(fields_past_the_end_are_not_read);
 	RUN(sections_may_overlap_but_not_multiply);

@@ -197,7 +197,7 @@ static void samples_with_counter_values(void)
 	}
 }
 
-static void what_stands_after_the_chain_is_skipped(void)
+static void fields_after_the_chain_are_skipped(void)
 {
 	struct perf_event_attr attr = fixture_clock();
 	struct buf records = {0}, body = {0};
@@ -594,7 +594,7 @@ int main(void)
 	RUN(records_of_the_kernel_alone);
 	RUN(build_ids_that_are_none);
 	RUN(samples_with_counter_values);
-	RUN(what_stands_after_the_chain_is_skipped);
+	RUN(fields_after_the_chain_are_skipped);
 	RUN(counters_of_ended_tasks);
 	RUN(events_of_different_layout);
 	RUN(ids_that_come_twice_hide_no_others);

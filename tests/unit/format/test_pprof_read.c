@@ -420,7 +420,7 @@ static void damaged_streams_are_refused(void)
 }
 
 /* Half a gigabyte of zeros in half a megabyte. */
-static void what_unpacks_to_too_much_is_refused(void)
+static void files_that_unpack_to_too_much_are_refused(void)
 {
 	unsigned char *zeros = xcalloc(1, 1 << 20), *packed = xmalloc(1 << 21);
 	z_stream z = {.next_out = packed, .avail_out = 1 << 21};
@@ -443,7 +443,7 @@ static void what_unpacks_to_too_much_is_refused(void)
 }
 
 /* A place with 40000 functions, used a thousand times, in 160 kB. */
-static void what_few_bytes_make_is_bounded(void)
+static void memory_for_few_bytes_is_bounded(void)
 {
 	struct buf b = {0}, sample = {0}, location = {0};
 	struct symbolized_profile n;
@@ -612,8 +612,8 @@ int main(void)
 	RUN(more_values_than_are_kept_are_reported);
 	RUN(bad_files_are_refused_with_file_and_byte);
 	RUN(damaged_streams_are_refused);
-	RUN(what_unpacks_to_too_much_is_refused);
-	RUN(what_few_bytes_make_is_bounded);
+	RUN(files_that_unpack_to_too_much_are_refused);
+	RUN(memory_for_few_bytes_is_bounded);
 	RUN(samples_of_one_path_count_its_frames_once);
 	RUN(profiles_are_distinguished_from_other_files);
 	RUN(older_forms_are_refused_with_the_command_that_converts_them);

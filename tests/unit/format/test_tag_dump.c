@@ -179,7 +179,7 @@ static void csv_clocks_have_the_given_width(void)
 	check_import(far, strlen(far), &o, turns, 4);
 }
 
-static void what_is_wrong_is_named_by_byte_or_line(void)
+static void errors_name_the_byte_or_the_line(void)
 {
 	static const struct {
 		struct tag_dump_options o;
@@ -330,7 +330,7 @@ int main(void)
 	RUN(a_clock_that_goes_round_often_goes_on);
 	RUN(csv_is_read_whatever_its_first_line);
 	RUN(csv_clocks_have_the_given_width);
-	RUN(what_is_wrong_is_named_by_byte_or_line);
+	RUN(errors_name_the_byte_or_the_line);
 	RUN(nothing_is_an_empty_trace);
 	RUN(an_event_of_zeros_is_an_event);
 	RUN(other_files_are_no_dumps);

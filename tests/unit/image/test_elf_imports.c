@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void what_we_import_is_found(void)
+static void imports_of_this_program_are_found(void)
 {
 	struct elf_imports e;
 	struct error err = {0};
@@ -22,7 +22,7 @@ static void what_we_import_is_found(void)
 	CHECK(!e.imports);
 }
 
-static void what_is_no_program_is_an_error(void)
+static void files_that_are_no_programs_are_errors(void)
 {
 	char path[] = "/tmp/assay-imports-XXXXXX";
 	int fd = mkstemp(path);
@@ -63,8 +63,8 @@ static void cut_programs_do_no_harm(void)
 
 int main(void)
 {
-	RUN(what_we_import_is_found);
-	RUN(what_is_no_program_is_an_error);
+	RUN(imports_of_this_program_are_found);
+	RUN(files_that_are_no_programs_are_errors);
 	RUN(cut_programs_do_no_harm);
 	return check_end();
 }

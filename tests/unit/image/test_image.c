@@ -267,7 +267,7 @@ static void check_refused(const char *name, const char *why)
 		printf("# %s\n", err.text);
 }
 
-static void what_is_no_elf_file_is_refused(void)
+static void files_that_are_not_elf_are_refused(void)
 {
 	unsigned char header[64] = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2MSB, 1};
 
@@ -432,7 +432,7 @@ int main(void)
 	RUN(the_plt_is_named);
 	RUN(code_is_read_by_address);
 	RUN(a_file_rests_and_wakes);
-	RUN(what_is_no_elf_file_is_refused);
+	RUN(files_that_are_not_elf_are_refused);
 	RUN(damaged_files_do_no_harm);
 	RUN(overlapping_names_are_bounded);
 	RUN(kallsyms_is_read);

@@ -105,7 +105,7 @@ static void the_second_reading_is_from_the_cache(void)
 }
 
 /* The end of these functions is unknown, and they may be removed at any time. */
-static void what_comes_and_goes_is_not_kept(void)
+static void functions_that_may_be_removed_are_not_kept(void)
 {
 	struct kernel_places places = write_places(listed, loaded);
 	struct kallsyms k;
@@ -371,7 +371,7 @@ int main(void)
 	if (!fixture_begin())
 		return 1;
 	RUN(the_second_reading_is_from_the_cache);
-	RUN(what_comes_and_goes_is_not_kept);
+	RUN(functions_that_may_be_removed_are_not_kept);
 	RUN(other_modules_make_it_useless);
 	RUN(another_boot_or_place_makes_it_useless);
 	RUN(a_damaged_file_is_not_used);

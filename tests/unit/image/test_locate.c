@@ -108,7 +108,7 @@ static void copy_of_another_file_is_not_taken(void)
 	CHECK(!f);
 }
 
-static void what_is_no_file_is_not_opened(void)
+static void only_regular_files_are_opened(void)
 {
 	struct error err;
 	struct elf_file *f;
@@ -262,7 +262,7 @@ int main(void)
 	RUN(kept_copy_is_found_where_the_file_is_gone);
 	RUN(kept_copy_stands_in_for_one_that_was_rebuilt);
 	RUN(copy_of_another_file_is_not_taken);
-	RUN(what_is_no_file_is_not_opened);
+	RUN(only_regular_files_are_opened);
 	RUN(copies_under_a_root_are_compared_by_build_id_alone);
 	RUN(processes_are_looked_up_where_they_are_the_recorded_ones);
 	RUN(debug_link_is_taken_by_its_checksum);

@@ -146,7 +146,7 @@ static void a_ring_holds_and_a_store_is_read_as_one(void)
 	session_account_done(&a);
 }
 
-static void what_a_ring_could_not_write_is_not_to_be_read(void)
+static void an_unwritten_ring_has_no_file_to_read(void)
 {
 	struct session_account a = account_of(SESSION_ENDED, SESSION_RING);
 	struct buf out = {0};
@@ -192,7 +192,7 @@ static void a_path_is_written_as_a_shell_takes_it(void)
 	session_account_done(&a);
 }
 
-static void of_many_cpus_the_fullest_are_shown(void)
+static void with_many_cpus_the_fullest_buffers_are_shown(void)
 {
 	struct session_account a = account_of(SESSION_RUNNING, SESSION_FILE);
 	struct buf out = {0};
@@ -249,9 +249,9 @@ int main(void)
 	setenv("TZ", "UTC", 1);
 	RUN(the_end_is_encoded_completely);
 	RUN(a_ring_holds_and_a_store_is_read_as_one);
-	RUN(what_a_ring_could_not_write_is_not_to_be_read);
+	RUN(an_unwritten_ring_has_no_file_to_read);
 	RUN(a_path_is_written_as_a_shell_takes_it);
-	RUN(of_many_cpus_the_fullest_are_shown);
+	RUN(with_many_cpus_the_fullest_buffers_are_shown);
 	RUN(json_has_nulls_for_what_is_not_known);
 	return check_end();
 }

@@ -123,7 +123,7 @@ static void more_processes_than_are_remembered(void)
 	end();
 }
 
-static void what_is_mapped_over_it_counts(void)
+static void a_later_mapping_hides_the_earlier_one(void)
 {
 	uint64_t offset = libc_table->offsets[libc_table->row_count / 2];
 	uint64_t in_loader = loader_table->offsets[loader_table->row_count / 2];
@@ -196,7 +196,7 @@ int main(void)
 	CHECK(loader_table->row_count > 100);
 	RUN(every_place_has_its_rule);
 	RUN(more_processes_than_are_remembered);
-	RUN(what_is_mapped_over_it_counts);
+	RUN(a_later_mapping_hides_the_earlier_one);
 	RUN(an_exec_leaves_nothing);
 	RUN(a_child_changes_its_own_maps);
 	RUN(a_file_that_cannot_be_read_has_no_rules);

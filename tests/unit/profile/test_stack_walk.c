@@ -143,7 +143,7 @@ static __attribute__((noinline)) void sample_elsewhere(void)
 }
 
 /* The same frames are interrupted again, when their stack cannot be read any more. */
-static void what_a_handler_interrupted_is_known_again(void)
+static void interrupted_frames_are_known_again(void)
 {
 	size_t size = (size_t)1 << 18;
 	stack_t stack = {.ss_sp = malloc(size), .ss_size = size}, none = {.ss_flags = SS_DISABLE};
@@ -309,7 +309,7 @@ int main(void)
 	RUN(at_any_instruction);
 	RUN(through_a_signal_handler);
 	RUN(through_a_handler_on_its_own_stack);
-	RUN(what_a_handler_interrupted_is_known_again);
+	RUN(interrupted_frames_are_known_again);
 	RUN(generated_code_by_frame_pointer);
 	RUN(a_register_that_is_zero_ends_nothing);
 	RUN(a_file_that_is_not_there);

@@ -148,7 +148,7 @@ static void *map_file(const char *path, size_t pages, int fd)
 	return at;
 }
 
-static void what_comes_and_goes_is_followed(void)
+static void loaded_and_unloaded_images_are_followed(void)
 {
 	const char *path = "/tmp/assay-images-a";
 	int before = added, gone_before = gone_count, first, second;
@@ -399,7 +399,7 @@ int main(void)
 	images_begin(add, gone, NULL);
 	RUN(code_is_found_in_its_file);
 	RUN(all_that_is_loaded_is_known_with_its_build_id);
-	RUN(what_comes_and_goes_is_followed);
+	RUN(loaded_and_unloaded_images_are_followed);
 	RUN(deleted_and_odd_names_are_encoded);
 	RUN(lines_are_taken_apart);
 	RUN(many_maps_are_read_whole);

@@ -121,7 +121,7 @@ static void an_open_directory_is_refused(void)
 	         0); /* only the last directory must be closed to others */
 }
 
-static void a_link_for_the_last_is_refused(void)
+static void a_link_as_the_last_directory_is_refused(void)
 {
 	CHECK_EQ(mkdir(in_base("real"), 0700), 0);
 	CHECK_EQ(symlink(in_base("real"), in_base("link")), 0);
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 	RUN(the_directory_follows_the_environment);
 	RUN(the_file_is_new_and_private);
 	RUN(an_open_directory_is_refused);
-	RUN(a_link_for_the_last_is_refused);
+	RUN(a_link_as_the_last_directory_is_refused);
 	RUN(files_of_other_users_are_refused);
 	RUN(an_unreadable_way_is_gone);
 	RUN(the_birth_is_that_of_stat);

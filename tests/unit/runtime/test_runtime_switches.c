@@ -239,7 +239,7 @@ static void a_switch_belongs_to_the_side_it_is_on(void)
 }
 
 /* The first part of a wait was already counted elsewhere, as by a vfork's child. */
-static void what_was_accounted_for_is_cut_off(void)
+static void time_already_counted_is_excluded(void)
 {
 	uint64_t from, to, begin;
 	struct port_waits w;
@@ -485,7 +485,7 @@ static void a_forks_child_opens_its_own(void)
 }
 
 /* The child of a vfork uses its parent's record while the parent waits. */
-static void what_a_vforks_child_does_is_its_parents_wait(void)
+static void time_of_a_vforks_child_is_its_parents_wait(void)
 {
 	/* Static: the child shares this function's stack. */
 	static volatile uint64_t from, in_child, later, to;
@@ -541,7 +541,7 @@ int main(void)
 	RUN(sleeps_in_one_interval_are_blocked);
 	RUN(intervals_add_up);
 	RUN(a_switch_belongs_to_the_side_it_is_on);
-	RUN(what_was_accounted_for_is_cut_off);
+	RUN(time_already_counted_is_excluded);
 	RUN(more_switches_than_the_ring_holds);
 	RUN(the_ring_just_full);
 	RUN(full_again_and_again);
@@ -549,6 +549,6 @@ int main(void)
 	RUN(a_rival_on_the_same_cpu_preempts);
 	RUN(no_descriptor_stays_and_errno_is_the_programs);
 	RUN(a_forks_child_opens_its_own);
-	RUN(what_a_vforks_child_does_is_its_parents_wait);
+	RUN(time_of_a_vforks_child_is_its_parents_wait);
 	return check_end();
 }

@@ -437,7 +437,7 @@ static void a_forks_child_has_a_file_of_its_own(void)
 	CHECK_STR(f.text, "f/2\ng/4\nswtch/6!\n");
 }
 
-static void what_is_killed_leaves_all(void)
+static void a_killed_process_leaves_all_events(void)
 {
 	struct found f;
 
@@ -494,7 +494,7 @@ int main(int argc, char **argv)
 	RUN(threads_share_rings_one_after_the_other);
 	RUN(full_rings_are_counted);
 	RUN(a_forks_child_has_a_file_of_its_own);
-	RUN(what_is_killed_leaves_all);
+	RUN(a_killed_process_leaves_all_events);
 	RUN(off_until_it_is_put_on);
 	RUN(where_there_is_no_room_programs_run);
 	return check_end();

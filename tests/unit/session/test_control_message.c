@@ -124,7 +124,7 @@ static int request_of(const char *text, struct error *err)
 	return rc;
 }
 
-static void what_is_wrong_is_refused_with_its_line(void)
+static void invalid_messages_are_refused_with_the_line(void)
 {
 	static const struct {
 		const char *text, *says;
@@ -239,7 +239,7 @@ int main(void)
 {
 	RUN(a_reply_arrives_as_it_was);
 	RUN(a_request_arrives_as_it_was);
-	RUN(what_is_wrong_is_refused_with_its_line);
+	RUN(invalid_messages_are_refused_with_the_line);
 	RUN(a_request_asks_for_something);
 	RUN(keys_of_later_versions_are_passed_over);
 	RUN(sizes_are_bounded);

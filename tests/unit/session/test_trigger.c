@@ -175,7 +175,7 @@ static void a_rule_fires_when_it_becomes_true(void)
 	trigger_free(t);
 }
 
-static void what_was_true_from_the_start_does_not_fire(void)
+static void a_rule_true_from_the_start_does_not_fire(void)
 {
 	struct trigger *t;
 
@@ -257,7 +257,7 @@ static void a_kernel_without_pressure_says_so_at_once(void)
 }
 
 /* A missing or invalid file does not fire a rule. */
-static void what_cannot_be_read_is_not_known(void)
+static void unreadable_values_are_unknown(void)
 {
 	struct trigger *t;
 
@@ -363,12 +363,12 @@ int main(void)
 	RUN(names_are_as_long_as_the_kernel_keeps_them);
 	RUN(an_invalid_rule_is_refused_with_the_place);
 	RUN(a_rule_fires_when_it_becomes_true);
-	RUN(what_was_true_from_the_start_does_not_fire);
+	RUN(a_rule_true_from_the_start_does_not_fire);
 	RUN(at_most_once_a_minute);
 	RUN(the_share_of_the_cpus_is_that_since_the_last_look);
 	RUN(pressure_is_of_the_last_ten_seconds);
 	RUN(a_kernel_without_pressure_says_so_at_once);
-	RUN(what_cannot_be_read_is_not_known);
+	RUN(unreadable_values_are_unknown);
 	RUN(a_program_that_starts);
 	RUN(a_program_that_ends);
 	RUN(a_running_process_may_end_and_does_not_start);

@@ -52,7 +52,7 @@ static void keep(const uint64_t *words, size_t size)
 	cache_dir_close(cache);
 }
 
-static void what_was_kept_is_used_and_checked(void)
+static void a_cached_range_is_used_and_checked(void)
 {
 	uint64_t start, again, size = kernel_size(&start);
 	uint64_t words[2];
@@ -96,7 +96,7 @@ int main(void)
 	if (!mkdtemp(home))
 		return 1;
 	setenv("XDG_CACHE_HOME", home, 1);
-	RUN(what_was_kept_is_used_and_checked);
+	RUN(a_cached_range_is_used_and_checked);
 	RUN(without_a_cache_it_is_read_from_the_kernel);
 	snprintf(command, sizeof(command), "rm -rf %s", home);
 	CHECK_EQ(system(command), 0);

@@ -313,7 +313,7 @@ static void a_change_of_few_samples_is_counted_out(void)
 	fixture_done(&f);
 }
 
-static void what_would_change_or_open_is_refused(void)
+static void statements_that_change_or_open_files_are_refused(void)
 {
 	static const char *const refused[] = {
 	        "ATTACH 'x.db' AS x",
@@ -505,7 +505,7 @@ int main(void)
 	RUN(minutes_and_differences_go_by_windows);
 	RUN(a_change_is_beyond_chance_by_its_counts);
 	RUN(a_change_of_few_samples_is_counted_out);
-	RUN(what_would_change_or_open_is_refused);
+	RUN(statements_that_change_or_open_files_are_refused);
 	RUN(errors_name_the_place);
 	RUN(a_flag_ends_what_runs);
 	RUN(names_that_are_no_text_come_out_as_some);

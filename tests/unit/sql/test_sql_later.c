@@ -37,7 +37,7 @@ static void let_go(void *ctx)
 	((struct later *)ctx)->done++;
 }
 
-static void what_is_not_asked_for_is_not_loaded(void)
+static void tables_that_a_query_does_not_need_are_not_loaded(void)
 {
 	volatile sig_atomic_t flag = 0;
 	struct buf text = {0};
@@ -112,7 +112,7 @@ static void plans_show_what_is_looked_up(void)
 
 int main(void)
 {
-	RUN(what_is_not_asked_for_is_not_loaded);
+	RUN(tables_that_a_query_does_not_need_are_not_loaded);
 	RUN(names_are_taken_for_the_nearest);
 	RUN(plans_show_what_is_looked_up);
 	buf_done(&sql_rows);

@@ -76,7 +76,7 @@ static void every_instance_has_a_row_and_its_number(void)
 	CHECK_STR(ask("SELECT count(*), count(DISTINCT process) FROM threads"), "301|301");
 }
 
-static void what_lives_on_keeps_row_and_number(void)
+static void living_processes_keep_row_and_number(void)
 {
 	struct error err;
 	struct world w;
@@ -397,7 +397,7 @@ int main(void)
 	}
 	RUN(sums_are_those_of_the_windows);
 	RUN(every_instance_has_a_row_and_its_number);
-	RUN(what_lives_on_keeps_row_and_number);
+	RUN(living_processes_keep_row_and_number);
 	RUN(a_name_that_comes_late_takes_a_number_then);
 	RUN(threads_have_their_names);
 	RUN(places_are_the_same_after_a_reboot);

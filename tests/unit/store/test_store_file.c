@@ -136,7 +136,7 @@ static void check_refused(int code, const char *words)
 	store_close(s);
 }
 
-static void what_is_no_store_is_left_alone(void)
+static void files_that_are_no_stores_are_left_unchanged(void)
 {
 	char link[96];
 	struct error err;
@@ -554,7 +554,7 @@ int main(void)
 	RUN(one_writer_a_host);
 	RUN(a_machine_that_went_down_is_reported);
 	RUN(another_writer_costs_at_most_one_window);
-	RUN(what_is_no_store_is_left_alone);
+	RUN(files_that_are_no_stores_are_left_unchanged);
 	RUN(foreign_tables_are_reported);
 	RUN(a_store_of_the_first_version);
 	RUN(a_store_of_the_second_version);

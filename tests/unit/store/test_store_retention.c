@@ -267,7 +267,7 @@ static void figures_that_one_window_lacks_and_averages_are_merged(void)
 
 	m.keep = later.keep = false;
 	mill_measure(&m, 14 * MINUTE);
-	/* The newest window tells how old the others are. */
+	/* The ages of windows are relative to the newest one. */
 	later.now_ns = m.now_ns + 2 * HOUR;
 	mill_measure(&later, MINUTE);
 	sqlite_change(path,

@@ -28,7 +28,7 @@ static struct mill a_mill(void)
 
 /* The same day twice: without limits, and into a file of at most two thirds of that
  * size. */
-static void what_would_not_fit_is_merged_first(void)
+static void windows_that_do_not_fit_are_merged_first(void)
 {
 	struct mill m = a_mill();
 	int64_t samples, oncpu, instances, cap;
@@ -123,7 +123,7 @@ static void unreferenced_names_are_deleted(void)
 	functions = number("SELECT count(*) FROM function");
 	names = number("SELECT count(*) FROM name");
 	CHECK(number("SELECT count(*) FROM instance") >= 6);
-	m.rest_ns = 30 * DAY; /* a tenth of it at least */
+	m.rest_ns = 30 * DAY; /* each pause is at least a tenth of this */
 	mill_run(&m, 40 * HOUR);
 	CHECK(number("SELECT count(*) FROM function") < functions / 4);
 	CHECK(number("SELECT count(*) FROM name") < names / 4);
@@ -386,7 +386,7 @@ int main(void)
 		store_fixture_end(path);
 		return check_end();
 	}
-	RUN(what_would_not_fit_is_merged_first);
+	RUN(windows_that_do_not_fit_are_merged_first);
 	RUN(days_are_what_is_left_at_last);
 	RUN(unreferenced_names_are_deleted);
 	return check_end();

@@ -256,7 +256,7 @@ static void code_is_that_of_the_function(void)
 	subject_end(&s);
 }
 
-static void what_is_no_file_has_one_symbol(void)
+static void an_image_without_a_file_has_one_symbol(void)
 {
 	const struct symbol *symbol;
 	struct image_table *images;
@@ -289,7 +289,7 @@ int main(void)
 	RUN(stubs_name_no_other_code);
 	RUN(lines_come_from_dwarf);
 	RUN(code_is_that_of_the_function);
-	RUN(what_is_no_file_has_one_symbol);
+	RUN(an_image_without_a_file_has_one_symbol);
 	fixture_end();
 	return check_end();
 }

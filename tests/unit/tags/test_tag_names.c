@@ -55,7 +55,7 @@ static void a_tag_has_one_name(void)
 	tag_names_free(n);
 }
 
-static void what_cannot_be_a_name_is_refused(void)
+static void invalid_names_are_refused(void)
 {
 	struct tag_names *n = tag_names_new();
 	struct error err = {0};
@@ -131,7 +131,7 @@ int main(void)
 {
 	RUN(an_odd_tag_finds_its_function);
 	RUN(a_tag_has_one_name);
-	RUN(what_cannot_be_a_name_is_refused);
+	RUN(invalid_names_are_refused);
 	RUN(names_come_by_tag);
 	RUN(a_file_is_shown_where_names_are_alike);
 	return check_end();

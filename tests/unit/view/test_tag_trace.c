@@ -277,7 +277,7 @@ static void a_call_inside_another_of_its_function_is_in_that_one(void)
 	memory_done(&m);
 }
 
-static void what_outlasts_the_window_has_its_times_at_the_exit(void)
+static void calls_longer_than_the_window_have_their_times_at_the_exit(void)
 {
 	struct tag_trace_options o = all();
 	struct memory m;
@@ -494,7 +494,7 @@ static void gaps_and_guesses_are_printed_in_place(void)
 	memory_done(&m);
 }
 
-static void what_was_lost_does_not_move_the_begin(void)
+static void lost_events_do_not_move_the_begin(void)
 {
 	struct tag_packet *p;
 	struct memory m;
@@ -645,12 +645,12 @@ int main(void)
 	RUN(events_that_never_occurred_are_reported);
 	RUN(functions_and_depth_choose);
 	RUN(a_call_inside_another_of_its_function_is_in_that_one);
-	RUN(what_outlasts_the_window_has_its_times_at_the_exit);
+	RUN(calls_longer_than_the_window_have_their_times_at_the_exit);
 	RUN(threads_are_merged_by_time_and_each_line_names_its_own);
 	RUN(threads_stand_side_by_side);
 	RUN(a_devices_processes_are_parted_by_the_switch_function);
 	RUN(gaps_and_guesses_are_printed_in_place);
-	RUN(what_was_lost_does_not_move_the_begin);
+	RUN(lost_events_do_not_move_the_begin);
 	RUN(a_stream_may_go_on_with_another_thread);
 	RUN(a_terminal_cuts_names_before_times);
 	RUN(a_deep_call_is_numbered_and_not_indented_without_end);
