@@ -3,8 +3,9 @@
  * targets: the processes that a recording follows if it is not machine-wide: the command, the
  * requested processes, or all processes of this user.
  *
- * Plain data, created where it is needed. Lists are appended to, with the current state. Pids are
- * those of this process's own namespace. One thread. Uses: base, source.
+ * Plain data, created where it is needed. targets_threads() and targets_processes() append to a
+ * list, and read /proc at each call. Pids are those of this process's own namespace. One thread.
+ * Uses: base, source.
  */
 #ifndef ASSAY_SESSION_TARGETS_H
 #define ASSAY_SESSION_TARGETS_H

@@ -224,7 +224,7 @@ def the_books_close(t):
 
 
 @test
-def interrupts_stand_apart(t):
+def interrupts_are_counted_separately(t):
     _, programs, interrupts = all_processes()
     assert interrupts, "no interrupt in all that time"
     timers = ("__sysvec_apic_timer_interrupt", "irq_enter_rcu", "hrtimer_interrupt")
@@ -259,7 +259,7 @@ def functions_limit_the_roots(t):
 
 
 @test
-def another_tracer_is_left_alone(t):
+def another_tracer_is_not_changed(t):
     text = the_guest().text("busy.txt")
     assert "status 1, function\n" in text and "in use" in text, text
 

@@ -59,7 +59,7 @@ def json_says_what_was_written(t):
 
 
 @test
-def the_books_close_or_say_by_how_much_not(t):
+def the_accounts_close_or_have_a_residual(t):
     data = write(t, sample())
     process = t.report(data)["processes"][0]
     for book in (process["books"], process["threads"][0]):

@@ -211,7 +211,7 @@ def an_option_that_the_file_cannot_follow_is_refused(t):
 
 
 @test
-def addresses_alone_stand_for_functions_and_that_is_said(t):
+def addresses_without_names_are_shown_with_a_note(t):
     p = Profile(("space", "bytes"))
     p.mapping(0x1000, 0x9000, "/bin/bare", "go-id/with/slashes")
     p.sample([p.place(0x1100), p.place(0x1200)], [2500000])

@@ -169,7 +169,7 @@ def what_was_never_started_is_not_stopped(t):
 
 
 @test
-def a_name_is_one_session_and_others_stand_beside_it(t):
+def sessions_of_different_names_run_at_the_same_time(t):
     with sessions(t) as s:
         s("start", "-o", "a.data")
         again = s("start", "-o", "b.data", status=1)
@@ -223,7 +223,7 @@ def of_many_that_start_at_once_one_does_and_the_name_is_free_after_stop(t):
 
 
 @test
-def what_start_cannot_do_it_says_and_leaves_nothing(t):
+def a_failed_start_prints_the_reason_and_leaves_no_files(t):
     with sessions(t) as s:
         t.write("file", "")
         for words, status, text in (
@@ -873,7 +873,7 @@ def a_rule_writes_a_snapshot_of_the_flight_recorder(t):
 
 
 def holders(path, word=b""):
-    """The processes that have a descriptor of the file, and the word in their command line."""
+    """The number of processes that have the file open and whose command line contains `word`."""
     found = set()
     for link in pathlib.Path("/proc").glob("[0-9]*/fd/*"):
         with contextlib.suppress(OSError):

@@ -416,7 +416,7 @@ def a_shell_asks_one_after_the_other(t):
 
 
 @test
-def a_shell_knows_the_lines_of_before(t):
+def a_shell_has_the_history_of_earlier_shells(t):
     (t.directory / "assay").mkdir(0o700)
     history = t.write("assay/sql_history", "SELECT 6 * 7 AS before;\n")
     words = run("ldd", ASSAY, status=None).out

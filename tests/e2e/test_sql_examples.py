@@ -217,7 +217,7 @@ def examples_hold_of_a_store(t):
 
 
 @test
-def a_profile_of_samples_says_what_the_samples_say(t):
+def a_profile_of_samples_has_the_results_of_the_samples(t):
     data, file = t.path("l.data"), t.path("l.pb.gz")
     t.assay("record", "-g", "-o", data, "--", t.workload("loop"), "200")
     t.assay("export", "--to", "pprof", "-o", file, data)

@@ -247,7 +247,7 @@ def assembly_with_tables(t):
 
 
 @test
-def tables_alone(t):
+def stacks_are_walked_by_unwind_tables_only(t):
     """-g dwarf: frame pointers are not used, and are not necessary here."""
     t.need("perf")
     path = t.path("dwarf.data")

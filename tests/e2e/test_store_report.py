@@ -121,7 +121,7 @@ def the_books_of_a_store_are_those_of_its_recording(t):
 
 
 @test
-def windows_of_any_length_say_the_same(t):
+def windows_of_any_length_have_the_same_sums(t):
     began = time.time() - 1
     recording = mixed(t)
     short = t.report(stored(t, recording, "0.1", "short.db"))
@@ -186,7 +186,7 @@ def other_commands_read_a_store_too(t):
 
 
 @test_of_shares
-def a_session_s_store_says_what_ran(t):
+def a_sessions_store_reports_the_programs_that_ran(t):
     env = t.runtime()
     store = t.path("day.db")
     before = time.time()

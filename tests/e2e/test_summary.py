@@ -87,7 +87,7 @@ def every_kind_has_about_ten_lines_and_the_tables_follow_if_asked(t):
 
 
 @test
-def what_says_how_to_read_asks_for_no_table(t):
+def options_of_the_input_request_no_table(t):
     for words in (["--time", "0%,90%"], ["--event", "cpu-clock"], ["--no-demangle"],
                   ["--no-inline"], ["--color", "never"], ["-i", samples()]):
         text = t.assay("report", *words, *([] if "-i" in words else [samples()])).out

@@ -96,7 +96,7 @@ def signals_reach_the_command(t):
 
 
 @test_of_shares
-def waiting_stands_apart(t):
+def waiting_is_separated(t):
     report = record(t, build(t), "waits=60", "rounds=10", "waits=70")
     if "not separate" in report["err"]:
         t.equal(report["waiting_separated"], False)
@@ -162,7 +162,7 @@ def a_flight_recorder_has_the_latest(t):
 
 
 @test
-def capture_begins_and_ends_when_told(t):
+def capture_begins_and_ends_on_request(t):
     report = record(t, build(t), "rounds=5", "start", "rounds=20", "stop", "rounds=300",
                     "start", "marks=4", options=("--start", "off"))
     t.equal(calls_of(report), {**of_rounds(20), "marks": 1, "mark": 4})

@@ -228,7 +228,7 @@ def names_for_assembly_are_given_and_stay(t):
 
 
 @test
-def a_program_tells_its_names(t):
+def names_lists_the_tags_of_a_program(t):
     program = build(t)
     out = tags(t, "names", program).out
     t.has(out, "6 functions, 1 inline tag, 0 switch functions")

@@ -355,7 +355,7 @@ def long_nops_carry_magic_and_tag(t):
 
 
 @test
-def what_a_function_does_stands_between_its_triggers(t):
+def the_body_of_a_function_is_between_its_triggers(t):
     need(t)
     text = ("struct node { struct node *next; long value; };\n"
             "long follow(struct node *p) { return p->next->value; }\n"

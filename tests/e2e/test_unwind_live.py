@@ -220,7 +220,7 @@ def another_users_file_with_a_claimed_build_id_does_not_change_a_table(t):
 
 
 @test_of_shares
-def a_recorder_that_falls_behind_says_so_and_its_books_close(t):
+def a_recorder_that_falls_behind_reports_it_and_its_account_closes(t):
     path = t.path("shed.data")
     spins = [t.start(program(t), 30, 100000) for _ in range(os.cpu_count())]
     had = sum(map(cpu_ns, spins))

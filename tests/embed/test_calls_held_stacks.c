@@ -238,7 +238,7 @@ static void states_of_the_thread(void)
 }
 
 /* In a forked child the coroutine that forked continues; the surrounding stack does not. */
-static void the_coroutine_goes_on_alone(void)
+static void only_the_coroutine_continues(void)
 {
 	begin(false);
 	call(C, 0x9ff00);
@@ -280,7 +280,7 @@ int main(void)
 	RUN(three_within_each_other);
 	RUN(time_before_a_stack_is_made_again);
 	RUN(states_of_the_thread);
-	RUN(the_coroutine_goes_on_alone);
+	RUN(only_the_coroutine_continues);
 	RUN(it_was_left_longest_ago);
 	return check_end();
 }

@@ -83,7 +83,7 @@ static void unwritable_targets_are_detected_early(void)
 	CHECK_EQ(replace_file("/dev/null", "x", 1, &err), 0);
 }
 
-static void a_part_stands_beside_until_it_is_put(void)
+static void a_replacement_is_beside_the_file_until_it_is_complete(void)
 {
 	struct error err = {0};
 	const char *path = fixture_path("p");
@@ -318,7 +318,7 @@ int main(void)
 	RUN(nothing_is_lost_where_old_is_in_the_way);
 	RUN(links_and_directories_are_refused);
 	RUN(unwritable_targets_are_detected_early);
-	RUN(a_part_stands_beside_until_it_is_put);
+	RUN(a_replacement_is_beside_the_file_until_it_is_complete);
 	RUN(a_file_in_use_is_not_replaced);
 	RUN(locks_of_bytes_are_no_mark);
 	RUN(logs_of_a_database_go_with_it);

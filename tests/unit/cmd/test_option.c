@@ -102,7 +102,7 @@ static void check_error(const char *words, const char *text)
 	done(&p);
 }
 
-static void the_value_of_an_option_stands_in_four_places(void)
+static void the_value_of_an_option_may_be_in_four_places(void)
 {
 	static const char *const ways[] = {"-F99", "-F 99", "--freq=99", "--freq 99"};
 
@@ -343,7 +343,7 @@ static void texts_wrap_at_eighty_columns(void)
 
 int main(void)
 {
-	RUN(the_value_of_an_option_stands_in_four_places);
+	RUN(the_value_of_an_option_may_be_in_four_places);
 	RUN(letters_bundle_and_the_last_may_take_a_value);
 	RUN(flags_are_unset_by_no);
 	RUN(numbers_have_suffixes_and_limits);

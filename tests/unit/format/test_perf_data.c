@@ -396,7 +396,7 @@ static void a_flush_updates_the_size_for_perf(void)
 	close(fd);
 }
 
-static void features_stand_after_the_data_in_order(void)
+static void features_follow_the_data_in_order(void)
 {
 	struct perf_data_header h;
 	struct buf want = {0};
@@ -599,7 +599,7 @@ int main(void)
 	RUN(a_killed_recording_is_read_to_its_last_record);
 	RUN(records_after_the_last_flush_are_read);
 	RUN(a_flush_updates_the_size_for_perf);
-	RUN(features_stand_after_the_data_in_order);
+	RUN(features_follow_the_data_in_order);
 	RUN(an_older_recording_is_kept);
 	RUN(a_file_aside_has_its_name_when_it_is_whole);
 	RUN(outputs_that_are_no_files_are_not_replaced);

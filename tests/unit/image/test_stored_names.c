@@ -40,7 +40,7 @@ static void the_last_name_of_an_offset_counts(void)
 	stored_names_free(NULL);
 }
 
-static void empty_names_know_nothing(void)
+static void empty_names_have_no_symbols(void)
 {
 	struct stored_names *k = stored_names_new();
 
@@ -169,7 +169,7 @@ int main(void)
 {
 	RUN(names_are_of_exact_offsets);
 	RUN(the_last_name_of_an_offset_counts);
-	RUN(empty_names_know_nothing);
+	RUN(empty_names_have_no_symbols);
 	RUN(a_file_that_is_gone_keeps_its_names);
 	RUN(another_kernel_keeps_its_names_and_entries);
 	RUN(generated_code_keeps_its_names);

@@ -105,7 +105,7 @@ static void generated_tables_give_the_same_names(void)
 	CHECK(doubtful_tables > 0 && doubtful_tables < 1500);
 }
 
-static void real_files_say_the_same(void)
+static void real_files_have_equal_names(void)
 {
 	static const char *const files[] = {"/proc/self/exe", "/usr/bin/python3", "/bin/bash",
 	                                    "/usr/lib/x86_64-linux-gnu/libc.so.6",
@@ -155,6 +155,6 @@ static void real_files_say_the_same(void)
 int main(void)
 {
 	RUN(generated_tables_give_the_same_names);
-	RUN(real_files_say_the_same);
+	RUN(real_files_have_equal_names);
 	return check_end();
 }

@@ -100,7 +100,7 @@ static void case_is(const uint64_t *events, const struct tags_switch *switches, 
 	tags_merge_done(&merged);
 }
 
-static void switches_stand_in_time_order(void)
+static void switches_are_in_time_order(void)
 {
 	case_is(TIMES(100, 130), SWITCHES(OUT(110), IN(120)), false, 2, "100 o110 i120 130");
 	case_is(TIMES(100, 130), SWITCHES(PRE(110), IN(120), OUT(122), IN(124)), false, 4,
@@ -222,7 +222,7 @@ static void own_events_are_never_in_a_wait(void)
 
 int main(void)
 {
-	RUN(switches_stand_in_time_order);
+	RUN(switches_are_in_time_order);
 	RUN(switches_give_way_to_own_events);
 	RUN(long_waits_begin_a_packet);
 	RUN(nothing_is_put_before_the_floor);

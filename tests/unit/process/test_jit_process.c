@@ -418,7 +418,7 @@ static void a_map_older_than_the_process_is_refused(void)
 	place_done(&p);
 }
 
-static void kept_files_say_what_they_were(void)
+static void kept_files_describe_the_original(void)
 {
 	struct buf text = {0}, packed = {0};
 	struct jit_file f;
@@ -504,7 +504,7 @@ int main(void)
 	RUN(a_map_under_a_root);
 	RUN(files_are_opened_with_care);
 	RUN(a_map_older_than_the_process_is_refused);
-	RUN(kept_files_say_what_they_were);
+	RUN(kept_files_describe_the_original);
 	RUN(the_mapped_dump_and_no_other);
 	return check_end();
 }

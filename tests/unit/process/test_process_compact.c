@@ -197,7 +197,7 @@ static void compare_all(const struct life *l, struct world *a, struct world *b)
 }
 
 /* Two tables get the same events, and one of them is compacted repeatedly. */
-static void a_carried_table_knows_what_it_knew(void)
+static void a_compacted_table_gives_the_same_answers(void)
 {
 	for (uint32_t seed = 1; seed <= 40; seed++) {
 		struct world whole, carried;
@@ -503,7 +503,7 @@ static void changes_are_reported_once(void)
 
 int main(void)
 {
-	RUN(a_carried_table_knows_what_it_knew);
+	RUN(a_compacted_table_gives_the_same_answers);
 	RUN(the_dead_are_forgotten);
 	RUN(strays_do_not_gather);
 	RUN(a_stray_survives_one_carry);

@@ -496,7 +496,7 @@ static void new_processes_and_threads_have_their_own_books(void)
 	done(&f);
 }
 
-static void open_calls_stand_open(void)
+static void open_calls_are_counted_as_open(void)
 {
 	struct fixture f = fixture();
 
@@ -547,7 +547,7 @@ int main(void)
 	RUN(after_a_loss_paths_are_other_until_the_next_entry_from_outside);
 	RUN(a_waiting_task_keeps_its_stack_if_its_next_event_fits);
 	RUN(new_processes_and_threads_have_their_own_books);
-	RUN(open_calls_stand_open);
+	RUN(open_calls_are_counted_as_open);
 	RUN(a_number_used_again_is_another_task);
 	return check_end();
 }

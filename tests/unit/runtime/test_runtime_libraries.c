@@ -303,7 +303,7 @@ static void *very_deep(void *result)
 	return NULL;
 }
 
-static void more_than_there_is_room_for_are_counted_alone(void)
+static void calls_without_room_are_counted_without_their_return(void)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
@@ -667,7 +667,7 @@ int main(int argc, char **argv)
 	RUN(arguments_and_results_pass);
 	RUN(vectors_of_32_bytes_pass);
 	RUN(a_thousand_nested_calls_return);
-	RUN(more_than_there_is_room_for_are_counted_alone);
+	RUN(calls_without_room_are_counted_without_their_return);
 	RUN(calls_left_by_longjmp_take_no_room);
 	RUN(a_full_room_is_swept);
 	RUN(calls_return_in_any_order);

@@ -16,7 +16,7 @@ static bool has_note(const struct recording *r, const char *words)
 /*
  * The state at the start of the range, and its changes; values of the whole recording are left out.
  */
-static void rates_and_counts_of_a_stretch_are_its_own(void)
+static void rates_and_counts_are_those_of_the_range(void)
 {
 	struct ring_stretch stretch = {.start_ns = START + 10000 * MS};
 	struct session_status now = {.now_ns = START + 20000 * MS};
@@ -56,6 +56,6 @@ static void rates_and_counts_of_a_stretch_are_its_own(void)
 
 int main(void)
 {
-	RUN(rates_and_counts_of_a_stretch_are_its_own);
+	RUN(rates_and_counts_are_those_of_the_range);
 	return check_end();
 }

@@ -272,7 +272,7 @@ static const char *listed(const struct evicted_records *k)
 	return text;
 }
 
-static void a_thread_stands_on_its_last_stack_and_its_callers(void)
+static void the_last_stack_of_a_thread_and_its_callers_are_kept(void)
 {
 	struct evicted_records k = {.bytes_max = 1000};
 
@@ -356,7 +356,7 @@ int main(void)
 	RUN(a_sealed_chunk_is_not_added_to);
 	RUN(losses_belong_to_the_chunk_that_reports_them);
 	RUN(too_much_memory_is_an_error_with_a_way_out);
-	RUN(a_thread_stands_on_its_last_stack_and_its_callers);
+	RUN(the_last_stack_of_a_thread_and_its_callers_are_kept);
 	RUN(outer_stacks_are_bounded_and_the_rest_counted);
 	RUN(a_cgroup_has_its_last_recorded_path);
 	RUN(paths_of_cgroups_are_bounded_in_bytes);

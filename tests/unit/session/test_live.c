@@ -110,7 +110,7 @@ static void fields_around_are_skipped(void)
 }
 
 /* Unknown transaction flags, or an unknown end, are ignored. */
-static void words_of_others_say_nothing(void)
+static void words_of_other_recorders_are_ignored(void)
 {
 	static const uint64_t theirs[] = {0, 0x1f, UINT64_MAX, 5ull << 32 | STACK_WHOLE,
 	                                  5ull << 32 | PERF_STACK_WORD_MARK | STACK_ENDS};
@@ -513,7 +513,7 @@ int main(void)
 	RUN(registers_and_stack_are_found);
 	RUN(nothing_of_the_user);
 	RUN(fields_around_are_skipped);
-	RUN(words_of_others_say_nothing);
+	RUN(words_of_other_recorders_are_ignored);
 	RUN(sizes_that_lie);
 	RUN(our_own_records_come_back);
 	RUN(outer_stacks_that_lie);

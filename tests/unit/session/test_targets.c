@@ -35,7 +35,7 @@ static void end(pid_t pid)
 }
 
 /* The memory after the last pid may contain anything. */
-static void processes_asked_for_are_followed_alone(void)
+static void only_requested_processes_are_followed(void)
 {
 	pid_t one = child_that_waits(), other = child_that_waits();
 	proc_ids asked = {0}, threads = {0}, pids = {0};
@@ -84,7 +84,7 @@ static void own_processes_are_without_the_recorder(void)
 
 int main(void)
 {
-	RUN(processes_asked_for_are_followed_alone);
+	RUN(only_requested_processes_are_followed);
 	RUN(own_processes_are_without_the_recorder);
 	return check_end();
 }

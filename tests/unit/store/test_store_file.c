@@ -442,7 +442,7 @@ static void limit_files(rlim_t bytes)
 	CHECK(!setrlimit(RLIMIT_FSIZE, &limit));
 }
 
-static void a_full_disk_costs_its_windows_alone(void)
+static void a_full_disk_loses_only_its_windows(void)
 {
 	struct error err;
 	struct world w;
@@ -480,7 +480,7 @@ static void a_full_disk_costs_its_windows_alone(void)
 	CHECK_STR(ask("SELECT sum(samples), count(DISTINCT stack) FROM samples"), "7|1");
 }
 
-static void a_copy_stands_by_itself(void)
+static void a_copy_needs_no_other_file(void)
 {
 	char copy[80], kept[64];
 	struct error err;
@@ -566,8 +566,8 @@ int main(void)
 	RUN(a_store_on_read_only_media_is_read);
 	RUN(files_are_private);
 	RUN(bytes_are_those_of_the_file_and_of_the_log_beside_it);
-	RUN(a_full_disk_costs_its_windows_alone);
-	RUN(a_copy_stands_by_itself);
+	RUN(a_full_disk_loses_only_its_windows);
+	RUN(a_copy_needs_no_other_file);
 	RUN(a_session_killed_at_its_start_deletes_no_process);
 	RUN(a_process_that_lives_through_a_suspend_ends_by_the_wall_clock);
 	place_take_away();

@@ -122,7 +122,7 @@ static void start_with_hits(struct subject *s, uint64_t *work)
 	add_hits(s, "code", *work + 15, 7); /* other */
 }
 
-static void hits_stand_at_their_instructions(void)
+static void hits_are_shown_at_their_instructions(void)
 {
 	static const uint8_t offsets[] = {0, 1, 4, 9, 10, 11, 13, 14};
 	static const uint8_t sizes[] = {1, 3, 5, 2, 0, 2, 1, 1};
@@ -253,7 +253,7 @@ static void instructions_are_where_objdump_says(void)
 	subject_end(&s);
 }
 
-static void source_lines_stand_by(void)
+static void source_lines_are_shown_beside_the_code(void)
 {
 	const char *wanted = "\t\tsink += i * atoi(v[0]);";
 	uint64_t start = 0, size = 0;
@@ -402,12 +402,12 @@ int main(void)
 		printf("Bail out! cannot build the programs that the tests look at\n");
 		return 1;
 	}
-	RUN(hits_stand_at_their_instructions);
+	RUN(hits_are_shown_at_their_instructions);
 	RUN(a_function_is_named_in_several_ways);
 	RUN(functions_of_one_name_are_listed);
 	RUN(copies_of_one_file_are_added_up);
 	RUN(instructions_are_where_objdump_says);
-	RUN(source_lines_stand_by);
+	RUN(source_lines_are_shown_beside_the_code);
 	RUN(bytes_that_are_no_code_are_shown);
 	RUN(arm_branches_have_targets);
 	RUN(both_outputs_show_it);

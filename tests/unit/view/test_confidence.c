@@ -321,7 +321,7 @@ static void sums_of_windows_are_thinned_out(void)
  * Too few cycles to estimate their scatter: each edge of a run inside the sequence costs a twelfth
  * of a sample squared, the two ends of the sequence a sixth, a run of one sample its own variance.
  */
-static void few_runs_cost_their_edges_alone(void)
+static void few_runs_have_the_error_of_their_edges_only(void)
 {
 	struct profile *p = profile_of_two();
 	struct confidence c;
@@ -428,7 +428,7 @@ int main(void)
 	RUN(sums_of_windows_are_thinned_out);
 	RUN(missing_sequences_fall_back);
 	RUN(a_program_in_step_is_found);
-	RUN(few_runs_cost_their_edges_alone);
+	RUN(few_runs_have_the_error_of_their_edges_only);
 	RUN(a_gap_of_one_sample_ends_no_cycle);
 	return check_end();
 }

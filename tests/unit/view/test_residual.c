@@ -119,7 +119,7 @@ static void residuals_of_long_and_short_runs_are_expected(void)
 }
 
 /* A CPU that is never idle is measured to a tick. */
-static void busy_cpus_have_the_ends_alone(void)
+static void busy_cpus_have_only_the_error_of_the_ends(void)
 {
 	for (int i = 0; i < 20; i++) {
 		struct account_terms t = account_of(1000.5, 1e9, 1e-9);
@@ -157,7 +157,7 @@ static void lost_time_is_not_expected(void)
 int main(void)
 {
 	RUN(residuals_of_long_and_short_runs_are_expected);
-	RUN(busy_cpus_have_the_ends_alone);
+	RUN(busy_cpus_have_only_the_error_of_the_ends);
 	RUN(lost_time_is_not_expected);
 	return check_end();
 }

@@ -77,7 +77,7 @@ static void groups_are_in_json(void)
 }
 
 /* C++ names match with and without their parameters. */
-static void rules_know_names_in_all_their_forms(void)
+static void rules_match_names_in_all_their_forms(void)
 {
 	static const char *const patterns[] = {"foo::bar(int)", "foo::bar", "foo::*",
 	                                       "_ZN3foo3barEi"};
@@ -180,7 +180,7 @@ int main(void)
 {
 	RUN(the_first_rule_that_fits_decides);
 	RUN(groups_are_in_json);
-	RUN(rules_know_names_in_all_their_forms);
+	RUN(rules_match_names_in_all_their_forms);
 	RUN(bad_rules_name_their_line);
 	RUN(percentiles_lie_in_their_steps);
 	RUN(a_histogram_of_no_calls_is_empty);

@@ -23,7 +23,7 @@ static void a_device_with_microseconds_has_whole_ones(void)
 }
 
 /* All orders, by the letters that functions begin with. */
-static void rows_stand_in_the_order_asked_for(void)
+static void rows_are_in_the_requested_order(void)
 {
 	static const struct {
 		const char *word, *rows;
@@ -503,7 +503,7 @@ int main(void)
 {
 	RUN(a_capture_becomes_a_table);
 	RUN(a_device_with_microseconds_has_whole_ones);
-	RUN(rows_stand_in_the_order_asked_for);
+	RUN(rows_are_in_the_requested_order);
 	RUN(a_second_order_parts_equals);
 	RUN(net_of_all_rows_is_the_run_time);
 	RUN(small_rows_are_summed_up_below_a_limit);

@@ -373,7 +373,7 @@ static void threads_are_merged_by_time_and_each_line_names_its_own(void)
 	memory_done(&m);
 }
 
-static void threads_stand_side_by_side(void)
+static void threads_are_shown_side_by_side(void)
 {
 	struct tag_trace_options o = all();
 	struct tag_trace_result result;
@@ -647,7 +647,7 @@ int main(void)
 	RUN(a_call_inside_another_of_its_function_is_in_that_one);
 	RUN(calls_longer_than_the_window_have_their_times_at_the_exit);
 	RUN(threads_are_merged_by_time_and_each_line_names_its_own);
-	RUN(threads_stand_side_by_side);
+	RUN(threads_are_shown_side_by_side);
 	RUN(a_devices_processes_are_parted_by_the_switch_function);
 	RUN(gaps_and_guesses_are_printed_in_place);
 	RUN(lost_events_do_not_move_the_begin);

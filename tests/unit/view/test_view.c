@@ -467,7 +467,7 @@ static void test_waits_go_to_what_waited(void)
 }
 
 /* Number and time of waits, with and without callers. */
-static void test_switches_stand_beside_their_waits(void)
+static void test_switches_are_listed_with_their_waits(void)
 {
 	for (int children = 0; children < 2; children++) {
 		struct fixture f;
@@ -789,7 +789,7 @@ int main(void)
 	RUN(test_flat_keys);
 	RUN(test_cpus_that_were_not_recorded);
 	RUN(test_waits_go_to_what_waited);
-	RUN(test_switches_stand_beside_their_waits);
+	RUN(test_switches_are_listed_with_their_waits);
 	RUN(test_processes);
 	RUN(test_process_tables);
 	RUN(test_filters);
