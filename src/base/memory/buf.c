@@ -38,7 +38,9 @@ void buf_puts(struct buf *b, const char *text)
 
 void buf_putc(struct buf *b, char c)
 {
-	buf_add(b, &c, 1);
+	buf_grow(b, 1);
+	b->data[b->size++] = c;
+	b->data[b->size] = '\0';
 }
 
 void buf_pad(struct buf *b, char c, size_t count)

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <time.h>
 
 void text_time(struct buf *out, int64_t ns)
@@ -39,16 +38,28 @@ void text_fine_time(struct buf *out, double ns)
 		buf_addf(out, "%.1f ns", ns);
 }
 
+void text_number(struct buf *out, uint64_t number)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + number % 10);
+	while (number /= 10);
+	buf_add(out, digits + at, sizeof(digits) - at);
+}
+
 void text_count(struct buf *out, uint64_t count)
 {
-	char digits[32];
-	int n = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	char digits[32]; /* 20 digits and 6 commas */
+	size_t at = sizeof(digits);
 
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			buf_putc(out, ',');
-		buf_putc(out, digits[i]);
+	for (int i = 0; !i || count; i++, count /= 10) {
+		if (i && i % 3 == 0)
+			digits[--at] = ',';
+		digits[--at] = (char)('0' + count % 10);
 	}
+	buf_add(out, digits + at, sizeof(digits) - at);
 }
 
 void text_counted(struct buf *out, uint64_t count, const char *one, const char *many)

@@ -14,7 +14,8 @@
 void text_time(struct buf *out, int64_t ns); /* "1.234 s", "56.70 us" */
 /* Times below 1 us have one decimal: "12.3 ns". Nothing is appended for NAN. */
 void text_fine_time(struct buf *out, double ns);
-void text_count(struct buf *out, uint64_t count); /* "1,234,567" */
+void text_number(struct buf *out, uint64_t number); /* "1234567" */
+void text_count(struct buf *out, uint64_t count);   /* "1,234,567" */
 void text_counted(struct buf *out, uint64_t count, const char *one, const char *many);
 void text_bytes(struct buf *out, uint64_t bytes);
 /* "2024-05-06 07:08:09" in local time, of ns since 1970. */

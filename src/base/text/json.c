@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/text/json.h"
 
+#include "base/text/figure.h"
 #include "base/text/utf8.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -134,18 +134,24 @@ static void json_word(struct json *j, const char *word)
 
 void json_u64(struct json *j, uint64_t value)
 {
-	char text[32];
-
-	snprintf(text, sizeof(text), "%" PRIu64, value);
-	json_word(j, text);
+	json_before(j);
+	text_number(j->out, value);
+	j->more = true;
 }
 
 void json_i64(struct json *j, int64_t value)
 {
-	char text[32];
+	json_before(j);
+	if (value < 0)
+		buf_putc(j->out, '-');
+	text_number(j->out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+	j->more = true;
+}
 
-	snprintf(text, sizeof(text), "%" PRId64, value);
-	json_word(j, text);
+/* Whether "%.9g" prints the number as a whole number without a sign. */
+static bool is_small_whole(double value)
+{
+	return !signbit(value) && value < 1e9 && (double)(uint32_t)value == value;
 }
 
 void json_double(struct json *j, double value)
@@ -154,6 +160,10 @@ void json_double(struct json *j, double value)
 
 	if (!isfinite(value)) {
 		json_null(j);
+		return;
+	}
+	if (is_small_whole(value)) {
+		json_u64(j, (uint64_t)value);
 		return;
 	}
 	snprintf(text, sizeof(text), "%.9g", value);
