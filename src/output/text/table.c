@@ -45,8 +45,7 @@ void table_text(struct table *t, const char *text)
 	struct buf clean = {0};
 
 	text_clean(&clean, text);
-	vec_push(&t->cells, xstrdup(buf_text(&clean)));
-	buf_done(&clean);
+	vec_push(&t->cells, clean.data ? clean.data : xstrdup(""));
 }
 
 void table_bar(struct table *t, double share)
@@ -71,11 +70,12 @@ static size_t text_width(const char *text)
 	return n;
 }
 
-static void add_cut(struct buf *out, const char *text, size_t room)
+/* `width` is the width of the text. */
+static void add_cut(struct buf *out, const char *text, size_t width, size_t room)
 {
 	size_t n = 0;
 
-	if (text_width(text) <= room) {
+	if (width <= room) {
 		buf_puts(out, text);
 		return;
 	}
@@ -107,7 +107,7 @@ static void print_line(const struct table *t, const size_t *widths, const char *
 	for (size_t c = 0; c < columns; c++) {
 		const struct table_column *column = &t->columns.items[c];
 		const char *text = titles ? column->title : cell_at(t, row, c);
-		size_t width = text_width(text) < widths[c] ? text_width(text) : widths[c];
+		size_t whole = text_width(text), width = whole < widths[c] ? whole : widths[c];
 		size_t gap = GAP * (c > 0);
 		bool colour = t->style->colour && column->align == TABLE_BAR && width;
 
@@ -118,9 +118,10 @@ static void print_line(const struct table *t, const size_t *widths, const char *
 		if (colour)
 			buf_puts(out, "\033[33m");
 		if (c + 1 == columns && t->style->width)
-			add_cut(out, text, t->style->width > used + 8 ? t->style->width - used : 8);
+			add_cut(out, text, whole,
+			        t->style->width > used + 8 ? t->style->width - used : 8);
 		else
-			add_cut(out, text, widths[c]);
+			add_cut(out, text, whole, widths[c]);
 		if (colour)
 			buf_addf(out, "\033[0m%s", dress);
 		used += width;
