@@ -23,11 +23,14 @@ void report_document(struct document *d, struct report *r, const struct document
 /* Appends what was recorded: "The whole machine, 10.02 s on 2 CPUs". */
 void report_whole_text(const struct report *r, struct buf *out);
 
-/* The parts (report_document_account.c, _rates.c). */
+/* The parts (report_document_account.c, _rates.c, _stacks.c, _time.c). */
 void report_document_account(struct report_writing *w);
 void report_document_ledger(struct report_writing *w);
 /* The rates if they changed, the buffers if they were too full. */
 void report_document_rates(struct report_writing *w);
+/* The quality of call chains, for readers and for programs. */
+void report_document_stacks(struct report_writing *w);
+void report_document_stack_facts(struct report_writing *w);
 /* The CPU use of processes over the time, for readers and for programs. */
 void report_document_time(struct report_writing *w);
 void report_document_timeline(struct report_writing *w);

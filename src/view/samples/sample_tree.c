@@ -132,7 +132,13 @@ static bool is_worth(const struct row_source *s, uint32_t row, double limit)
 	       (all && (double)waits >= limit * (double)all);
 }
 
-static void add_columns(struct row_source *s, const struct sample_tree *g, bool waits)
+static void add_columns(struct row_source *s, const struct column *columns, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		vec_push(&s->columns, columns[i]);
+}
+
+static void add_sample_columns(struct row_source *s, const struct sample_tree *g)
 {
 	const char *const total = g->by_weight ? "weight" : "samples";
 	const char *const self = g->by_weight ? "self_weight" : "self_samples";
@@ -175,6 +181,14 @@ static void add_columns(struct row_source *s, const struct sample_tree *g, bool 
 	         .role = ROLE_SUM,
 	         .argument = MEASURE_WEIGHT,
 	         .get = view_tree_self},
+	};
+
+	add_columns(s, columns, sizeof(columns) / sizeof(*columns));
+}
+
+static void add_wait_columns(struct row_source *s, bool waits)
+{
+	const struct column columns[] = {
 	        {.name = "waits", .unit = &unit_time, .get = waits_cell},
 	        {.name = "runnable",
 	         .title = waits ? "runnable" : NULL,
@@ -198,9 +212,7 @@ static void add_columns(struct row_source *s, const struct sample_tree *g, bool 
 	         .get = name_cell},
 	};
 
-	s->worth = is_worth;
-	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
-		vec_push(&s->columns, columns[i]);
+	add_columns(s, columns, sizeof(columns) / sizeof(*columns));
 }
 
 static uint32_t names_end(const struct process_table *t)
@@ -232,7 +244,9 @@ struct view_tree *sample_tree_new(struct view *v, const struct selection *s,
 	t->free = free;
 	if (whole)
 		view_tree_whole(t);
-	add_columns(t->source, g, s->waits.count > 0);
+	t->source->worth = is_worth;
+	add_sample_columns(t->source, g);
+	add_wait_columns(t->source, s->waits.count > 0);
 	add_rows(t, s->rows.items, s->rows.count, false);
 	add_rows(t, s->waits.items, s->waits.count, true);
 	order = request_order(q, by, sizeof(by) / sizeof(*by));
