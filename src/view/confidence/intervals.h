@@ -4,7 +4,8 @@
  *
  * Each CPU has means, percentiles, the sorted curve, the same without the extremes, a histogram,
  * the number of missing ticks, and the lateness against the timer's grid. Times are in ns.
- * intervals_new() / intervals_free(); the ticks must outlive it. Nothing fails. Uses: base, trace.
+ * intervals_new() / intervals_free(); the ticks must outlive it. Nothing fails. Uses: base,
+ * profile.
  */
 #ifndef ASSAY_VIEW_CONFIDENCE_INTERVALS_H
 #define ASSAY_VIEW_CONFIDENCE_INTERVALS_H
