@@ -15,7 +15,7 @@ from programs import ASSAY, LONG, comment, record, run, workdir, workload
 
 ASSAY_ASAN = os.environ.get("ASSAY_ASAN")
 SEED = int(os.environ.get("ASSAY_SEED", "1"))
-ROUNDS = 400 if LONG else 40
+ROUNDS = 400 if LONG else 25
 SECONDS = 20
 MEMORY_BYTES = 1 << 30
 OFFSET = re.compile(r"(?i)(offset|byte|after|at) (0x)?[0-9a-f]+")
