@@ -36,18 +36,15 @@ struct calls_command_kernel_functions {
 
 static const struct option options[] = {
         {.kind = OPTION_GROUP, .help = "What is counted"},
-        {.kind = OPTION_FLAG,
-         .name = "libraries",
-         .help = "also count calls into libraries that are not instrumented",
+        {OPTION_FLAG, 0, "libraries", NULL,
+         "also count calls into libraries that are not instrumented",
          .details = "Calls that instrumented code makes through the PLT or GOT are counted and "
                     "timed under the path that makes them. Functions that return twice or look at "
                     "their caller cannot be timed: they are only counted, and the report "
                     "lists them. Libraries are bound at start (LD_BIND_NOW).",
          .offset = AT(libraries)},
-        {.kind = OPTION_STRING,
-         .name = "filter",
-         .argument = "PATTERNS",
-         .help = "only functions or images with these names; !PATTERN excludes",
+        {OPTION_STRING, 0, "filter", "PATTERNS",
+         "only functions or images with these names; !PATTERN excludes",
          .details =
                  "Globs separated by commas, for names of functions and of files: 'parse_*', "
                  "'libx.so*,!x_hash'. Of several that match, the last one decides. Names are "
@@ -58,18 +55,14 @@ static const struct option options[] = {
                  "(-finstrument-functions-exclude-function-list). Reports mention that functions "
                  "were excluded.",
          .offset = AT(filter)},
-        {.kind = OPTION_STRING,
-         .name = "memory",
-         .argument = "MB",
-         .help = "memory limit for the table of each process (default 256)",
+        {OPTION_STRING, 0, "memory", "MB",
+         "memory limit for the table of each process (default 256)",
          .details = "MB, or bytes with k, M or G. The table grows as paths are added. When it is "
                     "full, new paths are counted as (other) below the nearest existing path, "
                     "and the report mentions it.",
          .offset = AT(memory)},
-        {.kind = OPTION_STRING,
-         .name = "kernel",
-         .argument = "[FUNCTION,...]",
-         .help = "count the kernel's calls instead: all, or those below FUNCTIONs",
+        {OPTION_STRING, 0, "kernel", "[FUNCTION,...]",
+         "count the kernel's calls instead: all, or those below FUNCTIONs",
          .details = "Counts and times the functions that the kernel runs for COMMAND and its "
                     "children, with the function tracer of the kernel; interrupts are separate. "
                     "FUNCTIONs are globs, and may also be words before the \"--\". Needs "
@@ -77,17 +70,11 @@ static const struct option options[] = {
                     "instrumented.",
          .offset = AT(kernel)},
         {.kind = OPTION_GROUP, .help = "Output"},
-        {.kind = OPTION_STRING,
-         .letter = 'o',
-         .name = "output",
-         .argument = "FILE",
-         .help = "the output file (default " CALLS_FILE "; an older one becomes FILE.old)",
+        {OPTION_STRING, 'o', "output", "FILE",
+         "the output file (default " CALLS_FILE "; an older one becomes FILE.old)",
          .offset = AT(output)},
-        {.kind = OPTION_FLAG,
-         .letter = 'q',
-         .name = "quiet",
-         .help = "print no report and no closing line; write only the file",
-         .offset = AT(quiet)},
+        {OPTION_FLAG, 'q', "quiet", NULL,
+         "print no report and no closing line; write only the file", .offset = AT(quiet)},
         {.kind = OPTION_INCLUDE, .include = calls_output_option_table, .offset = AT(report)},
         {.kind = OPTION_END},
 };

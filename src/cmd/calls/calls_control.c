@@ -265,7 +265,7 @@ static int reset_run(void *data, int argc, char **argv)
 #define GET_AT(field) offsetof(struct calls_get_options, field)
 
 static const struct option list_table[] = {
-        {OPTION_FLAG, .name = "json", .help = "print the list as JSON",
+        {OPTION_FLAG, 0, "json", NULL, "print the list as JSON",
          .details = "\"processes\", each with \"pid\", \"name\", \"command\", \"calls\" so far, "
                     "\"flags\", \"start_ns\" (since 1970), \"table_bytes\" and \"table\", a path; "
                     "and \"ended\", the number of tables whose processes have exited.",

@@ -30,14 +30,15 @@ struct option_list {
 	size_t count;
 };
 
+/* A row of a list has the first five fields in this order, and the others by name. */
 struct option {
 	enum option_kind kind;
 	char letter;          /* 0: none */
 	const char *name;     /* long name without dashes, NULL: none */
 	const char *argument; /* its name in help, "HZ"; "[X]" optional (needs =, see option.h);
 	                         NULL: none */
-	const char *choices;  /* "process,thread,cpu": for completion and checking; or NULL */
 	const char *help;     /* one line, no full stop */
+	const char *choices;  /* "process,thread,cpu": for completion and checking; or NULL */
 	const char *details;  /* for the man page, after `help`: complete sentences; NULL: none */
 	size_t offset;        /* into the options struct */
 	const struct option *include;

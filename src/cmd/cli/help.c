@@ -163,11 +163,11 @@ struct help_options {
 };
 
 static const struct option help_list[] = {
-        {OPTION_FLAG, .name = "man", .help = "print the man page as source for man(1)",
+        {OPTION_FLAG, 0, "man", NULL, "print the man page as source for man(1)",
          .details = "Without COMMAND: the page of assay itself.",
          .offset = offsetof(struct help_options, man)},
-        {OPTION_STRING, .name = "completion", .argument = "SHELL", .choices = "bash,zsh,fish",
-         .help = "print a completion script for a shell",
+        {OPTION_STRING, 0, "completion", "SHELL", "print a completion script for a shell",
+         .choices = "bash,zsh,fish",
          .details = "The script is to be sourced, or put where the shell looks for "
                     "completions.",
          .offset = offsetof(struct help_options, completion)},

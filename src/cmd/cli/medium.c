@@ -8,9 +8,7 @@
 #define ROOMY 120
 
 const struct option medium_option_table[] = {
-        {.kind = OPTION_FLAG,
-         .name = "markdown",
-         .help = "as Markdown, for issue trackers",
+        {OPTION_FLAG, 0, "markdown", NULL, "as Markdown, for issue trackers",
          .offset = offsetof(struct style_options, media.markdown)},
         {.kind = OPTION_INCLUDE, .include = style_option_table},
         {.kind = OPTION_END},

@@ -9,11 +9,9 @@
 #define WIDTH_MIN 40
 
 const struct option style_option_table[] = {
-        {.kind = OPTION_STRING,
-         .name = "color",
-         .argument = "WHEN",
+        {OPTION_STRING, 0, "color", "WHEN",
+         "colour and bars: auto (on a terminal, the default), always or never",
          .choices = "auto,always,never",
-         .help = "colour and bars: auto (on a terminal, the default), always or never",
          .details = "The environment variable NO_COLOR, if it is not empty, disables colour with "
                     "auto.",
          .offset = offsetof(struct style_options, colour)},

@@ -18,7 +18,7 @@ struct doctor_options {
 };
 
 static const struct option doctor_list[] = {
-        {OPTION_FLAG, .name = "json", .help = "print the findings as JSON",
+        {OPTION_FLAG, 0, "json", NULL, "print the findings as JSON",
          .details = "\"checks\", each with \"group\", \"name\", "
                     "\"state\" (ok, limited or missing), \"what\", and \"cost\" and \"mend\" or "
                     "null.",

@@ -33,11 +33,8 @@ struct export_options {
 #define AT(field) offsetof(struct export_options, field)
 
 static const struct option options[] = {
-        {.kind = OPTION_STRING,
-         .name = "to",
-         .argument = "FORMAT",
+        {OPTION_STRING, 0, "to", "FORMAT", "the output format",
          .choices = "pprof,callgrind,folded,chrome,sqlite",
-         .help = "the output format",
          .details =
                  "pprof: profile.proto compressed by gzip, symbolized, for go tool pprof, "
                  "speedscope, "
@@ -47,18 +44,13 @@ static const struct option options[] = {
                  "sqlite: the tables and views of 'assay sql', for any program that reads SQLite; "
                  "also stores and pprof files.",
          .offset = AT(to)},
-        {.kind = OPTION_STRING,
-         .letter = 'o',
-         .name = "output",
-         .argument = "FILE",
-         .help = "the output file (default: standard output; pprof: " EXPORT_PPROF_DEFAULT
-                 "); - is standard "
-                 "output",
+        {OPTION_STRING, 'o', "output", "FILE",
+         "the output file (default: standard output; pprof: " EXPORT_PPROF_DEFAULT
+         "); - is standard "
+         "output",
          .offset = AT(output)},
-        {.kind = OPTION_STRING,
-         .name = "value",
-         .argument = "VALUE",
-         .help = "folded: the number in each line (default: net, samples)",
+        {OPTION_STRING, 0, "value", "VALUE",
+         "folded: the number in each line (default: net, samples)",
          .details =
                  "For counted calls and event tags: calls, net, blocked, preempted, or wall (the "
                  "sum of the last three). For samples: samples, weight (the time that they stand "
@@ -69,15 +61,9 @@ static const struct option options[] = {
          .offset = AT(value)},
         {.kind = OPTION_GROUP, .help = "What is read"},
         {.kind = OPTION_INCLUDE, .include = load_to_form_table, .offset = AT(load)},
-        {.kind = OPTION_STRING,
-         .name = "event",
-         .argument = "NAME",
-         .help = "samples of this event (default: the first clock with samples)",
-         .offset = AT(event)},
-        {.kind = OPTION_FLAG,
-         .name = "no-idle",
-         .help = "exclude samples of idle CPUs",
-         .offset = AT(no_idle)},
+        {OPTION_STRING, 0, "event", "NAME",
+         "samples of this event (default: the first clock with samples)", .offset = AT(event)},
+        {OPTION_FLAG, 0, "no-idle", NULL, "exclude samples of idle CPUs", .offset = AT(no_idle)},
         {.kind = OPTION_INCLUDE, .include = filter_option_table, .offset = AT(filters)},
         {.kind = OPTION_GROUP, .help = "Symbols"},
         {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},

@@ -8,24 +8,17 @@
 #define AT(field) offsetof(struct load_options, field)
 
 static const struct option recording_table[] = {
-        {.kind = OPTION_EACH,
-         .letter = 'i',
-         .name = "input",
-         .argument = "FILE",
-         .help = "a recording, also without -i; several are added up (default perf.data); "
-                 "- is standard input",
-         .is_no_value = load_is_calls,
-         .offset = AT(inputs)},
-        {.kind = OPTION_STRING,
-         .name = "time",
-         .argument = "FROM,TO",
-         .help = "only samples of this time: seconds of the clock, +SECONDS, or PERCENT%",
+        {OPTION_EACH, 'i', "input", "FILE",
+         "a recording, also without -i; several are added up (default perf.data); "
+         "- is standard input",
+         .is_no_value = load_is_calls, .offset = AT(inputs)},
+        {OPTION_STRING, 0, "time", "FROM,TO",
+         "only samples of this time: seconds of the clock, +SECONDS, or PERCENT%",
          .details =
                  "FROM and TO are seconds as perf script prints them, +SECONDS after the first "
                  "sample, or a percentage of the recording (10%,20%). Either may be left out. "
                  "The report then has no account of time: only that of a whole recording closes.",
-         .needs = HAS_TIMES,
-         .offset = AT(time)},
+         .needs = HAS_TIMES, .offset = AT(time)},
         {.kind = OPTION_END},
 };
 
@@ -42,43 +35,23 @@ const struct option load_to_form_table[] = {
 };
 
 const struct option symbol_option_table[] = {
-        {.kind = OPTION_STRING,
-         .name = "kallsyms",
-         .argument = "FILE",
-         .help = "the recorded kernel's symbols (default /proc/kallsyms)",
-         .needs = HAS_CODE,
+        {OPTION_STRING, 0, "kallsyms", "FILE",
+         "the recorded kernel's symbols (default /proc/kallsyms)", .needs = HAS_CODE,
          .offset = AT(kallsyms)},
-        {.kind = OPTION_STRING,
-         .letter = 'k',
-         .name = "vmlinux",
-         .argument = "FILE",
-         .help = "the recorded kernel as an ELF file",
-         .needs = HAS_CODE,
-         .offset = AT(vmlinux)},
-        {.kind = OPTION_STRING,
-         .name = "symfs",
-         .argument = "DIRECTORY",
-         .help = "look for the recorded files under DIRECTORY",
-         .needs = HAS_CODE,
-         .offset = AT(root)},
-        {.kind = OPTION_FLAG,
-         .name = "no-demangle",
-         .help = "names as the linker knows them",
-         .needs = HAS_RAW_NAMES,
-         .offset = AT(raw_names)},
-        {.kind = OPTION_STRING,
-         .name = "debuginfod",
-         .argument = "[URL]",
-         .help = "fetch missing debug files from servers, in the background",
+        {OPTION_STRING, 'k', "vmlinux", "FILE", "the recorded kernel as an ELF file",
+         .needs = HAS_CODE, .offset = AT(vmlinux)},
+        {OPTION_STRING, 0, "symfs", "DIRECTORY", "look for the recorded files under DIRECTORY",
+         .needs = HAS_CODE, .offset = AT(root)},
+        {OPTION_FLAG, 0, "no-demangle", NULL, "names as the linker knows them",
+         .needs = HAS_RAW_NAMES, .offset = AT(raw_names)},
+        {OPTION_STRING, 0, "debuginfod", "[URL]",
+         "fetch missing debug files from servers, in the background",
          .details = "From URL, or the servers in $DEBUGINFOD_URLS. Those of the files with the "
                     "most samples are asked for by build-id; nothing waits for them: what is "
                     "being fetched is named, and is there the next time. Without this option no "
                     "server is asked.",
-         .needs = HAS_CODE,
-         .offset = AT(debuginfod)},
-        {.kind = OPTION_FLAG,
-         .name = "no-inline",
-         .help = "leave out functions that were inlined into others",
+         .needs = HAS_CODE, .offset = AT(debuginfod)},
+        {OPTION_FLAG, 0, "no-inline", NULL, "leave out functions that were inlined into others",
          .offset = AT(no_inlines)},
         {.kind = OPTION_END},
 };

@@ -13,39 +13,23 @@
 #define AT(field) offsetof(struct load_options, field)
 
 const struct option load_until_table[] = {
-        {.kind = OPTION_STRING,
-         .name = "store",
-         .argument = "FILE",
-         .help = "read a store of 'assay start --store' instead of a recording",
-         .offset = AT(store)},
-        {.kind = OPTION_STRING,
-         .name = "from",
-         .argument = "TIME",
-         .help = "for a store: start of the time range (10:00, 2026-11-21T10:00, yesterday, -2h)",
+        {OPTION_STRING, 0, "store", "FILE",
+         "read a store of 'assay start --store' instead of a recording", .offset = AT(store)},
+        {OPTION_STRING, 0, "from", "TIME",
+         "for a store: start of the time range (10:00, 2026-11-21T10:00, yesterday, -2h)",
          .details = "Local time. A date with or without a time of day, a time of today, "
                     "yesterday, a duration before now (s, min, h, d, w), or @SECONDS since 1970. "
                     "Whole windows are read that overlap with the range.",
          .offset = AT(from)},
-        {.kind = OPTION_STRING,
-         .name = "until",
-         .argument = "TIME",
-         .help = "for a store: end of the time range",
-         .offset = AT(to)},
-        {.kind = OPTION_STRING,
-         .name = "host",
-         .argument = "NAME",
-         .help = "for a store of several machines: the machine",
+        {OPTION_STRING, 0, "until", "TIME", "for a store: end of the time range", .offset = AT(to)},
+        {OPTION_STRING, 0, "host", "NAME", "for a store of several machines: the machine",
          .offset = AT(host)},
         {.kind = OPTION_END},
 };
 
 const struct option load_store_table[] = {
         {.kind = OPTION_INCLUDE, .include = load_until_table},
-        {.kind = OPTION_STRING,
-         .name = "to",
-         .argument = "TIME",
-         .help = "the same as --until",
-         .offset = AT(to)},
+        {OPTION_STRING, 0, "to", "TIME", "the same as --until", .offset = AT(to)},
         {.kind = OPTION_END},
 };
 

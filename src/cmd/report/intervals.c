@@ -19,7 +19,7 @@ struct intervals_options {
 
 static const struct option options[] = {
         {.kind = OPTION_INCLUDE, .include = load_option_table, .offset = AT(load)},
-        {.kind = OPTION_FLAG, .name = "json", .help = "as JSON, in ns", .offset = AT(json)},
+        {OPTION_FLAG, 0, "json", NULL, "as JSON, in ns", .offset = AT(json)},
         {.kind = OPTION_INCLUDE, .include = medium_option_table, .offset = AT(style)},
         {.kind = OPTION_END},
 };

@@ -8,83 +8,47 @@
 #define AT(field) offsetof(struct report_options, field)
 
 const struct option report_option_table[] = {
-        {.kind = OPTION_LIST,
-         .letter = 's',
-         .name = "sort",
-         .argument = "KEY,...",
-         .help = "one table by these keys: " SORT_KEYS,
+        {OPTION_LIST, 's', "sort", "KEY,...", "one table by these keys: " SORT_KEYS,
          .details = "Replaces the standard tables. perf's names are understood: comm, pid, tid, "
                     "dso, sym, symbol and srcline. If no word is a key, the words are columns, as "
                     "for --by.",
          .offset = AT(sort)},
-        {.kind = OPTION_LIST,
-         .name = "by",
-         .argument = "COLUMN,...",
-         .help = "sort the rows by these columns: numbers largest first, texts from a to z",
+        {OPTION_LIST, 0, "by", "COLUMN,...",
+         "sort the rows by these columns: numbers largest first, texts from a to z",
          .details = "Tables and trees that do not have a column keep their own order. A column "
                     "that none of them has is an error, which lists the columns.",
          .offset = AT(by)},
-        {.kind = OPTION_FLAG,
-         .letter = 'f',
-         .name = "functions",
-         .help = "sums by function: the same as --sort function",
+        {OPTION_FLAG, 'f', "functions", NULL, "sums by function: the same as --sort function",
          .details = "The total of a function counts the outermost call alone where the function "
                     "calls itself, directly or through others: no time is counted twice.",
          .offset = AT(functions)},
-        {.kind = OPTION_FLAG,
-         .letter = 'g',
-         .name = "call-graph",
-         .help = "the call tree, callers above callees",
-         .needs = HAS_PATHS,
-         .offset = AT(tree)},
-        {.kind = OPTION_FLAG,
-         .name = "children",
-         .help = "functions with what they called; sorted by that",
+        {OPTION_FLAG, 'g', "call-graph", NULL, "the call tree, callers above callees",
+         .needs = HAS_PATHS, .offset = AT(tree)},
+        {OPTION_FLAG, 0, "children", NULL, "functions with what they called; sorted by that",
          .details = "A function counts once for each call path that passes through it. The "
                     "column self or net is the function alone.",
-         .needs = HAS_PATHS,
-         .offset = AT(children)},
-        {.kind = OPTION_FLAG,
-         .name = "no-children",
-         .help = "functions alone (the default)",
+         .needs = HAS_PATHS, .offset = AT(children)},
+        {OPTION_FLAG, 0, "no-children", NULL, "functions alone (the default)",
          .offset = AT(no_children)},
-        {.kind = OPTION_STRING,
-         .name = "callers",
-         .argument = "FUNCTION",
-         .help = "the functions that call it, and the part of its time that each caused",
+        {OPTION_STRING, 0, "callers", "FUNCTION",
+         "the functions that call it, and the part of its time that each caused",
          .details = "FUNCTION is a name, a C++ name without its parameters, or a shell's pattern. "
                     "The parts add up to the total of the function, in any recursion.",
-         .needs = HAS_PATHS,
-         .offset = AT(callers)},
-        {.kind = OPTION_STRING,
-         .name = "callees",
-         .argument = "FUNCTION",
-         .help = "the functions that it calls, and the part of its time in each",
-         .needs = HAS_PATHS,
+         .needs = HAS_PATHS, .offset = AT(callers)},
+        {OPTION_STRING, 0, "callees", "FUNCTION",
+         "the functions that it calls, and the part of its time in each", .needs = HAS_PATHS,
          .offset = AT(callees)},
-        {.kind = OPTION_NUMBER,
-         .name = "percent-limit",
-         .argument = "PERCENT",
-         .help = "sum up rows below this share (default 1; 0 with --json, and for the tables "
-                 "of call paths and event tags)",
+        {OPTION_NUMBER, 0, "percent-limit", "PERCENT",
+         "sum up rows below this share (default 1; 0 with --json, and for the tables "
+         "of call paths and event tags)",
          .offset = AT(limit)},
-        {.kind = OPTION_COUNT,
-         .letter = 'n',
-         .name = "lines",
-         .argument = "N",
-         .help = "at most N rows a table, the others summed up",
+        {OPTION_COUNT, 'n', "lines", "N", "at most N rows a table, the others summed up",
          .offset = AT(lines)},
-        {.kind = OPTION_FLAG,
-         .name = "wide",
-         .help = "95 % intervals and errors as columns, whole names, every CPU or thread",
+        {OPTION_FLAG, 0, "wide", NULL,
+         "95 % intervals and errors as columns, whole names, every CPU or thread",
          .offset = AT(wide)},
-        {.kind = OPTION_FLAG,
-         .name = "json",
-         .help = "all of it as JSON, shares from 0 to 1",
-         .offset = AT(json)},
-        {.kind = OPTION_FLAG,
-         .name = "nested",
-         .help = "JSON with callees in their callers, and whole paths",
+        {OPTION_FLAG, 0, "json", NULL, "all of it as JSON, shares from 0 to 1", .offset = AT(json)},
+        {OPTION_FLAG, 0, "nested", NULL, "JSON with callees in their callers, and whole paths",
          .details =
                  "As --json, which names the caller of each node by id. Deep call paths make this "
                  "form large: it grows with the square of their depth.",
@@ -93,41 +57,32 @@ const struct option report_option_table[] = {
         {.kind = OPTION_END},
 };
 
-#define SHORT(letter_, name_, help_, field)                                                        \
-	{                                                                                          \
-		.kind = OPTION_FLAG, .letter = letter_, .name = name_, .help = help_,              \
-		.offset = AT(field)                                                                \
-	}
 #define FULL_PATHS "whole call paths, not their ends with the depth"
 
 const struct option report_path_option_table[] = {
-        SHORT(0, "by-name", "the same as --by name", by_name),
-        SHORT(0, "by-first", "the same as --by first: in the order of the first calls", by_first),
-        SHORT(0, "by-calls", "the same as --by calls", by_calls),
-        SHORT(0, "by-time", "the same as --by net (the default)", by_time),
-        SHORT(0, "full-paths", FULL_PATHS, full_paths),
+        {OPTION_FLAG, 0, "by-name", NULL, "the same as --by name", .offset = AT(by_name)},
+        {OPTION_FLAG, 0, "by-first", NULL,
+         "the same as --by first: in the order of the first calls", .offset = AT(by_first)},
+        {OPTION_FLAG, 0, "by-calls", NULL, "the same as --by calls", .offset = AT(by_calls)},
+        {OPTION_FLAG, 0, "by-time", NULL, "the same as --by net (the default)",
+         .offset = AT(by_time)},
+        {OPTION_FLAG, 0, "full-paths", NULL, FULL_PATHS, .offset = AT(full_paths)},
         {.kind = OPTION_END},
 };
 
 const struct option report_letter_table[] = {
-        SHORT('a', "by-name", "the same as --by name", by_name),
-        SHORT('o', "by-first", "the same as --by first: in the order of the first calls", by_first),
-        {.kind = OPTION_FLAG,
-         .letter = 'c',
-         .name = "by-calls",
-         .help = "the same as --by calls",
+        {OPTION_FLAG, 'a', "by-name", NULL, "the same as --by name", .offset = AT(by_name)},
+        {OPTION_FLAG, 'o', "by-first", NULL,
+         "the same as --by first: in the order of the first calls", .offset = AT(by_first)},
+        {OPTION_FLAG, 'c', "by-calls", NULL, "the same as --by calls",
          .details = "The letter is --comm's where a NAME follows: a word that is neither an option "
                     "nor a file of call paths.",
          .offset = AT(by_calls)},
-        SHORT('t', "by-time", "the same as --by net", by_time),
-        {.kind = OPTION_FLAG,
-         .letter = 'i',
-         .name = "full-paths",
-         .help = FULL_PATHS,
+        {OPTION_FLAG, 't', "by-time", NULL, "the same as --by net", .offset = AT(by_time)},
+        {OPTION_FLAG, 'i', "full-paths", NULL, FULL_PATHS,
          .details = "The letter is --input's where a FILE follows that holds no call paths. A file "
                     "of call paths behind -i is read, and its paths are shown whole.",
-         .needs = HAS_PATH_ROWS,
-         .offset = AT(full_paths)},
+         .needs = HAS_PATH_ROWS, .offset = AT(full_paths)},
         {.kind = OPTION_END},
 };
 

@@ -17,55 +17,39 @@
 #include <unistd.h>
 
 #define AT(field) offsetof(struct report_tags_options, field)
-#define OWN_OPTIONS                                                                                \
-	{.kind = OPTION_STRING,                                                                    \
-	 .name = "function",                                                                       \
-	 .argument = "NAME",                                                                       \
-	 .help = "a histogram of this function's times, call by call",                             \
-	 .details = "In place of the table of functions. NAME is a whole name, a C++ one without " \
-	            "its parameters, or a shell's pattern that one function fits.",                \
-	 .needs = HAS_EACH_CALL,                                                                   \
-	 .offset = AT(function)},                                                                  \
-	        {.kind = OPTION_FLAG,                                                              \
-	         .name = "total",                                                                  \
-	         .help = "of --function: times with callees, not net",                             \
-	         .needs = HAS_EACH_CALL,                                                           \
-	         .offset = AT(total)},                                                             \
-	        {.kind = OPTION_STRING,                                                            \
-	         .name = "groups",                                                                 \
-	         .argument = "FILE",                                                               \
-	         .help = "sums by subsystem, and a chart of them, by the rules in FILE",           \
-	         .details = "In place of the table of functions. A line of FILE is a group and "   \
-	                    "patterns of its functions' names, as in 'net: tcp_* ip_* "            \
-	                    "in_cksum'; of several that fit a name, the first holds. What fits "   \
-	                    "none is (other).",                                                    \
-	         .needs = HAS_TAGS,                                                                \
-	         .offset = AT(groups)},                                                            \
-	{                                                                                          \
-		.kind = OPTION_STRING, .name = "unit", .argument = "UNIT", .choices = TAG_UNITS,   \
-		.needs = HAS_TAGS, .help = "the unit of all times (default: one that fits them)",  \
-		.offset = AT(unit)                                                                 \
-	}
+
+static const struct option shared_options[] = {
+        {OPTION_STRING, 0, "function", "NAME", "a histogram of this function's times, call by call",
+         .details = "In place of the table of functions. NAME is a whole name, a C++ one without "
+                    "its parameters, or a shell's pattern that one function fits.",
+         .needs = HAS_EACH_CALL, .offset = AT(function)},
+        {OPTION_FLAG, 0, "total", NULL, "of --function: times with callees, not net",
+         .needs = HAS_EACH_CALL, .offset = AT(total)},
+        {OPTION_STRING, 0, "groups", "FILE",
+         "sums by subsystem, and a chart of them, by the rules in FILE",
+         .details = "In place of the table of functions. A line of FILE is a group and "
+                    "patterns of its functions' names, as in 'net: tcp_* ip_* "
+                    "in_cksum'; of several that fit a name, the first holds. What fits "
+                    "none is (other).",
+         .needs = HAS_TAGS, .offset = AT(groups)},
+        {OPTION_STRING, 0, "unit", "UNIT", "the unit of all times (default: one that fits them)",
+         .choices = TAG_UNITS, .needs = HAS_TAGS, .offset = AT(unit)},
+        {.kind = OPTION_END},
+};
 
 const struct option report_tags_own_table[] = {
         {.kind = OPTION_GROUP, .help = "Traces of event tags (assay tags)"},
-        OWN_OPTIONS,
-        {.kind = OPTION_EACH,
-         .name = "names",
-         .argument = "FILE",
-         .help = "names for tags that the trace has no names for",
+        {.kind = OPTION_INCLUDE, .include = shared_options},
+        {OPTION_EACH, 0, "names", "FILE", "names for tags that the trace has no names for",
          .details = "A names file, or a program that holds its names. What the trace says itself "
                     "wins. May be given several times.",
-         .needs = HAS_TAGS,
-         .offset = AT(names)},
+         .needs = HAS_TAGS, .offset = AT(names)},
         {.kind = OPTION_END},
 };
 
 const struct option report_tags_option_table[] = {
-        OWN_OPTIONS,
-        {.kind = OPTION_FLAG,
-         .name = "no-demangle",
-         .help = "names as the linker knows them",
+        {.kind = OPTION_INCLUDE, .include = shared_options},
+        {OPTION_FLAG, 0, "no-demangle", NULL, "names as the linker knows them",
          .offset = AT(raw_names)},
         {.kind = OPTION_END},
 };

@@ -18,10 +18,8 @@
 #define TRY_MS 100
 
 const struct option session_name_option_table[] = {
-        {.kind = OPTION_STRING,
-         .name = "name",
-         .argument = "NAME",
-         .help = "the session's name, for several at a time (default \"" SESSION_NAME_DEFAULT "\")",
+        {OPTION_STRING, 0, "name", "NAME",
+         "the session's name, for several at a time (default \"" SESSION_NAME_DEFAULT "\")",
          .offset = offsetof(struct session_name_option, name)},
         {.kind = OPTION_END},
 };

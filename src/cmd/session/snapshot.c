@@ -14,11 +14,7 @@ struct snapshot_options {
 #define AT(field) offsetof(struct snapshot_options, field)
 
 static const struct option options[] = {
-        {.kind = OPTION_STRING,
-         .letter = 'o',
-         .name = "output",
-         .argument = "FILE",
-         .help = "the output file (an older one becomes FILE.old)",
+        {OPTION_STRING, 'o', "output", "FILE", "the output file (an older one becomes FILE.old)",
          .details = "Default: the session's own file with date and time appended; only the "
                     "newest of these are kept (start --snapshots).",
          .offset = AT(output)},

@@ -26,60 +26,40 @@
 
 const struct option start_sink_option_table[] = {
         {.kind = OPTION_GROUP, .help = "Output"},
-        {.kind = OPTION_STRING,
-         .letter = 'o',
-         .name = "output",
-         .argument = "FILE",
-         .help = "the output file (default perf.data; an older one becomes FILE.old)",
+        {OPTION_STRING, 'o', "output", "FILE",
+         "the output file (default perf.data; an older one becomes FILE.old)",
          .details = "With --ring, the file that is written at the end. Snapshots without a name "
                     "have this name with date and time appended.",
          .offset = AT(output)},
-        {.kind = OPTION_STRING,
-         .name = "ring",
-         .argument = "[SIZE|TIME]",
-         .help = "flight recorder: keep only the last 64M, 2G, 10min, ... in memory",
+        {OPTION_STRING, 0, "ring", "[SIZE|TIME]",
+         "flight recorder: keep only the last 64M, 2G, 10min, ... in memory",
          .details = "Nothing is written until a snapshot is requested ('assay snapshot', the "
                     "signal SIGUSR2, --when), or the session ends. Default: 64 MB; with a "
                     "time at most 256 MB.",
          .offset = AT(ring)},
-        {.kind = OPTION_EACH,
-         .name = "when",
-         .argument = "RULE",
-         .help = "write a snapshot when this becomes true: 'load>4', 'process=NAME', ...",
+        {OPTION_EACH, 0, "when", "RULE",
+         "write a snapshot when this becomes true: 'load>4', 'process=NAME', ...",
          .details = "Quantities: load, runq, cpu (percent), mem (percent available), "
                     "cpu.some, mem.some, mem.full, io.some and io.full (pressure), with < or > and "
                     "a number; a rule that is true from the start writes none. "
                     "process=NAME: a program of that name starts; exit=NAME: it exits. A rule "
                     "writes at most one snapshot per minute.",
          .offset = AT(when)},
-        {.kind = OPTION_COUNT,
-         .name = "snapshots",
-         .argument = "N",
-         .help = "keep the newest N snapshots without a name (default 10)",
-         .offset = AT(snapshots)},
-        {.kind = OPTION_STRING,
-         .name = "store",
-         .argument = "FILE.db",
-         .help = "a store: a summary of every window, for any length of time, in an SQLite file",
+        {OPTION_COUNT, 0, "snapshots", "N",
+         "keep the newest N snapshots without a name (default 10)", .offset = AT(snapshots)},
+        {OPTION_STRING, 0, "store", "FILE.db",
+         "a store: a summary of every window, for any length of time, in an SQLite file",
          .details = "The store is created, or continued if it exists. For root, FILE without a "
                     "slash is in /var/lib/assay. A directory that other users may "
                     "write to is refused. The default rate is 97 Hz.",
          .offset = AT(store)},
-        {.kind = OPTION_NUMBER,
-         .name = "window",
-         .argument = "SECONDS",
-         .help = "length of a window of the store (default 10)",
+        {OPTION_NUMBER, 0, "window", "SECONDS", "length of a window of the store (default 10)",
          .offset = AT(window_s)},
-        {.kind = OPTION_STRING,
-         .name = "keep",
-         .argument = "TIME",
-         .help = "delete older data from the store: 12h, 30d, 1y (default 1y)",
-         .offset = AT(keep)},
-        {.kind = OPTION_NUMBER,
-         .name = "keep-size",
-         .argument = "MB",
-         .help = "size limit of the store: old windows are merged, then the oldest deleted "
-                 "(default 4000; a year of an idle server needs about 350)",
+        {OPTION_STRING, 0, "keep", "TIME",
+         "delete older data from the store: 12h, 30d, 1y (default 1y)", .offset = AT(keep)},
+        {OPTION_NUMBER, 0, "keep-size", "MB",
+         "size limit of the store: old windows are merged, then the oldest deleted "
+         "(default 4000; a year of an idle server needs about 350)",
          .offset = AT(keep_mb)},
         {.kind = OPTION_END},
 };

@@ -16,18 +16,15 @@ struct status_options {
 
 static const struct option options[] = {
         {.kind = OPTION_INCLUDE, .include = session_name_option_table, .offset = AT(name)},
-        {.kind = OPTION_FLAG,
-         .name = "json",
-         .help = "print JSON: {\"sessions\": [...]}",
+        {OPTION_FLAG, 0, "json", NULL, "print JSON: {\"sessions\": [...]}",
          .details =
                  "For each session \"name\", \"state\" (running, ended), \"pid\", \"output\", "
                  "\"started_ns\" (since 1970), \"elapsed_ns\", \"ticks\", \"samples\", "
                  "\"dropped_records\", \"own_cpu_ns\" and, for each of \"cpus\", the current and "
                  "maximal use of its buffer.",
          .offset = AT(json)},
-        {.kind = OPTION_FLAG,
-         .name = "release-files",
-         .help = "close the programs and libraries that sessions keep open",
+        {OPTION_FLAG, 0, "release-files", NULL,
+         "close the programs and libraries that sessions keep open",
          .details = "A session keeps recorded files open, since they may be deleted before "
                     "the report needs them: a file system with such a file cannot be unmounted. "
                     "A file that is mapped again later is opened again.",

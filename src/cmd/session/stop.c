@@ -14,11 +14,8 @@ struct stop_options {
 
 static const struct option options[] = {
         {.kind = OPTION_INCLUDE, .include = session_name_option_table, .offset = AT(name)},
-        {.kind = OPTION_FLAG,
-         .name = "json",
-         .help = "print the account as JSON",
-         .details = "One object, as in the list of 'assay status --json'.",
-         .offset = AT(json)},
+        {OPTION_FLAG, 0, "json", NULL, "print the account as JSON",
+         .details = "One object, as in the list of 'assay status --json'.", .offset = AT(json)},
         {.kind = OPTION_INCLUDE, .include = medium_option_table, .offset = AT(style)},
         {.kind = OPTION_END},
 };

@@ -27,19 +27,13 @@ struct sql_options {
 #define AT(field) offsetof(struct sql_options, field)
 
 static const struct option options[] = {
-        {.kind = OPTION_STRING,
-         .name = "format",
-         .argument = "FORMAT",
-         .choices = SQL_FORMATS,
-         .help = "the output format: table (the default), csv or json",
+        {OPTION_STRING, 0, "format", "FORMAT",
+         "the output format: table (the default), csv or json", .choices = SQL_FORMATS,
          .details = "table: aligned columns; control characters in names are printed as \\x1b. "
                     "csv: RFC 4180, with lines that end in LF, and a header line. json: an "
                     "array with one object per row, numbers as numbers.",
          .offset = AT(format)},
-        {.kind = OPTION_NUMBER,
-         .name = "window",
-         .argument = "SECONDS",
-         .help = "length of the windows of a recording (default 1)",
+        {OPTION_NUMBER, 0, "window", "SECONDS", "length of the windows of a recording (default 1)",
          .details = "For `windows` and `samples.window`. A store has the windows of its "
                     "measurements.",
          .offset = AT(window)},

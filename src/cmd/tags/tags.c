@@ -28,30 +28,24 @@ struct tags_options {
 #define AT(field) offsetof(struct tags_options, field)
 
 const struct option tags_output_option_table[] = {
-        {.kind = OPTION_STRING,
-         .letter = 'o',
-         .name = "output",
-         .argument = "DIR",
-         .help = "the trace written (default " TAGS_TRACE_DEFAULT "; an older one becomes "
-                 "DIR.old)"},
+        {OPTION_STRING, 'o', "output", "DIR",
+         "the trace written (default " TAGS_TRACE_DEFAULT "; an older one becomes "
+         "DIR.old)",
+         .offset = 0},
         {.kind = OPTION_END},
 };
 
 static const struct option options[] = {
         {.kind = OPTION_GROUP, .help = "What is recorded"},
-        {.kind = OPTION_STRING,
-         .name = "memory",
-         .argument = "MB",
-         .help = "memory for the events of each process (default 256; 32 to stop or wrap)",
+        {OPTION_STRING, 0, "memory", "MB",
+         "memory for the events of each process (default 256; 32 to stop or wrap)",
          .details = "MB, or bytes with k, M or G. Memory is allocated in steps. When it is full, "
                     "new events are discarded and counted (--mode stream, stop), or the oldest "
                     "events are overwritten (--mode wrap).",
          .offset = AT(memory)},
-        {.kind = OPTION_STRING,
-         .name = "mode",
-         .argument = "MODE",
+        {OPTION_STRING, 0, "mode", "MODE",
+         "stream: write all (default); stop: until full; wrap: the latest",
          .choices = "stream,stop,wrap",
-         .help = "stream: write all (default); stop: until full; wrap: the latest",
          .details =
                  "stream: events are written to the trace while COMMAND runs; the trace may have "
                  "any length. stop: events stay in memory, and recording ends when it is full; "
@@ -59,21 +53,15 @@ static const struct option options[] = {
                  "overwritten: a flight "
                  "recorder.",
          .offset = AT(mode)},
-        {.kind = OPTION_STRING,
-         .name = "start",
-         .argument = "WHEN",
-         .choices = "on,off",
-         .help = "off: record nothing until 'assay tags capture on' (default on)",
+        {OPTION_STRING, 0, "start", "WHEN",
+         "off: record nothing until 'assay tags capture on' (default on)", .choices = "on,off",
          .details = "The program can also start and stop recording: assay_tags_start() and "
                     "assay_tags_stop().",
          .offset = AT(start)},
         {.kind = OPTION_GROUP, .help = "Output"},
         {.kind = OPTION_INCLUDE, .include = tags_output_option_table, .offset = AT(output)},
-        {.kind = OPTION_FLAG,
-         .letter = 'q',
-         .name = "quiet",
-         .help = "print no report and no closing line; write only the trace",
-         .offset = AT(quiet)},
+        {OPTION_FLAG, 'q', "quiet", NULL,
+         "print no report and no closing line; write only the trace", .offset = AT(quiet)},
         {.kind = OPTION_GROUP, .help = "The report"},
         {.kind = OPTION_INCLUDE, .include = report_option_table, .offset = AT(report)},
         {.kind = OPTION_INCLUDE, .include = report_tags_option_table, .offset = AT(tags)},

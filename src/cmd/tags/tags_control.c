@@ -277,7 +277,7 @@ static int capture_run(void *data, int argc, char **argv)
 /* ---- the commands --------------------------------------------------------- */
 
 static const struct option list_table[] = {
-        {OPTION_FLAG, .name = "json", .help = "print the list as JSON",
+        {OPTION_FLAG, 0, "json", NULL, "print the list as JSON",
          .details = "\"processes\", each with \"pid\", \"name\", \"command\", \"capture\" (on, off "
                     "or full), \"mode\", \"packets\" in use of \"room\", events \"discarded\", "
                     "\"start_ns\" (since 1970) and \"file\", a path; and \"ended\", the number of "
@@ -293,7 +293,7 @@ static const struct option get_table[] = {
         {.kind = OPTION_INCLUDE,
          .include = tags_output_option_table,
          .offset = offsetof(struct tags_get_options, output)},
-        {OPTION_FLAG, .name = "keep", .help = "keep the recordings of exited processes",
+        {OPTION_FLAG, 0, "keep", NULL, "keep the recordings of exited processes",
          .offset = offsetof(struct tags_get_options, keep)},
         {OPTION_FLAG, 'q', "quiet", .help = "print no closing line",
          .offset = offsetof(struct tags_get_options, quiet)},

@@ -23,32 +23,21 @@ struct flags_options {
 #define AT(field) offsetof(struct flags_options, field)
 
 static const struct option options[] = {
-        {.kind = OPTION_STRING,
-         .name = "names",
-         .argument = "FILE",
-         .help = "the names file (default assay.names), the same for all files of a program",
+        {OPTION_STRING, 0, "names", "FILE",
+         "the names file (default assay.names), the same for all files of a program",
          .details = "A relative path is made absolute, so that compilers in other "
                     "directories extend the same file.",
          .offset = AT(names)},
-        {.kind = OPTION_STRING,
-         .name = "trigger",
-         .argument = "KIND",
+        {OPTION_STRING, 0, "trigger", "KIND", "the trigger at entries and exits (default ring)",
          .choices = "ring,nop,load,call",
-         .help = "the trigger at entries and exits (default ring)",
          .details = "ring: an event into this thread's memory, for 'assay tags'. nop: an "
                     "instruction without effect that capture devices and emulators recognise. "
                     "load: a byte read at assay_tags_base + tag, for capture hardware. call: a "
                     "call of assay_tags_event(), or of your own function "
                     "(-fplugin-arg-assay_tags-hook=NAME).",
          .offset = AT(trigger)},
-        {.kind = OPTION_FLAG,
-         .name = "cflags",
-         .help = "only the flags for compiling",
-         .offset = AT(compile)},
-        {.kind = OPTION_FLAG,
-         .name = "libs",
-         .help = "only the flags for linking",
-         .offset = AT(link)},
+        {OPTION_FLAG, 0, "cflags", NULL, "only the flags for compiling", .offset = AT(compile)},
+        {OPTION_FLAG, 0, "libs", NULL, "only the flags for linking", .offset = AT(link)},
         {.kind = OPTION_END},
 };
 

@@ -23,43 +23,27 @@ struct import_options {
 #define AT(field) offsetof(struct import_options, field)
 
 static const struct option options[] = {
-        {.kind = OPTION_STRING,
-         .name = "layout",
-         .argument = "FIELDS|csv",
-         .help = "the fields of a record with their bits (default tag:16,clock:24), or csv",
+        {OPTION_STRING, 0, "layout", "FIELDS|csv",
+         "the fields of a record with their bits (default tag:16,clock:24), or csv",
          .details =
                  "Fields are tag, clock and pad, in the order of the bytes of a record; each has "
                  "whole bytes: 'clock:32,tag:16,pad:16'. csv: two columns, clock and tag, in "
                  "decimal or 0x, or in the order of a first line 'tag,clock'.",
          .offset = AT(layout)},
-        {.kind = OPTION_FLAG,
-         .name = "big-endian",
-         .help = "the most significant byte of a field comes first",
+        {OPTION_FLAG, 0, "big-endian", NULL, "the most significant byte of a field comes first",
          .offset = AT(big_endian)},
-        {.kind = OPTION_COUNT,
-         .name = "clock-bits",
-         .argument = "N",
-         .help = "number of bits after which the clock wraps (default: the field's)",
+        {OPTION_COUNT, 0, "clock-bits", "N",
+         "number of bits after which the clock wraps (default: the field's)",
          .details = "Records have no magic number. Without this option, a file is refused if it is "
                     "of another format, or if its clock goes back in every third record while "
                     "tags are rarely repeated.",
          .offset = AT(clock_bits)},
-        {.kind = OPTION_COUNT,
-         .name = "hz",
-         .argument = "N",
-         .help = "ticks of the clock per second (default 1000000)",
+        {OPTION_COUNT, 0, "hz", "N", "ticks of the clock per second (default 1000000)",
          .offset = AT(hz)},
-        {.kind = OPTION_EACH,
-         .name = "names",
-         .argument = "FILE",
-         .help = "a names file, or a program that contains names; may be repeated",
-         .offset = AT(names)},
+        {OPTION_EACH, 0, "names", "FILE",
+         "a names file, or a program that contains names; may be repeated", .offset = AT(names)},
         {.kind = OPTION_INCLUDE, .include = tags_output_option_table, .offset = AT(output)},
-        {.kind = OPTION_FLAG,
-         .letter = 'q',
-         .name = "quiet",
-         .help = "print no closing line",
-         .offset = AT(quiet)},
+        {OPTION_FLAG, 'q', "quiet", NULL, "print no closing line", .offset = AT(quiet)},
         {.kind = OPTION_END},
 };
 

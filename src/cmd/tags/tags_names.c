@@ -24,15 +24,10 @@ struct names_options {
 #define AT(field) offsetof(struct names_options, field)
 
 static const struct option options[] = {
-        {.kind = OPTION_EACH,
-         .name = "add",
-         .argument = "NAME",
-         .help = "assign an inline tag to NAME, if it has none; may be repeated",
-         .offset = AT(add)},
-        {.kind = OPTION_STRING,
-         .name = "header",
-         .argument = "OUT",
-         .help = "write '#define ASSAY_TAG_name tag' for all names to OUT, for assembly",
+        {OPTION_EACH, 0, "add", "NAME",
+         "assign an inline tag to NAME, if it has none; may be repeated", .offset = AT(add)},
+        {OPTION_STRING, 0, "header", "OUT",
+         "write '#define ASSAY_TAG_name tag' for all names to OUT, for assembly",
          .details = "Names that are not C identifiers are skipped. For ASSAY_TAG(name), "
                     "ASSAY_TAG_ENTER(name) and ASSAY_TAG_EXIT(name) of <assay/tags.h>. OUT is not "
                     "written if it would not change, for make.",
