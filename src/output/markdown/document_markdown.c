@@ -108,14 +108,13 @@ static void print_tree(struct markdown_printing *p, const struct section *s)
 	vec_done(&d.sections);
 }
 
-static void print_lines(struct markdown_printing *p, const struct section *s)
+static void put_label(struct markdown_printing *p, const char *label)
 {
-	buf_puts(p->out, "```\n");
-	vec_each (line, &s->notes) {
-		plain_text_add(p->out, *line, strlen(*line));
-		buf_putc(p->out, '\n');
-	}
-	buf_puts(p->out, "```\n");
+	if (!label || !*label)
+		return;
+	buf_puts(p->out, "**");
+	put_escaped(p->out, label);
+	buf_puts(p->out, "**: ");
 }
 
 /* A line to be copied is code; code cannot contain the character that ends it. */
@@ -137,16 +136,15 @@ static void print_list(struct markdown_printing *p, const struct section *s)
 	vec_each (fact, &s->facts) {
 		if (fact->kind != FACT_LINE && fact->kind != FACT_VERBATIM)
 			continue;
-		buf_puts(p->out, *fact->key ? "- **" : "- ");
-		put_escaped(p->out, fact->key);
-		buf_puts(p->out, *fact->key ? "**: " : "");
+		buf_puts(p->out, "- ");
+		put_label(p, fact->key);
 		put_fact(p, fact);
 		buf_puts(p->out, "\n");
 	}
 	vec_each (note, &s->notes) {
 		buf_puts(p->out, s->kind == SECTION_TEXT ? "" : "- ");
-		if (s->kind == SECTION_TEXT && s->title && *s->title)
-			buf_addf(p->out, "**%s**: ", s->title);
+		if (s->kind == SECTION_TEXT)
+			put_label(p, s->title);
 		put_escaped(p->out, *note);
 		buf_puts(p->out, "\n");
 	}
@@ -193,8 +191,6 @@ static void print_section(struct markdown_printing *p, const struct section *s)
 		print_tree(p, s);
 	else if (s->kind == SECTION_PARTS)
 		print_parts(p, s);
-	else if (s->kind == SECTION_LINES)
-		print_lines(p, s);
 	else
 		print_list(p, s);
 }

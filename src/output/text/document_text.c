@@ -197,10 +197,11 @@ static void print_tree(struct text_printing *p, const struct section *s)
 
 static void print_verbatim(struct text_printing *p, const struct fact *fact)
 {
-	size_t label = strlen(fact->key);
+	size_t label = fact->key ? strlen(fact->key) : LABEL;
 
-	buf_puts(p->out, fact->key);
-	buf_pad(p->out, ' ', label < LABEL ? LABEL - label : 1);
+	if (fact->key)
+		buf_puts(p->out, fact->key);
+	buf_pad(p->out, ' ', label < LABEL ? LABEL - label : fact->key != NULL);
 	text_clean(p->out, fact->value.s);
 	buf_putc(p->out, '\n');
 }
@@ -272,12 +273,6 @@ static void print_section(struct text_printing *p, const struct section *s)
 	case SECTION_NOTES:
 		vec_each (note, &s->notes)
 			text_fill(p->out, &p->options->style, "- ", 2, *note);
-		break;
-	case SECTION_LINES:
-		vec_each (note, &s->notes) {
-			text_clean(p->out, *note);
-			buf_putc(p->out, '\n');
-		}
 		break;
 	case SECTION_TEXT:
 		print_text(p, s);

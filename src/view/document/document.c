@@ -84,6 +84,8 @@ void document_line(struct document *d, const char *label, const char *text)
 
 void document_verbatim(struct document *d, const char *label, const char *line)
 {
+	if (!label)
+		add_section(d, SECTION_FACTS, MEDIA_READERS, "", NULL);
 	add_fact(d, FACT_VERBATIM, label, cell_text(line), false);
 }
 
@@ -161,11 +163,6 @@ struct section *document_notes(struct document *d, enum media media, const char 
                                const char *key)
 {
 	return add_section(d, SECTION_NOTES, media, title, key);
-}
-
-struct section *document_lines(struct document *d)
-{
-	return add_section(d, SECTION_LINES, MEDIA_READERS, "", NULL);
 }
 
 void section_note(struct section *s, const char *text)

@@ -28,7 +28,6 @@ enum section_kind {
 	SECTION_TABLE,
 	SECTION_TREE,
 	SECTION_NOTES,
-	SECTION_LINES, /* lines that are not wrapped, such as commands to copy */
 	SECTION_TEXT,  /* a paragraph; its label is the title */
 	SECTION_PARTS, /* documents of one form, such as one per process */
 };
@@ -101,6 +100,7 @@ void document_heading(struct document *d, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
 /* Facts are added to the last section if it has facts, else to a new one. */
 void document_line(struct document *d, const char *label, const char *text); /* "" is left out */
+/* label NULL: the line is after an empty line, and begins at the margin. */
 void document_verbatim(struct document *d, const char *label, const char *line);
 void document_int(struct document *d, const char *key, int64_t value);
 void document_real(struct document *d, const char *key, double value);
@@ -122,8 +122,6 @@ struct section *document_tree(struct document *d, enum media media, const char *
                               const char *key, struct view_tree *tree, double limit, size_t lines);
 struct section *document_notes(struct document *d, enum media media, const char *title,
                                const char *key);
-/* After an empty line, the notes of the section, one per line, as they are. */
-struct section *document_lines(struct document *d);
 void section_note(struct section *s, const char *text);
 /* A paragraph for readers, after an empty line and a label. label NULL: it continues the section
  * before, without an empty line. */

@@ -387,7 +387,7 @@ static void reading(struct document *d, const struct session_account *a)
 	buf_puts(&text, "Read it with '");
 	status_reading(&text, a);
 	buf_puts(&text, "'.");
-	section_note(document_lines(d), buf_text(&text));
+	document_verbatim(d, NULL, buf_text(&text));
 	buf_done(&text);
 }
 

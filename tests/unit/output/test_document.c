@@ -38,11 +38,11 @@ static void lines_to_copy_are_not_wrapped(void)
 
 	document_init(&d);
 	document_heading(&d, "Title");
-	section_note(document_lines(&d), line);
+	document_verbatim(&d, NULL, line);
 	buf_addf(&want, "Title\n\n%s\n", line);
 	check(&d, AS_TEXT, buf_text(&want));
 	buf_clear(&want);
-	buf_addf(&want, "### Title\n\n```\n%s\n```\n", line);
+	buf_addf(&want, "### Title\n\n- `%s`\n", line);
 	check(&d, AS_MARKDOWN, buf_text(&want));
 	check(&d, AS_JSON, "{\n  \"assay\": \"" ASSAY_VERSION "\"\n}\n");
 	buf_done(&want);
