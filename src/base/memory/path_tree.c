@@ -19,16 +19,26 @@ static struct path_slot *slot_of(const struct path_tree *t, uint32_t parent, uin
 /*
  * The load is at most 5/8: with 16 bytes for each slot, memory costs more than a few more probes.
  */
-static void grow(struct path_tree *t)
+static void grow(struct path_tree *t, size_t slots)
 {
 	struct path_tree old = *t;
 
-	t->mask = old.slots ? old.mask * 2 + 1 : 63;
+	t->mask = slots - 1;
 	t->slots = xcalloc(t->mask + 1, sizeof(*t->slots));
 	for (size_t i = 0; old.slots && i <= old.mask; i++)
 		if (old.slots[i].id)
 			*slot_of(t, old.slots[i].parent, old.slots[i].key) = old.slots[i];
 	free(old.slots);
+}
+
+void path_tree_reserve(struct path_tree *t, size_t count)
+{
+	size_t slots = t->slots ? t->mask + 1 : 64;
+
+	while (t->count + count > slots / 8 * 5)
+		slots *= 2;
+	if (!t->slots || slots > t->mask + 1)
+		grow(t, slots);
 }
 
 uint32_t path_tree_find(const struct path_tree *t, uint32_t parent, uint64_t key)
@@ -40,8 +50,7 @@ uint32_t path_tree_step(struct path_tree *t, uint32_t parent, uint64_t key, uint
 {
 	struct path_slot *slot;
 
-	if (!t->slots || t->count >= (t->mask + 1) / 8 * 5)
-		grow(t);
+	path_tree_reserve(t, 1);
 	slot = slot_of(t, parent, key);
 	if (!slot->id) {
 		*slot = (struct path_slot){key, parent, next};

@@ -33,6 +33,8 @@ struct path_tree {
 uint32_t path_tree_find(const struct path_tree *t, uint32_t parent, uint64_t key);
 /* The same; if there is no such child, `next` (not 0) becomes its id. */
 uint32_t path_tree_step(struct path_tree *t, uint32_t parent, uint64_t key, uint32_t next);
+/* Makes room for `count` more children at once: cheaper than growing step by step. */
+void path_tree_reserve(struct path_tree *t, size_t count);
 void path_tree_done(struct path_tree *t);
 
 #endif

@@ -203,6 +203,9 @@ static void nodes_add(struct calls_reader *r, struct call_thread *threads)
 
 	for (size_t i = 0; i < r->table.threads.count; i++)
 		costs[i] = cost_of(&r->table, &r->table.threads.items[i]);
+	/* The nodes of a recording are different paths, those of threads may be the same. */
+	if (r->table.recording)
+		path_tree_reserve(&r->process->index, r->table.nodes.count);
 	for (uint32_t i = 0; i < r->table.nodes.count; i++) {
 		struct calls_node *node = &r->table.nodes.items[i];
 		uint32_t id = node_says(r, node) ? path_of(r, i) : CALL_PATH_NONE;

@@ -92,36 +92,14 @@ static void print_table(struct json_printing *p, const struct section *s)
 	json_end_array(&p->j);
 }
 
-struct json_tree {
-	struct json_printing *printing;
-	const struct section *section;
-};
-
-static bool node_shown(const void *of, uint32_t node)
+static void node_keys(void *ctx, const struct view_tree *t, uint32_t node)
 {
-	const struct section *s = ((const struct json_tree *)of)->section;
+	struct json_printing *p = ctx;
 
-	return view_tree_shown(s->tree, node, s->limit);
-}
-
-static void node_keys(struct json *j, const void *of, uint32_t node)
-{
-	const struct json_tree *t = of;
-	const struct view_tree *tree = t->section->tree;
-
-	print_cells(t->printing, tree->source, node);
-	if (tree->nodes.items[node].step.inlined)
-		json_kbool(j, "inlined", true);
-	tree_json_recursion(j, &tree->nodes.items[node].branch);
-	output_stream_flush(t->printing->stream, j->out);
-}
-
-static void print_tree(struct json_printing *p, const struct section *s)
-{
-	static const struct tree_json_node of = {node_shown, node_keys};
-	struct json_tree t = {p, s};
-
-	tree_json(&p->j, TREE_LINKS(&s->tree->nodes), &of, &t, p->nested);
+	print_cells(p, t->source, node);
+	if (t->nodes.items[node].inlined)
+		json_kbool(&p->j, "inlined", true);
+	output_stream_flush(p->stream, p->j.out);
 }
 
 static void print_sections(struct json_printing *p, const struct document *d);
@@ -158,7 +136,7 @@ static void print_section(struct json_printing *p, const struct section *s)
 	if (s->kind == SECTION_TABLE) {
 		print_table(p, s);
 	} else if (s->kind == SECTION_TREE) {
-		print_tree(p, s);
+		tree_json(&p->j, s, node_keys, p, p->nested);
 	} else if (s->kind == SECTION_PARTS) {
 		print_parts(p, s);
 	} else {

@@ -3,15 +3,15 @@
 
 #include "base/memory/vec.h"
 
-void tree_json_recursion(struct json *j, const struct tree_link *branch)
+static void recursion(struct json *j, const struct view_node *node)
 {
-	if (!branch->levels)
+	if (!node->levels)
 		return;
-	json_ku64(j, "recursion", branch->levels);
-	json_ku64(j, "recursion_functions", branch->round);
+	json_ku64(j, "recursion", node->levels);
+	json_ku64(j, "recursion_functions", node->round);
 }
 
-void tree_json_id(struct json *j, uint32_t id, uint32_t parent)
+static void put_id(struct json *j, uint32_t id, uint32_t parent)
 {
 	json_ku64(j, "id", id);
 	json_key(j, "parent");
@@ -46,7 +46,7 @@ static void begin_node(struct tree_json_writing *t, unsigned depth)
 	if (t->nested)
 		return;
 	t->ways.count = depth;
-	tree_json_id(t->j, t->written, depth ? *vec_last(&t->ways) : ID_NONE);
+	put_id(t->j, t->written, depth ? *vec_last(&t->ways) : ID_NONE);
 	vec_push(&t->ways, t->written++);
 }
 
@@ -61,23 +61,25 @@ static void end_node(struct tree_json_writing *t)
 	t->open++;
 }
 
-void tree_json(struct json *j, struct tree_links b, const struct tree_json_node *of,
-               const void *report, bool nested)
+void tree_json(struct json *j, const struct section *s,
+               void (*keys)(void *ctx, const struct view_tree *t, uint32_t node), void *ctx,
+               bool nested)
 {
 	struct tree_json_writing t = {.j = j, .nested = nested};
-	struct tree_links_walk w = {0};
+	struct view_tree_walk w = {0};
 	bool shown;
 
 	if (!nested)
 		json_array(j);
 	do {
-		shown = w.node == TREE_ROOT || of->shown(report, w.node);
+		shown = view_tree_shown(s->tree, w.node, s->limit);
 		if (!shown)
 			continue;
 		begin_node(&t, w.depth);
-		of->keys(j, report, w.node);
+		keys(ctx, s->tree, w.node);
+		recursion(j, &s->tree->nodes.items[w.node]);
 		end_node(&t);
-	} while (tree_links_step(b, &w, shown));
+	} while (view_tree_step(s->tree, &w, shown));
 	close_down_to(&t, 0);
 	if (!nested)
 		json_end_array(j);

@@ -132,7 +132,7 @@ static void print_table(struct text_printing *p, const struct section *s)
 
 /* The last column has the name, indented by the depth. */
 static void add_node(struct text_printing *p, struct table *t, const struct view_tree *tree,
-                     const column_list *columns, const struct tree_links_walk *w)
+                     const column_list *columns, const struct view_tree_walk *w)
 {
 	const struct view_node *node = &tree->nodes.items[w->node];
 	struct buf name = {0};
@@ -147,8 +147,8 @@ static void add_node(struct text_printing *p, struct table *t, const struct view
 		}
 		tree_text_indent(&name, w->depth);
 		unit_text_add((*c)->unit, cell, &name);
-		buf_puts(&name, node->step.inlined ? " (inlined)" : "");
-		tree_text_recursion(&name, node->branch.levels, node->branch.round);
+		buf_puts(&name, node->inlined ? " (inlined)" : "");
+		tree_text_recursion(&name, node->levels, node->round);
 		if (tree->marks)
 			tree->marks(tree, w->node, &name);
 		table_text(t, buf_text(&name));
@@ -161,7 +161,7 @@ static size_t add_nodes(struct text_printing *p, struct table *t, const struct s
                         const column_list *columns)
 {
 	size_t most = s->lines ? s->lines : SIZE_MAX, lines = 0, all = 0;
-	struct tree_links_walk w = {0};
+	struct view_tree_walk w = {0};
 	bool shown;
 
 	do {
@@ -170,7 +170,7 @@ static size_t add_nodes(struct text_printing *p, struct table *t, const struct s
 			continue;
 		add_node(p, t, s->tree, columns, &w);
 		flush(p, t, ++lines);
-	} while (lines < most && tree_links_step(TREE_LINKS(&s->tree->nodes), &w, shown));
+	} while (lines < most && view_tree_step(s->tree, &w, shown));
 	vec_each (node, &s->tree->nodes)
 		all += node == s->tree->nodes.items || !node->empty;
 	return all - lines;

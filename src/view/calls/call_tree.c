@@ -24,8 +24,7 @@ static uint32_t function_of(const struct view_tree *t, uint32_t node)
 {
 	const struct call_tree_source *of = t->ctx;
 
-	return node == TREE_ROOT ? of->process->paths.items[0].function
-	                         : t->nodes.items[node].step.of;
+	return node == TREE_ROOT ? of->process->paths.items[0].function : t->nodes.items[node].of;
 }
 
 static bool is_timed(const struct view_tree *t, uint32_t node)
@@ -55,7 +54,7 @@ static struct cell name_cell(const struct row_source *s, const struct column *c,
 	const struct call_tree_source *of = t->ctx;
 
 	if (function_of(t, row) == ID_NONE)
-		return cell_text(t->nodes.items[row].step.name);
+		return cell_text(t->nodes.items[row].name);
 	call_names_text(of->report->names, function_of(t, row), text);
 	return cell_text(buf_text(text));
 }
@@ -76,7 +75,7 @@ static void function_json(const struct row_source *s, const struct column *c, ui
 	uint32_t function = function_of(t, row);
 
 	if (function == ID_NONE) {
-		json_kstr(j, "function", t->nodes.items[row].step.name);
+		json_kstr(j, "function", t->nodes.items[row].name);
 		return;
 	}
 	json_kstr(j, "function", call_names_of(of->report->names, function));
@@ -190,6 +189,8 @@ struct view_tree *call_tree_new(struct call_tree_source *of)
 	add_columns(t->source, of);
 	t->source->worth = is_worth_a_line;
 	t->marks = add_marks;
+	if (!chosen)
+		view_tree_reserve(t, count);
 	add_node_facts(t, of);
 	for (uint32_t id = 0; id < count; id++) {
 		const struct call_path *path = &of->process->paths.items[id];

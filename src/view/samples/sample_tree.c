@@ -94,9 +94,9 @@ static struct cell name_cell(const struct row_source *s, const struct column *c,
 		return cell_text(VIEW_INTERRUPTS);
 	if (node->is_owner)
 		return cell_text(process_table_name(v->profile->processes, node->owner));
-	if (node->step.name)
-		return cell_text(node->step.name);
-	symbol = view_function(v, node->step.of);
+	if (node->name)
+		return cell_text(node->name);
+	symbol = view_function(v, node->of);
 	return cell_text(symbol->named ? symbol->name : "[no symbol]");
 }
 
@@ -106,7 +106,7 @@ static void image_json(const struct row_source *s, const struct column *c, uint3
 {
 	const struct view_tree *t = s->model;
 	const struct profile *p = ((const struct sample_tree *)t->ctx)->view->profile;
-	uint32_t frame = row == TREE_ROOT ? ID_NONE : t->nodes.items[row].step.of;
+	uint32_t frame = row == TREE_ROOT ? ID_NONE : t->nodes.items[row].of;
 
 	if (frame != ID_NONE)
 		json_kstr(j, "image", image_path(&p->images, p->frames.items[frame].frame.image));

@@ -102,7 +102,7 @@ struct cell symbolized_tree_name(const struct row_source *s, const struct column
 {
 	const struct view_tree *t = s->model;
 
-	return cell_text(row == TREE_ROOT ? "all" : t->nodes.items[row].step.name);
+	return cell_text(row == TREE_ROOT ? "all" : t->nodes.items[row].name);
 }
 
 /* Processes have no image. */
@@ -114,7 +114,7 @@ static void image_json(const struct row_source *s, const struct column *c, uint3
 	const struct view_node *node = &t->nodes.items[row];
 
 	if (row != TREE_ROOT && !node->is_owner)
-		json_kstr(j, "image", named_image_name(selection->n, node->step.of, false));
+		json_kstr(j, "image", named_image_name(selection->n, node->of, false));
 }
 
 static void add_columns(struct row_source *s, const struct named_selection *selection,

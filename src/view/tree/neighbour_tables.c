@@ -84,7 +84,7 @@ static uint32_t find_function(struct tree_functions *f, uint32_t node)
 
 static uint32_t function_of_step(struct tree_functions *f, uint32_t node)
 {
-	uint64_t step = f->tree->nodes.items[node].step.function;
+	uint64_t step = f->tree->nodes.items[node].function;
 	uint32_t id = id_table_find(&f->index, hash_u64(step), step_equal, f, &step);
 
 	if (id != ID_NONE)
@@ -173,8 +173,7 @@ static void sum_up(struct neighbour_rows *r, const struct tree_functions *f, con
                    enum neighbours_of of)
 {
 	const struct view_tree *t = r->tree;
-	struct tree_links branches = TREE_LINKS(&t->nodes);
-	struct tree_links_walk w = {0};
+	struct view_tree_walk w = {0};
 	struct neighbours n;
 	bool into;
 
@@ -189,7 +188,7 @@ static void sum_up(struct neighbour_rows *r, const struct tree_functions *f, con
 			add_rows(r, f, &n);
 			add_node(r, w.node, at);
 		}
-	} while (tree_links_step(branches, &w, into));
+	} while (view_tree_step(t, &w, into));
 	neighbours_done(&n);
 }
 

@@ -5,29 +5,16 @@
  * Functions that call themselves, directly or through up to seven other functions, form one round
  * of nodes. While a path is followed downward, recursion_fold() detects that the next step
  * completes a round that equals the round above it, and moves back to the node of the same step
- * there. The first node of a round records the largest number of rounds.
- *
- * recursion_add() is called for each node, in the tree's order; recursion_done() frees. A zeroed
- * struct is empty. Nothing fails. One thread. Uses: base.
+ * there. The first node of a round records the largest number of rounds. Nothing fails. One thread.
+ * Uses: view.
  */
 #ifndef ASSAY_VIEW_TREE_RECURSION_H
 #define ASSAY_VIEW_TREE_RECURSION_H
 
-#include "base/memory/vec.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 
-struct recursion_node {
-	uint32_t parent;
-	uint32_t levels; /* largest depth of the recursion that begins here; 0: none */
-	uint32_t round;  /* number of functions in one round */
-	uint64_t again;  /* equal values in successive rounds are a recursion; 0: never */
-};
-
-struct recursion {
-	VEC(struct recursion_node) nodes; /* [0] is the root */
-};
+struct view_tree;
 
 /* The current position on a path; zeros: the root. */
 struct recursion_place {
@@ -37,10 +24,7 @@ struct recursion_place {
 	uint32_t since;  /* steps since the last round was completed */
 };
 
-void recursion_add(struct recursion *r, uint32_t parent, uint64_t again);
-void recursion_done(struct recursion *r);
-
 /* True if the step `again` completes a round; `at` is then moved back by one round. */
-bool recursion_fold(struct recursion *r, struct recursion_place *at, uint64_t again);
+bool recursion_fold(struct view_tree *t, struct recursion_place *at, uint64_t again);
 
 #endif

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tree_builder: makes the nodes of a call tree from call paths, callers above callees.
+ * tree_builder: makes the nodes of a view_tree from call paths, callers above callees.
  *
- * A struct tree_source describes the paths and builds the nodes. tree_builder_begin() makes the
- * root. tree_builder_node() makes a node of the first level, if there is one.
- * tree_builder_add_path() returns the node of a path and makes missing nodes; it is fast if all
- * paths of one owner are added in succession. Recursion is folded (recursion.h). Functions deeper
- * than TREE_DEPTH_MAX share one node,
- * "[deeper]", above the path's innermost function. tree_builder_end() writes the recursion to the
- * nodes and frees everything except the tree.
+ * tree_builder_begin() makes the root. tree_builder_node() makes a node of the first level, if
+ * there is one. tree_builder_add_path() returns the node of a path and makes missing nodes; it is
+ * fast if all paths of one owner are added in succession. Recursion is folded (recursion.h).
+ * Functions deeper than TREE_DEPTH_MAX share one node, "[deeper]", above the path's innermost
+ * function. tree_builder_end() frees everything except the tree.
  *
  * Nothing fails. One thread. Uses: base, view.
  */
@@ -17,10 +15,11 @@
 
 #include "base/memory/path_tree.h"
 #include "base/memory/vec.h"
-#include "view/tree/tree_links.h"
 #include "view/tree/recursion.h"
 
 #define TREE_DEPTH_MAX 400
+
+struct view_tree;
 
 /* One step down: a function, or a function that is inlined into the step before. */
 struct tree_builder_step {
@@ -35,20 +34,11 @@ struct tree_builder_steps {
 	VEC(struct tree_builder_step) all; /* outermost first */
 };
 
-struct tree_source {
-	uint32_t (*parent)(void *model, uint32_t path); /* the root's path is 0 */
-	/* Appends the steps of the path's last place. */
-	void (*steps)(void *model, uint32_t path, struct tree_builder_steps *out);
-	/* Appends a node to the tree; `step` NULL: the root. */
-	void (*node)(void *model, struct tree_link branch, const struct tree_builder_step *step);
-};
-
+/* The state of a tree while paths are added. */
 struct tree_builder {
-	const struct tree_source *of;
-	void *model;
-	struct path_tree index; /* by function */
-	VEC(uint32_t) depths;   /* per node */
-	struct recursion rounds;
+	struct path_tree index;          /* by function */
+	VEC(uint32_t) depths;            /* per node */
+	VEC(uint64_t) again;             /* per node: of its step; 0 for the root */
 	struct recursion_place *places;  /* per path: its place for the owner that it was last added
 	                                  * for */
 	uint32_t *added;                 /* per path: that owner + 1; 0: none */
@@ -57,17 +47,17 @@ struct tree_builder {
 	bool whole;                      /* nothing is folded, and paths have any depth */
 };
 
-void tree_builder_begin(struct tree_builder *g, const struct tree_source *of, void *model,
-                        size_t paths);
-void tree_builder_end(struct tree_builder *g, struct tree_links tree);
+void tree_builder_begin(struct view_tree *t, size_t paths);
+/* Makes room for this number of nodes at once. */
+void tree_builder_reserve(struct view_tree *t, size_t nodes);
+void tree_builder_end(struct tree_builder *g);
 
 /* The child of `parent` for this step; made if it does not exist. */
-uint32_t tree_builder_node(struct tree_builder *g, uint32_t parent,
+uint32_t tree_builder_node(struct view_tree *t, uint32_t parent,
                            const struct tree_builder_step *step);
 
 /* The node of a path that belongs to `owner` (for example the name of a process); all nodes of an
  * owner are below `first`. */
-uint32_t tree_builder_add_path(struct tree_builder *g, uint32_t owner, uint32_t first,
-                               uint32_t path);
+uint32_t tree_builder_add_path(struct view_tree *t, uint32_t owner, uint32_t first, uint32_t path);
 
 #endif

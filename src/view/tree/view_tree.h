@@ -19,6 +19,7 @@
 #ifndef ASSAY_VIEW_TREE_VIEW_TREE_H
 #define ASSAY_VIEW_TREE_VIEW_TREE_H
 
+#include "base/memory/hash.h"
 #include "view/rows/rows.h"
 #include "view/tree/tree_builder.h"
 
@@ -34,15 +35,18 @@ union view_value {
 	double d;
 };
 
+#define TREE_ROOT 0
+
 struct view_node {
-	struct tree_link branch;
-	uint32_t owner; /* of the first node on the way here; ID_NONE: none */
-	struct {
-		uint64_t function;
-		const char *name;
-		uint32_t of;
-		bool inlined;
-	} step;        /* as in struct tree_builder_step; of the root: zeros */
+	uint32_t parent;            /* for the root: the root itself */
+	uint32_t first_child, next; /* ID_NONE: none; set by view_tree_finish() */
+	uint32_t owner;             /* of the first node on the way here; ID_NONE: none */
+	uint64_t function;          /* this, the name and `of`: as in struct tree_builder_step */
+	const char *name;
+	uint32_t of;
+	uint32_t levels; /* depth of the recursion that begins here; 0: none */
+	uint8_t round;   /* number of functions that call each other in this recursion */
+	bool inlined;
 	bool is_owner; /* a process, not a function */
 	bool empty;    /* neither the node nor a descendant has a value */
 };
@@ -65,6 +69,8 @@ struct view_tree {
 struct view_tree *view_tree_new(const struct view_tree_model *model, void *ctx, size_t paths,
                                 size_t measures);
 void view_tree_free(struct view_tree *t);
+/* Makes room for this number of nodes at once, if it is known. */
+void view_tree_reserve(struct view_tree *t, size_t nodes);
 /* Nothing is folded or cut: each path has nodes of its own. Before the first path. */
 void view_tree_whole(struct view_tree *t);
 
@@ -79,12 +85,33 @@ void view_tree_add(struct view_tree *t, uint32_t node, size_t measure, struct ce
 /* Sums the totals. The columns of `source` must be declared; children are sorted by `by`. */
 void view_tree_finish(struct view_tree *t, const char *const *by, size_t count);
 
+/* The position of a walk; zeros: at the root. */
+struct view_tree_walk {
+	uint32_t node;
+	unsigned depth;
+};
+
+/*
+ * Moves to the next node of a finished tree, depth first and without recursion: a hostile file may
+ * hold very deep paths. `into`: visit the children of this node too. Returns false after the last
+ * node.
+ *
+ *	struct view_tree_walk w = {0};
+ *	do
+ *		shown = ...nodes.items[w.node]...
+ *	while (view_tree_step(t, &w, shown));
+ */
+bool view_tree_step(const struct view_tree *t, struct view_tree_walk *w, bool into);
+
 /* Values of a finished tree. */
 struct cell view_tree_self_of(const struct view_tree *t, uint32_t node, size_t measure);
 struct cell view_tree_total_of(const struct view_tree *t, uint32_t node, size_t measure);
 
 /* Column functions; `argument` is the measure. */
 column_get view_tree_self, view_tree_total;
+
+/* For tree_builder.h: appends a node without children. */
+void view_tree_add_node(struct view_tree *t, uint32_t parent, const struct tree_builder_step *step);
 
 /* Whether the node is shown: it has a value, and a column with `cut` reaches the limit. */
 bool view_tree_shown(const struct view_tree *t, uint32_t node, double limit);

@@ -33,7 +33,7 @@ static inline void report_json(struct report *r, bool nested, struct buf *out)
 
 /* The figures of one node. */
 struct tree_node {
-	struct tree_link branch;
+	uint32_t parent, first_child, next, levels, round;
 	uint32_t id;
 	uint64_t samples, self_samples, blocked_ns;
 	double share;
@@ -56,7 +56,11 @@ static inline const struct tree_node *tree_node_at(const struct view_tree *t, ui
 	static unsigned next;
 	struct tree_node *n = &nodes[next++ % 8];
 
-	*n = (struct tree_node){.branch = t->nodes.items[id].branch,
+	*n = (struct tree_node){.parent = t->nodes.items[id].parent,
+	                        .first_child = t->nodes.items[id].first_child,
+	                        .next = t->nodes.items[id].next,
+	                        .levels = t->nodes.items[id].levels,
+	                        .round = t->nodes.items[id].round,
 	                        .id = id,
 	                        .samples = (uint64_t)tree_figure(t, id, "samples"),
 	                        .self_samples = (uint64_t)tree_figure(t, id, "self_samples"),

@@ -340,8 +340,7 @@ static void filters_choose_paths_of_the_tree(void)
 static uint32_t node_of(const struct view_tree *t, uint32_t parent, uint32_t function)
 {
 	for (uint32_t i = 1; i < t->nodes.count; i++)
-		if (t->nodes.items[i].step.of == function &&
-		    t->nodes.items[i].branch.parent == parent)
+		if (t->nodes.items[i].of == function && t->nodes.items[i].parent == parent)
 			return i;
 	CHECK(!"the node is there");
 	return 0;
@@ -371,11 +370,11 @@ static void recursion_is_folded_and_no_time_is_lost(void)
 	CHECK_EQ(cell_of(t, TREE_ROOT, "total"), 1701);
 	top = node_of(t, TREE_ROOT, f.functions[F_MAIN]);
 	CHECK_EQ(cell_of(t, top, "total"), 1651);
-	CHECK_EQ(t->nodes.items[top].branch.levels, 0);
+	CHECK_EQ(t->nodes.items[top].levels, 0);
 	node = node_of(t, top, f.functions[F_FIB]);
 	CHECK_EQ(cell_of(t, node, "calls"), 7);
-	CHECK_EQ(t->nodes.items[node].branch.levels, 3);
-	CHECK_EQ(t->nodes.items[node].branch.round, 1);
+	CHECK_EQ(t->nodes.items[node].levels, 3);
+	CHECK_EQ(t->nodes.items[node].round, 1);
 	CHECK_EQ(cell_of(t, node, "net"), 70);
 	CHECK_EQ(cell_of(t, node, "total"), 81);
 	/* fib > sort > fib is not two complete rounds: no path moves below another caller. */
@@ -386,8 +385,7 @@ static void recursion_is_folded_and_no_time_is_lost(void)
 	CHECK_EQ(cell_of(t, node, "blocked"), 5000);
 	CHECK_EQ(cell_of(t, TREE_ROOT, "blocked"), 5000);
 	/* The largest total comes first. */
-	CHECK_EQ(t->nodes.items[t->nodes.items[top].branch.first_child].step.of,
-	         f.functions[F_SORT]);
+	CHECK_EQ(t->nodes.items[t->nodes.items[top].first_child].of, f.functions[F_SORT]);
 	CHECK(view_tree_shown(t, top, 0.9));
 	CHECK(!view_tree_shown(t, node_of(t, top, f.functions[F_STRLEN]), 0.05));
 	view_tree_free(t);
@@ -450,7 +448,7 @@ static void deep_paths_need_no_stack(void)
 	CHECK_EQ(row_at(r, 0).total_ns + row_at(r, 1).total_ns, 2 * deep - 1);
 	t = call_tree_new(&of);
 	CHECK(t->nodes.count <= 4);
-	CHECK_EQ(t->nodes.items[1].branch.levels, deep / 2);
+	CHECK_EQ(t->nodes.items[1].levels, deep / 2);
 	CHECK_EQ(cell_of(t, 1, "total"), deep);
 	view_tree_free(t);
 	call_tree_source_done(&of);

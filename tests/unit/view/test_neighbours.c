@@ -38,7 +38,7 @@ static struct cell name_cell(const struct row_source *s, const struct column *c,
 {
 	const struct view_tree *t = s->model;
 
-	return cell_text(row == TREE_ROOT ? "all" : t->nodes.items[row].step.name);
+	return cell_text(row == TREE_ROOT ? "all" : t->nodes.items[row].name);
 }
 
 static struct view_tree *tree_of(struct model *m)

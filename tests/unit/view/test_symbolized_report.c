@@ -86,10 +86,10 @@ static uint32_t node_at(const struct view_tree *t, const char *path)
 	while (*path && at != NAMED_NONE) {
 		size_t length = strcspn(path, "/");
 
-		at = nodes[at].branch.first_child;
-		while (at != NAMED_NONE && (strncmp(nodes[at].step.name, path, length) != 0 ||
-		                            nodes[at].step.name[length]))
-			at = nodes[at].branch.next;
+		at = nodes[at].first_child;
+		while (at != NAMED_NONE &&
+		       (strncmp(nodes[at].name, path, length) != 0 || nodes[at].name[length]))
+			at = nodes[at].next;
 		path += length + (path[length] == '/');
 	}
 	return at;
@@ -105,7 +105,7 @@ static int64_t total_at(const struct view_tree *t, const char *path)
 static void the_tree_adds_up(void)
 {
 	struct report_request o = {.limit = -1, .tree = true};
-	const struct tree_link *branch;
+	const struct view_node *branch;
 	struct symbolized_report *r;
 	struct named_fixture x;
 
@@ -115,7 +115,7 @@ static void the_tree_adds_up(void)
 	CHECK_EQ(total_at(r->tree, ""), 1192);
 	CHECK_EQ(total_at(r->tree, "prog/main"), 1092);
 	CHECK_EQ(total_at(r->tree, "prog/main/rec"), 7);
-	branch = &r->tree->nodes.items[node_at(r->tree, "prog/main/rec")].branch;
+	branch = &r->tree->nodes.items[node_at(r->tree, "prog/main/rec")];
 	CHECK_EQ(branch->levels, 3);
 	CHECK_EQ(branch->round, 1);
 	/* f, g, f: the second round is not complete. */
@@ -156,7 +156,7 @@ static void deep_paths_keep_their_innermost_function(void)
 	has(r->functions, "f0", 0, 30);
 	has(r->functions, "f4999", 30, 30);
 	CHECK_EQ(r->tree->nodes.count, TREE_DEPTH_MAX + 3); /* the root, [deeper], innermost */
-	CHECK_STR(vec_last(&r->tree->nodes)->step.name, "f4999");
+	CHECK_STR(vec_last(&r->tree->nodes)->name, "f4999");
 	CHECK_EQ(vec_last(&r->tree->self)->i, 30);
 	CHECK_EQ(total_at(r->tree, ""), 30);
 	symbolized_report_free(r);

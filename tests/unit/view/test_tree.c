@@ -74,8 +74,7 @@ static void check_sums(const struct view_tree *t, uint64_t samples)
 	for (uint32_t id = 0; id < t->nodes.count; id++) {
 		uint64_t sum = tree_node_at(t, id)->self_samples;
 
-		for (uint32_t c = nodes[id].branch.first_child; c != ID_NONE;
-		     c = nodes[c].branch.next)
+		for (uint32_t c = nodes[id].first_child; c != ID_NONE; c = nodes[c].next)
 			sum += tree_node_at(t, c)->samples;
 		wrong += sum != tree_node_at(t, id)->samples;
 	}
@@ -162,10 +161,10 @@ static void a_function_that_calls_itself_is_one_node(void)
 	check_sums(r->tree, 160);
 	CHECK_EQ(nodes_named(r->tree, "f"), 1);
 	node = node_named(r->tree, "f");
-	CHECK(node && node->branch.levels == DEEP && node->branch.round == 1);
+	CHECK(node && node->levels == DEEP && node->round == 1);
 	CHECK(node && node->samples == 160 && node->self_samples == 100);
 	node = node_named(r->tree, "leaf");
-	CHECK(node && node->samples == 60 && !node->branch.levels);
+	CHECK(node && node->samples == 60 && !node->levels);
 	report_text(r, &to, &out);
 	CHECK(strstr(buf_text(&out), "f  (recursion, 20000 levels)\n") != NULL);
 	CHECK(longest_line(buf_text(&out)) < 120);
@@ -196,9 +195,8 @@ static void functions_that_take_turns_are_one_round(void)
 	check_sums(r->tree, 57);
 	eval = node_named(r->tree, "eval");
 	run = node_named(r->tree, "run");
-	CHECK(eval && eval->branch.levels == 1000 && eval->branch.round == 3 &&
-	      eval->samples == 57);
-	CHECK(run && !run->branch.levels && run->self_samples == 7);
+	CHECK(eval && eval->levels == 1000 && eval->round == 3 && eval->samples == 57);
+	CHECK(run && !run->levels && run->self_samples == 7);
 	CHECK_EQ(nodes_named(r->tree, "eval"), 1);
 	CHECK_EQ(nodes_named(r->tree, "leaf"), 1);
 	report_free(r);
@@ -225,12 +223,12 @@ static void levels_are_those_of_the_longest_run(void)
 	r = report_of(&x);
 	check_sums(r->tree, 7);
 	top = node_named(r->tree, "f");
-	CHECK(top && top->branch.levels == 5 && top->samples == 7 && top->self_samples == 3);
+	CHECK(top && top->levels == 5 && top->samples == 7 && top->self_samples == 3);
 	CHECK_EQ(nodes_named(r->tree, "f"), 2);
 	CHECK_EQ(nodes_named(r->tree, "g"), 1);
 	for (uint32_t id = 0; id < r->tree->nodes.count; id++)
 		if (id != top->id && !strcmp(tree_name(r->tree, id), "f"))
-			CHECK(r->tree->nodes.items[id].branch.levels == 3 &&
+			CHECK(r->tree->nodes.items[id].levels == 3 &&
 			      tree_node_at(r->tree, id)->samples == 4);
 	report_free(r);
 	fixture_done(&x);
@@ -266,7 +264,7 @@ static void a_deep_path_without_recursion_is_cut(void)
 	cut = node_named(r->tree, "[deeper]");
 	last = node_named(r->tree, "leaf");
 	CHECK(cut && cut->samples == 100 && !cut->self_samples);
-	CHECK(last && last->samples == 90 && last->branch.parent == cut->id);
+	CHECK(last && last->samples == 90 && last->parent == cut->id);
 	report_text(r, &to, &out);
 	CHECK(longest_line(buf_text(&out)) < 120);
 	buf_clear(&out);

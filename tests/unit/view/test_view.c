@@ -644,8 +644,8 @@ static uint64_t samples_of_owner(struct fixture *f, const char *name)
 static const struct tree_node *child(const struct view_tree *t, const struct tree_node *node,
                                      const char *name)
 {
-	for (uint32_t i = node ? node->branch.first_child : ID_NONE; i != ID_NONE;
-	     i = t->nodes.items[i].branch.next)
+	for (uint32_t i = node ? node->first_child : ID_NONE; i != ID_NONE;
+	     i = t->nodes.items[i].next)
 		if (!strcmp(tree_name(t, i), name))
 			return tree_node_at(t, i);
 	return NULL;
@@ -662,7 +662,7 @@ static void test_tree(void)
 	all = tree_node_at(r->tree, TREE_ROOT);
 	CHECK_EQ(all->samples, 100);
 	cc1 = child(r->tree, all, "cc1");
-	CHECK(cc1 && cc1->id == all->branch.first_child);
+	CHECK(cc1 && cc1->id == all->first_child);
 	main_node = child(r->tree, cc1, "main");
 	CHECK(main_node && main_node->samples == 75 && main_node->self_samples == 0);
 	work = child(r->tree, main_node, "work");
