@@ -12,6 +12,7 @@ struct view *view_new(const struct profile *profile, struct symbolizer *symbols)
 	v->functions = xcalloc(profile->frames.count + 1, sizeof(*v->functions));
 	v->frame_entries = xcalloc(profile->frames.count + 1, 1);
 	v->entries = xcalloc(profile->paths.count + 1, 1);
+	v->interrupts = xcalloc(profile->rows.count + 1, 1);
 	sample_order_init(&v->order, &profile->axis);
 	return v;
 }
@@ -23,6 +24,7 @@ void view_free(struct view *v)
 	free(v->functions);
 	free(v->frame_entries);
 	free(v->entries);
+	free(v->interrupts);
 	sample_order_done(&v->order);
 	free(v);
 }
@@ -101,6 +103,8 @@ enum kernel_entry view_entry(struct view *v, uint32_t path)
 
 enum view_mode view_mode(struct view *v, const struct profile_row *row)
 {
+	uint8_t *known;
+
 	switch (row->mode) {
 	case PROFILE_USER:
 		return VIEW_USER;
@@ -111,7 +115,10 @@ enum view_mode view_mode(struct view *v, const struct profile_row *row)
 	case PROFILE_UNKNOWN:
 		return VIEW_UNKNOWN;
 	}
-	return kernel_entry_is_interrupt(view_entry(v, row->path)) ? VIEW_IRQ : VIEW_KERNEL;
+	known = &v->interrupts[row - v->profile->rows.items];
+	if (!*known)
+		*known = kernel_entry_is_interrupt(view_entry(v, row->path)) ? 2 : 1;
+	return *known == 2 ? VIEW_IRQ : VIEW_KERNEL;
 }
 
 const char *view_mode_name(enum view_mode mode)

@@ -25,6 +25,8 @@ struct view {
 	                                  * yet */
 	struct sample_order order;       /* of the profile's samples */
 	uint8_t *entries; /* per path node: enum kernel_entry + 1, 0: not determined yet */
+	/* per row of the profile in the kernel: 1: no interrupt, 2: one, 0: not determined yet */
+	uint8_t *interrupts;
 };
 
 struct view *view_new(const struct profile *profile, struct symbolizer *symbols);
@@ -41,6 +43,7 @@ struct frame view_place(const struct view *v, uint32_t frame);
 /* The kind of kernel entry of a path; ENTRY_NONE for user paths and if it is unknown. */
 enum kernel_entry view_entry(struct view *v, uint32_t path);
 
+/* `row` is one of the profile's. */
 enum view_mode view_mode(struct view *v, const struct profile_row *row);
 const char *view_mode_name(enum view_mode mode); /* "user", "kernel", "irq", "idle", ... */
 

@@ -5,22 +5,26 @@
 
 #include <string.h>
 
+#define FLAT_SLOTS (FLAT_KEYS + 1) /* an address takes two slots */
 #define NO_SYMBOL_BIT ((uint64_t)1 << 63)
 
 struct group_memo {
 	uint32_t group; /* group + 1; 0: none yet */
 	uint32_t mode;  /* enum view_mode */
+	uint64_t process;
 };
 
-/* State while grouping: the index from a row's slots to its id, and the texts of source lines. */
+/* State while grouping: the index from a group's key to its id, and the texts of source lines. */
 struct grouping {
 	struct flat *flat;
 	struct id_table index;
+	size_t slot_count;
+	VEC(uint64_t) slots; /* group * slot_count: its key */
 	struct intern lines;
-	size_t slot_bytes;
-	/* If the key depends on frame and mode only: the last group of each frame */
+	/* If the key depends on frame, mode and process only: the last group of each frame */
 	struct group_memo *memo; /* per frame id, NULL: other keys */
-	uint32_t *group_of;      /* per profile row, NULL: not needed */
+	bool by_process;
+	uint32_t *group_of; /* per profile row, NULL: not needed */
 };
 
 bool flat_has_key(const struct flat *f, enum flat_key key)
@@ -109,7 +113,8 @@ static bool slots_equal(const void *ctx, uint32_t id, const void *key)
 {
 	const struct grouping *g = ctx;
 
-	return !memcmp(g->flat->rows.items[id].slots, key, g->slot_bytes);
+	return !memcmp(&g->slots.items[id * g->slot_count], key,
+	               g->slot_count * sizeof(*g->slots.items));
 }
 
 /* Fills the group's key and returns its hash. */
@@ -131,8 +136,7 @@ static uint64_t fill_slots(struct grouping *g, uint32_t row_id, uint32_t frame, 
 			slots[n] = f->view->profile->frames.items[frame].frame.offset;
 		n += key == FLAT_ADDRESS;
 	}
-	g->slot_bytes = n * sizeof(*slots);
-	return hash_bytes(slots, g->slot_bytes);
+	return hash_bytes(slots, n * sizeof(*slots));
 }
 
 static struct flat_row *group_add(struct grouping *g, uint32_t row_id, uint32_t frame)
@@ -147,7 +151,8 @@ static struct flat_row *group_add(struct grouping *g, uint32_t row_id, uint32_t 
 		return &f->rows.items[id];
 	id_table_add(&g->index, hash, (uint32_t)f->rows.count);
 	added = vec_add(&f->rows);
-	memcpy(added->slots, slots, sizeof(slots));
+	for (size_t i = 0; i < g->slot_count; i++)
+		vec_push(&g->slots, slots[i]);
 	added->example = row_id;
 	added->frame = frame;
 	added->mark = ID_NONE;
@@ -159,15 +164,17 @@ static struct flat_row *group_row(struct grouping *g, uint32_t row_id, uint32_t 
 	const struct profile_row *row = &g->flat->view->profile->rows.items[row_id];
 	struct group_memo *memo = g->memo && frame != ID_NONE ? &g->memo[frame] : NULL;
 	struct flat_row *group;
+	uint64_t process;
 	uint32_t mode;
 
 	if (!memo)
 		return group_add(g, row_id, frame);
 	mode = (uint32_t)mode_slot(g->flat->view, row, frame);
-	if (memo->group && memo->mode == mode)
+	process = g->by_process ? process_slot(g->flat->view, row, FLAT_PROCESS) : 0;
+	if (memo->group && memo->mode == mode && memo->process == process)
 		return &g->flat->rows.items[memo->group - 1];
 	group = group_add(g, row_id, frame);
-	*memo = (struct group_memo){(uint32_t)(group - g->flat->rows.items) + 1, mode};
+	*memo = (struct group_memo){(uint32_t)(group - g->flat->rows.items) + 1, mode, process};
 	return group;
 }
 
@@ -290,11 +297,12 @@ static void fill_intervals(struct grouping *g, const struct selection *s)
 	free(groups);
 }
 
-/* Only keys that depend on frame and mode can be cached per frame. */
+/* Only keys that depend on frame, mode and process can be cached per frame. */
 static bool is_memorable(const struct flat_request *request)
 {
 	for (size_t i = 0; i < request->key_count; i++)
-		if (!is_frame_key(request->keys[i]) && request->keys[i] != FLAT_MODE)
+		if (!is_frame_key(request->keys[i]) && request->keys[i] != FLAT_MODE &&
+		    request->keys[i] != FLAT_PROCESS)
 			return false;
 	return true;
 }
@@ -308,6 +316,8 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 	f->request = *request;
 	f->base_samples = s->base_samples;
 	f->base_weight = s->base_weight;
+	g.slot_count = f->request.key_count + flat_has_key(f, FLAT_ADDRESS);
+	g.by_process = flat_has_key(f, FLAT_PROCESS);
 	intern_init(&g.lines);
 	if (is_memorable(request))
 		g.memo = xcalloc(v->profile->frames.count + 1, sizeof(*g.memo));
@@ -329,6 +339,7 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 		free(g.group_of);
 	free(g.memo);
 	id_table_done(&g.index);
+	vec_done(&g.slots);
 	intern_done(&g.lines);
 	return f;
 }

@@ -14,8 +14,6 @@
 #include "base/memory/buf.h"
 #include "view/request.h"
 
-#define FLAT_SLOTS (FLAT_KEYS + 1) /* an address takes two slots */
-
 struct flat_request {
 	enum flat_key keys[FLAT_KEYS];
 	size_t key_count;
@@ -26,7 +24,6 @@ struct flat_request {
 };
 
 struct flat_row {
-	uint64_t slots[FLAT_SLOTS];
 	uint32_t example;                     /* the first profile row of this group */
 	uint32_t frame;                       /* a frame of this group, ID_NONE: the path is
 	                                       * empty */
