@@ -364,6 +364,19 @@ void flat_intervals(struct flat *f, const struct selection *s, const size_t *row
 	free(groups);
 }
 
+void flat_keep(struct flat *f, const size_t *rows, size_t count)
+{
+	struct flat_row *kept = xcalloc(count + 1, sizeof(*kept));
+
+	for (size_t i = 0; i < count; i++)
+		kept[i] = f->rows.items[rows[i]];
+	free(f->rows.items);
+	f->rows.items = kept;
+	f->rows.count = f->rows.room = count;
+	free(f->group_of);
+	f->group_of = NULL;
+}
+
 void flat_free(struct flat *f)
 {
 	if (!f)

@@ -56,6 +56,9 @@ void flat_free(struct flat *f);
 /* Computes low and high of these rows alone, which is faster than for all rows. */
 void flat_intervals(struct flat *f, const struct selection *s, const size_t *rows, size_t count);
 
+/* Keeps these rows alone, in this order. */
+void flat_keep(struct flat *f, const size_t *rows, size_t count);
+
 /* A time as a share of the selection's base; by the samples if the base has no time. */
 double flat_share(const struct flat *f, uint64_t weight, uint64_t samples);
 

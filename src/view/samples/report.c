@@ -3,6 +3,7 @@
 
 #include "base/process/helper_thread.h"
 #include "base/memory/xalloc.h"
+#include "view/samples/report_summary.h"
 
 #include <errno.h>
 #include <string.h>
@@ -299,6 +300,9 @@ static void build(struct report *r)
 	observe(r);
 	stacks_of(r->view, &r->selection, &r->stacks);
 	r->paths = count_paths(r);
+	/* Before the tables: it needs much memory, but only while it is made. */
+	if (o->reader.program || o->reader.summary)
+		r->reasons = report_reasons(r->view, &r->selection);
 	r->processes = processes_new(r->view, &r->selection, wants_intervals(r));
 	r->functions = flat_new(r->view, &r->selection, &functions);
 	if (wants_tables(o)) {
@@ -354,6 +358,7 @@ void report_free(struct report *r)
 	account_view_free(r->account);
 	timeline_free(r->timeline);
 	processes_free(r->processes);
+	flat_free(r->reasons);
 	flat_free(r->functions);
 	flat_free(r->kernel);
 	flat_free(r->rows);

@@ -50,6 +50,7 @@ struct report {
 	uint64_t paths; /* number of different paths of the selected samples */
 	struct processes *processes;
 	struct timeline *timeline; /* NULL: the time is not known, or too short */
+	struct flat *reasons;      /* of the summary; NULL: not made yet */
 	struct flat *functions;    /* image, function, mode */
 	struct flat *kernel;       /* all kernel time, interrupts included; NULL: none */
 	VEC(struct report_process) tables;

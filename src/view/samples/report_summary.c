@@ -29,9 +29,7 @@
 struct report_summing {
 	const struct report *report;
 	struct summary *summary;
-	struct flat *flat; /* by process, image, function and mode */
-	size_t largest[SUMMARY_REASONS];
-	size_t count;
+	const struct flat *reasons;
 	const char *process; /* the largest that is not idle; NULL: there is none */
 };
 
@@ -95,9 +93,9 @@ static void mode_parts(struct report_summing *g)
 	uint64_t weights[sizeof(names) / sizeof(*names)] = {0};
 	uint64_t samples[sizeof(names) / sizeof(*names)] = {0};
 
-	vec_each (row, &g->flat->rows) {
-		weights[flat_mode(g->flat, row)] += row->weight;
-		samples[flat_mode(g->flat, row)] += row->samples;
+	vec_each (row, &r->functions->rows) {
+		weights[flat_mode(r->functions, row)] += row->weight;
+		samples[flat_mode(r->functions, row)] += row->samples;
 	}
 	g->summary->parts_label = "samples";
 	g->summary->unit = &unit_count;
@@ -106,7 +104,7 @@ static void mode_parts(struct report_summing *g)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (samples[i])
 			summary_part(g->summary, names[i], names[i], cell_int((int64_t)samples[i]),
-			             flat_share(g->flat, weights[i], samples[i]));
+			             flat_share(r->functions, weights[i], samples[i]));
 }
 
 /* Idle time has a part of its own. */
@@ -147,19 +145,31 @@ static char *cell_of(const struct report_summing *g, const struct flat_row *row,
 	struct buf text = {0};
 	char *copy;
 
-	flat_cell(g->flat, row, key, true, &text);
+	flat_cell(g->reasons, row, key, true, &text);
 	copy = xstrdup(buf_text(&text));
 	buf_done(&text);
 	return copy;
 }
 
+struct flat *report_reasons(struct view *v, const struct selection *s)
+{
+	static const struct flat_request request = {
+	        .keys = {FLAT_PROCESS, FLAT_IMAGE, FLAT_FUNCTION, FLAT_MODE},
+	        .key_count = 4,
+	        .groups = true};
+	struct flat *f = flat_new(v, s, &request);
+	size_t largest[SUMMARY_REASONS];
+	size_t count = summary_largest(f->rows.count, busy_share, f, largest);
+
+	flat_intervals(f, s, largest, count);
+	flat_keep(f, largest, count);
+	return f;
+}
+
 static void reasons(struct report_summing *g)
 {
 	g->summary->share_title = "of samples";
-	g->count = summary_largest(g->flat->rows.count, busy_share, g->flat, g->largest);
-	flat_intervals(g->flat, &g->report->selection, g->largest, g->count);
-	for (size_t i = 0; i < g->count; i++) {
-		const struct flat_row *row = &g->flat->rows.items[g->largest[i]];
+	vec_each (row, &g->reasons->rows) {
 		struct summary_reason *reason = summary_reason(g->summary, row->share);
 
 		reason->low = row->low;
@@ -220,8 +230,8 @@ static void sample_limits(const struct report_summing *g)
 	struct buf text = {0};
 	double share;
 
-	vec_each (row, &g->flat->rows) {
-		if (flat_mode(g->flat, row) == VIEW_IDLE)
+	vec_each (row, &r->functions->rows) {
+		if (flat_mode(r->functions, row) == VIEW_IDLE)
 			continue;
 		busy += row->samples;
 		if (row->frame != ID_NONE && view_function(r->view, row->frame)->named)
@@ -240,7 +250,7 @@ static void sample_limits(const struct report_summing *g)
 	if (busy && r->elapsed_ns && r->elapsed_ns < ENOUGH_NS)
 		summary_limit(g->summary, "short", (double)r->elapsed_ns, "a short recording (%s)",
 		              buf_text(&text));
-	share = flat_share(g->flat, weight, nameless);
+	share = flat_share(r->functions, weight, nameless);
 	if (share >= NAMELESS_SHARE)
 		summary_limit(g->summary, "no_symbols", share, "%.1f %% is in code without symbols",
 		              100 * share);
@@ -283,12 +293,12 @@ static const struct summary_reason *in_a_file(const struct report_summing *g)
 {
 	const struct profile *p = g->report->view->profile;
 
-	for (size_t i = 0; i < g->count; i++) {
-		const struct flat_row *row = &g->flat->rows.items[g->largest[i]];
+	for (size_t i = 0; i < g->reasons->rows.count; i++) {
+		const struct flat_row *row = &g->reasons->rows.items[i];
 		uint32_t image = row->frame == ID_NONE ? IMAGE_ID_UNKNOWN
 		                                       : p->frames.items[row->frame].frame.image;
 
-		if (row->share >= NEXT_SHARE && flat_mode(g->flat, row) == VIEW_USER &&
+		if (row->share >= NEXT_SHARE && flat_mode(g->reasons, row) == VIEW_USER &&
 		    view_function(g->report->view, row->frame)->named &&
 		    *image_path(&p->images, image) == '/')
 			return &g->summary->reasons.items[i];
@@ -343,16 +353,12 @@ static void next(const struct report_summing *g)
 void report_summary(struct document *d, const struct report *r,
                     const struct document_reader *reader)
 {
-	static const struct flat_request request = {
-	        .keys = {FLAT_PROCESS, FLAT_IMAGE, FLAT_FUNCTION, FLAT_MODE},
-	        .key_count = 4,
-	        .groups = true};
-	struct report_summing g = {.report = r};
+	struct flat *made = r->reasons ? NULL : report_reasons(r->view, &r->selection);
+	struct report_summing g = {.report = r, .reasons = made ? made : r->reasons};
 	struct summary s;
 
 	summary_init(&s, reader, &unit_time, "ns");
 	g.summary = &s;
-	g.flat = flat_new(r->view, &r->selection, &request);
 	recorded(r, &s.recorded);
 	if (r->account->present)
 		account_parts(&g);
@@ -364,5 +370,5 @@ void report_summary(struct document *d, const struct report *r,
 	next(&g);
 	summary_write(&s, d);
 	summary_done(&s);
-	flat_free(g.flat);
+	flat_free(made);
 }

@@ -9,6 +9,8 @@
 #include "view/document/document.h"
 #include "view/samples/report.h"
 
+/* The functions with the most busy samples, by process, largest first; to be freed. */
+struct flat *report_reasons(struct view *v, const struct selection *s);
 void report_summary(struct document *d, const struct report *r,
                     const struct document_reader *reader);
 
