@@ -17,8 +17,7 @@ void table_init(struct table *t, const struct text_style *style)
 
 void table_done(struct table *t)
 {
-	vec_each (cell, &t->cells)
-		free(*cell);
+	buf_done(&t->texts);
 	vec_done(&t->cells);
 	vec_done(&t->columns);
 	vec_done(&t->kinds);
@@ -33,19 +32,31 @@ void table_column(struct table *t, const char *title, enum table_align align)
 		vec_push(&t->columns, column);
 }
 
+/* Width on the screen: one place per character. */
+static size_t text_width(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
 void table_row(struct table *t, enum table_kind kind)
 {
 	while (t->cells.count < t->kinds.count * t->columns.count)
-		vec_push(&t->cells, xstrdup(""));
+		table_text(t, "");
 	vec_push(&t->kinds, kind);
 }
 
 void table_text(struct table *t, const char *text)
 {
-	struct buf clean = {0};
+	struct table_cell cell = {.at = t->texts.size};
 
-	text_clean(&clean, text);
-	vec_push(&t->cells, clean.data ? clean.data : xstrdup(""));
+	text_clean(&t->texts, text);
+	buf_putc(&t->texts, '\0');
+	cell.width = text_width(t->texts.data + cell.at);
+	vec_push(&t->cells, cell);
 }
 
 void table_bar(struct table *t, double share)
@@ -58,16 +69,6 @@ void table_bar(struct table *t, double share)
 		buf_pad(&text, '*', (size_t)lround(fmin(share, 1) * BAR_WIDTH));
 	table_text(t, buf_text(&text));
 	buf_done(&text);
-}
-
-/* Width on the screen: one place per character. */
-static size_t text_width(const char *text)
-{
-	size_t n = 0;
-
-	for (; *text; text++)
-		n += ((unsigned char)*text & 0xc0) != 0x80;
-	return n;
 }
 
 /* `width` is the width of the text. */
@@ -90,11 +91,12 @@ static void add_cut(struct buf *out, const char *text, size_t width, size_t room
 	buf_putc(out, '~');
 }
 
-static const char *cell_at(const struct table *t, size_t row, size_t column)
+/* NULL: the row ends before the column. */
+static const struct table_cell *cell_at(const struct table *t, size_t row, size_t column)
 {
 	size_t i = row * t->columns.count + column;
 
-	return i < t->cells.count ? t->cells.items[i] : "";
+	return i < t->cells.count ? &t->cells.items[i] : NULL;
 }
 
 static void print_line(const struct table *t, const size_t *widths, const char *dress, bool titles,
@@ -106,8 +108,10 @@ static void print_line(const struct table *t, const size_t *widths, const char *
 	start = out->size;
 	for (size_t c = 0; c < columns; c++) {
 		const struct table_column *column = &t->columns.items[c];
-		const char *text = titles ? column->title : cell_at(t, row, c);
-		size_t whole = text_width(text), width = whole < widths[c] ? whole : widths[c];
+		const struct table_cell *cell = titles ? NULL : cell_at(t, row, c);
+		const char *text = cell ? t->texts.data + cell->at : titles ? column->title : "";
+		size_t whole = cell ? cell->width : text_width(text);
+		size_t width = whole < widths[c] ? whole : widths[c];
 		size_t gap = GAP * (c > 0);
 		bool colour = t->style->colour && column->align == TABLE_BAR && width;
 
@@ -165,9 +169,10 @@ static size_t *measure(const struct table *t)
 		if (t->columns.items[c].align == TABLE_BAR && widths[c] < BAR_WIDTH)
 			widths[c] = BAR_WIDTH;
 		for (size_t r = 0; r < t->kinds.count; r++) {
-			size_t width = text_width(cell_at(t, r, c));
+			const struct table_cell *cell = cell_at(t, r, c);
 
-			widths[c] = width > widths[c] ? width : widths[c];
+			if (cell && cell->width > widths[c])
+				widths[c] = cell->width;
 		}
 	}
 	return widths;
@@ -224,9 +229,7 @@ void table_flush(struct table *t, struct buf *out)
 	size_t *widths = widths_of(t);
 
 	print_lines(t, widths, out);
-	vec_each (cell, &t->cells)
-		free(*cell);
-	t->cells.count = t->kinds.count = 0;
+	t->texts.size = t->cells.count = t->kinds.count = 0;
 	t->widths.count = 0;
 	for (size_t c = 0; c < t->columns.count; c++)
 		vec_push(&t->widths, widths[c]);

@@ -37,7 +37,12 @@ struct table {
 	const struct text_style *style;
 	bool squeezed; /* set it after table_init() */
 	VEC(struct table_column) columns;
-	VEC(char *) cells;
+	struct buf texts; /* of the cells, each with a terminating 0 */
+	VEC(struct table_cell {
+		size_t at;    /* in `texts` */
+		size_t width; /* on the screen */
+	})
+	cells;
 	VEC(enum table_kind) kinds; /* per row */
 	VEC(size_t)
 	widths; /* widths of the rows that table_flush() printed; empty: none

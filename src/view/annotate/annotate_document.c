@@ -178,10 +178,17 @@ enum annotate_cell {
 	CELL_SOURCE,
 };
 
-static struct cell bytes_of(const struct annotate_line *line, struct buf *text)
+/* A function may have a million instructions: no printf for each byte. */
+static struct cell bytes_of(const struct annotate_line *line, bool spaced, struct buf *text)
 {
-	for (uint32_t i = 0; line->bytes && i < line->size; i++)
-		buf_addf(text, "%s%02x", i ? " " : "", line->bytes[i]);
+	static const char digits[] = "0123456789abcdef";
+
+	for (uint32_t i = 0; line->bytes && i < line->size; i++) {
+		const char byte[] = {' ', digits[line->bytes[i] >> 4], digits[line->bytes[i] & 15]};
+		bool space = spaced && i;
+
+		buf_add(text, byte + !space, 2 + space);
+	}
 	return cell_text(buf_text(text));
 }
 
@@ -209,7 +216,7 @@ static struct cell line_cell(const struct row_source *s, const struct column *c,
 	case CELL_ADDRESS:
 		return cell_int((int64_t)line->address);
 	case CELL_BYTES:
-		return bytes_of(line, text);
+		return bytes_of(line, true, text);
 	case CELL_FILE:
 		return text_or_none(line->file);
 	case CELL_LINE:
@@ -232,10 +239,8 @@ static void code_json(const struct row_source *s, const struct column *c, uint32
 	const struct annotate_line *line = line_of(s, row);
 	struct buf bytes = {0};
 
-	for (uint32_t i = 0; line->bytes && i < line->size; i++)
-		buf_addf(&bytes, "%02x", line->bytes[i]);
 	json_kbool(j, "boundary", line->bytes != NULL);
-	json_kstr(j, "bytes", buf_text(&bytes));
+	json_kstr(j, "bytes", bytes_of(line, false, &bytes).s);
 	buf_done(&bytes);
 }
 

@@ -70,6 +70,18 @@ static void add_undecoded(struct disassembly *out, const uint8_t **bytes, size_t
 	++*address;
 }
 
+/* "mov %rax, %rbx"; without printf, which takes a tenth of the time of all. */
+static char *text_of(const cs_insn *insn)
+{
+	size_t name = strlen(insn->mnemonic), operands = strlen(insn->op_str);
+	char *text = xmalloc(name + operands + 2);
+
+	memcpy(text, insn->mnemonic, name);
+	text[name] = operands ? ' ' : '\0';
+	memcpy(text + name + 1, insn->op_str, operands + 1);
+	return text;
+}
+
 static void add_decoded(csh engine, const struct symbol_code *code, const cs_insn *insn,
                         struct disassembly *out)
 {
@@ -80,7 +92,7 @@ static void add_decoded(csh engine, const struct symbol_code *code, const cs_ins
 	i->decoded = true;
 	i->branch = code->machine == CODE_ARM64 ? find_target_arm64(engine, insn, &i->target)
 	                                        : find_target_x86(engine, insn, &i->target);
-	i->text = xasprintf("%s%s%s", insn->mnemonic, *insn->op_str ? " " : "", insn->op_str);
+	i->text = text_of(insn);
 }
 
 int disassemble(const struct symbol_code *code, struct disassembly *out, struct error *err)
