@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/confidence/confidence.h"
 
+#include "base/statistics/distributions.h"
+
 #include <math.h>
 
 #define Z95 1.959964
@@ -306,18 +308,6 @@ static void count_track(struct confidence_count *c, uint32_t track)
 	c->touched.count = 0;
 }
 
-/* Student's t at 97.5 %, by its expansion around the normal distribution; accurate from 4 degrees
- * of freedom. */
-static double t_quantile(double degrees)
-{
-	const double z = Z95, z3 = z * z * z, z5 = z3 * z * z;
-
-	if (!(degrees < 1e6))
-		return z;
-	degrees = fmax(degrees, 3);
-	return z + (z3 + z) / (4 * degrees) + (5 * z5 + 16 * z3 + 3 * z) / (96 * degrees * degrees);
-}
-
 /* The variance over slices of time, all CPUs together. */
 static double slice_variance(const struct confidence_count *c, const struct confidence_tally *t,
                              double p)
@@ -376,7 +366,7 @@ static void conclude(const struct confidence_count *c, const struct confidence_t
 	out->share = (double)out->samples / (double)base;
 	out->variance = v / n / n;
 	effective = fmax(out->share * (1 - out->share) / out->variance, 1);
-	wilson(out, effective, t_quantile(degrees));
+	wilson(out, effective, student_quantile(0.975, fmax(degrees, 3)));
 }
 
 /* Counts the samples in the base from the rows; the tracks should add up to the same number. */
@@ -431,15 +421,6 @@ static int by_difference(const void *a, const void *b)
 	return x->group < y->group ? -1 : x->group > y->group;
 }
 
-/* The normal distribution's quantile for a small upper tail (Abramowitz and Stegun 26.2.23). */
-static double z_quantile(double tail)
-{
-	double t = sqrt(-2 * log(tail));
-
-	return t - (2.515517 + 0.802853 * t + 0.010328 * t * t) /
-	                   (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t * t * t);
-}
-
 /*
  * The witness has few samples, and may itself be nearly synchronized; its cycles then show too
  * little of its scatter. Its variance is at least that of four times as many independent samples.
@@ -476,7 +457,8 @@ size_t confidence_steps(const struct confidence_input *in, uint8_t witness,
 		double z = off / sqrt(clock[i].variance + witness_variance(&other[i], seen));
 		struct confidence_step step = {i, clock[i].share, other[i].share, z};
 
-		if (is_compared(&clock[i], &other[i]) && z > z_quantile(STEP_ALARM / 2 / compared))
+		if (is_compared(&clock[i], &other[i]) &&
+		    normal_above(z) < STEP_ALARM / 2 / compared)
 			vec_push(&found, step);
 	}
 	if (found.count)

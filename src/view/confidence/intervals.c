@@ -3,21 +3,11 @@
 
 #include "base/memory/sorted.h"
 #include "base/memory/xalloc.h"
+#include "base/statistics/samples.h"
 
 #include <math.h>
 
 const double intervals_percentiles[INTERVALS_PERCENTILES] = {1, 5, 25, 50, 75, 95, 99};
-
-/* Interpolates between the two nearest values of a sorted list; `at` is 0 to 1. */
-static double quantile(const double *sorted, size_t count, double at)
-{
-	double place = at * (double)(count - 1);
-	size_t below = (size_t)place;
-
-	if (below + 1 >= count)
-		return sorted[count - 1];
-	return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
-}
 
 static void figures(const double *sorted, size_t count, struct intervals_figures *f)
 {
@@ -35,9 +25,10 @@ static void figures(const double *sorted, size_t count, struct intervals_figures
 	f->min_ns = sorted[0];
 	f->max_ns = sorted[count - 1];
 	for (size_t i = 0; i < INTERVALS_PERCENTILES; i++)
-		f->percentiles_ns[i] = quantile(sorted, count, intervals_percentiles[i] / 100);
+		f->percentiles_ns[i] =
+		        sorted_quantile(sorted, count, intervals_percentiles[i] / 100);
 	for (size_t i = 0; i <= INTERVALS_CURVE; i++)
-		f->curve_ns[i] = quantile(sorted, count, (double)i / INTERVALS_CURVE);
+		f->curve_ns[i] = sorted_quantile(sorted, count, (double)i / INTERVALS_CURVE);
 }
 
 /* Bins of equal width over the trimmed range; values outside are counted in the first and last
