@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/diff/diff_runs.h"
+
+#include "base/memory/xalloc.h"
+
+#include <stdlib.h>
+
+void diff_runs_init(struct diff_runs *t)
+{
+	*t = (struct diff_runs){0};
+	intern_init(&t->texts);
+	vec_push(&t->paths, (struct diff_path){.row = ID_NONE});
+}
+
+void diff_runs_done(struct diff_runs *t)
+{
+	vec_each (run, &t->runs) {
+		free(run->name);
+		vec_done(&run->paths);
+		vec_done(&run->windows);
+	}
+	vec_done(&t->runs);
+	vec_done(&t->paths);
+	vec_done(&t->rows);
+	id_table_done(&t->row_index);
+	path_tree_done(&t->path_index);
+	intern_done(&t->texts);
+}
+
+uint32_t diff_runs_add(struct diff_runs *t, enum diff_side side, const char *name, double work)
+{
+	vec_push(&t->runs,
+	         (struct diff_run){.name = xstrdup(name), .work = work, .side = (uint8_t)side});
+	t->count[side]++;
+	return (uint32_t)t->runs.count - 1;
+}
+
+static bool same_row(const void *ctx, uint32_t id, const void *key)
+{
+	const struct diff_runs *t = ctx;
+	const struct diff_row *a = &t->rows.items[id], *b = key;
+
+	return a->function == b->function && a->image == b->image && a->mode == b->mode;
+}
+
+uint32_t diff_runs_row(struct diff_runs *t, const char *function, const char *image,
+                       const char *mode, enum diff_class class)
+{
+	struct diff_row row = {intern_add(&t->texts, function), intern_add(&t->texts, image),
+	                       intern_add(&t->texts, mode), (uint8_t) class};
+	uint64_t hash = hash_pair(hash_pair(row.function, row.image), row.mode);
+	uint32_t id = id_table_find(&t->row_index, hash, same_row, t, &row);
+
+	if (id == ID_NONE) {
+		id = (uint32_t)t->rows.count;
+		vec_push(&t->rows, row);
+		id_table_add(&t->row_index, hash, id);
+	}
+	return id;
+}
+
+uint32_t diff_runs_path(struct diff_runs *t, uint32_t parent, uint32_t row)
+{
+	uint32_t next = (uint32_t)t->paths.count;
+	uint32_t id = path_tree_step(&t->path_index, parent, row, next);
+
+	if (id == next) {
+		vec_push(&t->paths, (struct diff_path){parent, row});
+		t->call_paths |= parent != DIFF_NO_PATH;
+	}
+	return id;
+}
+
+void diff_run_count(struct diff_runs *t, uint32_t run, uint32_t path, int window, double count,
+                    double cpu_ns)
+{
+	struct diff_run *r = &t->runs.items[run];
+	size_t place = (size_t)t->paths.items[path].row * DIFF_WINDOWS + (size_t)window;
+
+	while (r->paths.count <= path)
+		vec_push(&r->paths, (struct diff_sum){0});
+	r->paths.items[path].count += count;
+	r->paths.items[path].cpu_ns += cpu_ns;
+	if (window < 0)
+		return;
+	while (r->windows.count <= place)
+		vec_push(&r->windows, 0);
+	r->windows.items[place] += (float)count;
+	r->windowed = true;
+}

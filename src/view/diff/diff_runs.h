@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * diff_runs: the runs of two sides that are compared, as tables of functions.
+ *
+ * A run is one measurement of one piece of work: a recording, a file of call paths, a range of a
+ * store. Its table has the own CPU time of each row; a row is a function in a file in one mode. The
+ * rows of all runs are matched by their texts. Without call paths each path is one row.
+ *
+ *	diff_runs_init(t);
+ *	run = diff_runs_add(t, DIFF_A, "before.data", work);
+ *	row = diff_runs_row(t, "memcpy", "libc.so.6", "user", DIFF_USER);
+ *	path = diff_runs_path(t, DIFF_NO_PATH, row);
+ *	diff_run_count(t, run, path, window, samples, cpu_ns);
+ *
+ * Runs are added in the order of time within a side: the n-th run of A and the n-th run of B are
+ * one block if both sides have equally many runs. Nothing fails. One thread. Uses: base.
+ */
+#ifndef ASSAY_VIEW_DIFF_DIFF_RUNS_H
+#define ASSAY_VIEW_DIFF_DIFF_RUNS_H
+
+#include "base/memory/intern.h"
+#include "base/memory/path_tree.h"
+#include "base/memory/vec.h"
+
+enum diff_side { DIFF_A, DIFF_B, DIFF_SIDES };
+
+/* Rows of a class have similar scatter between runs. */
+enum diff_class { DIFF_USER, DIFF_KERNEL, DIFF_INTERRUPT, DIFF_CLASSES };
+
+#define DIFF_NO_PATH 0
+/* Windows are equal parts of a run's time, the same number in each run. */
+#define DIFF_WINDOWS 20
+
+struct diff_row {
+	uint32_t function, image, mode; /* ids in texts */
+	uint8_t class;                  /* enum diff_class */
+};
+
+struct diff_path {
+	uint32_t parent; /* path; DIFF_NO_PATH: none */
+	uint32_t row;
+};
+
+struct diff_sum {
+	double count;  /* samples; calls if the times are exact */
+	double cpu_ns; /* own CPU time */
+};
+
+struct diff_run {
+	char *name;
+	double work; /* > 0 */
+	uint8_t side;
+	bool windowed;              /* the windows of its samples are known */
+	VEC(struct diff_sum) paths; /* by path; paths beyond the end have no samples */
+	VEC(float) windows;         /* by row and window: samples; if windowed */
+};
+
+struct diff_runs {
+	struct intern texts;
+	VEC(struct diff_row) rows;
+	VEC(struct diff_path) paths; /* [0] is no path */
+	VEC(struct diff_run) runs;
+	size_t count[DIFF_SIDES];
+	bool exact;            /* times were measured, not sampled */
+	bool call_paths;       /* some paths have parents */
+	const char *work_unit; /* "run", "request", "s"; NULL: "run" */
+	struct id_table row_index;
+	struct path_tree path_index;
+};
+
+void diff_runs_init(struct diff_runs *t);
+void diff_runs_done(struct diff_runs *t);
+
+/* The index of the new run. */
+uint32_t diff_runs_add(struct diff_runs *t, enum diff_side side, const char *name, double work);
+uint32_t diff_runs_row(struct diff_runs *t, const char *function, const char *image,
+                       const char *mode, enum diff_class class);
+uint32_t diff_runs_path(struct diff_runs *t, uint32_t parent, uint32_t row);
+/* Adds to the path's sums. window: 0 to DIFF_WINDOWS - 1, or -1 if the time is not known. */
+void diff_run_count(struct diff_runs *t, uint32_t run, uint32_t path, int window, double count,
+                    double cpu_ns);
+
+#endif
