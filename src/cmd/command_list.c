@@ -3,11 +3,11 @@
 #include "cmd/cli/command.h"
 
 extern const struct command cmd_start, cmd_status, cmd_snapshot, cmd_stop;
-extern const struct command cmd_record, cmd_report, cmd_annotate, cmd_intervals, cmd_calls,
-        cmd_tags, cmd_doctor, cmd_export, cmd_help, cmd_sql;
+extern const struct command cmd_record, cmd_report, cmd_annotate, cmd_diff, cmd_intervals,
+        cmd_calls, cmd_tags, cmd_doctor, cmd_export, cmd_help, cmd_sql;
 
 const struct command *const commands[] = {
-        &cmd_record, &cmd_start,    &cmd_status,    &cmd_snapshot, &cmd_stop,
-        &cmd_report, &cmd_annotate, &cmd_intervals, &cmd_calls,    &cmd_tags,
-        &cmd_sql,    &cmd_export,   &cmd_doctor,    &cmd_help,     NULL,
+        &cmd_record,   &cmd_start,  &cmd_status,    &cmd_snapshot, &cmd_stop, &cmd_report,
+        &cmd_annotate, &cmd_diff,   &cmd_intervals, &cmd_calls,    &cmd_tags, &cmd_sql,
+        &cmd_export,   &cmd_doctor, &cmd_help,      NULL,
 };

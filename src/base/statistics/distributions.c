@@ -196,6 +196,43 @@ double chi_square_above(double x, double degrees)
 	return x > 0 ? incomplete_gamma(x / 2, degrees / 2, true) : 1;
 }
 
+/* Both add terms up to x = 20, where the asymptotic series has full precision. */
+double digamma(double x)
+{
+	double sum = 0, r;
+
+	for (; x < 20; x++)
+		sum -= 1 / x;
+	r = 1 / (x * x);
+	return sum + log(x) - 1 / (2 * x) -
+	       r * (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r / 240)));
+}
+
+double trigamma(double x)
+{
+	double sum = 0, r;
+
+	for (; x < 20; x++)
+		sum += 1 / (x * x);
+	r = 1 / (x * x);
+	return sum + 1 / x + r / 2 + r / x * (1.0 / 6 - r * (1.0 / 30 - r * (1.0 / 42 - r / 30)));
+}
+
+double trigamma_inverse(double y)
+{
+	double low = 1e-8, high = 1e8;
+
+	for (int i = 0; i < 100 && high > low * (1 + 1e-14); i++) {
+		double middle = sqrt(low * high);
+
+		if (trigamma(middle) > y)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* --- quantiles, by bisection between two bounds with the quantile between them --- */
 
 struct curve {

@@ -35,4 +35,11 @@ double beta_quantile(double p, double a, double b);
 double binomial_at_most(double hits, double tries, double p);
 double binomial_at_least(double hits, double tries, double p);
 
+/* The first and second derivative of the logarithm of the gamma function, for x > 0; for a
+ * logarithm of a chi-square value they are its mean and variance. trigamma_inverse(trigamma(x)) =
+ * x. */
+double digamma(double x);
+double trigamma(double x);
+double trigamma_inverse(double y);
+
 #endif

@@ -66,7 +66,6 @@ static const struct {
         {"script",
          "'assay sql' reads samples as tables, 'assay export' writes them for other tools"},
         {"trace", "'assay tags trace' prints the calls of a command recorded by 'assay tags'"},
-        {"diff", "the table diff() of 'assay sql' compares two time ranges of a store"},
 };
 
 int command_unknown(const char *name)

@@ -49,7 +49,7 @@ struct diff_change {
 	struct diff_estimate e;
 	double beside;       /* ratio / the median ratio of all rows */
 	uint32_t moved;      /* the row of the nearest caller whose total did not change; ID_NONE */
-	bool moved_in_image; /* no call paths: the sum of its file did not change */
+	bool moved_in_image; /* no call paths: the changes of its file cancel each other */
 };
 
 /* A call path inside a changed function. */
@@ -61,13 +61,14 @@ struct diff_path_change {
 struct diff {
 	const struct diff_runs *runs;
 	struct diff_options options;
-	uint8_t strength; /* enum diff_strength */
-	bool paired;      /* blocks of one run of each side */
-	size_t tested;    /* rows */
+	uint8_t strength;              /* enum diff_strength */
+	bool paired;                   /* blocks of one run of each side */
+	size_t tested, listed, pooled; /* rows; `pooled` are tested together, as one */
 	struct diff_estimate whole;
 	double smallest_change; /* ratio - 1 that 80 % of comparisons would show, of a row with the
 	                         * median dispersion and 1 % of the time; NAN: none */
 	double smallest_share;  /* that share: 0.01 */
+	double smallest_whole;  /* the same, of the whole */
 	double median_ratio;
 	double class_dispersion[DIFF_CLASSES]; /* NAN: no rows */
 	VEC(struct diff_change) changes;       /* all rows; by |change of time|, largest first */
@@ -76,6 +77,12 @@ struct diff {
 
 struct diff *diff_new(const struct diff_runs *runs, const struct diff_options *options);
 void diff_free(struct diff *d);
+
+/* Whether the row's time moved to or from other functions. */
+static inline bool diff_is_moved(const struct diff_change *c)
+{
+	return c->moved != ID_NONE || c->moved_in_image;
+}
 
 /* Whether the row is listed as a change (changed, new, gone). */
 bool diff_is_change(const struct diff_estimate *e);

@@ -71,18 +71,22 @@ uint32_t diff_runs_path(struct diff_runs *t, uint32_t parent, uint32_t row)
 	return id;
 }
 
-void diff_run_count(struct diff_runs *t, uint32_t run, uint32_t path, int window, double count,
-                    double cpu_ns)
+void diff_run_count(struct diff_runs *t, uint32_t run, uint32_t path, double count, double cpu_ns)
 {
 	struct diff_run *r = &t->runs.items[run];
-	size_t place = (size_t)t->paths.items[path].row * DIFF_WINDOWS + (size_t)window;
 
 	while (r->paths.count <= path)
 		vec_push(&r->paths, (struct diff_sum){0});
 	r->paths.items[path].count += count;
 	r->paths.items[path].cpu_ns += cpu_ns;
-	if (window < 0)
-		return;
+}
+
+void diff_run_window(struct diff_runs *t, uint32_t run, uint32_t path, unsigned window,
+                     double count)
+{
+	struct diff_run *r = &t->runs.items[run];
+	size_t place = (size_t)t->paths.items[path].row * DIFF_WINDOWS + window;
+
 	while (r->windows.count <= place)
 		vec_push(&r->windows, 0);
 	r->windows.items[place] += (float)count;

@@ -10,7 +10,7 @@
  *	run = diff_runs_add(t, DIFF_A, "before.data", work);
  *	row = diff_runs_row(t, "memcpy", "libc.so.6", "user", DIFF_USER);
  *	path = diff_runs_path(t, DIFF_NO_PATH, row);
- *	diff_run_count(t, run, path, window, samples, cpu_ns);
+ *	diff_run_count(t, run, path, samples, cpu_ns);
  *
  * Runs are added in the order of time within a side: the n-th run of A and the n-th run of B are
  * one block if both sides have equally many runs. Nothing fails. One thread. Uses: base.
@@ -61,9 +61,11 @@ struct diff_runs {
 	VEC(struct diff_path) paths; /* [0] is no path */
 	VEC(struct diff_run) runs;
 	size_t count[DIFF_SIDES];
-	bool exact;            /* times were measured, not sampled */
-	bool call_paths;       /* some paths have parents */
-	const char *work_unit; /* "run", "request", "s"; NULL: "run" */
+	bool exact;      /* times were measured, not sampled */
+	bool parts;      /* runs are parts of the time of one recording, one after the other */
+	bool call_paths; /* some paths have parents */
+	const char *work_unit;  /* "run", "request", "s"; NULL: "run" */
+	const char *value_unit; /* "bytes", for values that are not times; NULL: CPU time in ns */
 	struct id_table row_index;
 	struct path_tree path_index;
 };
@@ -76,8 +78,10 @@ uint32_t diff_runs_add(struct diff_runs *t, enum diff_side side, const char *nam
 uint32_t diff_runs_row(struct diff_runs *t, const char *function, const char *image,
                        const char *mode, enum diff_class class);
 uint32_t diff_runs_path(struct diff_runs *t, uint32_t parent, uint32_t row);
-/* Adds to the path's sums. window: 0 to DIFF_WINDOWS - 1, or -1 if the time is not known. */
-void diff_run_count(struct diff_runs *t, uint32_t run, uint32_t path, int window, double count,
-                    double cpu_ns);
+/* Adds to the path's sums. */
+void diff_run_count(struct diff_runs *t, uint32_t run, uint32_t path, double count, double cpu_ns);
+/* Says in which window, from 0, samples of the path are that were added above. */
+void diff_run_window(struct diff_runs *t, uint32_t run, uint32_t path, unsigned window,
+                     double count);
 
 #endif

@@ -61,6 +61,14 @@ static void beta_and_binomial_values(void)
 	CHECK(binomial_at_most(490000, 1000000, 0.5) < 1e-80);
 }
 
+static void derivatives_of_log_gamma(void)
+{
+	CHECK(near(digamma(1), -0.577215664901533) && near(digamma(0.5), -1.96351002602142));
+	CHECK(near(trigamma(1), M_PI * M_PI / 6) && near(trigamma(0.5), M_PI * M_PI / 2));
+	CHECK(near(digamma(1e5), log(1e5) - 5e-6 - 1e-10 / 12));
+	CHECK(near(trigamma_inverse(trigamma(3.7)), 3.7));
+}
+
 /* A quantile's probability is the probability that was asked for. */
 static void quantiles_invert_probabilities(void)
 {
@@ -114,6 +122,7 @@ int main(void)
 	RUN(student_values);
 	RUN(ratio_and_chi_square_values);
 	RUN(beta_and_binomial_values);
+	RUN(derivatives_of_log_gamma);
 	RUN(quantiles_invert_probabilities);
 	RUN(lists_have_quantiles_and_means);
 	RUN(false_discovery_rates_follow_benjamini_and_hochberg);

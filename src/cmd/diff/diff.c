@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* diff: compares recordings. */
+#include "cmd/cli/command.h"
+#include "cmd/cli/medium.h"
+#include "cmd/cli/option.h"
+#include "cmd/diff/diff_fail.h"
+#include "cmd/diff/diff_load.h"
+#include "cmd/load/filters.h"
+#include "view/diff/diff_document.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct diff_command_options {
+	struct load_options load;
+	struct filter_options filters;
+	struct option_list function;
+	const char *from, *until, *event, *work, *fail_if;
+	double rate, least;
+	uint64_t lines;
+	bool wide, json;
+	struct style_options style;
+};
+
+#define AT(field) offsetof(struct diff_command_options, field)
+
+static const struct option range_table[] = {
+        {.kind = OPTION_STRING,
+         .name = "from",
+         .argument = "TIME",
+         .help = "of a store: start of the time range (10:00, 2026-11-21T10:00, yesterday, -2h)",
+         .details = "Each side has its own: the words after -- may contain --from and --until.",
+         .offset = AT(from)},
+        {.kind = OPTION_STRING,
+         .name = "until",
+         .argument = "TIME",
+         .help = "of a store: end of the time range",
+         .offset = AT(until)},
+        {.kind = OPTION_END},
+};
+
+static const struct option options[] = {
+        {.kind = OPTION_GROUP, .help = "What is compared"},
+        {.kind = OPTION_STRING,
+         .name = "work",
+         .argument = "EVENT",
+         .help = "CPU time per EVENT: a recorded event that counts work, or run, or wall",
+         .details = "Without this option the time is per run if each recording is of a command "
+                    "from its beginning to its end, else per second of wall time.",
+         .offset = AT(work)},
+        {.kind = OPTION_INCLUDE, .include = range_table},
+        {.kind = OPTION_STRING,
+         .name = "time",
+         .argument = "FROM,TO",
+         .help = "only samples of this time of each recording, as for 'assay report'",
+         .offset = AT(load.time)},
+        {.kind = OPTION_STRING,
+         .name = "event",
+         .argument = "NAME",
+         .help = "the event that is compared (default: the first clock with samples); of pprof "
+                 "profiles the values",
+         .offset = AT(event)},
+        {.kind = OPTION_NUMBER,
+         .name = "least",
+         .argument = "PERCENT",
+         .help = "changes of a function up to this are no changes (default 2)",
+         .offset = AT(least)},
+        {.kind = OPTION_NUMBER,
+         .name = "rate",
+         .argument = "PERCENT",
+         .help = "false ones among the listed changes, at most (default 5)",
+         .offset = AT(rate)},
+        {.kind = OPTION_INCLUDE, .include = filter_option_table, .offset = AT(filters)},
+        {.kind = OPTION_LIST,
+         .letter = 'S',
+         .name = "symbol",
+         .argument = "FUNCTION",
+         .help = "samples in these functions",
+         .offset = AT(function)},
+        {.kind = OPTION_GROUP, .help = "What is shown"},
+        {.kind = OPTION_STRING,
+         .name = "fail-if",
+         .argument = "CONDITION",
+         .help = "exit status 1 if 'regression > 2%' is sure, 3 if it is possible",
+         .details = "regression is the CPU time of the whole; 'function > 10%' is about any "
+                    "function, 'NAME > 5%' about one. The condition is sure if the lower end of "
+                    "the interval is beyond it, and possible if only the upper end is.",
+         .offset = AT(fail_if)},
+        {.kind = OPTION_COUNT,
+         .letter = 'n',
+         .name = "lines",
+         .argument = "N",
+         .help = "at most N rows a table",
+         .offset = AT(lines)},
+        {.kind = OPTION_FLAG,
+         .name = "wide",
+         .help = "all columns, whole names and call paths",
+         .offset = AT(wide)},
+        {.kind = OPTION_FLAG,
+         .name = "json",
+         .help = "as JSON, with all tested rows; times in ns, changes as ratio - 1",
+         .offset = AT(json)},
+        {.kind = OPTION_INCLUDE, .include = medium_option_table, .offset = AT(style)},
+        {.kind = OPTION_GROUP, .help = "Symbols"},
+        {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
+        {.kind = OPTION_END},
+};
+
+/* The words after --. */
+static const struct command side_command = {.name = "diff, after --",
+                                            .options = range_table,
+                                            .options_size = sizeof(struct diff_command_options)};
+
+struct sides {
+	struct diff_files files[DIFF_SIDES];
+	struct diff_command_options after; /* of the words after -- */
+	struct option_result words;
+};
+
+/* A... -- B..., or A B, or STORE --from ... -- --from ... */
+static int choose_sides(const struct diff_command_options *o, int argc, char **argv,
+                        struct sides *s, struct error *err)
+{
+	struct diff_files *a = &s->files[DIFF_A], *b = &s->files[DIFF_B];
+	int dashes = 0;
+
+	*a = (struct diff_files){.files = argv, .from = o->from, .until = o->until};
+	while (dashes < argc && strcmp(argv[dashes], "--") != 0)
+		dashes++;
+	a->count = dashes;
+	if (dashes < argc) {
+		if (option_parse(&side_command, &s->after, argc - dashes, argv + dashes, &s->words,
+		                 err))
+			return err->code;
+		*b = (struct diff_files){.files = s->words.argv,
+		                         .count = s->words.argc,
+		                         .from = s->after.from,
+		                         .until = s->after.until};
+		if (!b->count && (b->from || b->until)) {
+			b->files = a->files;
+			b->count = a->count;
+		}
+	} else if (argc == 2) {
+		a->count = 1;
+		*b = *a;
+		b->files = argv + 1;
+	}
+	if (a->count && b->count)
+		return 0;
+	return error_set(err, EINVAL,
+	                 "two sides are compared: 'assay diff A B', or several recordings on each "
+	                 "side: 'assay diff A1 A2 A3 -- B1 B2 B3'");
+}
+
+static int load_sides(const struct diff_command_options *o, const struct sides *s,
+                      struct diff_runs *runs, struct error *err)
+{
+	struct diff_loading l;
+	int ret;
+
+	diff_loading_begin(&l, runs, &o->load, o->work);
+	l.event = o->event;
+	l.filter = filters_chosen(&o->filters);
+	l.filter.function = filters_list(&o->function);
+	l.windows = s->files[DIFF_A].count == 1 && s->files[DIFF_B].count == 1;
+	ret = diff_loading_add(&l, DIFF_A, &s->files[DIFF_A], err);
+	if (!ret)
+		ret = diff_loading_add(&l, DIFF_B, &s->files[DIFF_B], err);
+	if (!ret)
+		return diff_loading_end(&l, err);
+	vec_done(&l.amounts);
+	return ret;
+}
+
+/* The exit status by the condition, with its reason for readers. */
+static int conclude(const struct diff_command_options *o, const struct diff_condition *c,
+                    const struct diff *d)
+{
+	struct error err = {0};
+	char *reason = NULL;
+	int status = 0;
+
+	if (!o->fail_if)
+		return 0;
+	if (diff_condition_check(c, d, &status, &reason, &err))
+		return command_fail(2, "diff: %s", err.text);
+	command_fail(0, "diff: %s", reason);
+	free(reason);
+	return status;
+}
+
+static int compare(const struct diff_command_options *o, const struct diff_condition *c,
+                   const struct diff_runs *runs)
+{
+	const struct diff_options how = {.least_change = o->least / 100, .rate = o->rate / 100};
+	const struct document_reader reader = {.program = o->json, .wide = o->wide};
+	struct diff *d = diff_new(runs, &how);
+	struct document document;
+	int status;
+
+	document_init(&document);
+	diff_document(&document, d, &reader, o->lines);
+	medium_print(&document, &reader, &o->style);
+	document_done(&document);
+	status = conclude(o, c, d);
+	diff_free(d);
+	return status;
+}
+
+static int run(void *p, int argc, char **argv)
+{
+	struct diff_command_options *o = p;
+	struct diff_condition condition = {0};
+	struct sides sides = {0};
+	struct diff_runs runs;
+	struct error err = {0};
+	int status;
+
+	diff_runs_init(&runs);
+	if ((o->fail_if && diff_condition_parse(o->fail_if, &condition, &err)) ||
+	    choose_sides(o, argc, argv, &sides, &err))
+		status = command_fail(2, "diff: %s", err.text);
+	else if (load_sides(o, &sides, &runs, &err))
+		status = command_fail(err.code == EINVAL ? 2 : 1, "diff: %s", err.text);
+	else
+		status = compare(o, &condition, &runs);
+	diff_runs_done(&runs);
+	option_result_done(&sides.words);
+	free(condition.what);
+	return status;
+}
+
+const struct command cmd_diff = {
+        .name = "diff",
+        .synopsis = "[OPTIONS] A... -- B...",
+        .summary = "which functions changed between recordings, and how sure that is",
+        .description =
+                "Compares recordings of any kind: samples, stores, counted calls, event tags and "
+                "pprof profiles. A and B are the two sides, for example before and after a change. "
+                "With one recording on each side the -- may be left out.\n\n"
+                "Each recording is one run. The own CPU time of each function per unit of work is "
+                "compared, never its share. Give three runs or more on each side, five are "
+                "better, and record them in turn (A B B A A B ...): runs of the same program "
+                "differ, and only several runs show by how much. The n-th run of A and the n-th of "
+                "B are a pair.\n\n"
+                "A summary comes first: the change of the whole with its interval, the number of "
+                "functions that changed, and the smallest change that such a comparison shows. "
+                "Then the changed functions with an interval that accounts for their selection, "
+                "and q, the expected part of false ones among all with this q or less. Functions "
+                "are matched by name and file, so that builds, kernels and sampling rates may "
+                "differ.\n\n"
+                "The exit status is 0, with --fail-if also 1 (beyond) or 3 (cannot tell).",
+        .examples = "assay diff before.data after.data\n    one run a side: an indication\n"
+                    "assay diff a1.data a2.data a3.data -- b1.data b2.data b3.data\n"
+                    "    what changed from a to b\n"
+                    "assay diff --fail-if 'regression > 2%' a*.data -- b*.data\n    for scripts\n"
+                    "assay diff STORE --from 9:00 --until 10:00 -- --from 10:00 --until 11:00\n"
+                    "    two hours of a machine\n",
+        .options = options,
+        .options_size = sizeof(struct diff_command_options),
+        .keeps_dashes = true,
+        .opens_images = true,
+        .run = run,
+};

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/diff/diff_fail.h"
+
+#include "base/memory/buf.h"
+#include "base/memory/xalloc.h"
+#include "view/diff/diff_document.h"
+#include "view/diff/diff_rows.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int diff_condition_parse(const char *text, struct diff_condition *c, struct error *err)
+{
+	const char *sign = strrchr(text, '>'), *end = sign;
+	double percent;
+	char *rest;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	while (end && end > text && isspace((unsigned char)end[-1]))
+		end--;
+	percent = sign ? strtod(sign + 1, &rest) : 0;
+	if (sign)
+		rest += strspn(rest, " ");
+	if (!sign || end == text || rest == sign + 1 || (*rest && strcmp(rest, "%") != 0) ||
+	    !(percent >= 0 && percent < 1e6))
+		return error_set(err, EINVAL,
+		                 "--fail-if '%s' is no condition: 'regression > 2%%' is about the "
+		                 "whole, 'function > 10%%' about any function, 'NAME > 5%%' about "
+		                 "one",
+		                 text);
+	c->what = xstrndup(text, (size_t)(end - text));
+	c->beyond = percent / 100;
+	return 0;
+}
+
+static int judge(const struct diff_estimate *e, double beyond)
+{
+	if (e->low > 1 + beyond)
+		return DIFF_FAILED;
+	return e->high <= 1 + beyond ? DIFF_PASSED : DIFF_UNSURE;
+}
+
+static const char *function_of(const struct diff *d, const struct diff_change *change)
+{
+	return change->row == ID_NONE
+	               ? "[others]"
+	               : intern_text(&d->runs->texts, d->runs->rows.items[change->row].function);
+}
+
+/* The largest of all functions, or of those with a name. */
+static int check_functions(const struct diff_condition *c, const struct diff *d, bool named,
+                           const struct diff_change **worst, struct error *err)
+{
+	int status = DIFF_PASSED;
+	bool found = false;
+
+	vec_each (change, &d->changes) {
+		int one;
+
+		if (named && strcmp(function_of(d, change), c->what) != 0)
+			continue;
+		found = true;
+		if (!named && !diff_is_change(&change->e))
+			continue;
+		if (!named && diff_is_moved(change))
+			continue;
+		one = judge(&change->e, c->beyond);
+		if (!*worst || one == DIFF_FAILED || (one == DIFF_UNSURE && status == DIFF_PASSED))
+			*worst = change;
+		status = status == DIFF_FAILED || one == DIFF_PASSED ? status : one;
+	}
+	if (named && !found)
+		return error_set(
+		        err, ENOENT,
+		        "--fail-if: no tested function has the name %s (functions with few "
+		        "samples are not tested)",
+		        c->what);
+	if (!named && status == DIFF_PASSED && !(d->smallest_change <= c->beyond))
+		status = DIFF_UNSURE;
+	return status;
+}
+
+static void add_reason(const struct diff_condition *c, const char *what,
+                       const struct diff_estimate *e, int status, struct buf *out)
+{
+	static const char *const words[] = {[DIFF_PASSED] = "is within",
+	                                    [DIFF_FAILED] = "is beyond",
+	                                    [DIFF_UNSURE] = "may be beyond"};
+
+	buf_addf(out, "%s %s ", what, words[status]);
+	diff_ratio_text(1 + c->beyond, out);
+	if (e) {
+		buf_puts(out, ": interval ");
+		diff_interval_text(e, out);
+	}
+}
+
+int diff_condition_check(const struct diff_condition *c, const struct diff *d, int *status,
+                         char **reason, struct error *err)
+{
+	const struct diff_change *worst = NULL;
+	struct buf text = {0};
+	bool any = !strcmp(c->what, "function");
+
+	if (!strcmp(c->what, "regression")) {
+		*status = judge(&d->whole, c->beyond);
+		add_reason(c, "the whole", &d->whole, *status, &text);
+	} else {
+		*status = check_functions(c, d, !any, &worst, err);
+		if (*status < 0)
+			return *status;
+		add_reason(c, worst ? function_of(d, worst) : "each listed function",
+		           worst ? &worst->e : NULL, *status, &text);
+		if (any && !worst && *status == DIFF_UNSURE)
+			buf_puts(&text, ": too few samples to exclude it");
+	}
+	*reason = xstrdup(buf_text(&text));
+	buf_done(&text);
+	return 0;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/diff/diff_load.h"
+
+#include "base/memory/xalloc.h"
+#include "cmd/diff/diff_load_named.h"
+#include "cmd/load/load_store.h"
+#include "view/diff/diff_sources.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The parts of a store's range that count as runs. */
+#define STORE_PARTS 8
+
+void diff_loading_begin(struct diff_loading *l, struct diff_runs *runs,
+                        const struct load_options *load, const char *work)
+{
+	*l = (struct diff_loading){.runs = runs, .load = load, .work = work};
+}
+
+/* The length of all recordings, and whether each is of a whole command. */
+static struct diff_amount amount_of(const struct profile *p)
+{
+	struct diff_amount a = {.is_run = p->recordings.count > 0};
+
+	vec_each (recording, &p->recordings) {
+		const struct recording *r = *recording;
+		bool measured = r->account.present;
+
+		a.wall_s += (double)recording_elapsed_ns(r) / 1e9;
+		if (recording_is_part(r) || (measured && r->account.exit_status < 0) ||
+		    (!measured && recording_may_be_machine_wide(r)))
+			a.is_run = false;
+	}
+	return a;
+}
+
+static int count_work(const struct diff_loading *l, const struct profile *p, struct diff_amount *a,
+                      struct error *err)
+{
+	uint8_t event;
+	int ret;
+
+	if (!l->work || !strcmp(l->work, "run") || !strcmp(l->work, "wall"))
+		return 0;
+	ret = profile_find_event(p, l->work, &event, err);
+	if (!ret)
+		a->events = (double)p->events.items[event].weight;
+	return ret;
+}
+
+/* One run for all of the profile, or for a store one for each part of its time. */
+static void add_runs(struct diff_loading *l, enum diff_side side, const char *name, struct view *v,
+                     const struct selection *s, struct diff_amount amount, bool store)
+{
+	size_t parts = store ? STORE_PARTS : 1;
+	uint32_t first = (uint32_t)l->runs->runs.count;
+
+	amount.wall_s /= (double)parts;
+	amount.events /= (double)parts;
+	for (size_t i = 0; i < parts; i++) {
+		diff_runs_add(l->runs, side, name, 1);
+		vec_push(&l->amounts, amount);
+	}
+	l->runs->parts |= store;
+	if (store)
+		diff_add_parts(l->runs, first, parts, v, s);
+	else
+		diff_add_samples(l->runs, first, v, s, l->windows);
+}
+
+static int add_samples(struct diff_loading *l, enum diff_side side, const char *path,
+                       const struct diff_files *files, struct error *err)
+{
+	struct load_options load = *l->load;
+	struct profile *p = NULL;
+	struct symbolizer *symbols = NULL;
+	struct selection s = {0};
+	struct diff_amount amount;
+	struct view *v = NULL;
+	char *words[] = {(char *)(uintptr_t)path}, *store = NULL;
+	uint8_t event;
+	int ret;
+
+	load.arguments = words;
+	load.argument_count = 1;
+	load.from = files->from;
+	load.to = files->until;
+	ret = load_store_path(&store, &load, err);
+	load.time_axis = l->windows || store;
+	if (!ret)
+		ret = load_profile(&p, &load, err);
+	if (!ret)
+		ret = profile_find_event(p, l->event, &event, err);
+	if (!ret) {
+		symbols = load_symbolizer(p, &load);
+		v = view_new(p, symbols);
+		ret = filter_select(v, &l->filter, event, &s, err);
+	}
+	if (!ret) {
+		amount = amount_of(p);
+		ret = count_work(l, p, &amount, err);
+	}
+	if (!ret)
+		add_runs(l, side, path, v, &s, amount, store != NULL);
+	selection_done(&s);
+	view_free(v);
+	symbolizer_free(symbols);
+	profile_free(p);
+	free(store);
+	return ret;
+}
+
+static int check_kind(struct diff_loading *l, const char *path, struct error *err)
+{
+	static const char *const names[] = {[LOAD_SAMPLES] = "samples",
+	                                    [LOAD_CALLS] = "counted calls",
+	                                    [LOAD_TAGS] = "event tags",
+	                                    [LOAD_PPROF] = "a pprof profile"};
+	char *words[] = {(char *)(uintptr_t)path};
+	struct load_options one = {.arguments = words, .argument_count = 1};
+	enum load_kind kind;
+	int ret = load_kind(&kind, &one, err);
+
+	if (ret)
+		return ret;
+	if (l->runs->runs.count && kind != l->kind)
+		return error_set(err, EINVAL,
+		                 "%s holds %s, and %s holds %s: only recordings of one kind can be "
+		                 "compared",
+		                 path, names[kind], l->runs->runs.items[0].name, names[l->kind]);
+	l->kind = kind;
+	return 0;
+}
+
+int diff_loading_add(struct diff_loading *l, enum diff_side side, const struct diff_files *files,
+                     struct error *err)
+{
+	for (int i = 0; i < files->count; i++) {
+		const char *path = files->files[i];
+		struct diff_amount amount = {.is_run = true};
+		int ret = check_kind(l, path, err);
+
+		if (!ret && l->kind == LOAD_SAMPLES)
+			ret = add_samples(l, side, path, files, err);
+		else if (!ret) {
+			diff_runs_add(l->runs, side, path, 1);
+			ret = diff_load_named(l->runs, (uint32_t)l->runs->runs.count - 1, l->kind,
+			                      path, l->load, l->event, &amount.wall_s, err);
+			vec_push(&l->amounts, amount);
+		}
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static double work_of(const struct diff_loading *l, const struct diff_amount *a, bool runs)
+{
+	if (l->work && strcmp(l->work, "run") != 0 && strcmp(l->work, "wall") != 0)
+		return a->events;
+	return runs ? 1 : a->wall_s;
+}
+
+int diff_loading_end(struct diff_loading *l, struct error *err)
+{
+	bool by_run = l->work && !strcmp(l->work, "run");
+	bool by_wall = l->work && !strcmp(l->work, "wall"), runs = true;
+	int ret = 0;
+
+	vec_each (amount, &l->amounts)
+		runs &= amount->is_run;
+	runs = by_run || (runs && !by_wall);
+	l->runs->work_unit = l->work && !by_run && !by_wall ? l->work : runs ? "run" : "s";
+	for (size_t i = 0; !ret && i < l->amounts.count; i++) {
+		struct diff_run *run = &l->runs->runs.items[i];
+
+		run->work = work_of(l, &l->amounts.items[i], runs);
+		if (!(run->work > 0))
+			ret = error_set(err, EINVAL,
+			                "%s contains no %s, so its time cannot be related to its "
+			                "work; --work run compares whole runs",
+			                run->name, runs || by_wall || !l->work ? "time" : l->work);
+	}
+	vec_done(&l->amounts);
+	return ret;
+}

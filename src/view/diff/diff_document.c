@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/diff/diff_document.h"
+
+#include "base/memory/xalloc.h"
+#include "base/text/figure.h"
+#include "base/text/plural.h"
+#include "view/diff/diff_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *work_of(const struct diff *d)
+{
+	return d->runs->work_unit ? d->runs->work_unit : "run";
+}
+
+static const char *cost_of(const struct diff *d)
+{
+	return d->runs->value_unit ? d->runs->value_unit : "CPU time";
+}
+
+/* "a.data", or "a.data and 4 more". */
+static void side_text(const struct diff *d, enum diff_side side, struct buf *out)
+{
+	size_t seen = 0;
+
+	text_counted(out, d->runs->count[side], "run (", "runs (");
+	vec_each (run, &d->runs->runs)
+		if (run->side == side && !seen++)
+			buf_puts(out, run->name);
+	if (seen > 1)
+		buf_addf(out, " and %zu more", seen - 1);
+	buf_putc(out, ')');
+}
+
+static void interval_text(const struct diff_estimate *e, const char *confidence, struct buf *out)
+{
+	buf_addf(out, " (%s interval ", confidence);
+	diff_interval_text(e, out);
+	buf_putc(out, ')');
+}
+
+static void value_text(const struct diff *d, double value, struct buf *out)
+{
+	unit_text_add(diff_value_unit(d), cell_real(value), out);
+}
+
+static void whole_text(const struct diff *d, struct buf *out)
+{
+	const struct diff_estimate *e = &d->whole;
+
+	buf_addf(out, "%s per %s ", cost_of(d), work_of(d));
+	if (!(e->before > 0) || !(e->after > 0)) {
+		buf_puts(out, "cannot be compared: one side has no samples.");
+		return;
+	}
+	if (e->verdict == DIFF_SAME)
+		buf_puts(out, "shows no change of the whole: ");
+	else
+		buf_addf(out, "of the whole is %s in B: ", e->ratio > 1 ? "higher" : "lower");
+	value_text(d, e->before, out);
+	buf_puts(out, ", then ");
+	value_text(d, e->after, out);
+	buf_puts(out, ", ");
+	diff_ratio_text(e->ratio, out);
+	interval_text(e, "99 %", out);
+	buf_puts(out, ". ");
+}
+
+static void counts_text(const struct diff *d, struct buf *out)
+{
+	size_t changed = diff_rows_count(d, DIFF_LIST_CHANGED),
+	       made = diff_rows_count(d, DIFF_LIST_NEW);
+	size_t gone = diff_rows_count(d, DIFF_LIST_GONE),
+	       moved = diff_rows_count(d, DIFF_LIST_MOVED);
+
+	if (!(changed + made + gone + moved)) {
+		text_counted(out, d->tested, "function was", "functions were");
+		buf_puts(out, " tested, and none shows a change. ");
+		return;
+	}
+	buf_puts(out, "Of ");
+	text_counted(out, d->tested, "tested function", "tested functions");
+	buf_addf(out, " %zu changed, %zu moved, %zu %s new, %zu %s gone. ", changed, moved, made,
+	         plural(made, "is", "are"), gone, plural(gone, "is", "are"));
+}
+
+static void smallest_text(const struct diff *d, struct buf *out)
+{
+	if (isnan(d->smallest_change) || d->smallest_change > 1e3)
+		return;
+	buf_puts(out, "The smallest change that 4 of 5 such comparisons show: ");
+	diff_ratio_text(1 + d->smallest_change, out);
+	buf_puts(out, " of a function with ");
+	text_share(out, d->smallest_share);
+	buf_puts(out, " of the time");
+	if (!isnan(d->smallest_whole) && d->smallest_whole < 1e3) {
+		buf_puts(out, ", ");
+		diff_ratio_text(1 + d->smallest_whole, out);
+		buf_puts(out, " of the whole");
+	}
+	buf_putc(out, '.');
+}
+
+static void strength_text(const struct diff *d, struct buf *out)
+{
+	if (d->strength == DIFF_INDICATION)
+		buf_puts(out, "An indication: two runs on a side. With three runs or more on each "
+		              "side the scatter between runs is known. ");
+	if (d->strength == DIFF_RECORDINGS)
+		buf_puts(out,
+		         "These recordings differ where a change is listed, perhaps not the "
+		         "programs: one run on a side does not show the scatter between runs. ");
+}
+
+static void add_estimate(struct document *out, const char *key, const struct diff_estimate *e)
+{
+	bool known = e->before > 0 && e->after > 0;
+
+	document_object(out, key);
+	document_real(out, "before", e->before);
+	document_real(out, "after", e->after);
+	if (known && isfinite(e->high)) {
+		document_real(out, "change", e->ratio - 1);
+		document_real(out, "low", e->low - 1);
+		document_real(out, "high", e->high - 1);
+	} else {
+		document_null(out, "change");
+		document_null(out, "low");
+		document_null(out, "high");
+	}
+	document_bool(out, "changed", e->verdict == DIFF_CHANGED);
+	document_end(out);
+}
+
+static void known_real(struct document *out, const char *key, double value)
+{
+	if (isfinite(value))
+		document_real(out, key, value);
+	else
+		document_null(out, key);
+}
+
+static void add_side(struct document *out, const struct diff *d, const char *key,
+                     enum diff_side side)
+{
+	document_array(out, key);
+	vec_each (run, &d->runs->runs)
+		if (run->side == side) {
+			document_object(out, NULL);
+			document_string(out, "path", run->name);
+			document_real(out, "work", run->work);
+			document_end(out);
+		}
+	document_end(out);
+}
+
+static void add_facts(struct document *out, const struct diff *d)
+{
+	static const char *const strengths[] = {"strong", "indication", "recordings"};
+	static const char *const classes[] = {"user", "kernel", "irq"};
+
+	document_string(out, "kind", "diff");
+	add_side(out, d, "before", DIFF_A);
+	add_side(out, d, "after", DIFF_B);
+	document_string(out, "work", work_of(d));
+	document_string(out, "unit", d->runs->value_unit ? d->runs->value_unit : "ns");
+	document_string(out, "strength", strengths[d->strength]);
+	document_bool(out, "paired", d->paired);
+	document_int(out, "tested", (int64_t)d->tested);
+	add_estimate(out, "whole", &d->whole);
+	known_real(out, "smallest_change", d->smallest_change);
+	known_real(out, "smallest_change_share", d->smallest_share);
+	known_real(out, "smallest_change_whole", d->smallest_whole);
+	document_object(out, "dispersion");
+	for (int i = 0; i < DIFF_CLASSES; i++)
+		known_real(out, classes[i], d->class_dispersion[i]);
+	document_end(out);
+}
+
+static void add_notes(struct document *out, const struct diff *d)
+{
+	struct section *s = document_notes(out, MEDIA_READERS, "Notes", NULL);
+
+	if (!d->runs->call_paths)
+		section_note(s, "The recordings have no call paths ('assay record -g'): functions "
+		                "count as moved if the changes in their file cancel each other.");
+	if (d->pooled) {
+		struct buf text = {0};
+
+		text_counted(&text, d->pooled, "function has", "functions have");
+		buf_puts(&text,
+		         " too few samples for a test; they are tested as one row, [others].");
+		section_note(s, buf_text(&text));
+		buf_done(&text);
+	}
+	if (!d->paired && d->strength == DIFF_STRONG)
+		section_note(s,
+		             "The sides have different numbers of runs, so runs are not compared "
+		             "in pairs: alternate the runs of A and B.");
+}
+
+static void summary(struct document *out, const struct diff *d)
+{
+	struct buf text = {0};
+
+	side_text(d, DIFF_A, &text);
+	document_line(out, "A", buf_text(&text));
+	buf_clear(&text);
+	side_text(d, DIFF_B, &text);
+	document_line(out, "B", buf_text(&text));
+	buf_clear(&text);
+	whole_text(d, &text);
+	counts_text(d, &text);
+	strength_text(d, &text);
+	smallest_text(d, &text);
+	document_text(out, "Summary", buf_text(&text));
+	buf_done(&text);
+}
+
+void diff_document(struct document *out, const struct diff *d, const struct document_reader *reader,
+                   size_t lines)
+{
+	add_facts(out, d);
+	summary(out, d);
+	diff_rows_table(out, d, DIFF_LIST_CHANGED, "Changed functions", "changes", reader, lines);
+	diff_rows_table(out, d, DIFF_LIST_MOVED, "Moved between functions, in sum unchanged",
+	                "moved", reader, lines);
+	diff_rows_table(out, d, DIFF_LIST_NEW, "New functions", "new", reader, lines);
+	diff_rows_table(out, d, DIFF_LIST_GONE, "Gone functions", "gone", reader, lines);
+	diff_rows_table(out, d, DIFF_LIST_PATHS, "Call paths in these functions", "paths", reader,
+	                lines);
+	if (reader->program)
+		diff_rows_table(out, d, DIFF_LIST_ALL, NULL, "rows", reader, 0);
+	add_notes(out, d);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/diff/diff_sources.h"
+
+#include "base/memory/xalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_SYMBOL "[no symbol]"
+
+void diff_image_text(const char *path, struct buf *out)
+{
+	const char *name = *path == '[' ? path : strrchr(path, '/'), *so;
+	size_t length;
+
+	name = !name ? path : *name == '/' ? name + 1 : name;
+	length = strlen(name);
+	so = strstr(name, ".so");
+	if (so && (so[3] == '.' || !so[3]))
+		length = (size_t)(so + 3 - name);
+	buf_add(out, name, length);
+}
+
+/* --- samples --- */
+
+struct sampled {
+	struct diff_runs *runs;
+	struct view *view;
+	uint32_t run;
+	/* Per path node + 1 in the runs, 0: not made: of busy time, and of interrupts. */
+	uint32_t *paths[2];
+	uint32_t *rows[DIFF_CLASSES]; /* per frame, likewise */
+	struct buf text;
+};
+
+static uint32_t row_of_frame(struct sampled *s, uint32_t frame, enum diff_class class)
+{
+	static const char *const modes[] = {"user", "kernel", "irq"};
+	uint32_t *known = &s->rows[class][frame];
+	const struct profile *p = s->view->profile;
+
+	if (!*known) {
+		const struct symbol *symbol = view_function(s->view, frame);
+		uint32_t image = p->frames.items[frame].frame.image;
+
+		buf_clear(&s->text);
+		diff_image_text(image_path(&p->images, image), &s->text);
+		*known = 1 + diff_runs_row(s->runs, symbol->named ? symbol->name : NO_SYMBOL,
+		                           buf_text(&s->text), modes[class], class);
+	}
+	return *known - 1;
+}
+
+static uint32_t unknown_path(struct sampled *s, enum view_mode mode)
+{
+	enum diff_class class = mode == VIEW_IRQ      ? DIFF_INTERRUPT
+	                        : mode == VIEW_KERNEL ? DIFF_KERNEL
+	                                              : DIFF_USER;
+	uint32_t row = diff_runs_row(s->runs, "[unknown]", "", view_mode_name(mode), class);
+
+	return diff_runs_path(s->runs, DIFF_NO_PATH, row);
+}
+
+/* The path of a node, made from its outermost node on. */
+static uint32_t path_of_node(struct sampled *s, uint32_t node, bool interrupt)
+{
+	const struct profile *p = s->view->profile;
+	VEC(uint32_t) missing = {0};
+	uint32_t *known = s->paths[interrupt], path;
+
+	while (node != PATH_ROOT && !known[node]) {
+		vec_push(&missing, node);
+		node = p->paths.items[node].parent;
+	}
+	path = node == PATH_ROOT ? DIFF_NO_PATH : known[node] - 1;
+	while (missing.count) {
+		uint32_t at = missing.items[--missing.count], frame = p->paths.items[at].frame;
+		enum diff_class class = !p->frames.items[frame].kernel ? DIFF_USER
+		                        : interrupt                    ? DIFF_INTERRUPT
+		                                                       : DIFF_KERNEL;
+
+		path = diff_runs_path(s->runs, path, row_of_frame(s, frame, class));
+		known[at] = path + 1;
+	}
+	vec_done(&missing);
+	return path;
+}
+
+static uint32_t path_of_row(struct sampled *s, const struct profile_row *row)
+{
+	enum view_mode mode = view_mode(s->view, row);
+
+	return row->path == PATH_ROOT ? unknown_path(s, mode)
+	                              : path_of_node(s, row->path, mode == VIEW_IRQ);
+}
+
+/* Passes the samples in the order of time, each with its part of `parts` equal parts of the time.
+ */
+typedef void part_fn(struct sampled *s, uint32_t path, size_t part, const struct time_entry *e);
+
+static void each_part(struct sampled *s, const uint32_t *path_of, size_t parts, part_fn *fn)
+{
+	const struct profile *p = s->view->profile;
+	uint64_t first = UINT64_MAX, last = 0;
+	struct time_cursor c;
+	struct time_entry e;
+
+	for (size_t i = 0; i < p->axis.tracks.count; i++)
+		for (time_axis_seek(&c, &p->axis, (uint32_t)i, 0); time_axis_next(&c, &e);) {
+			if (!path_of[e.row])
+				continue;
+			first = e.time_ns < first ? e.time_ns : first;
+			last = e.time_ns > last ? e.time_ns : last;
+		}
+	for (size_t i = 0; i < p->axis.tracks.count; i++)
+		for (time_axis_seek(&c, &p->axis, (uint32_t)i, 0); time_axis_next(&c, &e);) {
+			double part = (double)(e.time_ns - first) * (double)parts /
+			              (double)(last - first + 1);
+
+			if (path_of[e.row])
+				fn(s, path_of[e.row] - 1, (size_t)fmin(part, (double)parts - 1),
+				   &e);
+		}
+}
+
+static void count_window(struct sampled *s, uint32_t path, size_t part, const struct time_entry *e)
+{
+	diff_run_window(s->runs, s->run, path, (unsigned)part, (double)e->samples);
+}
+
+static void count_part(struct sampled *s, uint32_t path, size_t part, const struct time_entry *e)
+{
+	diff_run_count(s->runs, s->run + (uint32_t)part, path, (double)e->samples,
+	               e->weight ? (double)e->weight : (double)e->samples);
+}
+
+static struct sampled begin(struct diff_runs *t, uint32_t run, struct view *v)
+{
+	struct sampled g = {.runs = t, .view = v, .run = run};
+
+	for (int i = 0; i < 2; i++)
+		g.paths[i] = xcalloc(v->profile->paths.count + 1, sizeof(uint32_t));
+	for (int i = 0; i < DIFF_CLASSES; i++)
+		g.rows[i] = xcalloc(v->profile->frames.count + 1, sizeof(uint32_t));
+	return g;
+}
+
+static void done(struct sampled *s)
+{
+	for (int i = 0; i < 2; i++)
+		free(s->paths[i]);
+	for (int i = 0; i < DIFF_CLASSES; i++)
+		free(s->rows[i]);
+	buf_done(&s->text);
+}
+
+/* Per profile row its path + 1; 0: idle, or not selected. */
+static uint32_t *paths_of_rows(struct sampled *s, const struct selection *selection)
+{
+	const struct profile *p = s->view->profile;
+	uint32_t *path_of = xcalloc(p->rows.count + 1, sizeof(*path_of));
+
+	vec_each (id, &selection->rows)
+		if (p->rows.items[*id].mode != PROFILE_IDLE)
+			path_of[*id] = 1 + path_of_row(s, &p->rows.items[*id]);
+	return path_of;
+}
+
+void diff_add_samples(struct diff_runs *t, uint32_t run, struct view *v, const struct selection *s,
+                      bool windows)
+{
+	struct sampled g = begin(t, run, v);
+	uint32_t *path_of = paths_of_rows(&g, s);
+
+	vec_each (id, &s->rows) {
+		const struct profile_row *row = &v->profile->rows.items[*id];
+
+		if (path_of[*id])
+			diff_run_count(t, run, path_of[*id] - 1, (double)row->samples,
+			               (double)(row->weight ? row->weight : row->samples));
+	}
+	if (windows)
+		each_part(&g, path_of, DIFF_WINDOWS, count_window);
+	done(&g);
+	free(path_of);
+}
+
+void diff_add_parts(struct diff_runs *t, uint32_t first, size_t parts, struct view *v,
+                    const struct selection *s)
+{
+	struct sampled g = begin(t, first, v);
+	uint32_t *path_of = paths_of_rows(&g, s);
+
+	each_part(&g, path_of, parts, count_part);
+	done(&g);
+	free(path_of);
+}
+
+/* --- named call paths --- */
+
+struct named {
+	struct diff_runs *runs;
+	const struct symbolized_profile *n;
+	uint32_t *paths; /* per path + 1; 0: not made */
+	struct buf text;
+};
+
+/* The rows of a place: the function, and below it those inlined there. */
+static uint32_t add_place(struct named *s, uint32_t path, uint32_t id)
+{
+	const struct symbolized_profile *n = s->n;
+	const struct named_place *place = &n->places.items[id];
+
+	buf_clear(&s->text);
+	if (place->image != NAMED_NONE)
+		diff_image_text(intern_text(&n->texts, n->images.items[place->image].name),
+		                &s->text);
+	for (uint32_t i = place->count; i-- > 0;) {
+		const struct named_function *f =
+		        &n->functions.items[n->lines.items[place->first + i].function];
+
+		path = diff_runs_path(s->runs, path,
+		                      diff_runs_row(s->runs, intern_text(&n->texts, f->name),
+		                                    buf_text(&s->text), "user", DIFF_USER));
+	}
+	if (!place->count)
+		path = diff_runs_path(
+		        s->runs, path,
+		        diff_runs_row(s->runs, NO_SYMBOL, buf_text(&s->text), "user", DIFF_USER));
+	return path;
+}
+
+static uint32_t named_path_of(struct named *s, uint32_t at)
+{
+	VEC(uint32_t) missing = {0};
+	uint32_t path;
+
+	while (at != NAMED_ROOT && !s->paths[at]) {
+		vec_push(&missing, at);
+		at = s->n->paths.items[at].parent;
+	}
+	path = at == NAMED_ROOT ? DIFF_NO_PATH : s->paths[at] - 1;
+	while (missing.count) {
+		at = missing.items[--missing.count];
+		path = add_place(s, path, s->n->paths.items[at].place);
+		s->paths[at] = path + 1;
+	}
+	vec_done(&missing);
+	return path;
+}
+
+void diff_add_symbolized(struct diff_runs *t, uint32_t run, const struct symbolized_profile *n,
+                         unsigned value, int counts, double cost_ns)
+{
+	struct named s = {t, n, xcalloc(n->paths.count + 1, sizeof(uint32_t)), {0}};
+
+	vec_each (row, &n->rows) {
+		double cost = (double)row->values[value] * cost_ns;
+		double count = counts < 0 ? cost : (double)row->values[counts];
+		uint32_t path;
+
+		if (!(cost > 0) && !(count > 0))
+			continue;
+		path = named_path_of(&s, row->path);
+		if (path == DIFF_NO_PATH)
+			path = diff_runs_path(t, DIFF_NO_PATH,
+			                      diff_runs_row(t, "(outside)", "", "user", DIFF_USER));
+		diff_run_count(t, run, path, fmax(count, 0), fmax(cost, 0));
+	}
+	buf_done(&s.text);
+	free(s.paths);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * diff_sources: puts profiles of any kind into the tables of a comparison.
+ *
+ * Files are matched by their names without directories and versions ("libssl.so" of
+ * "/usr/lib/libssl.so.3"), so that rows of different builds and machines are the same. Rows contain
+ * names without addresses. Nothing fails. Uses: profile, symbol, view.
+ */
+#ifndef ASSAY_VIEW_DIFF_DIFF_SOURCES_H
+#define ASSAY_VIEW_DIFF_DIFF_SOURCES_H
+
+#include "profile/symbolized_profile.h"
+#include "view/diff/diff_runs.h"
+#include "view/filter.h"
+
+/* The selected samples; idle time is left out. `windows`: the profile has a time axis. */
+void diff_add_samples(struct diff_runs *t, uint32_t run, struct view *v, const struct selection *s,
+                      bool windows);
+
+/* The same, as `parts` runs from `first` on, each with an equal part of the time. The profile has a
+ * time axis. */
+void diff_add_parts(struct diff_runs *t, uint32_t first, size_t parts, struct view *v,
+                    const struct selection *s);
+
+/* Named call paths. `value`: its column with the time or other cost; `counts`: with the number of
+ * samples, or -1. `cost_ns`: ns in a unit of the value, 1 if it is not a time. */
+void diff_add_symbolized(struct diff_runs *t, uint32_t run, const struct symbolized_profile *n,
+                         unsigned value, int counts, double cost_ns);
+
+/* A file without directories and version. */
+void diff_image_text(const char *path, struct buf *out);
+
+#endif
