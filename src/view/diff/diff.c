@@ -103,7 +103,8 @@ static void fit_classes(struct diff *d, struct work *w)
 			const struct diff_counts *c = &w->counts[i];
 			const struct diff_block *k = c->blocks;
 
-			if (class_of(d, d->changes.items[i].row) != class)
+			if (d->changes.items[i].row == ID_NONE ||
+			    class_of(d, d->changes.items[i].row) != class)
 				continue;
 			runs[count] = (struct diff_scattered){c->mean, c->own};
 			ratios[count++] =
@@ -132,25 +133,42 @@ static void test_counts(const struct work *w, enum diff_class class, double own,
 	        sqrt(e->dispersion * (1 / fmax(c->blocks->a, 0.5) + 1 / fmax(c->blocks->b, 0.5)));
 }
 
+/* Two recordings: the scatter within them may be larger than that between rows. */
+static void test_windows(const struct work *w, const struct diff_counts *c, uint32_t row,
+                         struct diff_estimate *e)
+{
+	double inside = diff_table_window_dispersion(&w->table, row, c);
+
+	if (inside <= e->dispersion)
+		return;
+	e->dispersion = inside;
+	e->degrees = fmin(e->degrees, DIFF_WINDOWS - 1);
+	e->p = diff_fit_test(c->blocks, c->count, w->least_log, inside, e->degrees);
+}
+
+/* The pooled rows belong to no class: only their own scatter counts. */
+static void test_pooled(const struct work *w, const struct diff_counts *c, struct diff_estimate *e)
+{
+	e->dispersion = fmax(c->own, w->scatter[DIFF_USER].floor);
+	e->degrees = fmax(c->degrees, 1);
+	if (c->degrees > 0)
+		e->p = diff_fit_test(c->blocks, c->count, w->least_log, e->dispersion, e->degrees);
+}
+
 static void test_rows(struct diff *d, struct work *w)
 {
 	for (size_t i = 0; i < d->changes.count; i++) {
 		struct diff_change *change = &d->changes.items[i];
-		double own = w->counts[i].own;
+		const struct diff_counts *c = &w->counts[i];
 
-		estimate(&change->e, &w->counts[i]);
-		test_counts(w, class_of(d, change->row), own, &w->counts[i], &change->e);
-		if (w->one_a_side && change->row != ID_NONE) {
-			struct diff_estimate *e = &change->e;
-			double inside =
-			        diff_table_window_dispersion(&w->table, change->row, &w->counts[i]);
-
-			if (inside > e->dispersion) {
-				e->dispersion = inside;
-				e->p = diff_fit_test(w->counts[i].blocks, 1, w->least_log, inside,
-				                     fmin(e->degrees, DIFF_WINDOWS - 1));
-			}
+		estimate(&change->e, c);
+		if (change->row == ID_NONE) {
+			test_pooled(w, c, &change->e);
+			continue;
 		}
+		test_counts(w, class_of(d, change->row), c->own, c, &change->e);
+		if (w->one_a_side)
+			test_windows(w, c, change->row, &change->e);
 	}
 }
 
@@ -174,7 +192,7 @@ static void judge(struct diff *d)
 
 		e->q = p[i];
 		e->verdict = (uint8_t)verdict_of(e, d->options.rate);
-		d->tested++;
+		d->tested += !isnan(e->p);
 		d->listed += diff_is_change(e);
 		if (d->changes.items[i].row == ID_NONE && e->verdict == DIFF_SAME)
 			e->verdict = DIFF_POOLED;

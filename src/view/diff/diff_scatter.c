@@ -10,7 +10,7 @@
 
 #define SPREAD_MAX 4.0
 #define DEGREES_MIN 2
-#define DEGREES_MAX 30
+#define DEGREES_MAX 60
 #define DEGREES_FEW 4 /* of classes with few rows */
 #define ROWS_FEW 5
 #define DISPERSION_MIN 1e-3
@@ -134,7 +134,7 @@ static double spread_within(const struct diff_ratio *rows, size_t count, double 
 
 #define PAIR_ROWS_FEW 10
 #define PAIR_SPREAD_FEW 0.02
-#define PAIR_DEGREES 20
+#define PAIR_DEGREES 50
 
 struct diff_scatter diff_scatter_of_ratios(const struct diff_ratio *rows, size_t count,
                                            double floor)

@@ -17,7 +17,7 @@
 #define PAIRS_MIN 5
 #define POWER 0.8
 /* Two recordings do not show the scatter between runs; this is that of a machine in use. */
-#define ONE_RUN_ERROR 0.1
+#define ONE_RUN_ERROR 0.15
 #define ONE_RUN_DEGREES 20
 
 /* The logarithm of CPU time per work of each run. */
@@ -102,6 +102,10 @@ void diff_whole(struct diff *d, const struct diff_table *t)
 	e->dispersion = NAN;
 	e->p = e->q = 2 * student_above(fabs(m.mean) / e->error_log, e->degrees);
 	e->verdict = m.low > 0 || m.high < 0 ? DIFF_CHANGED : DIFF_SAME;
+	if (!(e->before > 0) || !(e->after > 0)) {
+		e->ratio = e->low = e->high = NAN;
+		e->verdict = DIFF_SAME;
+	}
 	d->smallest_whole = expm1((level + student_quantile(POWER, e->degrees)) * e->error_log);
 	free(logs);
 }

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/diff/diff.h"
+
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* --- simulated runs: the same numbers in each run of the test --- */
+
+static uint64_t state;
+
+static double uniform(void)
+{
+	return ((double)(hash_u64(++state) >> 11) + 0.5) / (double)(UINT64_C(1) << 53);
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
+}
+
+static double poisson(double mean)
+{
+	double limit = exp(-mean), product = uniform();
+	int count = 0;
+
+	if (mean > 60)
+		return fmax(0, floor(mean + sqrt(mean) * normal() + 0.5));
+	for (; product > limit; count++)
+		product *= uniform();
+	return count;
+}
+
+#define FUNCTIONS 60
+#define SAMPLES 9000
+#define PERIOD_NS 200000.0
+/* Relative changes of a function's time between runs. */
+#define SCATTER 0.03
+
+/* Adds the samples of a function, spread over the run's windows. */
+static void add_function(struct diff_runs *t, uint32_t run, const char *name, double mean)
+{
+	uint32_t row = diff_runs_row(t, name, "program", "user", DIFF_USER);
+	uint32_t path = diff_runs_path(t, DIFF_NO_PATH, row);
+
+	mean *= exp(SCATTER * normal());
+	for (unsigned i = 0; i < DIFF_WINDOWS; i++) {
+		double count = poisson(mean / DIFF_WINDOWS);
+
+		diff_run_count(t, run, path, count, count * PERIOD_NS);
+		diff_run_window(t, run, path, i, count);
+	}
+}
+
+/* Functions with shares like those of real programs, and one with 1 % x factor. */
+static void add_run(struct diff_runs *t, enum diff_side side, double factor)
+{
+	uint32_t run = diff_runs_add(t, side, "run", 1);
+	double sum = 0;
+
+	for (int i = 0; i < FUNCTIONS; i++)
+		sum += 1.0 / (i + 3);
+	for (int i = 0; i < FUNCTIONS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "f%d", i);
+		add_function(t, run, name, 0.99 * SAMPLES / (i + 3) / sum);
+	}
+	add_function(t, run, "target", 0.01 * SAMPLES * factor);
+}
+
+static void simulate(struct diff_runs *t, int runs, double factor)
+{
+	diff_runs_init(t);
+	for (int i = 0; i < runs; i++) {
+		add_run(t, DIFF_A, 1);
+		add_run(t, DIFF_B, factor);
+	}
+}
+
+/* --- the parts of a comparison --- */
+
+static const struct diff_change *change_of(const struct diff *d, const char *name)
+{
+	vec_each (change, &d->changes)
+		if (change->row != ID_NONE &&
+		    !strcmp(intern_text(&d->runs->texts, d->runs->rows.items[change->row].function),
+		            name))
+			return change;
+	return NULL;
+}
+
+struct score {
+	double found, covered, false_alarms; /* parts of all comparisons */
+};
+
+static struct score score(int runs, double factor, int comparisons)
+{
+	struct score s = {0};
+
+	for (int i = 0; i < comparisons; i++) {
+		struct diff_runs t;
+		const struct diff_change *target;
+		struct diff *d;
+		size_t others = 0;
+
+		simulate(&t, runs, factor);
+		d = diff_new(&t, NULL);
+		target = change_of(d, "target");
+		vec_each (change, &d->changes)
+			others += change != target && diff_is_change(&change->e);
+		s.found += diff_is_change(&target->e) / (double)comparisons;
+		s.covered +=
+		        (target->e.low <= factor && factor <= target->e.high) / (double)comparisons;
+		s.false_alarms += (others > 0) / (double)comparisons;
+		diff_free(d);
+		diff_runs_done(&t);
+	}
+	printf("# %d a side, x %.1f: found %.3f, covered %.3f, false alarms %.3f\n", runs, factor,
+	       s.found, s.covered, s.false_alarms);
+	return s;
+}
+
+/* The seeds are fixed, so each figure is always the same. */
+static void changes_are_found(void)
+{
+	int comparisons = check_long() ? 1000 : 60;
+
+	state = 1;
+	CHECK(score(8, 1.3, comparisons).found >= 0.85);
+	CHECK(score(16, 1.2, comparisons).found >= 0.85);
+	CHECK(score(1, 2, check_long() ? 2000 : 300).found >= 0.8);
+}
+
+static void equal_programs_have_no_changes(void)
+{
+	int comparisons = check_long() ? 1000 : 60;
+	struct score s;
+
+	state = 2;
+	s = score(5, 1, comparisons);
+	CHECK(s.false_alarms <= 0.05 && s.covered >= 0.93);
+	s = score(1, 1, comparisons);
+	CHECK(s.false_alarms <= 0.05 && s.covered >= 0.93);
+}
+
+static void count(struct diff_runs *t, uint32_t run, uint32_t path, double samples)
+{
+	diff_run_count(t, run, path, samples, samples * PERIOD_NS);
+}
+
+/* Two paths of one function; `caller` calls both sides of an inlining. */
+static void moved_time_is_no_change(void)
+{
+	struct diff_runs t;
+	struct diff *d;
+
+	diff_runs_init(&t);
+	for (int i = 0; i < 10; i++) {
+		uint32_t run = diff_runs_add(&t, i % 2, "run", 1);
+		uint32_t rows[] = {diff_runs_row(&t, "main", "program", "user", DIFF_USER),
+		                   diff_runs_row(&t, "caller", "program", "user", DIFF_USER),
+		                   diff_runs_row(&t, "inlined", "program", "user", DIFF_USER)};
+		uint32_t outer = diff_runs_path(&t, DIFF_NO_PATH, rows[0]);
+		uint32_t caller = diff_runs_path(&t, outer, rows[1]);
+		uint32_t inlined = diff_runs_path(&t, caller, rows[2]);
+
+		count(&t, run, outer, 5000 + 10 * (i % 3));
+		count(&t, run, caller, i % 2 ? 900 + i % 3 : 300 + i % 3);
+		count(&t, run, inlined, i % 2 ? 0 : 600);
+	}
+	d = diff_new(&t, NULL);
+	CHECK(change_of(d, "inlined")->e.verdict == DIFF_GONE);
+	CHECK(change_of(d, "caller")->e.verdict == DIFF_CHANGED);
+	CHECK(change_of(d, "main")->e.verdict == DIFF_SAME);
+	CHECK(change_of(d, "caller")->moved == change_of(d, "caller")->row);
+	CHECK(change_of(d, "inlined")->moved == change_of(d, "caller")->row);
+	CHECK(change_of(d, "main")->moved == ID_NONE);
+	CHECK(d->whole.verdict == DIFF_SAME && d->strength == DIFF_STRONG && d->paired);
+	diff_free(d);
+	diff_runs_done(&t);
+}
+
+/* A rate twice as high gives twice the samples of half the period; work twice as much, too. */
+static void rates_and_work_are_normalised(void)
+{
+	struct diff_runs t;
+	struct diff *d;
+
+	diff_runs_init(&t);
+	for (int i = 0; i < 10; i++) {
+		int side = i % 2;
+		uint32_t run = diff_runs_add(&t, side, "run", side ? 2 : 1);
+		uint32_t row = diff_runs_row(&t, "f", "program", "user", DIFF_USER);
+		uint32_t path = diff_runs_path(&t, DIFF_NO_PATH, row);
+		double samples = side ? 4000 : 1000;
+
+		diff_run_count(&t, run, path, samples + i, (samples + i) * 1e6 / (side ? 2 : 1));
+	}
+	d = diff_new(&t, NULL);
+	CHECK(change_of(d, "f")->e.verdict == DIFF_SAME);
+	CHECK(fabs(change_of(d, "f")->e.ratio - 1) < 0.01);
+	CHECK(fabs(d->whole.ratio - 1) < 0.01 && fabs(d->whole.before - 1e9) < 1e7);
+	diff_free(d);
+	diff_runs_done(&t);
+}
+
+static void empty_sides_are_no_error(void)
+{
+	struct diff_runs t;
+	struct diff *d;
+
+	for (int i = 0; i < 4; i++) {
+		diff_runs_init(&t);
+		if (i & 1)
+			add_run(&t, DIFF_A, 1);
+		if (i & 2)
+			diff_runs_add(&t, DIFF_B, "empty", 1);
+		d = diff_new(&t, NULL);
+		CHECK(d->whole.verdict == DIFF_SAME);
+		vec_each (change, &d->changes)
+			CHECK(!diff_is_change(&change->e) || change->e.verdict == DIFF_GONE);
+		diff_free(d);
+		diff_runs_done(&t);
+	}
+}
+
+int main(void)
+{
+	RUN(moved_time_is_no_change);
+	RUN(rates_and_work_are_normalised);
+	RUN(empty_sides_are_no_error);
+	RUN(changes_are_found);
+	RUN(equal_programs_have_no_changes);
+	return check_end();
+}
