@@ -107,20 +107,17 @@ static const struct option options[] = {
         {.kind = OPTION_END},
 };
 
-/* The words after --. */
-static const struct command side_command = {.name = "diff, after --",
-                                            .options = range_table,
-                                            .options_size = sizeof(struct diff_command_options)};
+extern const struct command cmd_diff;
 
 struct sides {
 	struct diff_files files[DIFF_SIDES];
-	struct diff_command_options after; /* of the words after -- */
-	struct option_result words;
+	struct option_result words; /* after -- */
 };
 
-/* A... -- B..., or A B, or STORE --from ... -- --from ... */
-static int choose_sides(const struct diff_command_options *o, int argc, char **argv,
-                        struct sides *s, struct error *err)
+/* A... -- B..., or A B, or STORE --from ... -- --from ... Options after -- are for both sides,
+ * except the range. */
+static int choose_sides(struct diff_command_options *o, int argc, char **argv, struct sides *s,
+                        struct error *err)
 {
 	struct diff_files *a = &s->files[DIFF_A], *b = &s->files[DIFF_B];
 	int dashes = 0;
@@ -130,13 +127,13 @@ static int choose_sides(const struct diff_command_options *o, int argc, char **a
 		dashes++;
 	a->count = dashes;
 	if (dashes < argc) {
-		if (option_parse(&side_command, &s->after, argc - dashes, argv + dashes, &s->words,
-		                 err))
+		o->from = o->until = NULL;
+		if (option_parse(&cmd_diff, o, argc - dashes, argv + dashes, &s->words, err))
 			return err->code;
 		*b = (struct diff_files){.files = s->words.argv,
 		                         .count = s->words.argc,
-		                         .from = s->after.from,
-		                         .until = s->after.until};
+		                         .from = o->from,
+		                         .until = o->until};
 		if (!b->count && (b->from || b->until)) {
 			b->files = a->files;
 			b->count = a->count;
@@ -208,6 +205,12 @@ static int compare(const struct diff_command_options *o, const struct diff_condi
 	return status;
 }
 
+static int show_help(void)
+{
+	command_print_help(&cmd_diff);
+	return 0;
+}
+
 static int run(void *p, int argc, char **argv)
 {
 	struct diff_command_options *o = p;
@@ -218,9 +221,11 @@ static int run(void *p, int argc, char **argv)
 	int status;
 
 	diff_runs_init(&runs);
-	if ((o->fail_if && diff_condition_parse(o->fail_if, &condition, &err)) ||
-	    choose_sides(o, argc, argv, &sides, &err))
+	if (choose_sides(o, argc, argv, &sides, &err) ||
+	    (o->fail_if && diff_condition_parse(o->fail_if, &condition, &err)))
 		status = command_fail(2, "diff: %s", err.text);
+	else if (sides.words.help)
+		status = show_help();
 	else if (load_sides(o, &sides, &runs, &err))
 		status = command_fail(err.code == EINVAL ? 2 : 1, "diff: %s", err.text);
 	else

@@ -54,14 +54,16 @@ static int count_work(const struct diff_loading *l, const struct profile *p, str
 static void add_runs(struct diff_loading *l, enum diff_side side, const char *name, struct view *v,
                      const struct selection *s, struct diff_amount amount, bool store)
 {
-	size_t parts = store ? STORE_PARTS : 1;
+	double shares[STORE_PARTS] = {1};
+	size_t parts = store ? diff_parts(v->profile, STORE_PARTS, shares) : 1;
 	uint32_t first = (uint32_t)l->runs->runs.count;
 
-	amount.wall_s /= (double)parts;
-	amount.events /= (double)parts;
 	for (size_t i = 0; i < parts; i++) {
+		struct diff_amount part = {amount.events * shares[i], amount.wall_s * shares[i],
+		                           amount.is_run};
+
 		diff_runs_add(l->runs, side, name, 1);
-		vec_push(&l->amounts, amount);
+		vec_push(&l->amounts, part);
 	}
 	l->runs->parts |= store;
 	if (store)

@@ -24,11 +24,12 @@ static void side_text(const struct diff *d, enum diff_side side, struct buf *out
 {
 	size_t seen = 0;
 
-	text_counted(out, d->runs->count[side], "run (", "runs (");
+	text_counted(out, d->runs->count[side], d->runs->parts ? "part of a range (" : "run (",
+	             d->runs->parts ? "parts of a range (" : "runs (");
 	vec_each (run, &d->runs->runs)
 		if (run->side == side && !seen++)
 			buf_puts(out, run->name);
-	if (seen > 1)
+	if (seen > 1 && !d->runs->parts)
 		buf_addf(out, " and %zu more", seen - 1);
 	buf_putc(out, ')');
 }
@@ -107,7 +108,11 @@ static void strength_text(const struct diff *d, struct buf *out)
 	if (d->strength == DIFF_INDICATION)
 		buf_puts(out, "An indication: two runs on a side. With three runs or more on each "
 		              "side the scatter between runs is known. ");
-	if (d->strength == DIFF_RECORDINGS)
+	if (d->strength == DIFF_RECORDINGS && d->runs->parts)
+		buf_puts(out,
+		         "The two ranges differ where a change is listed, perhaps by their work "
+		         "and not by their programs. ");
+	else if (d->strength == DIFF_RECORDINGS)
 		buf_puts(out,
 		         "These recordings differ where a change is listed, perhaps not the "
 		         "programs: one run on a side does not show the scatter between runs. ");

@@ -13,7 +13,10 @@
 /* Callers are searched this many frames up; a caller contains a function if it has this part of its
  * samples. */
 #define CALLERS_MAX 8
-#define CONTAINED 0.9
+#define CONTAINED 0.7
+/* A caller with this part of all time is the program itself: its time may be fixed by other
+ * means, such as the length of the recording. */
+#define WHOLE 0.9
 /* Time has moved if the sum changed by less than this part of the function's change. */
 #define MOVED_REST 0.25
 
@@ -23,6 +26,7 @@ struct inside {
 	const struct diff_scatter *scatter;
 	struct diff_sum *sums; /* by run */
 	bool *in;              /* by path */
+	double all_ns;         /* of all rows and runs */
 };
 
 static void clear(struct inside *s)
@@ -77,6 +81,8 @@ static bool sums_stay(const struct inside *s, const struct diff_change *change)
 	struct diff_counts c = diff_table_counts(s->t, s->sums);
 
 	free(c.blocks);
+	if (c.cpu_ns[DIFF_A] + c.cpu_ns[DIFF_B] > WHOLE * s->all_ns)
+		return false;
 	return fabs(c.value[DIFF_B] - c.value[DIFF_A]) <
 	       MOVED_REST * fabs(change->e.after - change->e.before);
 }
@@ -202,9 +208,15 @@ static void judge_paths(struct diff *d)
 
 void diff_inside(struct diff *d, const struct diff_table *t, const struct diff_scatter *scatter)
 {
-	struct inside s = {d, t, scatter, xcalloc(t->width + 1, sizeof(*s.sums)),
-	                   xcalloc(d->runs->paths.count + 1, sizeof(*s.in))};
+	struct inside s = {d,
+	                   t,
+	                   scatter,
+	                   xcalloc(t->width + 1, sizeof(*s.sums)),
+	                   xcalloc(d->runs->paths.count + 1, sizeof(*s.in)),
+	                   0};
 
+	for (size_t i = 0; i < d->runs->rows.count * t->width; i++)
+		s.all_ns += t->own[i].cpu_ns;
 	vec_each (change, &d->changes) {
 		if (!diff_is_change(&change->e) || change->row == ID_NONE)
 			continue;

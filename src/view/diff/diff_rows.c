@@ -11,6 +11,8 @@
 
 /* Larger ratios are printed as factors. */
 #define FACTOR_FROM 3.0
+/* A bound of an interval that says nothing. */
+#define FACTOR_MAX 1e4
 
 /* The rows of one list, as indexes into changes or paths. */
 struct diff_list_rows {
@@ -78,7 +80,7 @@ void diff_interval_text(const struct diff_estimate *e, struct buf *out)
 		percent_text(e->low, out);
 		buf_puts(out, " to ");
 	}
-	if (isinf(e->high))
+	if (e->high > FACTOR_MAX)
 		buf_puts(out, "any");
 	else if (e->high >= FACTOR_FROM)
 		buf_addf(out, "x %.1f", e->high);

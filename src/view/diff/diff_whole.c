@@ -33,7 +33,8 @@ static void add_logs(const struct diff_table *t, double *logs, struct diff_estim
 			sum += path->cpu_ns;
 			e->count[run->side] += path->count;
 		}
-		logs[i] = log(fmax(sum, 1) / run->work);
+		/* A run without samples has less than one. */
+		logs[i] = log(fmax(sum, t->run_grain[i] / 2) / run->work);
 		cpu_ns[run->side] += sum;
 		work[run->side] += run->work;
 	}
