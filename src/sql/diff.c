@@ -1,109 +1,196 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* diff: diff(a_from, a_to, b_from, b_to) compares the shares of functions in two time ranges. */
+/* diff: diff(a_from, a_to, b_from, b_to) compares functions in two time ranges. */
 #include "sql/tables/columns.h"
 #include "sql/tables/table.h"
 #include "sql/views.h"
 
 #include "base/memory/xalloc.h"
+#include "view/diff/diff.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A window belongs to the range in which it begins. Samples of idle time are counted too. */
-static const char question[] =
-        "WITH own AS (SELECT stack, sum(a) AS a, sum(b) AS b FROM ("
-        "SELECT stack, samples AS a, 0 AS b FROM samples"
-        " WHERE time_ns >= ?1 AND time_ns < ?2 AND event IN (SELECT event FROM sessions)"
-        " UNION ALL "
-        "SELECT stack, 0 AS a, samples AS b FROM samples"
-        " WHERE time_ns >= ?3 AND time_ns < ?4 AND event IN (SELECT event FROM sessions)"
-        ") GROUP BY stack), "
+static const char windows_question[] =
+        "SELECT id, end_ns - start_ns FROM windows WHERE start_ns >= ?1 AND start_ns < ?2"
+        " ORDER BY start_ns, id";
+static const char samples_question[] =
+        "WITH own AS (SELECT stack, window, sum(samples) AS samples, sum(weight) AS weight"
+        " FROM samples WHERE time_ns >= ?1 AND time_ns < ?2"
+        " AND event IN (SELECT event FROM sessions) GROUP BY stack, window), "
         "placed AS (SELECT f.function AS function,"
-        " CASE WHEN f.function IS NULL THEN f.image END AS image, sum(a) AS a, sum(b) AS b"
+        " CASE WHEN f.function IS NULL THEN f.image END AS image, own.window AS window,"
+        " sum(own.samples) AS samples, sum(own.weight) AS weight"
         " FROM own LEFT JOIN stacks s ON s.id = own.stack"
-        " LEFT JOIN frames f ON f.id = s.frame GROUP BY 1, 2) "
-        "SELECT coalesce(n.name, '[no symbol]'), i.name, a, b, sum(a) OVER (), sum(b) OVER ()"
+        " LEFT JOIN frames f ON f.id = s.frame GROUP BY 1, 2, 3) "
+        "SELECT coalesce(n.name, '[no symbol]'), i.name, window, samples, weight"
         " FROM placed LEFT JOIN functions n ON n.id = placed.function"
         " LEFT JOIN images i ON i.id = coalesce(n.image, placed.image)";
 
-/* Level of significance, two-sided, as a probability and as a z value: an unchanged function is
- * reported once in 100 tests. */
-#define CHANCE 0.01
-#define Z_BEYOND 2.5758
-/* Below this expected count the normal approximation is wrong: Fisher's exact test is used. */
-#define EXPECTED_MIN 5
+/* The parts of a range that are compared as runs. */
+#define PARTS 8
 
-struct diff_row {
-	double share_a, share_b, z;
-	bool shares, tested, beyond;
+struct diff_window {
+	int64_t id;
+	uint32_t run;
 };
 
 struct diff_cursor {
-	sqlite3_stmt *statement;
-	struct diff_row row;
+	sqlite3 *db;
+	int64_t bounds[2 * DIFF_SIDES];
+	VEC(struct diff_window) windows; /* of the range that is read, by id */
+	struct diff_runs runs;
+	struct diff *diff;
+	const struct diff_change **changes; /* by row; NULL: not tested alone */
+	double (*samples)[DIFF_SIDES];      /* by row */
+	double all[DIFF_SIDES];
+	size_t row, next;
 };
 
-static double log_ways(double of, double take)
+static int failed(struct diff_cursor *c, struct error *err)
 {
-	return lgamma(of + 1) - lgamma(take + 1) - lgamma(of - take + 1);
+	return error_set(err, EIO, "diff(): %s", sqlite3_errmsg(c->db));
 }
 
-/*
- * Fisher's exact test, two-sided: the probability, by chance alone, of a division of the
- * function's samples between the two ranges that is as unlikely as this one or more unlikely. The
- * number of steps is at most the smallest of the sums.
- */
-static double chance_of(double a, double all_a, double b, double all_b)
+static int prepare(struct diff_cursor *c, const char *question, int side, sqlite3_stmt **out,
+                   struct error *err)
 {
-	double in = a + b, all = all_a + all_b, most = fmin(in, all_a), sum = 0;
-	double ways = log_ways(all, in), seen = log_ways(all_a, a) + log_ways(all_b, b);
+	if (sqlite3_prepare_v2(c->db, question, -1, out, NULL))
+		return failed(c, err);
+	sqlite3_bind_int64(*out, 1, c->bounds[2 * side]);
+	sqlite3_bind_int64(*out, 2, c->bounds[2 * side + 1]);
+	return 0;
+}
 
-	for (double i = fmax(0, in - all_b); i <= most; i++) {
-		double here = log_ways(all_a, i) + log_ways(all_b, in - i);
+static int by_id(const void *a, const void *b)
+{
+	const struct diff_window *x = a, *y = b;
 
-		if (here <= seen + 1e-7)
-			sum += exp(here - ways);
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Divides the windows of a range into runs. */
+static int add_windows(struct diff_cursor *c, int side, struct error *err)
+{
+	VEC(double) lengths = {0};
+	sqlite3_stmt *statement;
+	size_t parts, each;
+	int ret = prepare(c, windows_question, side, &statement, err), step = SQLITE_DONE;
+	uint32_t first = (uint32_t)c->runs.runs.count;
+
+	c->windows.count = 0;
+	while (!ret && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+		vec_push(&c->windows, (struct diff_window){sqlite3_column_int64(statement, 0), 0});
+		vec_push(&lengths, sqlite3_column_double(statement, 1) / 1e9);
 	}
-	return sum;
+	if (!ret && step != SQLITE_DONE)
+		ret = failed(c, err);
+	sqlite3_finalize(statement);
+	each = c->windows.count / PARTS + (c->windows.count % PARTS != 0);
+	parts = each ? c->windows.count / each : 0;
+	for (size_t i = 0; i < parts; i++)
+		diff_runs_add(&c->runs, (enum diff_side)side, "", 0);
+	for (size_t i = 0; i < c->windows.count; i++) {
+		size_t part = i / (c->windows.count / parts);
+
+		c->windows.items[i].run = first + (uint32_t)(part < parts ? part : parts - 1);
+		c->runs.runs.items[c->windows.items[i].run].work += lengths.items[i];
+	}
+	if (c->windows.count)
+		qsort(c->windows.items, c->windows.count, sizeof(*c->windows.items), by_id);
+	vec_done(&lengths);
+	return ret;
 }
 
-/* Test of two proportions, a of all_a and b of all_b. Samples are taken as independent. */
-static struct diff_row compare(double a, double all_a, double b, double all_b)
+static void add_samples(struct diff_cursor *c, sqlite3_stmt *statement)
 {
-	struct diff_row row = {0};
-	double both, spread;
-	bool few;
+	const char *function = (const char *)sqlite3_column_text(statement, 0);
+	const char *image = (const char *)sqlite3_column_text(statement, 1);
+	struct diff_window key = {sqlite3_column_int64(statement, 2), 0}, *window = NULL;
+	double samples = sqlite3_column_double(statement, 3);
+	double weight = sqlite3_column_double(statement, 4);
+	bool kernel = image && *image == '[';
+	uint32_t row = diff_runs_row(&c->runs, function, image ? image : "", "",
+	                             kernel ? DIFF_KERNEL : DIFF_USER);
 
-	row.shares = all_a > 0 && all_b > 0;
-	if (!row.shares)
-		return row;
-	row.share_a = a / all_a;
-	row.share_b = b / all_b;
-	both = (a + b) / (all_a + all_b);
-	spread = sqrt(both * (1 - both) * (1 / all_a + 1 / all_b));
-	row.tested = spread > 0;
-	row.z = row.tested ? (row.share_b - row.share_a) / spread : 0;
-	few = fmin(both, 1 - both) * fmin(all_a, all_b) < EXPECTED_MIN;
-	row.beyond = few ? chance_of(a, all_a, b, all_b) <= CHANCE : fabs(row.z) >= Z_BEYOND;
-	return row;
+	if (c->windows.count)
+		window = bsearch(&key, c->windows.items, c->windows.count, sizeof(key), by_id);
+	if (window)
+		diff_run_count(&c->runs, window->run, diff_runs_path(&c->runs, DIFF_NO_PATH, row),
+		               samples, weight > 0 ? weight : samples);
+}
+
+static int add_range(struct diff_cursor *c, int side, struct error *err)
+{
+	sqlite3_stmt *statement;
+	int ret = add_windows(c, side, err), step = SQLITE_DONE;
+
+	if (!ret)
+		ret = prepare(c, samples_question, side, &statement, err);
+	if (ret)
+		return ret;
+	while ((step = sqlite3_step(statement)) == SQLITE_ROW)
+		add_samples(c, statement);
+	if (step != SQLITE_DONE)
+		ret = failed(c, err);
+	sqlite3_finalize(statement);
+	return ret;
+}
+
+static void compare(struct diff_cursor *c)
+{
+	const struct diff_runs *t = &c->runs;
+
+	vec_each (run, &c->runs.runs)
+		if (!(run->work > 0))
+			run->work = 1; /* a window without a length */
+	c->diff = diff_new(t, NULL);
+	c->changes = xcalloc(t->rows.count + 1, sizeof(*c->changes));
+	c->samples = xcalloc(t->rows.count + 1, sizeof(*c->samples));
+	vec_each (change, &c->diff->changes)
+		if (change->row != ID_NONE)
+			c->changes[change->row] = change;
+	vec_each (run, &t->runs)
+		for (size_t path = 1; path < run->paths.count; path++) {
+			double samples = run->paths.items[path].count;
+
+			c->samples[t->paths.items[path].row][run->side] += samples;
+			c->all[run->side] += samples;
+		}
+}
+
+static void diff_close(void *cursor)
+{
+	struct diff_cursor *c = cursor;
+
+	diff_free(c->diff);
+	diff_runs_done(&c->runs);
+	vec_done(&c->windows);
+	free(c->changes);
+	free(c->samples);
+	free(c);
 }
 
 static int diff_open(void *ctx, const struct sql_bound *bounds, size_t bound_count, void **cursor,
                      struct error *err)
 {
-	sqlite3 *db = ctx;
-	sqlite3_stmt *statement;
-	struct diff_cursor *c;
+	struct diff_cursor *c = xcalloc(1, sizeof(*c));
+	int ret = 0;
 
-	if (sqlite3_prepare_v2(db, question, -1, &statement, NULL))
-		return error_set(err, EIO, "diff(): %s", sqlite3_errmsg(db));
+	c->db = ctx;
+	diff_runs_init(&c->runs);
+	c->runs.parts = true;
 	for (size_t i = 0; i < bound_count; i++)
 		if (bounds[i].column >= DIFF_A_FROM)
-			sqlite3_bind_int64(statement, bounds[i].column - DIFF_A_FROM + 1,
-			                   bounds[i].low);
-	c = xcalloc(1, sizeof(*c));
-	c->statement = statement;
+			c->bounds[bounds[i].column - DIFF_A_FROM] = bounds[i].low;
+	for (int side = 0; !ret && side < DIFF_SIDES; side++)
+		ret = add_range(c, side, err);
+	if (ret) {
+		diff_close(c);
+		return ret;
+	}
+	compare(c);
 	*cursor = c;
 	return 0;
 }
@@ -111,41 +198,38 @@ static int diff_open(void *ctx, const struct sql_bound *bounds, size_t bound_cou
 static int diff_next(void *cursor, struct error *err)
 {
 	struct diff_cursor *c = cursor;
-	int ret = sqlite3_step(c->statement);
 
-	if (ret == SQLITE_DONE)
-		return 0;
-	if (ret != SQLITE_ROW)
-		return error_set(err, EIO, "diff(): %s",
-		                 sqlite3_errmsg(sqlite3_db_handle(c->statement)));
-	c->row = compare(
-	        sqlite3_column_double(c->statement, 2), sqlite3_column_double(c->statement, 4),
-	        sqlite3_column_double(c->statement, 3), sqlite3_column_double(c->statement, 5));
-	return 1;
+	c->row = c->next++;
+	return c->row < c->runs.rows.count;
 }
 
 static void diff_value(void *cursor, int column, sqlite3_context *out)
 {
 	const struct diff_cursor *c = cursor;
-	const struct diff_row *row = &c->row;
+	const struct diff_row *row = &c->runs.rows.items[c->row];
+	const struct diff_change *change = c->changes[c->row];
+	const double *samples = c->samples[c->row];
+	bool shares = c->all[DIFF_A] > 0 && c->all[DIFF_B] > 0;
+	double a = shares ? samples[DIFF_A] / c->all[DIFF_A] : 0;
+	double b = shares ? samples[DIFF_B] / c->all[DIFF_B] : 0;
 
-	if (column < DIFF_A_SHARE)
-		sqlite3_result_value(out, sqlite3_column_value(c->statement, column));
+	if (column == DIFF_FUNCTION)
+		sql_out_text(out, intern_text(&c->runs.texts, row->function));
+	else if (column == DIFF_IMAGE && row->image)
+		sql_out_text(out, intern_text(&c->runs.texts, row->image));
+	else if (column == DIFF_A_SAMPLES || column == DIFF_B_SAMPLES)
+		sqlite3_result_int64(out, (sqlite3_int64)samples[column == DIFF_B_SAMPLES]);
 	else if (column == DIFF_BEYOND_CHANCE)
-		sqlite3_result_int(out, row->beyond);
-	else if (column == DIFF_Z ? row->tested : row->shares)
-		sqlite3_result_double(out, column == DIFF_A_SHARE   ? row->share_a
-		                           : column == DIFF_B_SHARE ? row->share_b
-		                           : column == DIFF_CHANGE  ? row->share_b - row->share_a
-		                                                    : row->z);
-}
-
-static void diff_close(void *cursor)
-{
-	struct diff_cursor *c = cursor;
-
-	sqlite3_finalize(c->statement);
-	free(c);
+		sqlite3_result_int(out, shares && change && diff_is_change(&change->e));
+	else if (shares && column >= DIFF_A_SHARE && column <= DIFF_CHANGE)
+		sqlite3_result_double(out, column == DIFF_A_SHARE   ? a
+		                           : column == DIFF_B_SHARE ? b
+		                                                    : b - a);
+	else if (shares && change && column >= DIFF_RATIO && column <= DIFF_Q)
+		sql_out_double(out, column == DIFF_RATIO  ? change->e.ratio
+		                    : column == DIFF_LOW  ? change->e.low
+		                    : column == DIFF_HIGH ? change->e.high
+		                                          : change->e.q);
 }
 
 int sql_diff_add(struct sql *s, sqlite3 *db, struct error *err)

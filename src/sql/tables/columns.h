@@ -201,7 +201,10 @@
 	X(DIFF_A_SHARE, "a_share REAL") \
 	X(DIFF_B_SHARE, "b_share REAL") \
 	X(DIFF_CHANGE, "change REAL") \
-	X(DIFF_Z, "z REAL") \
+	X(DIFF_RATIO, "ratio REAL") \
+	X(DIFF_LOW, "low REAL") \
+	X(DIFF_HIGH, "high REAL") \
+	X(DIFF_Q, "q REAL") \
 	X(DIFF_BEYOND_CHANCE, "beyond_chance INTEGER") \
 	X(DIFF_A_FROM, "a_from INTEGER HIDDEN") \
 	X(DIFF_A_TO, "a_to INTEGER HIDDEN") \

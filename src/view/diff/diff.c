@@ -89,36 +89,45 @@ static void estimate(struct diff_estimate *e, const struct diff_counts *c)
 	e->p = e->q = NAN;
 }
 
-/* How much the rows of each class scatter. */
-static void fit_classes(struct diff *d, struct work *w)
+static bool is_of(const struct diff *d, size_t i, int class)
+{
+	return d->changes.items[i].row != ID_NONE &&
+	       (class == DIFF_CLASSES || class_of(d, d->changes.items[i].row) == class);
+}
+
+/* The scatter of one class between runs; two recordings: between rows. */
+static struct diff_scatter fit_class(const struct diff *d, const struct work *w, int class)
 {
 	struct diff_scattered *runs = xcalloc(d->changes.count + 1, sizeof(*runs));
 	struct diff_ratio *ratios = xcalloc(d->changes.count + 1, sizeof(*ratios));
 	double floor = d->runs->exact ? 0 : 1;
+	struct diff_scatter s;
+	size_t count = 0;
 
-	for (int class = 0; class < DIFF_CLASSES; class ++) {
-		size_t count = 0;
+	for (size_t i = 0; i < d->changes.count; i++) {
+		const struct diff_counts *c = &w->counts[i];
+		const struct diff_block *k = c->blocks;
 
-		for (size_t i = 0; i < d->changes.count; i++) {
-			const struct diff_counts *c = &w->counts[i];
-			const struct diff_block *k = c->blocks;
-
-			if (d->changes.items[i].row == ID_NONE ||
-			    class_of(d, d->changes.items[i].row) != class)
-				continue;
-			runs[count] = (struct diff_scattered){c->mean, c->own};
-			ratios[count++] =
-			        (struct diff_ratio){log((k->b + 0.5) / k->b_exposure) -
-			                                    log((k->a + 0.5) / k->a_exposure),
-			                            floor * (1 / (k->a + 0.5) + 1 / (k->b + 0.5))};
-		}
-		w->scatter[class] =
-		        w->one_a_side
-		                ? diff_scatter_of_ratios(ratios, count, floor)
-		                : diff_scatter_of_runs(runs, count, w->counts[0].degrees, floor);
+		if (!is_of(d, i, class))
+			continue;
+		runs[count] = (struct diff_scattered){c->mean, c->own};
+		ratios[count++] = (struct diff_ratio){
+		        log((k->b + 0.5) / k->b_exposure) - log((k->a + 0.5) / k->a_exposure),
+		        floor * (1 / (k->a + 0.5) + 1 / (k->b + 0.5))};
 	}
+	s = w->one_a_side ? diff_scatter_of_ratios(ratios, count, floor)
+	                  : diff_scatter_of_runs(runs, count, w->counts[0].degrees, floor);
 	free(runs);
 	free(ratios);
+	if (w->one_a_side && count < DIFF_PAIR_ROWS_FEW && class != DIFF_CLASSES)
+		return fit_class(d, w, DIFF_CLASSES);
+	return s;
+}
+
+static void fit_classes(const struct diff *d, struct work *w)
+{
+	for (int class = 0; class < DIFF_CLASSES; class ++)
+		w->scatter[class] = fit_class(d, w, class);
 }
 
 /* The dispersion of a row, and the probability that chance alone makes its change. */

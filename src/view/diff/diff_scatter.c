@@ -132,17 +132,18 @@ static double spread_within(const struct diff_ratio *rows, size_t count, double 
 	return low;
 }
 
-#define PAIR_ROWS_FEW 10
-#define PAIR_SPREAD_FEW 0.02
+/* Of few rows, the changed ones may be most: their ratios are not used, and this is the spread. */
+#define PAIR_SPREAD_FEW 0.04
 #define PAIR_DEGREES 50
 
 struct diff_scatter diff_scatter_of_ratios(const struct diff_ratio *rows, size_t count,
                                            double floor)
 {
-	struct diff_scatter s = {floor, count < PAIR_ROWS_FEW ? PAIR_SPREAD_FEW : 0, PAIR_DEGREES};
+	struct diff_scatter s = {floor, count < DIFF_PAIR_ROWS_FEW ? PAIR_SPREAD_FEW : 0,
+	                         PAIR_DEGREES};
 	double *work = xcalloc(count + 1, sizeof(*work));
 
-	if (count) {
+	if (count >= DIFF_PAIR_ROWS_FEW) {
 		s.spread = fmax(s.spread, spread_within(rows, count, 0.5, 0.6745, work));
 		s.spread = fmax(s.spread, spread_within(rows, count, 0.8, 1.2816, work));
 	}

@@ -33,6 +33,9 @@ struct diff_ratio {
 	double variance; /* by chance */
 };
 
+/* A class with fewer rows gets the scatter of all rows. */
+#define DIFF_PAIR_ROWS_FEW 10
+
 struct diff_scatter diff_scatter_of_ratios(const struct diff_ratio *rows, size_t count,
                                            double floor);
 

@@ -217,12 +217,12 @@ static void minutes_and_differences_go_by_windows(void)
 	                 "WHERE function = 'hot'"),
 	          "hot|0|40\n");
 	CHECK_STR(ask(s, "SELECT sum(a_samples) = (SELECT samples FROM windows WHERE id = 0), "
-	                 "round(sum(a_share), 9), round(sum(b_share), 9), round(sum(change), 9) "
+	                 "round(sum(a_share), 9), round(sum(b_share), 9), abs(sum(change)) < 1e-9 "
 	                 "FROM diff(1700000000000000000, 1700000000010000000, "
 	                 "1700000000010000000, 1700000000020000000)"),
-	          "1|1|1|0\n");
+	          "1|1|1|1\n");
 	/* A range without samples has no shares, and no difference beyond chance. */
-	CHECK_STR(ask(s, "SELECT count(*), count(a_share), count(z), sum(beyond_chance) "
+	CHECK_STR(ask(s, "SELECT count(*), count(a_share), count(q), sum(beyond_chance) "
 	                 "FROM diff(0, 1, 1700000000000000000, 1800000000000000000)"),
 	          "8|0|0|0\n");
 	CHECK(strstr(refusal(s, "SELECT * FROM diff(1, 2, 3)"), "four times"));
@@ -231,59 +231,16 @@ static void minutes_and_differences_go_by_windows(void)
 	fixture_done(&f);
 }
 
-/* 400 of 1000 against 300 of 1000: by hand z = -0.1 / sqrt(0.35 * 0.65 * 0.002) = -4.688. */
+/* Two functions in two windows: each is compared with itself, by its time, not by its share. */
 static void a_change_is_beyond_chance_by_its_counts(void)
-{
-	static const uint64_t counts[2][2] = {{400, 600}, {300, 700}};
-	struct fixture f;
-	struct profile *p;
-	struct sql *s;
-
-	fixture_init(&f, false);
-	p = f.profile;
-	cut_time(p);
-	p->rows.count = 4;
-	for (size_t i = 0; i < 4; i++) {
-		struct profile_row *row = &p->rows.items[i];
-
-		row->window = (uint32_t)i / 2;
-		row->samples = counts[i / 2][i % 2];
-		row->path = p->rows.items[i % 2].path;
-		row->event = 0;
-	}
-	s = open_profile(&f);
-	CHECK_STR(ask(s, "SELECT function, a_share, b_share, change, z, beyond_chance FROM "
-	                 "diff(1700000000000000000, 1700000000010000000, 1700000000010000000, "
-	                 "1700000000020000000) ORDER BY change"),
-	          "hot|0.4|0.3|-0.1|-4.6881|1\nwork|0.6|0.7|0.1|4.6881|1\n");
-	sql_close(s);
-	/* The same shares with a hundredth of the samples are not beyond chance. */
-	for (size_t i = 0; i < 4; i++)
-		p->rows.items[i].samples /= 20;
-	s = open_profile(&f);
-	CHECK_STR(ask(s, "SELECT function, z, beyond_chance FROM diff(1700000000000000000, "
-	                 "1700000000010000000, 1700000000010000000, 1700000000020000000) "
-	                 "ORDER BY change"),
-	          "hot|-1.0483|0\nwork|1.0483|0\n");
-	sql_close(s);
-	fixture_done(&f);
-}
-
-/*
- * With few samples z is not exact, so the probability is computed by counting: by python's
- * math.comb these have 0.0128, 0.0049, 0.035, 1e-20 and 0.13.
- */
-static void a_change_of_few_samples_is_counted_out(void)
 {
 	static const struct {
 		uint64_t counts[2][2];
 		const char *rows;
 	} cases[] = {
-	        {{{10, 1}, {1, 4}}, "hot|-2.8364|0\nwork|2.8364|0\n"},
-	        {{{14, 1}, {1, 4}}, "hot|-3.2796|1\nwork|3.2796|1\n"},
-	        {{{8, 2}, {1, 5}}, "hot|-2.4723|0\nwork|2.4723|0\n"},
-	        {{{195, 2}, {0, 13}}, "hot|-13.4221|1\nwork|13.4221|1\n"},
-	        {{{3, 40000}, {30, 999970}}, "hot|-1.5666|0\nwork|1.5666|0\n"},
+	        {{{400, 600}, {40, 600}}, "hot|0.1|1\nwork|1|0\n"},
+	        {{{400, 600}, {390, 610}}, "hot|0.98|0\nwork|1.02|0\n"},
+	        {{{20, 30}, {15, 35}}, "hot|0.75|0\nwork|1.17|0\n"},
 	};
 	struct fixture f;
 	struct profile *p;
@@ -300,14 +257,20 @@ static void a_change_of_few_samples_is_counted_out(void)
 
 			row->window = (uint32_t)i / 2;
 			row->samples = cases[k].counts[i / 2][i % 2];
+			row->weight = row->samples;
 			row->path = p->rows.items[i % 2].path;
 			row->event = 0;
 		}
 		s = open_profile(&f);
-		CHECK_STR(ask(s, "SELECT function, z, beyond_chance FROM "
+		CHECK_STR(ask(s, "SELECT function, round(ratio, 2), beyond_chance FROM "
 		                 "diff(1700000000000000000, 1700000000010000000, "
-		                 "1700000000010000000, 1700000000020000000) ORDER BY z"),
+		                 "1700000000010000000, 1700000000020000000) ORDER BY 1"),
 		          cases[k].rows);
+		CHECK_STR(ask(s, "SELECT count(*) FROM diff(1700000000000000000, "
+		                 "1700000000010000000, 1700000000010000000, "
+		                 "1700000000020000000) WHERE low < ratio AND ratio < high "
+		                 "AND q BETWEEN 0 AND 1"),
+		          "2\n");
 		sql_close(s);
 	}
 	fixture_done(&f);
@@ -504,7 +467,6 @@ int main(void)
 	RUN(looking_up_finds_what_comparing_finds);
 	RUN(minutes_and_differences_go_by_windows);
 	RUN(a_change_is_beyond_chance_by_its_counts);
-	RUN(a_change_of_few_samples_is_counted_out);
 	RUN(statements_that_change_or_open_files_are_refused);
 	RUN(errors_name_the_place);
 	RUN(a_flag_ends_what_runs);
