@@ -4,6 +4,7 @@
 #include "base/memory/xalloc.h"
 #include "cmd/diff/diff_load_named.h"
 #include "cmd/load/load_store.h"
+#include "view/diff/diff_join.h"
 #include "view/diff/diff_sources.h"
 
 #include <errno.h>
@@ -186,5 +187,7 @@ int diff_loading_end(struct diff_loading *l, struct error *err)
 			                run->name, runs || by_wall || !l->work ? "time" : l->work);
 	}
 	vec_done(&l->amounts);
+	if (!ret)
+		diff_join_images(l->runs);
 	return ret;
 }

@@ -45,7 +45,7 @@ void diff_loading_begin(struct diff_loading *l, struct diff_runs *runs,
                         const struct load_options *load, const char *work);
 int diff_loading_add(struct diff_loading *l, enum diff_side side, const struct diff_files *files,
                      struct error *err);
-/* Sets the work of each run. -EINVAL: it is not known, or it is 0. */
+/* Sets the work of each run, and matches renamed files. -EINVAL: it is not known, or it is 0. */
 int diff_loading_end(struct diff_loading *l, struct error *err);
 
 #endif

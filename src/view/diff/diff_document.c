@@ -187,6 +187,17 @@ static void add_notes(struct document *out, const struct diff *d)
 {
 	struct section *s = document_notes(out, MEDIA_READERS, "Notes", NULL);
 
+	vec_each (joined, &d->runs->joined) {
+		struct buf text = {0};
+
+		buf_addf(&text,
+		         "%s of A and %s of B have common functions and count as one file, %s.",
+		         intern_text(&d->runs->texts, joined->a),
+		         intern_text(&d->runs->texts, joined->b),
+		         intern_text(&d->runs->texts, joined->a));
+		section_note(s, buf_text(&text));
+		buf_done(&text);
+	}
 	if (!d->runs->call_paths)
 		section_note(s, "The recordings have no call paths ('assay record -g'): functions "
 		                "count as moved if the changes in their file cancel each other.");

@@ -20,6 +20,7 @@ void diff_runs_done(struct diff_runs *t)
 		vec_done(&run->windows);
 	}
 	vec_done(&t->runs);
+	vec_done(&t->joined);
 	vec_done(&t->paths);
 	vec_done(&t->rows);
 	id_table_done(&t->row_index);
@@ -43,18 +44,27 @@ static bool same_row(const void *ctx, uint32_t id, const void *key)
 	return a->function == b->function && a->image == b->image && a->mode == b->mode;
 }
 
+static uint64_t hash_of(const struct diff_row *row)
+{
+	return hash_pair(hash_pair(row->function, row->image), row->mode);
+}
+
+uint32_t diff_runs_find(const struct diff_runs *t, const struct diff_row *row)
+{
+	return id_table_find(&t->row_index, hash_of(row), same_row, t, row);
+}
+
 uint32_t diff_runs_row(struct diff_runs *t, const char *function, const char *image,
                        const char *mode, enum diff_class class)
 {
 	struct diff_row row = {intern_add(&t->texts, function), intern_add(&t->texts, image),
 	                       intern_add(&t->texts, mode), (uint8_t) class};
-	uint64_t hash = hash_pair(hash_pair(row.function, row.image), row.mode);
-	uint32_t id = id_table_find(&t->row_index, hash, same_row, t, &row);
+	uint32_t id = diff_runs_find(t, &row);
 
 	if (id == ID_NONE) {
 		id = (uint32_t)t->rows.count;
 		vec_push(&t->rows, row);
-		id_table_add(&t->row_index, hash, id);
+		id_table_add(&t->row_index, hash_of(&row), id);
 	}
 	return id;
 }
@@ -81,11 +91,10 @@ void diff_run_count(struct diff_runs *t, uint32_t run, uint32_t path, double cou
 	r->paths.items[path].cpu_ns += cpu_ns;
 }
 
-void diff_run_window(struct diff_runs *t, uint32_t run, uint32_t path, unsigned window,
-                     double count)
+void diff_run_window(struct diff_runs *t, uint32_t run, uint32_t row, unsigned window, double count)
 {
 	struct diff_run *r = &t->runs.items[run];
-	size_t place = (size_t)t->paths.items[path].row * DIFF_WINDOWS + window;
+	size_t place = (size_t)row * DIFF_WINDOWS + window;
 
 	while (r->windows.count <= place)
 		vec_push(&r->windows, 0);

@@ -28,6 +28,8 @@ enum diff_side { DIFF_A, DIFF_B, DIFF_SIDES };
 enum diff_class { DIFF_USER, DIFF_KERNEL, DIFF_INTERRUPT, DIFF_CLASSES };
 
 #define DIFF_NO_PATH 0
+/* The function of code whose names are not known. */
+#define DIFF_NO_SYMBOL "[no symbol]"
 /* Windows are equal parts of a run's time, the same number in each run. */
 #define DIFF_WINDOWS 20
 
@@ -55,6 +57,11 @@ struct diff_run {
 	VEC(float) windows;         /* by row and window: samples; if windowed */
 };
 
+/* Files that were found to be the same: texts of their names in A and in B. */
+struct diff_joined {
+	uint32_t a, b;
+};
+
 struct diff_runs {
 	struct intern texts;
 	VEC(struct diff_row) rows;
@@ -66,6 +73,7 @@ struct diff_runs {
 	bool call_paths; /* some paths have parents */
 	const char *work_unit;  /* "run", "request", "s"; NULL: "run" */
 	const char *value_unit; /* "bytes", for values that are not times; NULL: CPU time in ns */
+	VEC(struct diff_joined) joined;
 	struct id_table row_index;
 	struct path_tree path_index;
 };
@@ -77,11 +85,13 @@ void diff_runs_done(struct diff_runs *t);
 uint32_t diff_runs_add(struct diff_runs *t, enum diff_side side, const char *name, double work);
 uint32_t diff_runs_row(struct diff_runs *t, const char *function, const char *image,
                        const char *mode, enum diff_class class);
+/* The row with these texts (ids); ID_NONE: there is none. */
+uint32_t diff_runs_find(const struct diff_runs *t, const struct diff_row *row);
 uint32_t diff_runs_path(struct diff_runs *t, uint32_t parent, uint32_t row);
 /* Adds to the path's sums. */
 void diff_run_count(struct diff_runs *t, uint32_t run, uint32_t path, double count, double cpu_ns);
-/* Says in which window, from 0, samples of the path are that were added above. */
-void diff_run_window(struct diff_runs *t, uint32_t run, uint32_t path, unsigned window,
+/* Says in which window, from 0, samples of a row are that were added above. */
+void diff_run_window(struct diff_runs *t, uint32_t run, uint32_t row, unsigned window,
                      double count);
 
 #endif

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_SYMBOL "[no symbol]"
-
 void diff_image_text(const char *path, struct buf *out)
 {
 	const char *name = *path == '[' ? path : strrchr(path, '/'), *so;
@@ -46,7 +44,7 @@ static uint32_t row_of_frame(struct sampled *s, uint32_t frame, enum diff_class 
 
 		buf_clear(&s->text);
 		diff_image_text(image_path(&p->images, image), &s->text);
-		*known = 1 + diff_runs_row(s->runs, symbol->named ? symbol->name : NO_SYMBOL,
+		*known = 1 + diff_runs_row(s->runs, symbol->named ? symbol->name : DIFF_NO_SYMBOL,
 		                           buf_text(&s->text), modes[class], class);
 	}
 	return *known - 1;
@@ -164,7 +162,8 @@ static void each_part(struct sampled *s, const uint32_t *path_of, size_t parts, 
 
 static void count_window(struct sampled *s, uint32_t path, size_t part, const struct time_entry *e)
 {
-	diff_run_window(s->runs, s->run, path, (unsigned)part, (double)e->samples);
+	diff_run_window(s->runs, s->run, s->runs->paths.items[path].row, (unsigned)part,
+	                (double)e->samples);
 }
 
 static void count_part(struct sampled *s, uint32_t path, size_t part, const struct time_entry *e)
@@ -263,9 +262,9 @@ static uint32_t add_place(struct named *s, uint32_t path, uint32_t id)
 		                                    buf_text(&s->text), "user", DIFF_USER));
 	}
 	if (!place->count)
-		path = diff_runs_path(
-		        s->runs, path,
-		        diff_runs_row(s->runs, NO_SYMBOL, buf_text(&s->text), "user", DIFF_USER));
+		path = diff_runs_path(s->runs, path,
+		                      diff_runs_row(s->runs, DIFF_NO_SYMBOL, buf_text(&s->text),
+		                                    "user", DIFF_USER));
 	return path;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/diff/diff.h"
+#include "view/diff/diff_join.h"
 
 #include "check.h"
 
@@ -49,7 +50,7 @@ static void add_function(struct diff_runs *t, uint32_t run, const char *name, do
 		double count = poisson(mean / DIFF_WINDOWS);
 
 		diff_run_count(t, run, path, count, count * PERIOD_NS);
-		diff_run_window(t, run, path, i, count);
+		diff_run_window(t, run, row, i, count);
 	}
 }
 
@@ -226,8 +227,50 @@ static void empty_sides_are_no_error(void)
 	}
 }
 
+/* prog-1 becomes prog-2, and liba.so becomes libb.so; functions of one side stay so. */
+static void renamed_programs_are_joined(void)
+{
+	struct diff_runs t;
+	struct diff *d;
+
+	diff_runs_init(&t);
+	for (int i = 0; i < 6; i++) {
+		int side = i % 2;
+		const char *program = side ? "prog-2" : "prog-1";
+		uint32_t run = diff_runs_add(&t, side, "run", 1);
+		uint32_t outer = diff_runs_path(
+		        &t, DIFF_NO_PATH, diff_runs_row(&t, "main", program, "user", DIFF_USER));
+		uint32_t row =
+		        diff_runs_row(&t, side ? "more" : "less", program, "user", DIFF_USER);
+
+		count(&t, run, outer, 1000);
+		count(&t, run, diff_runs_path(&t, outer, row), 300);
+		row = diff_runs_row(&t, "other", side ? "libb.so" : "liba.so", "user", DIFF_USER);
+		count(&t, run, diff_runs_path(&t, outer, row), 200);
+		if (side)
+			count(&t, run,
+			      diff_runs_path(
+			              &t, DIFF_NO_PATH,
+			              diff_runs_row(&t, "only", "libb.so", "user", DIFF_USER)),
+			      200);
+		diff_run_window(&t, run, row, 3, 200);
+	}
+	diff_join_images(&t);
+	CHECK_EQ(t.joined.count, 2);
+	d = diff_new(&t, NULL);
+	CHECK(change_of(d, "main")->e.verdict == DIFF_SAME);
+	CHECK(change_of(d, "main")->e.count[DIFF_A] == 3000);
+	CHECK(change_of(d, "main")->e.count[DIFF_B] == 3000);
+	CHECK(change_of(d, "other")->e.verdict == DIFF_SAME);
+	CHECK(change_of(d, "only")->e.verdict == DIFF_NEW);
+	CHECK(change_of(d, "less")->e.verdict == DIFF_GONE);
+	diff_free(d);
+	diff_runs_done(&t);
+}
+
 int main(void)
 {
+	RUN(renamed_programs_are_joined);
 	RUN(moved_time_is_no_change);
 	RUN(rates_and_work_are_normalised);
 	RUN(empty_sides_are_no_error);
