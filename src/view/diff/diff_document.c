@@ -52,7 +52,7 @@ static void whole_text(const struct diff *d, struct buf *out)
 
 	buf_addf(out, "%s per %s ", cost_of(d), work_of(d));
 	if (!(e->before > 0) || !(e->after > 0)) {
-		buf_puts(out, "cannot be compared: one side has no samples.");
+		buf_puts(out, "cannot be compared: one side has no samples. ");
 		return;
 	}
 	if (e->verdict == DIFF_SAME)

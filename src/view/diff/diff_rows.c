@@ -104,6 +104,8 @@ static void put_rate(const struct unit *unit, struct cell cell, struct buf *out)
 	buf_addf(out, q < 0.0001 ? "<0.0001" : "%.4f", q);
 }
 
+/* A text on the right: it is never cut. */
+static const struct unit unit_interval = {.name = "interval"};
 static const struct unit unit_rate = {.name = "rate", .text = put_rate};
 
 static const struct diff_list_rows *rows_of(const struct row_source *s)
@@ -252,8 +254,7 @@ const struct unit *diff_value_unit(const struct diff *d)
 	return !strcmp(d->runs->value_unit, "bytes") ? &unit_bytes : &unit_count;
 }
 
-static void add_columns(struct row_source *s, const struct diff *d, enum diff_list list,
-                        const struct document_reader *reader)
+static void add_figures(struct row_source *s, const struct diff *d)
 {
 	const struct unit *value = diff_value_unit(d);
 	const struct column columns[] = {
@@ -261,7 +262,7 @@ static void add_columns(struct row_source *s, const struct diff *d, enum diff_li
 	        {"after", "after", "after", value, .argument = AFTER, .get = figure_cell},
 	        {"change", "change", "change", &unit_change, .argument = CHANGE,
 	         .get = figure_cell},
-	        {"interval", "95 % interval", NULL, &unit_text, .media = MEDIA_READERS,
+	        {"interval", "95 % interval", NULL, &unit_interval, .media = MEDIA_READERS,
 	         .get = interval_cell},
 	        {"low", NULL, "low", &unit_change, .argument = LOW, .get = figure_cell},
 	        {"high", NULL, "high", &unit_change, .argument = HIGH, .get = figure_cell},
@@ -275,6 +276,13 @@ static void add_columns(struct row_source *s, const struct diff *d, enum diff_li
 	         .get = samples_cell},
 	        {"size", NULL, NULL, value, .argument = SIZE, .get = figure_cell},
 	};
+
+	row_source_columns(s, columns, sizeof(columns) / sizeof(*columns));
+}
+
+static void add_columns(struct row_source *s, const struct diff *d, enum diff_list list,
+                        const struct document_reader *reader)
+{
 	const struct column beside = {
 	        .name = "beside",
 	        .title = reader->wide ? "beside others" : NULL,
@@ -284,7 +292,8 @@ static void add_columns(struct row_source *s, const struct diff *d, enum diff_li
 	        .get = figure_cell,
 	};
 	const struct column names[] = {
-	        {"image", "file", "image", &unit_text, .argument = IMAGE, .get = name_cell},
+	        {"image", "file", "image", &unit_text, .argument = IMAGE, .room = 100,
+	         .get = name_cell},
 	        {"mode", reader->wide ? "mode" : NULL, "mode", &unit_text, .argument = MODE,
 	         .get = name_cell},
 	        {"function", "function", "function", &unit_text, .argument = FUNCTION,
@@ -299,7 +308,7 @@ static void add_columns(struct row_source *s, const struct diff *d, enum diff_li
 	                            .argument = !reader->wide && !reader->program,
 	                            .get = path_cell};
 
-	row_source_columns(s, columns, sizeof(columns) / sizeof(*columns));
+	add_figures(s, d);
 	if (list == DIFF_LIST_PATHS) {
 		row_source_columns(s, &path, 1);
 		return;
