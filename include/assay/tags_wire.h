@@ -113,6 +113,8 @@ enum assay_tags_state {
 #define ASSAY_TAGS_NO_RINGS 2u   /* more threads than rings: events were discarded */
 #define ASSAY_TAGS_NAMES_FULL 4u /* names did not fit */
 #define ASSAY_TAGS_EXITED 8u     /* the process ended normally; not set after a kill */
+/* STREAM: a thread that finds no free packet waits while `drained` is recent. */
+#define ASSAY_TAGS_WAIT 16u
 
 /* Capture was off in [off, on), ticks. on 0: it is still off. */
 struct assay_tags_off {
@@ -148,6 +150,11 @@ struct assay_tags_header { /* one page, 4096 bytes */
 	 */
 	uint64_t off_count; /* number of entries so far */
 	struct assay_tags_off offs[ASSAY_TAGS_OFFS];
+	/*
+	 * STREAM: ticks of the drainer's latest visit, which the drainer writes; at first the start
+	 * of the process. 0: the drainer has left.
+	 */
+	uint64_t drained;
 };
 
 struct assay_tags_ring {      /* 128 bytes */
@@ -156,7 +163,9 @@ struct assay_tags_ring {      /* 128 bytes */
 	uint64_t sequence;    /* packets started */
 	uint64_t discarded;   /* events discarded for lack of room */
 	uint64_t overwritten; /* WRAP: packets of this ring that any ring reused */
-	uint64_t unused[12];
+	uint64_t waits;       /* pauses until a packet was free (ASSAY_TAGS_WAIT) */
+	uint64_t waited;      /* ticks of all pauses */
+	uint64_t unused[10];
 };
 
 /*

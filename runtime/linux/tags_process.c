@@ -30,6 +30,8 @@
 #define MEMORY_LEAST (4 * (uint64_t)ASSAY_TAGS_PACKET)
 #define MEMORY_MOST (256ull << 30)
 #define PAGES(bytes) (((uint64_t)(bytes) + ASSAY_TAGS_PAGE - 1) / ASSAY_TAGS_PAGE * ASSAY_TAGS_PAGE)
+#define PAUSE_NS 100000 /* while a thread waits for a free packet */
+#define DRAINER_NS 10000000000ull
 #define STEP_FIRST (4 * (uint64_t)ASSAY_TAGS_PACKET) /* of pages for packets */
 
 /* This page is zero in a forked child. */
@@ -78,6 +80,13 @@ static uint32_t mode(void)
 	if (text && !strcmp(text, "stream"))
 		return ASSAY_TAGS_STREAM;
 	return ASSAY_TAGS_STOP;
+}
+
+static bool waits(void)
+{
+	const char *text = place_environment("ASSAY_TAGS_WAIT");
+
+	return text && !strcmp(text, "1");
 }
 
 static bool starts_on(void)
@@ -139,6 +148,7 @@ static void describe(struct assay_tags_header *h, int32_t parent)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	h->mode = mode();
+	h->flags = waits() ? ASSAY_TAGS_WAIT : 0;
 	h->capture = 1;
 	if (!starts_on())
 		put_off(h);
@@ -148,6 +158,7 @@ static void describe(struct assay_tags_header *h, int32_t parent)
 	h->birth = place_birth();
 	h->first = rate.first;
 	h->latest = clock_latest(&rate);
+	h->drained = h->first.ticks;
 	h->start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec -
 	              (clock_now(1).ns - rate.first.ns);
 	program_describe(h->name, sizeof(h->name), h->command, sizeof(h->command));
@@ -329,6 +340,27 @@ struct tags_thread *tags_port_thread(void)
 		pthread_setspecific(at_end, (void *)(uintptr_t)3);
 	errno = saved;
 	return t;
+}
+
+/* In ticks. A drainer that has not come for this time has probably been killed. */
+static uint64_t long_time(void)
+{
+	return (rate.ticks_per_ns >> 20) * (DRAINER_NS >> 20); /* the rate has 40 binary digits */
+}
+
+bool tags_port_wait(void)
+{
+	uint64_t drained = __atomic_load_n(&tags_device.header->drained, __ATOMIC_RELAXED);
+	uint64_t now = port_clock();
+	struct timespec pause = {.tv_nsec = PAUSE_NS};
+	int saved = errno;
+
+	if (!drained || (now > drained && now - drained > long_time()))
+		return false;
+	/* The system call itself: nanosleep() of libc is a cancellation point. */
+	syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
+	errno = saved;
+	return true;
 }
 
 void tags_port_names(char thread[16], char process[16])

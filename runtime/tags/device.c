@@ -215,11 +215,40 @@ static bool take_free(uint64_t *i)
 	return false;
 }
 
-static bool take_packet(uint64_t *i, uint64_t now)
+/* True if the thread waits for a packet in place of discarding events. */
+static bool may_wait(void)
+{
+	const struct assay_tags_header *h = tags_device.header;
+
+	return (__atomic_load_n(&h->flags, __ATOMIC_RELAXED) & ASSAY_TAGS_WAIT) &&
+	       __atomic_load_n(&h->capture, __ATOMIC_RELAXED);
+}
+
+/*
+ * The pause is in no function's time: it lies between the packet's first event and ASSAY_TAG_OWN,
+ * and switches in it are idle time.
+ */
+static bool wait_for_free(struct tags_thread *t, uint64_t *i)
+{
+	uint64_t began = port_clock();
+	bool taken = false, paused = false;
+
+	if (!may_wait())
+		return false;
+	while (!taken && may_wait() && tags_port_wait()) {
+		paused = true;
+		taken = take_free(i);
+	}
+	t->ring->waits += paused;
+	t->ring->waited += paused ? port_clock() - began : 0;
+	return taken;
+}
+
+static bool take_packet(struct tags_thread *t, uint64_t *i, uint64_t now)
 {
 	switch (tags_device.header->mode) {
 	case ASSAY_TAGS_STREAM:
-		return take_free(i);
+		return take_free(i) || wait_for_free(t, i);
 	case ASSAY_TAGS_WRAP:
 		return take_new(i) || take_oldest(i, now);
 	default:
@@ -245,7 +274,7 @@ static bool open_packet(struct tags_thread *t, uint64_t now)
 		refuse(t, TAGS_OFF, now);
 		return false;
 	}
-	if (!take_packet(&i, now) || !tags_port_populate(packet_at(i), ASSAY_TAGS_PACKET)) {
+	if (!take_packet(t, &i, now) || !tags_port_populate(packet_at(i), ASSAY_TAGS_PACKET)) {
 		if (h->mode == ASSAY_TAGS_STOP)
 			flag(ASSAY_TAGS_FULL);
 		refuse(t, h->mode == ASSAY_TAGS_STOP ? TAGS_FULL : TAGS_WAITING, now);

@@ -73,6 +73,11 @@ bool tags_port_begin(void) TAGS_HIDDEN;
 bool tags_port_failed(void) TAGS_HIDDEN;
 /* Allocates the pages of these bytes of the device for writing. False: no room. */
 bool tags_port_populate(char *at, uint64_t bytes) TAGS_HIDDEN;
+/*
+ * Pauses for a moment, until the drainer may have freed a packet. False: the drainer has left, or
+ * has not come for a long time.
+ */
+bool tags_port_wait(void) TAGS_HIDDEN;
 /* The names of the running thread and of its process, 16 bytes each, 0-padded. */
 void tags_port_names(char thread[16], char process[16]) TAGS_HIDDEN;
 /* Called at some full packets: the port may update the header's clock. */

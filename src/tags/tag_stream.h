@@ -67,7 +67,8 @@ struct tag_recording {
 	VEC(struct tag_names *) names; /* each may belong to several streams */
 	bool switches;                 /* switches of threads are recorded (as reserved tags) */
 	uint64_t switches_lost;        /* number of switches that were lost */
-	char *path, *command;          /* command: NULL: unknown */
+	char *path;
+	char *command, *host; /* NULL: unknown */
 	/* Functions of the format. */
 	int (*open)(struct tag_recording *r, uint32_t stream, struct tag_reader **reader,
 	            struct error *err);

@@ -148,7 +148,38 @@ def discarded_records_are_counted(t):
     t.equal(report["tags"] + report["lost"], truth, "events, with those that were lost")
     told = t.assay("tags", "-o", t.path("y.tags"), "--memory", "64k", "--mode", "stop", "--",
                    program, "rounds=100000", env=place(t))
-    t.has(told.err, "events found no room and are missing (it stopped when it was full)")
+    t.has(told.err, "events were lost, since the memory was full and recording stopped")
+
+
+@test
+def threads_that_wait_lose_no_event(t):
+    report = record(t, build(t), "rounds=200000", options=("--memory", "64k", "--wait"))
+    t.equal(report["tags"], events_of(200000) + 2, "events")
+    none_missing(t, report)
+    refused = t.assay("tags", "--wait", "--mode", "stop", "--", "true", status=2)
+    t.has(refused.err, "--wait is for --mode stream")
+
+
+@test
+def a_compressed_trace_says_the_same(t):
+    steps = ("rounds=3000", "waits=5", "marks=7", "rounds=500")
+    packed, plain, again = t.path("packed.tags"), t.path("plain.tags"), t.path("again.tags")
+    t.assay("tags", "-q", "-o", packed, "--compress", "--wait", "--", build(t), *steps,
+            env=place(t))
+    report = t.report(packed)
+    t.assay("export", "--to", "ctf", "-o", plain, packed)
+    t.assay("export", "--to", "ctf", "--compress", "-o", again, plain)
+    for copy in (plain, again):
+        other = t.report(copy)
+        for each in (report, other):
+            each["summary"].pop("next", None)  # commands with the trace's path
+        t.equal(other, report, f"the report of {copy}")
+    size = {path: os.path.getsize(f"{path}/stream_0") for path in (packed, plain, again)}
+    t.true(size[packed] < size[plain] / 4, f"bytes: {size}")
+    t.true(size[again] < size[plain] / 4, f"bytes: {size}")
+    for words in (("--to", "ctf", plain), ("--to", "ctf", "-o", plain, plain),
+                  ("--to", "folded", "--compress", plain)):
+        t.assay("export", *words, status=2)
 
 
 @test

@@ -32,6 +32,7 @@ static _Alignas(4096) char pages[8][4096];
 static unsigned pages_used, page_limit = 8;
 static bool no_file, no_room;
 static int32_t thread_id = 7;
+static unsigned pauses_left; /* until the drainer frees packet 1; 0: it has left */
 
 void port_memory_free(void *at, size_t bytes)
 {
@@ -76,6 +77,16 @@ void tags_port_names(char thread[16], char process[16])
 {
 	memcpy(thread, "worker", 7);
 	memcpy(process, "program", 8);
+}
+
+bool tags_port_wait(void)
+{
+	if (!pauses_left)
+		return false;
+	embedded_now += 1000;
+	if (!--pauses_left)
+		states[1] = ASSAY_TAGS_FREE;
+	return true;
 }
 
 void tags_port_turned(void)
@@ -242,6 +253,41 @@ static void drained_packets_are_used_again(void)
 	CHECK_EQ(rings[0].discarded, 7);
 	CHECK_EQ(packet(1)->discarded, 7);
 	CHECK_EQ(packet(1)->flags, ASSAY_TAGS_GAP);
+}
+
+static void a_thread_waits_for_a_free_packet(void)
+{
+	begin(ASSAY_TAGS_STREAM);
+	header.flags = ASSAY_TAGS_WAIT;
+	pauses_left = 5;
+	events(PACKETS * WORDS + 1);
+	CHECK_EQ(rings[0].discarded, 0);
+	CHECK_EQ(rings[0].waits, 1);
+	CHECK_EQ(rings[0].waited, 5000);
+	CHECK_EQ(packet(1)->sequence, PACKETS);
+	CHECK_EQ(packet(1)->flags, 0);
+	/* The pause is the device's own time: from the event's own clock to ASSAY_TAG_OWN. */
+	CHECK_EQ(clock_of(word(1, 0)), 1000 + 10 * (PACKETS * WORDS + 1));
+	CHECK_EQ(*(slot_of(1, 0) + 1),
+	         (clock_of(word(1, 0)) + 5000) << ASSAY_TAGS_TAG_BITS | ASSAY_TAG_OWN);
+	events(WORDS - 1);
+	CHECK_EQ(rings[0].discarded, 0);
+	events(7); /* the drainer has left */
+	CHECK_EQ(rings[0].discarded, 7);
+	CHECK_EQ(rings[0].waits, 1);
+}
+
+static void a_thread_does_not_wait_while_capture_is_off(void)
+{
+	begin(ASSAY_TAGS_STREAM);
+	header.flags = ASSAY_TAGS_WAIT;
+	pauses_left = 5;
+	events(PACKETS * WORDS);
+	header.capture = 0;
+	events(3);
+	CHECK_EQ(pauses_left, 5);
+	CHECK_EQ(rings[0].waits, 0);
+	pauses_left = 0;
 }
 
 static void retired_packets_are_not_used_again(void)
@@ -458,6 +504,8 @@ int main(void)
 	RUN(a_flight_recorder_keeps_the_newest);
 	RUN(a_flight_recorder_leaves_empty_slots_for_a_while);
 	RUN(drained_packets_are_used_again);
+	RUN(a_thread_waits_for_a_free_packet);
+	RUN(a_thread_does_not_wait_while_capture_is_off);
 	RUN(retired_packets_are_not_used_again);
 	RUN(a_turn_of_the_clock_begins_a_packet);
 	RUN(a_signal_never_puts_time_back);

@@ -138,6 +138,11 @@ void tags_port_names(char thread[16], char process[16])
 	thread[0] = process[0] = 't';
 }
 
+bool tags_port_wait(void)
+{
+	return false;
+}
+
 void tags_port_turned(void)
 {
 }

@@ -2,7 +2,7 @@
 /*
  * Any bytes as a CTF trace: metadata, then a line "%%", then a stream file. The result is bounded
  * by the file's size, in pieces that follow the rules of tags/tag_stream.h; a trace that is read
- * completely can be written, and has the same events when it is read again.
+ * completely can be written, compressed or not, and has the same events when it is read again.
  */
 #include "format/ctf/ctf.h"
 
@@ -11,6 +11,9 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+/* Events per byte: a compressed block has at most 131072 events in some 150 bytes. */
+#define EXPANDED_MOST 1024
 
 struct sum {
 	uint64_t events, last, mixed, lost;
@@ -49,7 +52,7 @@ static int read_stream(struct tag_recording *r, uint64_t size, struct ctf_writer
 
 		/* Times near the end of 64 bits may wrap around. */
 		if ((p.end < t && t >= p.begin) || p.thread[16] || p.process[16] ||
-		    sum->events > size * 4)
+		    sum->events > size * EXPANDED_MOST)
 			abort();
 		if (to && ctf_writer_packet(to, stream, &p, &err))
 			abort();
@@ -75,6 +78,8 @@ static void write_again(struct tag_recording *r, uint64_t size)
 	    ctf_writer_stream(w, ctf_writer_names(w, r->streams.items[0].names), false, &stream,
 	                      NULL))
 		abort();
+	if (size % 2)
+		ctf_writer_compress(w);
 	rc = read_stream(r, size, w, stream, &one);
 	if (ctf_writer_finish(w, &facts, NULL))
 		abort();
@@ -85,7 +90,7 @@ static void write_again(struct tag_recording *r, uint64_t size)
 		if (tag_names_count(copy->streams.items[0].names) !=
 		    tag_names_count(r->streams.items[0].names))
 			abort();
-		if (!read_stream(copy, UINT64_MAX / 4, NULL, 0, &other) &&
+		if (!read_stream(copy, UINT64_MAX / EXPANDED_MOST, NULL, 0, &other) &&
 		    (one.events != other.events || one.mixed != other.mixed ||
 		     one.lost != other.lost))
 			abort();

@@ -62,6 +62,29 @@ def packet(words, begin=100, sequence=0, discarded=0, flags=0, magic=0xC1FC1FC1,
             + b"".join(struct.pack("<Q", word) for word in words))
 
 
+def number(value):
+    """LEB128."""
+    out = b""
+    while value >= 128:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def block(words, begin=100, count=None, columns=None, **others):
+    """A compressed block, in a frame of zstd with one raw block."""
+    clock, clocks = begin & 2**40 - 1, b""
+    for word in words:
+        clocks += number((word >> 24) - clock & 2**40 - 1)
+        clock = word >> 24
+    columns = columns or clocks + b"".join(number(word & 2**24 - 1) for word in words)
+    frame = (b"\x28\xb5\x2f\xfd\x20" + bytes([len(columns)])
+             + struct.pack("<I", len(columns) << 3 | 1)[:3] + columns)
+    head = packet(words, begin=begin, **others)[:128]
+    return struct.pack("<4sIII", b"ATZ1", len(words) if count is None else count, len(columns),
+                       len(frame)) + head + frame
+
+
 def ctf():
     words = [(100 + i) << 24 | tag for i, tag in enumerate((502, 702, 503, 900, 600, 16777204))]
     whole = packet(words) + packet(words, sequence=1, discarded=3, flags=3)
@@ -72,6 +95,12 @@ def ctf():
         "whole": ours + whole,
         "empty-stream": ours,
         "no-stream": OURS,
+        "packed": ours + block(words) + block(words, sequence=1, discarded=3, flags=3),
+        "packed-cut": ours + block(words) + block(words, sequence=1)[:-3],
+        "packed-zeros": ours + block(words) + bytes(40),
+        "packed-count": ours + block(words, count=131072),
+        "packed-columns": ours + block(words, columns=b"\xff" * 40),
+        "packed-turn": ours + block(turn, begin=2**40 - 9, end=2**40 + 3),
         "turn": ours + packet(turn, begin=2**40 - 9, end=2**40 + 3),
         "near-the-end": ours + packet(words, begin=2**64 - 2, end=2**64 - 1),
         "backwards": ours + packet(words[::-1]),

@@ -27,27 +27,28 @@ struct export_options {
 	struct load_options load;
 	struct filter_options filters;
 	const char *to, *output, *value, *event;
-	bool no_idle;
+	bool no_idle, compress;
 };
 
 #define AT(field) offsetof(struct export_options, field)
 
 static const struct option options[] = {
         {OPTION_STRING, 0, "to", "FORMAT", "the output format",
-         .choices = "pprof,callgrind,folded,chrome,sqlite",
+         .choices = "pprof,callgrind,folded,chrome,ctf,sqlite",
          .details =
                  "pprof: profile.proto compressed by gzip, symbolized, for go tool pprof, "
                  "speedscope, "
                  "Pyroscope and Parca. callgrind: for KCachegrind and callgrind_annotate; only "
                  "counted calls. folded: one line per call path, for flame graphs. "
                  "chrome: trace events in JSON, for Perfetto and speedscope; only event tags. "
+                 "ctf: a directory in the Common Trace Format, for babeltrace2 and Trace Compass; "
+                 "only event tags, from a compressed trace or that of another tool. "
                  "sqlite: the tables and views of 'assay sql', for any program that reads SQLite; "
                  "also stores and pprof files.",
          .offset = AT(to)},
         {OPTION_STRING, 'o', "output", "FILE",
          "the output file (default: standard output; pprof: " EXPORT_PPROF_DEFAULT
-         "); - is standard "
-         "output",
+         "; ctf: a directory, no default); - is standard output",
          .offset = AT(output)},
         {OPTION_STRING, 0, "value", "VALUE",
          "folded: the number in each line (default: net, samples)",
@@ -59,6 +60,8 @@ static const struct option options[] = {
                  "runnable, blocked or wall. For a pprof profile: the name of any of its "
                  "values (default: samples, else the default value of its producer).",
          .offset = AT(value)},
+        {OPTION_FLAG, 0, "compress", NULL, "ctf: compress the streams, for assay alone",
+         .offset = AT(compress)},
         {.kind = OPTION_GROUP, .help = "What is read"},
         {.kind = OPTION_INCLUDE, .include = load_to_form_table, .offset = AT(load)},
         {OPTION_STRING, 0, "event", "NAME",
@@ -271,6 +274,13 @@ static int export_calls(const struct export_options *o)
 	return status;
 }
 
+static int export_ctf(const struct export_options *o, const char *path)
+{
+	if (!o->output || !strcmp(o->output, "-"))
+		return command_fail(2, "export: --to ctf writes a directory: name it with -o DIR");
+	return tags_trace_copy(path, o->output, o->compress);
+}
+
 static int export_tags(const struct export_options *o)
 {
 	struct export_target target = target_of(o);
@@ -287,6 +297,8 @@ static int export_tags(const struct export_options *o)
 		                    o->to);
 	if (load_tags_path(&path, &o->load, &err))
 		return command_fail(1, "export: %s", err.text);
+	if (is(o, "ctf"))
+		return export_ctf(o, path);
 	return tags_trace_export(path, &target, o->load.raw_names);
 }
 
@@ -315,7 +327,7 @@ static unsigned about(const struct export_options *o)
 {
 	return (only_samples(o) ? LOAD_BIT(LOAD_SAMPLES) : 0) |
 	       (is(o, "callgrind") ? LOAD_BIT(LOAD_CALLS) : 0) |
-	       (is(o, "chrome") ? LOAD_BIT(LOAD_TAGS) : 0);
+	       (is(o, "chrome") || is(o, "ctf") ? LOAD_BIT(LOAD_TAGS) : 0);
 }
 
 /* The input file that is also the output; NULL: none. */
@@ -358,10 +370,12 @@ static int run(void *p, int argc, char **argv)
 	o->load.argument_count = argc;
 	if (!o->to)
 		return command_fail(2, "export: --to is missing: choose pprof, callgrind, "
-		                       "folded, chrome or sqlite");
+		                       "folded, chrome, ctf or sqlite");
 	if (o->value && !is(o, "folded"))
 		return command_fail(2, "export: --value is for --to folded; %s contains all values",
 		                    o->to);
+	if (o->compress && !is(o, "ctf"))
+		return command_fail(2, "export: --compress is for --to ctf");
 	load_choose(&o->load, LOAD_BIT(LOAD_SAMPLES) | LOAD_BIT(LOAD_CALLS) | LOAD_BIT(LOAD_TAGS),
 	            about(o));
 	if (check_output(o))
@@ -374,9 +388,11 @@ static int run(void *p, int argc, char **argv)
 		return command_fail(1, "export: %s", err.text);
 	if (kind == LOAD_TAGS)
 		return export_tags(o);
-	if (is(o, "chrome"))
-		return command_fail(2, "export: --to chrome is for traces of event tags ('assay "
-		                       "tags'); speedscope reads pprof and folded, too");
+	if (is(o, "chrome") || is(o, "ctf"))
+		return command_fail(2,
+		                    "export: --to %s is for traces of event tags ('assay tags'); "
+		                    "speedscope reads pprof and folded, too",
+		                    o->to);
 	return kind == LOAD_CALLS ? export_calls(o) : export_samples(o);
 }
 

@@ -289,6 +289,18 @@ int tags_trace_export(const char *path, const struct export_target *target, bool
 	return status;
 }
 
+int tags_trace_copy(const char *path, const char *output, bool compress)
+{
+	struct tag_recording *r = NULL;
+	struct error err = {0};
+	int status = 0;
+
+	if (ctf_recording_open(&r, path, &err) || ctf_copy(r, output, compress, &err))
+		status = command_fail(1, "export: %s", err.text);
+	tag_recording_free(r);
+	return status;
+}
+
 /* Parses --to, which is a format or a moment. */
 static int read_to(const struct trace_options *o, struct tag_trace_options *t,
                    struct export_target *target)

@@ -17,4 +17,7 @@ extern const struct command cmd_tags_trace;
 /* Writes the whole trace at `path` as chrome, folded or pprof. Returns the exit status. */
 int tags_trace_export(const char *path, const struct export_target *target, bool raw_names);
 
+/* Writes the trace at `path` to the directory `output`, as CTF. Returns the exit status. */
+int tags_trace_copy(const char *path, const char *output, bool compress);
+
 #endif

@@ -3,6 +3,7 @@
 #include "cmd/cli/print.h"
 
 #include "base/memory/buf.h"
+#include "base/text/figure.h"
 #include "base/text/plural.h"
 #include "output/text/table.h"
 
@@ -28,14 +29,27 @@ static uint64_t bytes_in(const char *directory)
 	return bytes;
 }
 
+static void tell_waits(const struct tags_collect_result *r)
+{
+	struct buf text = {0};
+
+	if (r->waits) {
+		text_time(&text, (int64_t)r->waited_ns);
+		print_message("threads waited %s in %" PRIu64
+		              " %s until memory was free; this time "
+		              "is in no function",
+		              text.data, r->waits, plural(r->waits, "pause", "pauses"));
+	}
+	buf_done(&text);
+}
+
 static void tell_missing(const struct tags_collect_result *r)
 {
 	if (r->lost)
-		print_message("%" PRIu64 " %s no room and %s missing%s; more --memory, or "
-		              "fewer functions with triggers, help",
-		              r->lost, plural(r->lost, "event found", "events found"),
-		              plural(r->lost, "is", "are"),
-		              r->full ? " (it stopped when it was full)" : "");
+		print_message("%" PRIu64 " %s lost, since the memory was full%s; prevent this "
+		              "with more --memory, %sor fewer functions with triggers",
+		              r->lost, plural(r->lost, "event was", "events were"),
+		              r->full ? " and recording stopped" : "", r->full ? "" : "--wait, ");
 	if (r->no_rings)
 		print_message("more than %u threads at a time: events of some are missing",
 		              ASSAY_TAGS_RINGS);
@@ -67,6 +81,7 @@ void tags_output_tell(const struct tags_collect_result *r, const char *path)
 	vec_each (note, &r->notes)
 		print_message("%s", *note);
 	tell_missing(r);
+	tell_waits(r);
 	tell_names(r);
 	text_counted(&text, r->events, "event in ", "events in ");
 	text_counted(&text, r->streams, "stream of ", "streams of ");

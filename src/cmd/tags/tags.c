@@ -18,7 +18,7 @@
 #include <string.h>
 
 struct tags_options {
-	bool quiet;
+	bool quiet, compress, wait;
 	const char *memory, *mode, *start, *output;
 	struct report_options report;
 	struct report_tags_options tags;
@@ -58,8 +58,17 @@ static const struct option options[] = {
          .details = "The program can also start and stop recording: assay_tags_start() and "
                     "assay_tags_stop().",
          .offset = AT(start)},
+        {OPTION_FLAG, 0, "wait", NULL,
+         "stop a thread while memory is full, in place of losing events",
+         .details = "For --mode stream. The pause is in no function's time; the sum of all pauses "
+                    "is printed. If assay is killed, threads continue after ten seconds at most.",
+         .offset = AT(wait)},
         {.kind = OPTION_GROUP, .help = "Output"},
         {.kind = OPTION_INCLUDE, .include = tags_output_option_table, .offset = AT(output)},
+        {OPTION_FLAG, 0, "compress", NULL, "compress the trace; 'assay export --to ctf' expands it",
+         .details = "assay reads a compressed trace as it is. Other readers of CTF need the "
+                    "expanded one.",
+         .offset = AT(compress)},
         {OPTION_FLAG, 'q', "quiet", NULL,
          "print no report and no closing line; write only the trace", .offset = AT(quiet)},
         {.kind = OPTION_GROUP, .help = "The report"},
@@ -131,7 +140,9 @@ static int record(const struct tags_options *o, char **argv, const char *memory,
 	                               .output = o->output,
 	                               .memory = *memory ? memory : NULL,
 	                               .mode = mode_of(o->mode),
-	                               .start_off = !strcmp(o->start, "off")};
+	                               .start_off = !strcmp(o->start, "off"),
+	                               .compress = o->compress,
+	                               .wait = o->wait};
 	struct tags_run_result result;
 	struct error err = {0};
 	int status, failed;
@@ -171,6 +182,11 @@ static int run(void *p, int argc, char **argv)
 		return command_fail(2, "tags: needs a command to run (assay tags -- COMMAND), or "
 		                       "a subcommand: list, get, capture, trace, import, names, "
 		                       "flags");
+	if (o->wait && mode_of(o->mode) != ASSAY_TAGS_STREAM)
+		return command_fail(2,
+		                    "tags: --wait is for --mode stream: in mode %s no other "
+		                    "process frees memory",
+		                    o->mode);
 	if (o->memory && run_memory("tags", o->memory, memory))
 		return 2;
 	status = report_tags_check("tags", &o->report, &o->tags, &o->request);
@@ -213,6 +229,8 @@ const struct command cmd_tags = {
                     "assay tags trace\n    its code path\n"
                     "assay tags --mode wrap --memory 1G -- ./server\n"
                     "    the last events before its end\n"
+                    "assay tags --wait --compress -- ./prog\n"
+                    "    all events, in a small trace\n"
                     "assay tags --start off -- ./server\n"
                     "    record no events until 'assay tags capture on'\n",
         .options = options,

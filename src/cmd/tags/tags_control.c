@@ -20,7 +20,7 @@ struct tags_list_options {
 
 struct tags_get_options {
 	const char *output;
-	bool keep, quiet;
+	bool keep, quiet, compress;
 };
 
 struct capture_options {
@@ -191,6 +191,8 @@ static int get_files(const struct tags_get_options *o, const tag_rings_list *lis
 	struct error err = {0};
 	int status = 0, rc = 0;
 
+	if (o->compress)
+		tags_collect_compress(collect);
 	for (size_t i = 0; i < list->count && !rc; i++)
 		rc = tags_collect_add(collect, &list->items[i], &err);
 	if (!rc)
@@ -293,6 +295,8 @@ static const struct option get_table[] = {
         {.kind = OPTION_INCLUDE,
          .include = tags_output_option_table,
          .offset = offsetof(struct tags_get_options, output)},
+        {OPTION_FLAG, 0, "compress", NULL, "compress the trace; 'assay export --to ctf' expands it",
+         .offset = offsetof(struct tags_get_options, compress)},
         {OPTION_FLAG, 0, "keep", NULL, "keep the recordings of exited processes",
          .offset = offsetof(struct tags_get_options, keep)},
         {OPTION_FLAG, 'q', "quiet", .help = "print no closing line",

@@ -20,6 +20,7 @@
  *
  *	ctf_recording_open()	struct tag_recording, which has its own free function
  *	ctf_writer_new(), _stream(), _packet()..., ctf_writer_finish() or _free()
+ *	ctf_copy()		from a recording to a trace
  *
  * Files have mode 0600, the directory 0700. Functions return 0 or -errno. One thread uses a writer.
  * Uses: base, trace.
@@ -51,6 +52,12 @@ int ctf_writer_check(const char *path, struct error *err);
 int ctf_writer_new(struct ctf_writer **w, const char *path, struct error *err);
 
 /*
+ * Compresses all streams (format/ctf/ctf_packed.h). Other readers of CTF cannot read them. To be
+ * called before the first packet.
+ */
+void ctf_writer_compress(struct ctf_writer *w);
+
+/*
  * Adds a stream class for a set of names and returns its number, from 0. The caller owns the names,
  * which are read at ctf_writer_finish().
  */
@@ -80,5 +87,11 @@ struct ctf_writer_facts {
 int ctf_writer_finish(struct ctf_writer *w, const struct ctf_writer_facts *facts,
                       struct error *err);
 void ctf_writer_free(struct ctf_writer *w);
+
+/*
+ * Writes a recording as a trace in the directory `path`, which is not that of the recording. After
+ * an error the directory has the part that was written.
+ */
+int ctf_copy(struct tag_recording *r, const char *path, bool compress, struct error *err);
 
 #endif

@@ -390,6 +390,7 @@ int ctf_trace_read(struct ctf_trace *t, const char *text, size_t length, const c
 		t->switches_lost = m.switches_lost;
 		t->ours = m.ours;
 		t->command = m.command == CTF_NONE ? NULL : xstrdup(ctf_text(&m, m.command));
+		t->host = m.host == CTF_NONE ? NULL : xstrdup(ctf_text(&m, m.host));
 	}
 	ctf_metadata_done(&m);
 	if (rc)
@@ -405,5 +406,6 @@ void ctf_trace_done(struct ctf_trace *t)
 	vec_done(&t->classes);
 	id_table_done(&t->by_id);
 	free(t->command);
-	t->command = NULL;
+	free(t->host);
+	t->command = t->host = NULL;
 }

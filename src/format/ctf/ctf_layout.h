@@ -57,7 +57,7 @@ struct ctf_trace {
 	struct tag_clock clock;
 	bool switches;
 	uint64_t switches_lost;
-	char *command; /* NULL: unknown; the taker sets it to NULL */
+	char *command, *host; /* NULL: unknown; the taker sets them to NULL */
 };
 
 /* `path`: for errors. */

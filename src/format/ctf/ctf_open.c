@@ -5,6 +5,7 @@
  */
 #include "format/ctf/ctf.h"
 
+#include "format/ctf/ctf_packed.h"
 #include "format/ctf/ctf_packet.h"
 
 #include "base/read/regular_file.h"
@@ -137,6 +138,7 @@ static int look_at(struct ctf_recording *r, const char *path, uint64_t size, int
                    struct error *err)
 {
 	struct tag_stream *s = vec_add(&r->recording.streams);
+	const ssize_t before = sizeof(struct ctf_packed_head);
 	struct ctf_head head;
 	const char *why;
 	ssize_t have = regular_file_read(fd, bytes, HEAD_MAX);
@@ -144,6 +146,10 @@ static int look_at(struct ctf_recording *r, const char *path, uint64_t size, int
 
 	if (have < 0)
 		return error_set(err, (int)-have, "cannot read %s: %s", path, strerror((int)-have));
+	if (ctf_is_packed(bytes, (uint64_t)have)) { /* the packet's head is not compressed */
+		have = have > before ? have - before : 0;
+		memmove(bytes, bytes + before, (size_t)have);
+	}
 	rc = ctf_head_read(&r->trace, bytes, (uint64_t)have, &head, &why);
 	if (rc < 0 && bytes[0])
 		return error_set(
@@ -224,6 +230,7 @@ static void free_recording(struct tag_recording *recording)
 	vec_done(&r->files);
 	free(recording->path);
 	free(recording->command);
+	free(recording->host);
 	ctf_trace_done(&r->trace);
 	free(r);
 }
@@ -237,7 +244,8 @@ static void adopt(struct ctf_recording *r)
 	r->recording.switches = t->switches;
 	r->recording.switches_lost = t->switches_lost;
 	r->recording.command = t->command;
-	t->command = NULL;
+	r->recording.host = t->host;
+	t->command = t->host = NULL;
 	for (size_t i = 0; i < t->names.count; i++)
 		vec_push(&r->recording.names, t->names.items[i]);
 	t->names.count = 0;

@@ -227,6 +227,8 @@ static void set_env(struct ctf_parser *p, const char *path, void *of)
 {
 	if (!strcmp(path, "command") && p->token.kind == CTF_STRING)
 		take_text(p, &p->m->command);
+	else if (!strcmp(path, "hostname") && p->token.kind == CTF_STRING)
+		take_text(p, &p->m->host);
 	else if (!strcmp(path, "switches") && p->token.kind == CTF_NUMBER)
 		p->m->switches = p->token.number != 0;
 	else if (!strcmp(path, "switches_lost") && p->token.kind == CTF_NUMBER)
@@ -330,7 +332,8 @@ int ctf_tsdl_read(struct ctf_metadata *m, const char *text, size_t length, const
 	                       .m = m,
 	                       .err = err};
 
-	*m = (struct ctf_metadata){.path = path, .packet_header = CTF_NONE, .command = CTF_NONE};
+	*m = (struct ctf_metadata){
+	        .path = path, .packet_header = CTF_NONE, .command = CTF_NONE, .host = CTF_NONE};
 	ctf_advance(&p);
 	while (!p.rc && p.token.kind != CTF_END)
 		parse_top(&p);

@@ -2,9 +2,11 @@
 /*
  * Reads a stream file: packets become pieces of words. The file is mapped; words of assay's traces
  * are returned where they are, others are converted. Pages that were read are released, so that
- * memory is bounded for any file size. If another program truncates the file while it is mapped,
- * this program ends with SIGBUS; assay itself renames an older trace instead. Uses: base, trace.
+ * memory is bounded for any file size. A compressed file is unpacked block by block. If another
+ * program truncates the file while it is mapped, this program ends with SIGBUS; assay itself
+ * renames an older trace instead. Uses: base, trace.
  */
+#include "format/ctf/ctf_packed.h"
 #include "format/ctf/ctf_packet.h"
 
 #include "base/read/file_map.h"
@@ -27,10 +29,13 @@ struct ctf_reader {
 	const struct ctf_trace *t;
 	char *path;
 	struct file_map map;
+	uint64_t given_back, fetched; /* bytes of the file */
+	/* The file; of a compressed file, the packet of the latest block. */
 	const uint8_t *bytes;
-	uint64_t size, at; /* at: the next packet's first byte */
-	uint64_t given_back, fetched;
-	uint64_t packets; /* heads read */
+	uint64_t size, at;             /* at: the next packet's first byte */
+	struct ctf_unpacker *unpacker; /* NULL: the file is not compressed */
+	uint64_t block, next_block;    /* places of blocks in the file */
+	uint64_t packets;              /* heads read */
 	bool ended;
 	/* The packet that is being read. */
 	struct ctf_head head;
@@ -50,7 +55,7 @@ static int damaged(const struct ctf_reader *r, uint64_t at, const char *why, str
 	return error_set(err, EBADMSG,
 	                 "%s: byte %llu: %s: the trace is damaged; its other streams can "
 	                 "be read if this file is removed",
-	                 r->path, (unsigned long long)at, why);
+	                 r->path, (unsigned long long)(r->unpacker ? r->block : at), why);
 }
 
 /* The largest value of a field with `bits` bits. */
@@ -66,26 +71,27 @@ static uint64_t events_in(const struct ctf_class_layout *c, uint64_t first, uint
 	return (content - first - c->event_bits) / c->stride + 1;
 }
 
-/* Releases the pages before `from`, and prefetches the pages up to `to` and beyond. */
+/* Releases the file's pages before `from`, and prefetches those up to `to` and beyond. */
 static void move_window(struct ctf_reader *r, uint64_t from, uint64_t to)
 {
 	uint64_t done = from & ~(uint64_t)(GRAIN - 1);
-	uint64_t until = r->size - r->fetched < AHEAD ? r->size : r->fetched + AHEAD;
+	uint64_t size = r->map.size;
+	uint64_t until = size - r->fetched < AHEAD ? size : r->fetched + AHEAD;
+	uint8_t *file = r->map.bytes;
 
 	if (done >= r->given_back + AHEAD) {
-		madvise((void *)(uintptr_t)(r->bytes + r->given_back), done - r->given_back,
-		        MADV_DONTNEED);
+		madvise(file + r->given_back, done - r->given_back, MADV_DONTNEED);
 		r->given_back = done;
 	}
 	if (to <= r->fetched || until <= r->fetched)
 		return;
 #ifdef MADV_POPULATE_READ
 	/* An optimisation: without it, pages are read one by one. */
-	madvise((void *)(uintptr_t)(r->bytes + r->fetched), until - r->fetched, MADV_POPULATE_READ);
+	madvise(file + r->fetched, until - r->fetched, MADV_POPULATE_READ);
 #endif
 	r->fetched = until & ~(uint64_t)(GRAIN - 1);
-	if (until == r->size)
-		r->fetched = r->size;
+	if (until == size)
+		r->fetched = size;
 }
 
 /* Derives losses and gaps before this packet from its head. */
@@ -129,18 +135,61 @@ static bool all_zeros(const uint8_t *bytes, uint64_t size)
 	return !*bytes && !memcmp(bytes, bytes + 1, size - 1);
 }
 
-/* Returns 1 if a packet with events follows; 0: no more packets. */
-static int next_packet(struct ctf_reader *r, struct error *err)
+/* The file ends within a packet; `missing` of its events are known to be lost. */
+static int end_early(struct ctf_reader *r, uint64_t missing)
 {
-	const struct ctf_class_layout *c;
-	uint64_t rest = r->size - r->at, packet, content;
-	struct ctf_head head;
+	r->cut = r->gap = true;
+	r->at = r->size;
+	r->left = r->lost = 0;
+	r->missing = missing;
+	r->fresh = false;
+	return 1;
+}
+
+/* Unpacks the next block of a compressed file. 1: done; 0: the file ends; 2: it ends early. */
+static int unpack_next(struct ctf_reader *r, struct error *err)
+{
+	const uint8_t *from = (const uint8_t *)r->map.bytes + r->next_block;
+	uint64_t rest = r->map.size - r->next_block;
+	struct ctf_unpacked block;
 	const char *why;
 	int rc;
 
 	if (!rest)
 		return 0;
-	move_window(r, r->at, r->at + 1);
+	move_window(r, r->next_block, r->next_block + 1);
+	r->block = r->next_block;
+	rc = ctf_unpack(r->unpacker, from, rest, &block, &why);
+	if (rc < 0 && !all_zeros(from, rest))
+		return damaged(r, r->block, why, err);
+	if (rc <= 0) {
+		r->next_block = r->map.size;
+		end_early(r, block.missing);
+		return 2;
+	}
+	r->next_block += block.next;
+	r->bytes = block.packet;
+	r->size = block.size;
+	r->at = 0;
+	return 1;
+}
+
+/* Returns 1 if a packet with events follows; 0: no more packets. */
+static int next_packet(struct ctf_reader *r, struct error *err)
+{
+	const struct ctf_class_layout *c;
+	uint64_t rest, packet, content;
+	struct ctf_head head;
+	const char *why;
+	int rc = r->unpacker ? unpack_next(r, err) : 1;
+
+	if (rc != 1)
+		return rc > 0 ? 1 : rc;
+	rest = r->size - r->at;
+	if (!rest)
+		return 0;
+	if (!r->unpacker)
+		move_window(r, r->at, r->at + 1);
 	rc = ctf_head_read(r->t, r->bytes + r->at, rest, &head, &why);
 	if (rc < 0 && !all_zeros(r->bytes + r->at, rest))
 		return damaged(r, r->at, why, err);
@@ -148,13 +197,8 @@ static int next_packet(struct ctf_reader *r, struct error *err)
 	r->cut = false;
 	r->left = r->missing = 0;
 	r->fresh = true;
-	if (rc <= 0) { /* incomplete head: the number of missing events is unknown */
-		r->cut = r->gap = true;
-		r->at = r->size;
-		r->lost = 0;
-		r->fresh = false;
-		return 1;
-	}
+	if (rc <= 0) /* incomplete head: the number of missing events is unknown */
+		return end_early(r, 0);
 	r->head = head;
 	c = &r->t->classes.items[head.class];
 	packet = r->head.packet_bits == UINT64_MAX ? rest : r->head.packet_bits / 8;
@@ -215,7 +259,8 @@ static int piece_of_words(struct ctf_reader *r, struct tag_packet *p, struct err
 	size_t count = r->left < PIECE ? (size_t)r->left : PIECE, good;
 	uint64_t last;
 
-	move_window(r, at, at + count * 8);
+	if (!r->unpacker)
+		move_window(r, at, at + count * 8);
 	begin_piece(r, p);
 	p->words = (const uint64_t *)(const void *)(r->bytes + at);
 	p->count = count;
@@ -297,7 +342,8 @@ static int piece_of_others(struct ctf_reader *r, const struct ctf_class_layout *
 
 	if (!r->words)
 		r->words = xmalloc(CONVERTED * sizeof(*r->words));
-	move_window(r, at, at + CONVERTED * (c->stride + 7) / 8);
+	if (!r->unpacker)
+		move_window(r, at, at + CONVERTED * (c->stride + 7) / 8);
 	begin_piece(r, p);
 	p->words = r->words;
 	rc = convert(r, c, p, err);
@@ -357,6 +403,7 @@ static void reader_close(struct tag_reader *reader)
 	struct ctf_reader *r = (struct ctf_reader *)reader;
 
 	file_map_close(&r->map);
+	ctf_unpacker_free(r->unpacker);
 	free(r->words);
 	free(r->path);
 	free(r);
@@ -387,7 +434,9 @@ int ctf_reader_open(struct tag_reader **reader, const struct ctf_trace *t, const
 	r->path = xstrdup(path);
 	r->map = map;
 	r->bytes = map.bytes;
-	r->size = (uint64_t)st.st_size;
+	r->size = map.size;
+	if (ctf_is_packed(map.bytes, map.size))
+		r->unpacker = ctf_unpacker_new();
 	*reader = &r->reader;
 	return 0;
 }

@@ -126,8 +126,8 @@ struct ctf_metadata {
 	VEC(struct ctf_names_note) names; /* in the text of the caller */
 	uint32_t packet_header;           /* type */
 	bool has_trace, big;
-	uint32_t command; /* env: text */
-	bool switches;    /* env */
+	uint32_t command, host; /* env: texts */
+	bool switches;          /* env */
 	uint64_t switches_lost;
 	bool ours; /* env: written by assay */
 };

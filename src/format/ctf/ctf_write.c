@@ -6,6 +6,8 @@
  */
 #include "format/ctf/ctf_writer.h"
 
+#include "format/ctf/ctf_packed.h"
+
 #include "base/file/write_all.h"
 
 #include <errno.h>
@@ -18,7 +20,7 @@
 
 #define NO_CLASS UINT32_MAX
 #define OPEN_MAX_FILES 128u
-#define WORDS_MAX 131072u /* for each packet: 1 MB, which readers return in one piece */
+#define WORDS_MAX CTF_PACKED_WORDS /* for each packet: 1 MB, which readers return in one piece */
 #define TURN (1ull << ASSAY_TAGS_CLOCK_BITS)
 
 struct written_stream {
@@ -40,7 +42,8 @@ struct ctf_writer {
 	uint32_t open[OPEN_MAX_FILES]; /* streams whose files are open */
 	unsigned open_count;
 	uint64_t writes;
-	VEC(uint64_t) words; /* the events of a packet, if some words are not events */
+	VEC(uint64_t) words;       /* the events of a packet, if some words are not events */
+	struct ctf_packer *packer; /* NULL: streams are not compressed */
 };
 
 int ctf_writer_new(struct ctf_writer **writer, const char *path, struct error *err)
@@ -57,10 +60,17 @@ int ctf_writer_new(struct ctf_writer **writer, const char *path, struct error *e
 	return 0;
 }
 
+void ctf_writer_compress(struct ctf_writer *w)
+{
+	if (!w->packer)
+		w->packer = ctf_packer_new();
+}
+
 void ctf_writer_free(struct ctf_writer *w)
 {
 	if (!w)
 		return;
+	ctf_packer_free(w->packer);
 	for (unsigned i = 0; i < w->open_count; i++)
 		close(w->streams.items[w->open[i]].fd);
 	for (size_t i = 0; i < w->classes.count; i++) {
@@ -139,30 +149,45 @@ static int open_file(struct ctf_writer *w, uint32_t stream, struct error *err)
 	return 0;
 }
 
+static int write_plain(int fd, const struct assay_tags_packet *header, const uint64_t *words,
+                       size_t bytes)
+{
+	struct iovec parts[2] = {{(void *)(uintptr_t)header, sizeof(*header)},
+	                         {(void *)(uintptr_t)words, bytes}};
+	size_t total = sizeof(*header) + bytes;
+	ssize_t done;
+	int rc = 0;
+
+	do
+		done = writev(fd, parts, 2);
+	while (done < 0 && errno == EINTR);
+	if (done < 0)
+		return -errno;
+	if ((size_t)done < sizeof(*header)) {
+		rc = write_all(fd, (const char *)header + done, sizeof(*header) - (size_t)done);
+		done = sizeof(*header);
+	}
+	if (!rc && (size_t)done < total)
+		rc = write_all(fd, (const char *)words + ((size_t)done - sizeof(*header)),
+		               total - (size_t)done);
+	return rc;
+}
+
 /* Writes all bytes or none: a reader could not read past an incomplete packet. */
 static int append(struct ctf_writer *w, uint32_t stream, const struct assay_tags_packet *header,
                   const uint64_t *words, size_t count, struct error *err)
 {
 	struct written_stream *s = &w->streams.items[stream];
 	size_t bytes = count * sizeof(*words), total = sizeof(*header) + bytes;
-	struct iovec parts[2] = {{(void *)(uintptr_t)header, sizeof(*header)},
-	                         {(void *)(uintptr_t)words, bytes}};
-	ssize_t done;
-	int rc = 0;
+	const uint8_t *block;
+	int rc;
 
-	do
-		done = writev(s->fd, parts, 2);
-	while (done < 0 && errno == EINTR);
-	if (done < 0) {
-		rc = -errno;
-		done = 0;
-	} else if ((size_t)done < sizeof(*header)) {
-		rc = write_all(s->fd, (const char *)header + done, sizeof(*header) - (size_t)done);
-		done = sizeof(*header);
+	if (w->packer) {
+		block = ctf_pack(w->packer, header, words, count, &total);
+		rc = block ? write_all(s->fd, (const char *)block, total) : -ENOMEM;
+	} else {
+		rc = write_plain(s->fd, header, words, bytes);
 	}
-	if (!rc && (size_t)done < total)
-		rc = write_all(s->fd, (const char *)words + ((size_t)done - sizeof(*header)),
-		               total - (size_t)done);
 	if (!rc) {
 		s->size += total;
 		return 0;
@@ -327,7 +352,7 @@ int ctf_writer_finish(struct ctf_writer *w, const struct ctf_writer_facts *facts
 	if (fd < 0)
 		return error_set(err, errno, "cannot write %s/metadata: %s", w->path,
 		                 strerror(errno));
-	rc = ctf_metadata_write(fd, &w->classes, &w->names, facts);
+	rc = ctf_metadata_write(fd, &w->classes, &w->names, facts, w->packer != NULL);
 	if (close(fd) && !rc)
 		rc = -errno;
 	if (!rc && renameat(w->directory, ".metadata", w->directory, "metadata"))

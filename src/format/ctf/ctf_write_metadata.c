@@ -263,11 +263,16 @@ static void put_seen(struct metadata_out *o, uint32_t stream, const struct ctf_s
 }
 
 int ctf_metadata_write(int fd, const ctf_written_classes *classes,
-                       const ctf_written_names_list *names, const struct ctf_writer_facts *facts)
+                       const ctf_written_names_list *names, const struct ctf_writer_facts *facts,
+                       bool compressed)
 {
 	struct metadata_out o = {.fd = fd};
 
 	put_trace(&o.text);
+	if (compressed)
+		buf_puts(&o.text,
+		         "/* The streams are compressed. 'assay export --to ctf -o COPY TRACE' "
+		         "writes them as CTF. */\n\n");
 	put_env(&o.text, facts);
 	put_clock(&o.text, &facts->clock);
 	if (!classes->count) /* nothing was recorded: an empty trace is valid */

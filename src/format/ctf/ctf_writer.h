@@ -39,7 +39,8 @@ typedef VEC(struct ctf_written_names) ctf_written_names_list;
 
 /* Writes the metadata to `fd`. Returns 0 or -errno. */
 int ctf_metadata_write(int fd, const ctf_written_classes *classes,
-                       const ctf_written_names_list *names, const struct ctf_writer_facts *facts);
+                       const ctf_written_names_list *names, const struct ctf_writer_facts *facts,
+                       bool compressed);
 
 /*
  * Creates the empty directory `path`, 0700; an older trace is renamed to PATH.old. Another item is

@@ -30,6 +30,11 @@ struct tags_collect *tags_collect_new(const char *output)
 	return c;
 }
 
+void tags_collect_compress(struct tags_collect *c)
+{
+	c->compress = true;
+}
+
 static void file_free(struct collect_file *f)
 {
 	tag_rings_close(f->rings);
@@ -202,6 +207,8 @@ static void look_who_runs(struct tags_collect *c)
 			f->ended_ticks = clock_pair_ticks();
 		if (f->ended)
 			tag_rings_ended(f->rings);
+		else if (f->watched && c->drain)
+			tag_rings_visit(f->rings, clock_pair_ticks());
 	}
 }
 
@@ -270,6 +277,16 @@ static void mark_threads(struct tags_collect *c, struct collect_file *f)
 		tags_switches_mark(c->switches, collect_tid(f, packet->header.tid));
 }
 
+static void count_waits(struct tags_collect *c, const struct collect_file *f)
+{
+	for (size_t i = 0; i < tag_rings_count(f->rings); i++) {
+		const struct assay_tags_ring *ring = tag_rings_at(f->rings, i);
+
+		c->result.waits += ring->waits;
+		c->result.waited_ns += (uint64_t)((double)ring->waited / c->rate);
+	}
+}
+
 /* Writes the end of a file's streams, and closes the file. */
 static int file_finish(struct tags_collect *c, struct collect_file *f, struct error *err)
 {
@@ -278,11 +295,14 @@ static int file_finish(struct tags_collect *c, struct collect_file *f, struct er
 
 	collect_names(c, f);
 	rc = collect_write_end(c, f, err);
+	count_waits(c, f);
 	c->result.damaged += tag_rings_damaged(f->rings);
 	c->result.full += (h->flags & ASSAY_TAGS_FULL) != 0;
 	c->result.no_rings += (h->flags & ASSAY_TAGS_NO_RINGS) != 0;
 	c->result.names_full += (h->flags & ASSAY_TAGS_NAMES_FULL) != 0;
 	c->result.running += !f->ended;
+	if (f->watched && c->drain && !f->ended)
+		tag_rings_visit(f->rings, 0);
 	if (!rc && f->watched && f->ended)
 		unlink(f->path);
 	f->done = true;
@@ -353,7 +373,14 @@ static void rate_note(struct tags_collect *c)
 /* Opens the writer only if there are events; otherwise an existing trace stays. */
 static int writer_open(struct tags_collect *c, struct error *err)
 {
-	return c->writer || !c->files.count ? 0 : ctf_writer_new(&c->writer, c->output, err);
+	int rc;
+
+	if (c->writer || !c->files.count)
+		return 0;
+	rc = ctf_writer_new(&c->writer, c->output, err);
+	if (!rc && c->compress)
+		ctf_writer_compress(c->writer);
+	return rc;
 }
 
 int tags_collect_step(struct tags_collect *c, bool *busy, struct error *err)

@@ -3,6 +3,7 @@
  * tags_collect: writes the event tags of processes from their files to a CTF trace.
  *
  *	tags_collect_new()	for a trace, which is created with the first process
+ *	tags_collect_compress()	the streams of the trace (format/ctf/ctf.h)
  *	tags_collect_watch()	before a COMMAND starts: the directory of its processes' files
  *	tags_collect_step()	repeatedly: writes complete packets
  *	tags_collect_add()	or: adds a file in its current state, without changing it
@@ -30,12 +31,14 @@ struct tags_collect_result {
 	uint64_t events, lost;   /* lost: discarded by processes because their memory was full */
 	uint64_t holes, damaged; /* unwritten slots; skipped packets */
 	uint64_t conflicts;
+	uint64_t waits, waited_ns; /* pauses of threads until a packet was free, and their sum */
 	size_t full, no_rings, names_full; /* processes */
 	VEC(char *) notes;                 /* files that cannot be read, conflicts of names */
 };
 
 struct tags_collect *tags_collect_new(const char *output);
 void tags_collect_free(struct tags_collect *c);
+void tags_collect_compress(struct tags_collect *c);
 
 /* `switches`: owned by the caller; NULL: waiting is not separated. `drain`: mode STREAM. */
 void tags_collect_watch(struct tags_collect *c, const char *directory, bool drain,

@@ -61,7 +61,7 @@ struct tags_collect {
 	VEC(struct shared_name) given_up;
 	VEC(struct collect_class) classes;
 	char *directory; /* NULL: none is watched */
-	bool drain;
+	bool drain, compress;
 	struct tags_switches *switches;
 	uint64_t held_bytes;
 	uint64_t looked_ns;          /* time of the last check of running processes */

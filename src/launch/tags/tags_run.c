@@ -45,6 +45,7 @@ static void set_environment(struct source *s, struct command_environment *e)
 	command_environment_set(e, "ASSAY_TAGS_MODE", mode_word(o->mode));
 	/* Variables of an outer run must not apply to this one. */
 	command_environment_set(e, "ASSAY_TAGS_START", o->start_off ? "off" : NULL);
+	command_environment_set(e, "ASSAY_TAGS_WAIT", o->wait ? "1" : NULL);
 	if (o->memory)
 		command_environment_set(e, "ASSAY_TAGS_MEM", o->memory);
 	else if (o->mode == ASSAY_TAGS_STREAM && !getenv("ASSAY_TAGS_MEM"))
@@ -101,6 +102,8 @@ int tags_run(const struct tags_run_options *options, struct tags_run_result *res
 
 	*result = (struct tags_run_result){.run.exit_status = -1};
 	r.collect = tags_collect_new(options->output);
+	if (options->compress)
+		tags_collect_compress(r.collect);
 	priority = getpriority(PRIO_PROCESS, 0);
 	rc = command_run(options->command, &r.source, &result->run, err);
 	setpriority(PRIO_PROCESS, 0, priority);

@@ -86,6 +86,12 @@ struct tag_rings_packet {
  */
 int tag_rings_drain(struct tag_rings *rings, struct tag_rings_packet *packet, struct error *err);
 
+/*
+ * STREAM: tells waiting threads that the drainer is here; `ticks`: now. 0: it leaves, so that they
+ * discard events.
+ */
+void tag_rings_visit(struct tag_rings *rings, uint64_t ticks);
+
 /* The process has exited, so packets are not delayed any more. */
 void tag_rings_ended(struct tag_rings *rings);
 

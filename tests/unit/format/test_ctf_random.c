@@ -110,7 +110,7 @@ static void make_packet(struct world *world, struct made_stream *s, unsigned num
 	CHECK_EQ(ctf_writer_packet(world->w, s->id, &p, NULL), 0);
 }
 
-static void make_world(struct world *world, const char *path, uint64_t seed)
+static void make_world(struct world *world, const char *path, uint64_t seed, bool compress)
 {
 	struct ctf_writer_facts facts = {{HZ, OFFSET_NS}, true, "command", "host", 3};
 	struct error err = {0};
@@ -120,6 +120,8 @@ static void make_world(struct world *world, const char *path, uint64_t seed)
 	fixture_random = seed * 0x9e3779b97f4a7c15u + 1;
 	make_names(world->names);
 	CHECK_EQ(ctf_writer_new(&world->w, path, &err), 0);
+	if (compress)
+		ctf_writer_compress(world->w);
 	set = ctf_writer_names(world->w, world->names);
 	for (unsigned i = 0; i < STREAMS; i++) {
 		CHECK_EQ(ctf_writer_stream(world->w, set, i == 3, &world->streams[i].id, &err), 0);
@@ -159,7 +161,7 @@ static void random_recordings_come_back(void)
 	for (uint64_t seed = 1; seed <= 20 && !check_failures; seed++) {
 		struct world world;
 
-		make_world(&world, path, seed);
+		make_world(&world, path, seed, seed % 2);
 		for (unsigned i = 0; i < STREAMS; i++) {
 			struct all all = {0};
 
@@ -170,6 +172,54 @@ static void random_recordings_come_back(void)
 		world_done(&world);
 	}
 	free(path);
+}
+
+static void check_files_equal(const char *one, const char *other)
+{
+	static char a[1 << 20], b[1 << 20];
+
+	for (unsigned i = 0; i < STREAMS + 1; i++) {
+		char *x = i < STREAMS ? xasprintf("%s/stream_%u", one, i)
+		                      : xasprintf("%s/metadata", one);
+		char *y = i < STREAMS ? xasprintf("%s/stream_%u", other, i)
+		                      : xasprintf("%s/metadata", other);
+		size_t size = get_bytes(x, a, sizeof(a));
+
+		CHECK(size && size < sizeof(a) && size == get_bytes(y, b, sizeof(b)) &&
+		      !memcmp(a, b, size));
+		free(x);
+		free(y);
+	}
+}
+
+static void check_copy(const char *from, const char *to, bool compress)
+{
+	struct tag_recording *r = NULL;
+	struct error err = {0};
+
+	CHECK_EQ(ctf_recording_open(&r, from, &err), 0);
+	CHECK_EQ(ctf_copy(r, to, compress, &err), 0);
+	CHECK_STR(err.text, "");
+	tag_recording_free(r);
+}
+
+/* Names in the metadata are in the order of the recording, so one copy brings them in order. */
+static void a_compressed_copy_expands_to_the_same_bytes(void)
+{
+	char *first = place("first"), *plain = place("plain"), *packed = place("packed");
+	char *expanded = place("expanded");
+	struct world world;
+
+	make_world(&world, first, 5, false);
+	check_copy(first, plain, false);
+	check_copy(plain, packed, true);
+	check_copy(packed, expanded, false);
+	check_files_equal(plain, expanded);
+	world_done(&world);
+	free(first);
+	free(plain);
+	free(packed);
+	free(expanded);
 }
 
 static void print_name(const struct tag_names *names, uint32_t tag)
@@ -210,7 +260,7 @@ int main(int argc, char **argv)
 	struct world world;
 
 	if (argc == 3) {
-		make_world(&world, argv[1], strtoull(argv[2], NULL, 10));
+		make_world(&world, argv[1], strtoull(argv[2], NULL, 10), false);
 		print_world(&world);
 		world_done(&world);
 		return check_failures != 0;
@@ -218,6 +268,7 @@ int main(int argc, char **argv)
 	if (!fixture_begin())
 		return 1;
 	RUN(random_recordings_come_back);
+	RUN(a_compressed_copy_expands_to_the_same_bytes);
 	fixture_end();
 	return check_end();
 }
