@@ -100,11 +100,10 @@ static void damage_is_named_by_file_and_byte(void)
 	uint8_t bytes[4096];
 	size_t size = make_trace(path, bytes, sizeof(bytes)), first = block_size(bytes);
 	size_t frame = first + sizeof(struct ctf_packed_head) + sizeof(struct assay_tags_packet);
+	struct all all = {0};
 
 	at = xasprintf("stream_0: byte %zu: ", first);
 	for (size_t i = frame; i < size; i++) {
-		struct all all = {0};
-
 		bytes[i] ^= 0x40;
 		put_bytes(file, bytes, size);
 		CHECK_EQ(read_all(path, 0, &all), -EBADMSG);
@@ -114,7 +113,8 @@ static void damage_is_named_by_file_and_byte(void)
 	}
 	bytes[first + 4] ^= 1; /* the number of events: it contradicts the packet's head */
 	put_bytes(file, bytes, size);
-	CHECK_EQ(read_all(path, 0, &(struct all){0}), -EBADMSG);
+	CHECK_EQ(read_all(path, 0, &all), -EBADMSG);
+	all_done(&all);
 	free(at);
 	free(path);
 	free(file);
