@@ -23,19 +23,20 @@
 #define ASSAY_CALLS_PAGE 4096u /* bytes; chunks are multiples of it */
 
 /* header.flags: conditions that a reader reports. Set, never cleared. */
-#define ASSAY_CALLS_FULL 1u        /* memory was used up: paths are counted in (other) */
-#define ASSAY_CALLS_DEEP 2u        /* deeper than the limit: paths are counted in (other) */
-#define ASSAY_CALLS_UNSWITCHED 4u  /* perf_event was denied: waiting is not separated */
-#define ASSAY_CALLS_SETTLED 8u     /* switches overflowed the ring: waits from the CPU clock */
-#define ASSAY_CALLS_LOST 16u       /* events were lost: header.lost_events */
-#define ASSAY_CALLS_UNMATCHED 32u  /* exits without a recorded entry */
-#define ASSAY_CALLS_RESYNCED 64u   /* calls were closed without an exit: longjmp, exceptions */
-#define ASSAY_CALLS_FILTERED 128u  /* a filter excluded functions */
-#define ASSAY_CALLS_LIBRARIES 256u /* calls into libraries are counted */
-#define ASSAY_CALLS_KERNEL 512u    /* functions are kernel functions */
-#define ASSAY_CALLS_FORKED 1024u   /* started by a fork: its first path was inherited */
-#define ASSAY_CALLS_STACKS 2048u   /* more stacks (coroutines) than the runtime can distinguish */
-#define ASSAY_CALLS_IMAGES 4096u   /* no room for some images: their functions have no names */
+#define ASSAY_CALLS_FULL 1u         /* memory was used up: paths are counted in (other) */
+#define ASSAY_CALLS_DEEP 2u         /* deeper than the limit: paths are counted in (other) */
+#define ASSAY_CALLS_UNSWITCHED 4u   /* perf_event was denied: waiting is not separated */
+#define ASSAY_CALLS_SETTLED 8u      /* switches overflowed the ring: waits from the CPU clock */
+#define ASSAY_CALLS_LOST 16u        /* events were lost: header.lost_events */
+#define ASSAY_CALLS_UNMATCHED 32u   /* exits without a recorded entry */
+#define ASSAY_CALLS_RESYNCED 64u    /* calls were closed without an exit: longjmp, exceptions */
+#define ASSAY_CALLS_FILTERED 128u   /* a filter excluded functions */
+#define ASSAY_CALLS_LIBRARIES 256u  /* calls into libraries are counted */
+#define ASSAY_CALLS_KERNEL 512u     /* functions are kernel functions */
+#define ASSAY_CALLS_FORKED 1024u    /* started by a fork: its first path was inherited */
+#define ASSAY_CALLS_STACKS 2048u    /* more stacks (coroutines) than the runtime can distinguish */
+#define ASSAY_CALLS_IMAGES 4096u    /* no room for some images: their functions have no names */
+#define ASSAY_CALLS_UNSAMPLED 8192u /* perf_event was denied: each event reads the clock */
 
 enum assay_calls_state {
 	ASSAY_CALLS_RUNNING = 1,
@@ -91,6 +92,9 @@ struct assay_calls_header {
 	uint64_t nested_stacks;
 	char name[64];     /* the program's name without folders */
 	char command[512]; /* arguments separated by blanks, truncated */
+	/* 1/1024 ticks: the cost of a call whose hooks do not read the clock. 0: not measured. */
+	int32_t counted_cost;
+	uint32_t unused32;
 };
 
 enum assay_calls_kind {
@@ -151,7 +155,9 @@ struct assay_calls_wait {                        /* 64 bytes */
 	uint64_t blocked_count, preempted_count; /* times */
 	uint32_t node, unused32;
 	uint64_t settled; /* part of blocked that comes from the CPU clock */
-	uint64_t unused[2];
+	/* Of the thread's CPU time, in the node's function. Each adds `period` ticks to its net. */
+	uint64_t samples;
+	uint64_t unused;
 };
 
 /*
@@ -182,6 +188,13 @@ struct assay_calls_thread {
 	uint32_t stack_count; /* suspended stacks (coroutines) whose functions are open */
 	uint32_t stacks[ASSAY_CALLS_STACKS_MAX]; /* node of the innermost open function of each */
 	char name[16];
+	/*
+	 * If the CPU time is sampled while the thread has many events: the ticks that a sample
+	 * stands for, and the ticks that taking it costs. `net` of nodes is then without the cost
+	 * of the hooks. 0: the clock is read at each event.
+	 */
+	uint64_t period, period_cost;
+	uint64_t samples, own_samples; /* that count: in the program; in the code of the hooks */
 };
 
 /* A mapping of a file that contains code. */
@@ -215,7 +228,9 @@ struct assay_calls_books {      /* 128 bytes */
 	int64_t inner, outer;         /* 1/1024 ticks: the cost of a call that was subtracted */
 	uint64_t table_bytes;         /* size of the table that the process wrote */
 	uint64_t uncounted; /* children that were running when COMMAND ended, and have no table */
-	uint64_t unused[7];
+	int64_t sample;     /* ticks of CPU time that a sample stands for; 0: none was taken */
+	uint64_t samples, own_samples; /* in the program; in the code of the hooks */
+	uint64_t unused[4];
 };
 
 #define ASSAY_CALLS_UNKNOWN INT64_MIN /* of assay_calls_book.cpu and cpu_residual */
@@ -233,8 +248,10 @@ struct assay_calls_book { /* 128 bytes */
 /* Additional data of a node in a recording. A node without it has zeros. */
 struct assay_calls_more {    /* 32 bytes */
 	uint32_t node, open; /* open: number of threads in which the call had not returned */
-	int64_t net_error;   /* ticks: half of a 95 % interval */
-	uint64_t unused[2];
+	int64_t net_error;   /* ticks: half of a 95 % interval, without the scatter of samples */
+	uint32_t is_sampled; /* 1: the net comes from samples, at least in part */
+	uint32_t unused32;
+	uint64_t unused;
 };
 
 /* A running thread's clocks when a baseline was taken. */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fast: the inline path that handles almost all events. It reads the clock once, loads one word
- * that shows whether the thread was switched, and calls no function.
+ * fast: the inline paths that handle almost all events. They load two words, which show whether the
+ * thread was switched or sampled, and call no function.
+ *
+ * Two paths are made of the same parts. A thread whose CPU time is sampled counts (state READY) and
+ * does not read the clock: `now` is 0. In a window of some events, and in a thread that is not
+ * sampled, the state is TIMED and each hook reads the clock once (slow.c).
  *
  * A signal handler's hooks may run between any two instructions of this path. Three rules keep the
  * data consistent. The handler's hooks do not write the frame above `top`: the hook reads `top`
@@ -17,18 +21,34 @@
 /* One hook in this many measures its own duration. */
 #define CALLS_SAMPLED 512u
 
+/*
+ * Of a path's calls, about one in this many begins a window. The number of calls is hashed, so that
+ * calls that repeat in a pattern are all chosen equally often.
+ */
+#define CALLS_WINDOWS 4096u
+/* The first calls of each path begin a short one, so that rare calls are timed. */
+#define CALLS_RARE 3u
+
+static inline uint32_t calls_mix(uint64_t value)
+{
+	return (uint32_t)value * 0x9e3779b1u;
+}
+
 /* End of the hook. */
 static inline __attribute__((always_inline)) void calls_leave(struct calls_thread *t, uint64_t now)
 {
-	/* The clock's low bits may repeat in a regular pattern, so the hash mixes all bits. */
-	uint32_t mixed = (uint32_t)now * 0x9e3779b1u;
-
 	calls_barrier();
-	if (CALLS_UNLIKELY(mixed < UINT32_MAX / CALLS_SAMPLED)) {
-		t->state = CALLS_SAMPLE;
+	if (!now) {
+		t->state = CALLS_READY;
 		return;
 	}
-	t->state = CALLS_READY;
+	if (t->samples) {
+		calls_window_step(t, now);
+		t->state = t->rest;
+		return;
+	}
+	/* The clock's low bits may repeat in a regular pattern, so the hash mixes all bits. */
+	t->state = calls_mix(now) < UINT32_MAX / CALLS_SAMPLED ? CALLS_SAMPLE : CALLS_TIMED;
 }
 
 /*
@@ -56,12 +76,20 @@ static inline __attribute__((always_inline)) void calls_fast_push(struct calls_t
                                                                   struct assay_calls_node *node,
                                                                   uint32_t id, uint64_t now)
 {
+	uint64_t calls;
+
 	calls_add(&node->calls, 1);
+	calls = *(volatile uint64_t *)&node->calls;
 	top[1].node = node;
-	top[1].net = 0;
+	top[1].net = now ? 0 : CALLS_UNTIMED;
 	t->record->current = id;
 	calls_barrier();
 	calls_home(t)->top = top + 1;
+	if (!now &&
+	    CALLS_UNLIKELY(calls <= CALLS_RARE || calls_mix(calls) < UINT32_MAX / CALLS_WINDOWS)) {
+		calls_window_begin(t);
+		return;
+	}
 	calls_leave(t, now);
 }
 
@@ -69,18 +97,20 @@ static inline __attribute__((always_inline)) void calls_fast_push(struct calls_t
 static inline __attribute__((always_inline)) void
 calls_fast_place(struct calls_thread *t, uint64_t function, struct calls_frame *top, uint64_t now)
 {
-	struct assay_calls_node *parent, *node;
+	struct assay_calls_node *parent = top->node, *node;
 	uint64_t delta;
 	uint32_t id;
 
-	if (CALLS_UNLIKELY(*t->watch != t->seen) ||
-	    CALLS_UNLIKELY(!calls_advance(t->record, now, &delta))) {
+	if (CALLS_UNLIKELY(calls_disturbed(t)) ||
+	    (now && CALLS_UNLIKELY(!calls_advance(t->record, now, &delta)))) {
 		calls_slow_enter(function, top, now);
 		return;
 	}
-	parent = top->node;
-	calls_add(&parent->net, delta);
-	top->net += (int64_t)delta - t->outer;
+	if (now) {
+		calls_add(&parent->net, (delta - t->outer_cost) & t->charge);
+		calls_add(&t->record->own, t->outer_cost);
+		top->net += (int64_t)delta - t->outer;
+	}
 	id = parent->child[calls_way(function)];
 	node = calls_node(id);
 	if (CALLS_UNLIKELY(node->function != function)) {
@@ -95,25 +125,20 @@ calls_fast_place(struct calls_thread *t, uint64_t function, struct calls_frame *
  * frame as soon as the state is BUSY, and the slow paths read the values there. All slow paths are
  * tail calls, so that no register has to be saved.
  */
-static inline __attribute__((always_inline)) void
-calls_fast_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
+static inline __attribute__((always_inline)) void calls_enter(struct calls_thread *t, bool timed,
+                                                              uint64_t function, uintptr_t site,
+                                                              uintptr_t sp, uintptr_t ra)
 {
-	struct calls_thread *t = *port_self();
-	struct calls_frame *top;
+	struct calls_frame *top = calls_home(t)->top;
 	uint64_t now;
 
-	if (CALLS_UNLIKELY(t->state != CALLS_READY)) {
-		calls_unready_enter(function, site, sp, ra);
-		return;
-	}
-	top = calls_home(t)->top;
 	calls_barrier();
 	t->state = CALLS_BUSY;
 	calls_barrier();
 	top[1].sp = sp;
 	top[1].ra = ra;
 	top[1].site = site;
-	now = port_clock();
+	now = timed ? port_clock() : 0;
 	if (CALLS_UNLIKELY(sp >= top->sp) || CALLS_UNLIKELY(sp < t->low)) {
 		calls_edge_enter(function, top, now);
 		return;
@@ -121,25 +146,29 @@ calls_fast_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
 	calls_fast_place(t, function, top, now);
 }
 
-static inline __attribute__((always_inline)) void calls_fast_exit(uint64_t function, uintptr_t site,
-                                                                  uintptr_t sp, uintptr_t ra)
+static inline void calls_fast_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
 {
 	struct calls_thread *t = *port_self();
-	struct calls_frame *top;
+
+	if (CALLS_LIKELY(t->state == CALLS_READY))
+		calls_enter(t, false, function, site, sp, ra);
+	else
+		calls_unready_enter(function, site, sp, ra);
+}
+
+static inline __attribute__((always_inline)) void calls_exit(struct calls_thread *t, bool timed,
+                                                             uint64_t function, uintptr_t site,
+                                                             uintptr_t sp, uintptr_t ra)
+{
+	struct calls_frame *top = calls_home(t)->top;
 	struct assay_calls_node *node;
 	struct assay_calls_thread *r;
 	uint64_t now, delta;
-	int64_t net;
 
-	if (CALLS_UNLIKELY(t->state != CALLS_READY)) {
-		calls_unready_exit(function, site, sp, ra);
-		return;
-	}
-	top = calls_home(t)->top;
 	calls_barrier();
 	t->state = CALLS_BUSY;
 	calls_barrier();
-	now = port_clock();
+	now = timed ? port_clock() : 0;
 	node = top->node;
 	/*
 	 * An exit's sp differs from the entry's sp in three cases. It is lower after an alloca. It
@@ -154,17 +183,16 @@ static inline __attribute__((always_inline)) void calls_fast_exit(uint64_t funct
 		goto slow;
 	}
 	r = t->record;
-	if (CALLS_UNLIKELY(*t->watch != t->seen) ||
-	    CALLS_UNLIKELY(r->epoch == ASSAY_CALLS_RESTART) ||
-	    CALLS_UNLIKELY(!calls_advance(r, now, &delta))) {
+	if (CALLS_UNLIKELY(calls_disturbed(t)) || CALLS_UNLIKELY(r->epoch == ASSAY_CALLS_RESTART) ||
+	    (timed && CALLS_UNLIKELY(!calls_advance(r, now, &delta)))) {
 		goto slow;
 	}
-	calls_add(&node->net, delta);
-	net = top->net + (int64_t)delta - t->inner;
-	if (CALLS_UNLIKELY(net < node->min))
-		node->min = net;
-	if (CALLS_UNLIKELY(net > node->max))
-		node->max = net;
+	if (timed) {
+		calls_add(&node->net, (delta - t->inner_cost) & t->charge);
+		calls_add(&r->own, t->inner_cost);
+		top->net += (int64_t)delta - t->inner;
+		calls_frame_end(t, top);
+	}
 	r->current = calls_id(top[-1].node);
 	calls_barrier();
 	calls_home(t)->top = top - 1;
@@ -175,6 +203,16 @@ slow:
 	top[1].ra = ra;
 	top[1].site = site;
 	calls_slow_exit(function, top, now);
+}
+
+static inline void calls_fast_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
+{
+	struct calls_thread *t = *port_self();
+
+	if (CALLS_LIKELY(t->state == CALLS_READY))
+		calls_exit(t, false, function, site, sp, ra);
+	else
+		calls_unready_exit(function, site, sp, ra);
 }
 
 #endif

@@ -56,6 +56,22 @@ void port_thread_begin(struct calls_thread *t, struct assay_calls_thread *record
  */
 void port_thread_waits(struct calls_thread *t, uint64_t from, uint64_t to, struct port_waits *w);
 
+/* False: port_thread_sample() cannot succeed, and each event reads the clock. */
+bool port_can_sample(struct calls_thread *t);
+/*
+ * Starts to sample the CPU time of the running thread. *watch is set to the address of a word that
+ * changes with each sample. Returns the period in ticks of CPU time, without the cost of the sample
+ * itself, which goes to *cost; both are the same each time that this thread, or the next thread
+ * with its data, starts. 0: it is not possible. Signals are held.
+ */
+uint64_t port_thread_sample(struct calls_thread *t, volatile uint64_t **watch, uint64_t *cost);
+void port_thread_sample_end(struct calls_thread *t);
+/* The samples since the last call. */
+struct port_samples {
+	uint64_t program, hooks; /* hooks: taken in the code of the hooks */
+};
+void port_thread_samples(struct calls_thread *t, struct port_samples *s);
+
 /* The bounds of the stack that contains sp. False: the bounds are unknown. */
 struct port_stack {
 	uintptr_t low, high;

@@ -29,7 +29,7 @@ static void restart(struct calls_thread *t)
 
 	calls_tree_restart(t);
 	for (struct calls_frame *f = home->top; f; f = calls_frame_below(t, f))
-		f->net = 0;
+		f->net = calls_net_begin(t);
 	t->record->epoch = epoch;
 }
 
@@ -37,7 +37,7 @@ void calls_settle(struct calls_thread *t, uint64_t *now)
 {
 	struct assay_calls_thread *r = t->record;
 	struct calls_frame *top = calls_home(t)->top;
-	uint64_t seen = *t->watch, delta;
+	uint64_t seen = *t->watch, delta, sampling;
 	struct port_waits w = {0};
 
 	/*
@@ -45,7 +45,7 @@ void calls_settle(struct calls_thread *t, uint64_t *now)
 	 * switch after the load changes the word again, so the next event sees it.
 	 */
 	calls_barrier();
-	if (seen != t->seen)
+	if (seen != t->seen || !*now)
 		*now = port_clock();
 	delta = *now - r->last;
 	if (seen != t->seen) {
@@ -68,7 +68,13 @@ void calls_settle(struct calls_thread *t, uint64_t *now)
 			calls_flag(ASSAY_CALLS_SETTLED);
 	}
 	r->last = *now;
-	calls_add(&top->node->net, delta);
+	if (*t->sampled != t->sampled_seen) {
+		sampling = calls_sampling_settle(t, false);
+		sampling = sampling < delta ? sampling : delta;
+		calls_add(&r->own, sampling);
+		delta -= sampling;
+	}
+	calls_add(&top->node->net, delta & t->charge);
 	top->net += (int64_t)delta;
 }
 
@@ -89,12 +95,13 @@ static uint64_t begin(struct calls_thread *t, struct calls_frame *top, uint64_t 
 /*
  * Adds `ticks`, from the last event `last` on, to the own cost. If a handler's hooks have moved
  * `last`, they have charged the time up to their last event, and the next event charges the rest.
+ * `charge`: the thread's; a sampled thread's own cost comes from its samples.
  */
-static void charge_own(struct assay_calls_thread *r, uint64_t last, uint64_t ticks)
+static void charge_own(struct assay_calls_thread *r, uint64_t last, uint64_t ticks, uint64_t charge)
 {
 	if (__atomic_compare_exchange_n(&r->last, &last, last + ticks, false, __ATOMIC_RELAXED,
 	                                __ATOMIC_RELAXED))
-		calls_add(&r->own, ticks);
+		calls_add(&r->own, ticks & charge);
 }
 
 /*
@@ -113,10 +120,12 @@ static void end(struct calls_thread *t, uint64_t held, uint64_t from)
 	took = port_clock() - from;
 	/* If the thread was switched out, the next event charges the time. */
 	if (last == from && *t->watch == t->seen)
-		charge_own(r, last, took);
+		charge_own(r, last, took, t->charge);
+	if (*t->sampled != t->sampled_seen)
+		calls_sampling_settle(t, true);
 	calls_home(t)->top = top;
 	calls_barrier();
-	t->state = CALLS_READY;
+	t->state = t->rest;
 }
 
 /* Counts a call within (other). It gets no frame, so the depth does not matter. */
@@ -140,7 +149,7 @@ static void push(struct calls_thread *t, struct assay_calls_node *node,
 	calls_add(&node->calls, 1);
 	*top = *call;
 	top->node = node;
-	top->net = 0;
+	top->net = calls_net_begin(t);
 	t->record->current = calls_id(node);
 	calls_barrier();
 	calls_home(t)->top = top;
@@ -213,7 +222,7 @@ void calls_miss_enter(uint64_t function, struct calls_frame *top, uint64_t now)
 	call = top[1];
 	calls_home(t)->top = top;
 	if (!port_wants(function)) {
-		t->state = CALLS_READY;
+		t->state = t->rest;
 		return;
 	}
 	held = begin(t, top, &now);
@@ -251,9 +260,9 @@ static bool ready(struct calls_thread *t, uintptr_t sp)
 	if (t->state == CALLS_UNBORN)
 		t = calls_thread_start(sp);
 	else if (t->state == CALLS_BUSY)
-		t->state = calls_stack_mark(t) ? CALLS_JUMPED : CALLS_READY;
+		t->state = calls_stack_mark(t) ? CALLS_JUMPED : t->rest;
 	else if (t->state == CALLS_SAMPLE)
-		t->state = CALLS_READY;
+		t->state = t->rest;
 	port_signals_release(held);
 	return t->state != CALLS_OFF;
 }
@@ -282,16 +291,16 @@ static void sample(struct calls_thread *t, bool enter, uint64_t function, uintpt
 	fence();
 	from = port_clock();
 	if (*t->watch == t->seen)
-		charge_own(r, last, from - start);
+		charge_own(r, last, from - start, t->charge);
 	calls_home(t)->top = top;
 	calls_barrier();
-	t->state = CALLS_READY;
+	t->state = t->rest;
 	tell(function, site, sp, ra);
 	fence();
 	took = port_clock() - from;
 	top = calls_home(t)->top;
 	state = t->state;
-	if (state != CALLS_READY && state != CALLS_SAMPLE)
+	if (!calls_rests(t))
 		return;
 	t->state = CALLS_BUSY;
 	calls_barrier();
@@ -311,7 +320,7 @@ static void sample(struct calls_thread *t, bool enter, uint64_t function, uintpt
 			from += took;
 		else
 			from = last;
-		charge_own(r, last, port_clock() - from);
+		charge_own(r, last, port_clock() - from, t->charge);
 	}
 	calls_home(t)->top = top;
 	calls_barrier();
@@ -332,7 +341,7 @@ void calls_jumped(void)
 {
 	struct calls_thread *t = *port_self();
 
-	if (t->state == CALLS_READY || t->state == CALLS_SAMPLE)
+	if (calls_rests(t))
 		t->state = CALLS_JUMPED;
 	else if (t->state == CALLS_BUSY)
 		calls_home(t)->jumped = true;
@@ -344,7 +353,7 @@ void calls_stack_made(uintptr_t low, uintptr_t high, uintptr_t sp)
 	uint32_t state = t->state;
 	uint64_t held, now = 0;
 
-	if (state != CALLS_READY && state != CALLS_SAMPLE && state != CALLS_JUMPED)
+	if (!calls_rests(t) && state != CALLS_JUMPED)
 		return;
 	if (!calls_stack_encloses(t, low, high))
 		return;
@@ -431,7 +440,9 @@ void calls_unready_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintpt
 	struct calls_frame call = {.sp = sp, .ra = ra, .site = site};
 	struct calls_thread *t = *port_self();
 
-	if (t->state == CALLS_JUMPED)
+	if (CALLS_LIKELY(t->state == CALLS_TIMED))
+		calls_enter(t, true, function, site, sp, ra);
+	else if (t->state == CALLS_JUMPED)
 		slow_enter(t, function, calls_home(t)->top, &call, true, 0);
 	else if (t->state == CALLS_SAMPLE)
 		sample(t, true, function, site, sp, ra, tell_enter);
@@ -471,7 +482,7 @@ static void slow_exit(struct calls_thread *t, uint64_t function, struct calls_fr
 	uint64_t held;
 
 	if (!port_wants(function)) {
-		t->state = CALLS_READY;
+		t->state = t->rest;
 		return;
 	}
 	held = begin(t, top, &now);
@@ -496,7 +507,9 @@ void calls_unready_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr
 	struct calls_frame ending = {.sp = sp, .ra = ra, .site = site};
 	struct calls_thread *t = *port_self();
 
-	if (t->state == CALLS_JUMPED)
+	if (CALLS_LIKELY(t->state == CALLS_TIMED))
+		calls_exit(t, true, function, site, sp, ra);
+	else if (t->state == CALLS_JUMPED)
 		slow_exit(t, function, calls_home(t)->top, &ending, true, 0);
 	else if (t->state == CALLS_SAMPLE)
 		sample(t, false, function, site, sp, ra, tell_exit);

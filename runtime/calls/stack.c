@@ -128,6 +128,8 @@ static void switch_to(struct calls_thread *t, uint32_t index)
 	struct calls_home *home = calls_home(t);
 	struct calls_stack *from = &home->stacks[home->stack], *to = &home->stacks[index];
 
+	/* A window's end reaches only the frames of the current stack. */
+	calls_window_end(t);
 	from->top = home->top;
 	publish(t, home->stack, from->top == from->frames ? 0 : calls_id(from->top->node));
 	if (to->top == to->frames && index != 0)
@@ -461,7 +463,8 @@ void calls_frame_end(struct calls_thread *t, struct calls_frame *f)
 {
 	struct assay_calls_node *node = f->node;
 
-	if (calls_is_mark(f) || (node->function & ASSAY_FN_ADDRESS) == ASSAY_FN_OTHER)
+	if (calls_is_mark(f) || !calls_is_timed(f) ||
+	    (node->function & ASSAY_FN_ADDRESS) == ASSAY_FN_OTHER)
 		return;
 	if (f->net < node->min)
 		node->min = f->net;

@@ -26,17 +26,24 @@
 
 enum calls_state {
 	CALLS_UNBORN = 0, /* no event yet, or wiped by a fork */
-	CALLS_READY = 1,
-	CALLS_SAMPLE = 2, /* ready; the next hook measures itself */
+	CALLS_READY = 1,  /* ready; the next hook counts and does not read the clock */
+	CALLS_SAMPLE = 2, /* as CALLS_TIMED; the next hook also measures itself */
 	CALLS_BUSY = 3,   /* in a hook */
 	CALLS_OFF = 4,    /* no table: events are counted as lost */
 	CALLS_JUMPED = 5, /* calls may have ended without their exit hooks: the next event checks */
+	CALLS_TIMED = 6,  /* ready; the next hook reads the clock */
 };
+
+/*
+ * The net of a frame whose call is not timed. Sums of durations that are added to it leave it below
+ * half of this value.
+ */
+#define CALLS_UNTIMED (INT64_MIN / 2)
 
 struct calls_frame {
 	struct assay_calls_node *node;
 	uintptr_t sp;   /* at the entry event; marks: 0, except a thread's first mark */
-	int64_t net;    /* ticks of this call so far, without the cost of the hooks */
+	int64_t net;    /* ticks of this call so far, without the cost of the hooks; or UNTIMED */
 	uintptr_t ra;   /* code address of the entry event; marks: CALLS_MARK */
 	uintptr_t site; /* return address; marks: address of the top frame below, or 0 */
 };
@@ -98,8 +105,21 @@ struct calls_thread {
 	struct assay_calls_thread *record;
 	volatile uint64_t *watch; /* changes when the thread is switched out or in */
 	uint64_t seen;
+	volatile uint64_t *sampled; /* changes when the thread's CPU time was sampled */
+	uint64_t sampled_seen;
 	uintptr_t low;        /* of the current stack */
 	int64_t inner, outer; /* calibrated cost of a call, ticks */
+	uint32_t rest;        /* the state between events: CALLS_READY or CALLS_TIMED */
+	/* All ones: times between events are charged to nodes. 0: samples are. */
+	uint64_t charge;
+	/* Only of threads whose CPU time is sampled (window.c): */
+	bool samples;
+	uint32_t window_events; /* of the window */
+	uint32_t window;        /* events that remain in the window */
+	uint64_t window_from;   /* ticks: begin of the window, or the latest change of credit */
+	int64_t credit;         /* ticks */
+	uint32_t discarded;     /* samples since the clock is charged */
+	uint64_t inner_cost, outer_cost; /* what is subtracted from the nodes at once */
 	/* used by the port only */
 	uint64_t port[48];
 };
@@ -109,6 +129,29 @@ struct calls_thread {
 static inline struct calls_home *calls_home(struct calls_thread *t)
 {
 	return (struct calls_home *)((char *)t + CALLS_THREAD_BYTES);
+}
+
+/* True between two events, except if calls may have ended without their exit hooks. */
+static inline bool calls_rests(const struct calls_thread *t)
+{
+	return t->state == CALLS_READY || t->state == CALLS_TIMED || t->state == CALLS_SAMPLE;
+}
+
+/* A word changed: the thread was switched, or a sample was taken. */
+static inline bool calls_disturbed(const struct calls_thread *t)
+{
+	return ((*t->watch ^ t->seen) | (*t->sampled ^ t->sampled_seen)) != 0;
+}
+
+static inline bool calls_is_timed(const struct calls_frame *f)
+{
+	return f->net > CALLS_UNTIMED / 2;
+}
+
+/* The net with which a call starts. */
+static inline int64_t calls_net_begin(const struct calls_thread *t)
+{
+	return t->rest == CALLS_TIMED ? 0 : CALLS_UNTIMED;
 }
 
 static inline struct calls_stack *calls_stack(struct calls_thread *t)
@@ -260,6 +303,22 @@ struct calls_frame *calls_stack_above(struct calls_thread *t, const struct calls
  */
 struct calls_frame *calls_stack_ended(struct calls_thread *t, uint64_t function,
                                       const struct calls_frame *ending, bool jumped);
+
+/* window.c */
+/* A thread starts: it may count without the clock, if the port can sample its CPU time. */
+void calls_sampling_begin(struct calls_thread *t);
+/*
+ * Charges the new samples to the function of the top frame, or to the cost of counting (`own`).
+ * Returns the ticks that the samples took, if the interval that contains them is charged by the
+ * clock.
+ */
+uint64_t calls_sampling_settle(struct calls_thread *t, bool own);
+/* Reads the clock at the next events. The call of the top frame begins at this moment. */
+void calls_window_begin(struct calls_thread *t);
+/* After each event that read the clock. */
+void calls_window_step(struct calls_thread *t, uint64_t now);
+/* Ends a window: the open calls are not timed. */
+void calls_window_end(struct calls_thread *t);
 
 /* slow.c */
 /* Events in a thread whose state is not READY. */

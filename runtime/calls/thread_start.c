@@ -17,6 +17,7 @@ static struct {
 static uint64_t calibrating; /* the table of the thread that runs the calibration */
 static bool calibrated;
 static struct assay_calls_cost cost;
+static int32_t counted_cost;
 static volatile uint64_t never_switched;
 
 /* Data kept over a fork. The home comes first. */
@@ -30,6 +31,12 @@ struct kept {
 
 /* The record of a forked child's thread until its first event. */
 static struct assay_calls_thread no_record;
+
+static void known_costs(void)
+{
+	calls_table.header->cost = cost;
+	calls_table.header->counted_cost = counted_cost;
+}
 
 static struct kept *kept_of(struct calls_thread *t)
 {
@@ -146,7 +153,7 @@ static void path_restore(struct path *path, struct calls_thread *t)
 		while (at && path->ids[at] != calls_id(f->node))
 			at--;
 		f->node = calls_node(path->made[at]);
-		f->net = 0;
+		f->net = CALLS_UNTIMED;
 	}
 	calls_stack_alone(t);
 	t->record->current = calls_id(home->top->node);
@@ -168,7 +175,12 @@ static void record_start(struct calls_thread *t)
 static void record_begin(struct calls_thread *t)
 {
 	t->record->threads++;
-	t->watch = &never_switched;
+	t->watch = t->sampled = &never_switched;
+	t->seen = t->sampled_seen = never_switched;
+	t->charge = ~UINT64_C(0);
+	t->rest = CALLS_TIMED;
+	t->samples = false;
+	t->inner_cost = t->outer_cost = 0;
 	port_thread_begin(t, t->record, &t->watch);
 	t->seen = *t->watch;
 	__atomic_store_n(&t->record->tid, port_thread_id(), __ATOMIC_RELEASE);
@@ -232,19 +244,21 @@ static bool twin_begin(struct calls_thread *t)
 
 	if (!port_begin(NULL, NULL, true))
 		return false;
-	calls_table.header->cost = cost;
+	known_costs();
 	calls_fork_copy_trim(t);
 	t->record = kept_of(t)->record;
 	if (!calls_tree_begin_waits(t))
 		return false;
 	t->record->current = calls_id(home->top->node);
 	record_begin(t);
+	calls_sampling_begin(t);
+	record_start(t);
 	for (uint32_t i = 0; i < home->stack_count; i++) {
 		struct calls_stack *s = &home->stacks[i];
 		struct calls_frame *f = i == home->stack ? home->top : s->top;
 
 		for (; s->high && f != s->frames; f--)
-			f->net = 0;
+			f->net = CALLS_UNTIMED;
 	}
 	t->low = home->stacks[home->stack].low;
 	kept_of(t)->table = name_of(calls_table.base);
@@ -275,8 +289,9 @@ void calls_fork_child(void)
 	held = port_signals_hold();
 	calls_stack_right(t);
 	t->record = &no_record;
-	t->watch = &never_switched;
+	t->watch = t->sampled = &never_switched;
 	t->seen = never_switched + 1;
+	t->sampled_seen = never_switched;
 	if (state == CALLS_BUSY || is_in_handler(t)) {
 		port_memory_missed(kept_of(t)->watch);
 		if (twin_begin(t))
@@ -306,6 +321,7 @@ static void calibrate(struct calls_thread *t, uintptr_t sp)
 {
 	calls_calibrate(t);
 	cost = calls_table.header->cost;
+	counted_cost = calls_table.header->counted_cost;
 	__atomic_store_n(&calibrated, true, __ATOMIC_RELEASE);
 	calls_stacks_begin(t, sp);
 	record_start(t);
@@ -320,7 +336,7 @@ struct calls_thread *calls_thread_start(uintptr_t sp)
 	if ((forked || !port_began()) && !port_begin(forked ? path_save : NULL, &path, false))
 		return off();
 	if (__atomic_load_n(&calibrated, __ATOMIC_ACQUIRE))
-		calls_table.header->cost = cost;
+		known_costs();
 	t = forked ? self : take_free();
 	if (!t)
 		t = port_memory_wiped(CALLS_THREAD_BYTES, sizeof(struct kept));
@@ -331,9 +347,11 @@ struct calls_thread *calls_thread_start(uintptr_t sp)
 	if (!ready)
 		return off();
 	*port_self() = t;
-	t->state = CALLS_READY;
+	t->state = CALLS_TIMED;
 	if (!inherited && is_to_calibrate())
 		calibrate(t, sp);
+	calls_sampling_begin(t);
+	record_start(t);
 	return t;
 }
 
@@ -372,7 +390,7 @@ void calls_thread_sync(void)
 	struct calls_thread *t = *port_self();
 	uint64_t held, now;
 
-	if (t->state != CALLS_READY && t->state != CALLS_SAMPLE)
+	if (!calls_rests(t))
 		return;
 	held = port_signals_hold();
 	now = port_clock();

@@ -10,7 +10,7 @@
 
 #define PRELOAD "LD_PRELOAD"
 
-enum { DIRECTORY, MEMORY, FILTER, DEPTH, LIBRARIES, BIND_NOW, NAMES };
+enum { DIRECTORY, MEMORY, FILTER, DEPTH, LIBRARIES, BIND_NOW, RATE, NAMES };
 
 static const char *const names[NAMES] = {
         [DIRECTORY] = "ASSAY_CALLS_DIR",
@@ -19,6 +19,7 @@ static const char *const names[NAMES] = {
         [DEPTH] = "ASSAY_CALLS_DEPTH",
         [LIBRARIES] = "ASSAY_CALLS_LIBRARIES",
         [BIND_NOW] = "LD_BIND_NOW", /* set together with LIBRARIES */
+        [RATE] = "ASSAY_CALLS_RATE",
 };
 
 /* Copies, since programs may overwrite the memory of their initial environment. */

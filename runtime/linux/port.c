@@ -5,7 +5,10 @@
 #include "libraries/libraries.h"
 #include "linux/filter.h"
 #include "linux/images.h"
+#include "linux/place.h"
 #include "linux/process.h"
+#include "linux/program.h"
+#include "linux/samples.h"
 #include "linux/switches.h"
 
 #include <errno.h>
@@ -19,15 +22,35 @@
 
 __thread struct calls_thread *assay_calls_self = &calls_unborn;
 
-_Static_assert(sizeof(struct switches) <= sizeof(((struct calls_thread *)0)->port),
-               "calls_thread.port holds a struct switches");
+struct port_thread {
+	struct switches switches;
+	struct samples samples;
+	uint64_t period_ns, period_cost; /* of the samples; 0: not decided */
+};
+
+_Static_assert(sizeof(struct port_thread) <= sizeof(((struct calls_thread *)0)->port),
+               "calls_thread.port holds a struct port_thread");
+
+/*
+ * Samples a second of CPU time: as many as take this share of the time, between these bounds.
+ * ASSAY_CALLS_RATE sets their number; 0: none, the clock is read at each event.
+ */
+#define RATE_SHARE 40 /* 1 / 40: 2.5 % */
+#define RATE_LEAST 500u
+#define RATE_USUAL 9000u
+#define RATE_MOST 50000u
 
 static pthread_key_t at_end;
 static bool has_key;
 
 static struct switches *switches_of(struct calls_thread *t)
 {
-	return (struct switches *)t->port;
+	return &((struct port_thread *)(void *)t->port)->switches;
+}
+
+static struct samples *samples_of(struct calls_thread *t)
+{
+	return &((struct port_thread *)(void *)t->port)->samples;
 }
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -99,8 +122,91 @@ void port_thread_waits(struct calls_thread *t, uint64_t from, uint64_t to, struc
 	calls_table.header->latest = clock_latest(&process_clock);
 }
 
+/* The code of this library, in which samples are the cost of counting. */
+extern const char __ehdr_start __attribute__((visibility("hidden")));
+extern const char etext __attribute__((visibility("hidden")));
+
+/* `cost_ns`: of a sample. */
+static uint64_t rate(uint64_t cost_ns)
+{
+	const char *word = place_environment("ASSAY_CALLS_RATE");
+	uint64_t value = 0;
+
+	if (!word || !*word) {
+		value = cost_ns ? 1000000000u / RATE_SHARE / cost_ns : RATE_LEAST;
+		return value < RATE_LEAST ? RATE_LEAST : value > RATE_USUAL ? RATE_USUAL : value;
+	}
+	for (; *word >= '0' && *word <= '9' && value < RATE_MOST; word++)
+		value = value * 10 + (uint64_t)(*word - '0');
+	return value < RATE_MOST ? value : RATE_MOST;
+}
+
+/*
+ * The period differs between threads and processes, so that not all of them are sampled in step
+ * with work that repeats.
+ */
+static uint64_t period_ns(uint64_t a_second)
+{
+	uint64_t mixed = (port_clock() ^ (uint64_t)port_thread_id() << 20) * 0x9e3779b97f4a7c15u;
+	uint64_t ns = 1000000000u / a_second;
+
+	return ns - ns / 16 + (mixed >> 32) % (ns / 8 + 1);
+}
+
+bool port_can_sample(struct calls_thread *t)
+{
+	static uint32_t known; /* 1: no; 2: yes */
+	struct samples *s = samples_of(t);
+
+	samples_forget(s);
+	if (!rate(1))
+		return false;
+	if (!__atomic_load_n(&known, __ATOMIC_RELAXED)) {
+		bool can = !samples_open(s, 1000000000);
+
+		samples_close(s);
+		__atomic_store_n(&known, can ? 2 : 1, __ATOMIC_RELAXED);
+	}
+	if (known != 2)
+		calls_flag(ASSAY_CALLS_UNSAMPLED);
+	return known == 2;
+}
+
+uint64_t port_thread_sample(struct calls_thread *t, volatile uint64_t **watch, uint64_t *cost)
+{
+	static uint64_t known_cost; /* +1; 0: not measured */
+	struct port_thread *p = (struct port_thread *)(void *)t->port;
+	uint64_t period;
+
+	if (!__atomic_load_n(&known_cost, __ATOMIC_RELAXED))
+		__atomic_store_n(&known_cost, samples_cost() + 1, __ATOMIC_RELAXED);
+	if (!p->period_ns) {
+		p->period_cost = known_cost - 1;
+		p->period_ns = period_ns(rate(clock_span_ns(&process_clock, p->period_cost)));
+	}
+	*cost = p->period_cost;
+	if (samples_open(&p->samples, p->period_ns)) {
+		samples_close(&p->samples);
+		return 0;
+	}
+	*watch = p->samples.head;
+	period = clock_span_ticks(&process_clock, p->samples.period_ns);
+	return period > *cost ? period - *cost : 1;
+}
+
+void port_thread_sample_end(struct calls_thread *t)
+{
+	samples_close(samples_of(t));
+}
+
+void port_thread_samples(struct calls_thread *t, struct port_samples *s)
+{
+	samples_take(samples_of(t), (uintptr_t)&__ehdr_start, (uintptr_t)&etext, s);
+}
+
 void port_thread_done(struct calls_thread *t)
 {
+	samples_close(samples_of(t));
 	switches_close(switches_of(t));
 }
 

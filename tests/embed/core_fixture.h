@@ -86,6 +86,34 @@ void port_thread_waits(struct calls_thread *t, uint64_t from, uint64_t to, struc
 	waits = (struct port_waits){0};
 }
 
+/* Samples that the next hook finds. */
+static bool can_sample;
+static volatile uint64_t sample_head;
+static struct port_samples new_samples;
+enum { PERIOD = 1000000, PERIOD_COST = 1000 };
+
+bool port_can_sample(struct calls_thread *t)
+{
+	return can_sample;
+}
+
+void port_thread_sample_end(struct calls_thread *t)
+{
+}
+
+uint64_t port_thread_sample(struct calls_thread *t, volatile uint64_t **watch, uint64_t *cost)
+{
+	*watch = &sample_head;
+	*cost = PERIOD_COST;
+	return PERIOD;
+}
+
+void port_thread_samples(struct calls_thread *t, struct port_samples *s)
+{
+	*s = new_samples;
+	new_samples = (struct port_samples){0};
+}
+
 bool port_stack_of(struct calls_thread *t, uintptr_t sp, struct port_stack *stack)
 {
 	if (stack_guess) {
@@ -158,6 +186,7 @@ static void fresh(uint32_t depth, uint64_t bytes)
 	switches = 0;
 	stack_guess = false;
 	pending = NULL;
+	can_sample = false;
 	began = false;
 	limit = bytes;
 	embedded_self = &calls_unborn;

@@ -23,6 +23,8 @@
 struct calls_options {
 	bool libraries, quiet;
 	const char *filter, *memory, *output;
+	const char *time;
+	uint64_t rate;      /* samples a second; 0: the runtime's own choice */
 	const char *kernel; /* NULL: not given; "": all functions, or those before "--" */
 	struct calls_output_options report;
 };
@@ -69,6 +71,18 @@ static const struct option options[] = {
                     "root and a kernel with CONFIG_FUNCTION_GRAPH_TRACER. COMMAND need not be "
                     "instrumented.",
          .offset = AT(kernel)},
+        {.kind = OPTION_GROUP, .help = "How times are measured"},
+        {OPTION_STRING, 0, "time", "HOW", "sampled (default), or all: each call reads the clock",
+         .choices = "sampled,all",
+         .details = "sampled: while a thread calls functions often, its CPU time is sampled, and "
+                    "each sample counts for the call path that runs; otherwise the clock is read. "
+                    "all: the clock is read at each entry and exit. Its cost is subtracted, but "
+                    "times of calls shorter than a microsecond are biased, because a processor "
+                    "hides a part of the cost. Counts are exact with both.",
+         .offset = AT(time)},
+        {OPTION_COUNT, 'F', "freq", "HZ",
+         "samples per second of CPU time (default: as many as take 2.5 % of it)",
+         .offset = AT(rate)},
         {.kind = OPTION_GROUP, .help = "Output"},
         {OPTION_STRING, 'o', "output", "FILE",
          "the output file (default " CALLS_FILE "; an older one becomes FILE.old)",
@@ -84,6 +98,7 @@ static void defaults(void *p)
 	struct calls_options *o = p;
 
 	o->output = CALLS_FILE;
+	o->time = "sampled";
 	calls_output_defaults(&o->report);
 }
 
@@ -223,7 +238,9 @@ static int count(const struct calls_options *o, char **argv, const char *memory,
 	                                .directory = directory,
 	                                .memory = *memory ? memory : NULL,
 	                                .filter = o->filter,
-	                                .libraries = o->libraries};
+	                                .libraries = o->libraries,
+	                                .clock = !strcmp(o->time, "all"),
+	                                .rate = o->rate};
 	struct command_run_result result;
 	call_table_list list = {0};
 	struct error err = {0};
@@ -303,9 +320,10 @@ static int run_kernel(const struct calls_options *o, int argc, char **argv)
 	if (!*argv)
 		status = command_fail(2, "calls: --kernel needs a command to run: assay calls "
 		                         "--kernel -- COMMAND");
-	else if (o->libraries || o->filter || o->memory)
+	else if (o->libraries || o->filter || o->memory || o->rate || strcmp(o->time, "sampled"))
 		status = command_fail(2, "calls: --kernel counts calls in the kernel; --libraries, "
-		                         "--filter and --memory are for calls in programs");
+		                         "--filter, --memory, --time and --freq are for calls in "
+		                         "programs");
 	else
 		status = count_kernel(o, argv, &functions);
 	vec_each (name, &functions.owned)

@@ -65,6 +65,7 @@ static void nodes_subtract(const struct calls_base *b, struct calls_file_table *
 		calls_sum(&node->preempted, -(uint64_t)was->preempted);
 		node->blocked_count -= was->blocked_count;
 		node->preempted_count -= was->preempted_count;
+		node->samples -= was->samples;
 		calls_sum(&node->halves, -(uint64_t)was->halves);
 		calls_sum(&node->child_halves, -(uint64_t)was->child_halves);
 	}

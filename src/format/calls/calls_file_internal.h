@@ -36,6 +36,7 @@ struct calls_node {
 	int64_t net, min, max;
 	int64_t blocked, preempted;
 	uint64_t blocked_count, preempted_count;
+	uint64_t samples; /* of the thread's CPU time, in the node's function */
 	/* Events in halves (entry and exit of a call), to compute their cost. */
 	int64_t halves;       /* of its own calls: 2 for each, 1 for an open one */
 	int64_t child_halves; /* of its callees' calls */

@@ -8,6 +8,14 @@
 /* With fewer double readings the calibration is more precise. */
 #define SAMPLES_MIN 30
 #define NORMAL_95 1.96
+/* Parts of the cost of a counted call: the overlap with the function, and its error. */
+#define OVERLAP 0.45
+#define OVERLAP_ERROR 0.2
+#define OVERLAP_ERROR_SHORT 0.4 /* of calls shorter than SHORT_NS */
+#define SHORT_NS 12.0
+#define OVERLAP_MOST 0.9 /* of the samples in the hooks */
+/* The error of the measured cost of a sample, as a part of it. */
+#define COST_ERROR 0.3
 
 /*
  * The cost of a call for a thread, in ticks, with half of a 95 % interval of each. `inner` is for a
@@ -15,7 +23,8 @@
  */
 struct cost {
 	double inner, outer, inner_error, outer_error;
-	const struct assay_calls_cost *table;
+	const struct assay_calls_cost *table; /* NULL: the times were sampled and have no cost */
+	double overlap;                       /* of such a thread: overlap_of() */
 };
 
 struct calls_reader {
@@ -51,9 +60,15 @@ static void cost_correct(const struct assay_calls_sample *s, int32_t read, doubl
 static struct cost cost_of(const struct calls_file_table *t, const struct calls_thread_item *thread)
 {
 	const struct assay_calls_cost *c = &t->header.cost;
-	struct cost cost = {c->inner / 1024.0, c->outer / 1024.0, c->inner_error / 1024.0,
-	                    c->outer_error / 1024.0, c};
+	struct cost cost = {c->inner / 1024.0,
+	                    c->outer / 1024.0,
+	                    c->inner_error / 1024.0,
+	                    c->outer_error / 1024.0,
+	                    c,
+	                    0};
 
+	if (thread->record.period)
+		return (struct cost){0};
 	cost_correct(&thread->record.enter, c->enter_read, &cost.inner, &cost.inner_error);
 	cost_correct(&thread->record.exit, c->exit_read, &cost.outer, &cost.outer_error);
 	return cost;
@@ -63,7 +78,7 @@ static struct cost cost_of(const struct calls_file_table *t, const struct calls_
 static double inner_at(const struct cost *cost, double told)
 {
 	const struct assay_calls_cost *t = cost->table;
-	uint32_t count = t->length_count, i = 0;
+	uint32_t count = t ? t->length_count : 0, i = 0;
 	double inner, step;
 
 	if (count > ASSAY_CALLS_LENGTHS)
@@ -119,7 +134,7 @@ static uint32_t path_of(struct calls_reader *r, uint32_t index)
 static bool node_says(const struct calls_reader *r, const struct calls_node *node)
 {
 	return r->table.recording || node->function & ASSAY_FN_INHERITED || node->calls ||
-	       node->net || node->blocked || node->preempted || node->open;
+	       node->net || node->blocked || node->preempted || node->open || node->samples;
 }
 
 /* True if shortest and longest cover the same time as the other figures: since the last reset. */
@@ -133,6 +148,59 @@ static bool range_holds(const struct calls_reader *r, const struct calls_node *n
 	                              (!r->base.there || epoch != r->base.table.header.epoch));
 }
 
+/* The part of a node's time that comes from samples; its calls were counted without the clock. */
+static double sampled_share(const struct calls_node *node, double period)
+{
+	double sampled = (double)node->samples * period, clock = fmax((double)node->net, 0);
+
+	return sampled > 0 ? sampled / (sampled + clock) : 0;
+}
+
+/*
+ * The time, in ticks, that a call loses to the hooks around it, where the clock is not read. A
+ * processor executes the code after a hook while it completes the hook, and samples count the
+ * instruction that is being completed. This part of the hook's cost is the function's time. It is
+ * not more than the samples in the hooks allow.
+ */
+static double overlap_of(struct calls_reader *r, uint32_t thread)
+{
+	const struct assay_calls_thread *record = &r->table.threads.items[thread].record;
+	double period = (double)record->period, calls = 0;
+	double all = r->table.header.counted_cost / 1024.0 * OVERLAP, most;
+
+	vec_each (node, &r->table.nodes)
+		if (node->thread == thread)
+			calls += (double)node->calls * sampled_share(node, period);
+	most = calls > 0 ? (double)record->own_samples * period * OVERLAP_MOST / calls : 0;
+	return fmax(fmin(all, most), 0);
+}
+
+/*
+ * Adds the time of a node's samples. Their scatter is not part of the error (call_error_ns()).
+ */
+static void samples_add(struct calls_reader *r, const struct calls_node *node, double overlap,
+                        struct call_path *path, struct call_thread *thread)
+{
+	const struct assay_calls_header *h = &r->table.header;
+	const struct assay_calls_thread *record = &r->table.threads.items[node->thread].record;
+	double period = (double)record->period, rate = r->table.ns_per_tick;
+	double calls = (double)node->calls, share = sampled_share(node, period);
+	double counted = calls * share, sampled = (double)node->samples * period, part;
+
+	path->samples += node->samples;
+	path->is_sampled |= node->samples || (calls > 0 && node->net == 0);
+	r->process->sample_ns = fmax(r->process->sample_ns, period * rate);
+	part = counted > 0 && sampled / counted < SHORT_NS / rate ? OVERLAP_ERROR_SHORT
+	                                                          : OVERLAP_ERROR;
+	path->net_error_ns += rate * (counted * part * h->counted_cost / 1024.0 +
+	                              (calls - counted) * fabs(h->cost.inner / 1024.0) +
+	                              sampled * COST_ERROR * (double)record->period_cost / period);
+	path->net_ns += (sampled + counted * overlap) * rate;
+	thread->net_ns += (sampled + counted * overlap) * rate;
+	thread->own_ns -= counted * overlap * rate;
+	r->process->own_ns -= counted * overlap * rate;
+}
+
 /*
  * Adds the shortest and the longest call. The program subtracted the calibrated cost from them. If
  * another cost is subtracted here, they are shifted by the same amount as the mean, which therefore
@@ -142,10 +210,10 @@ static void range_add(struct call_path *path, const struct calls_node *node,
                       const struct assay_calls_cost *c, double net, double rate)
 {
 	double calls = (double)node->halves / 2, outer = (double)node->child_halves / 2;
-	int32_t own = c->inner / 1024,
-	        callers = c->outer / 1024; /* the runtime subtracts whole ticks */
+	int32_t own = c ? c->inner / 1024 : 0,
+	        callers = c ? c->outer / 1024 : 0; /* the runtime subtracts whole ticks */
 	double told = (double)node->net - calls * own - outer * callers;
-	double shift = calls > 0 ? (net - told * rate) / calls : 0;
+	double shift = calls > 0 && c ? (net - told * rate) / calls : 0;
 
 	call_path_range(path, (double)node->min * rate + shift, (double)node->max * rate + shift);
 }
@@ -171,8 +239,14 @@ static void node_add(struct calls_reader *r, struct calls_node *node, uint32_t i
 	path->inherited |= (node->function & ASSAY_FN_INHERITED) != 0;
 	if (id)
 		path->open += node->open;
+	if (r->table.recording) {
+		path->samples += node->samples;
+		path->is_sampled |= node->samples != 0;
+	}
 	if (range_holds(r, node))
 		range_add(path, node, cost->table, net, rate);
+	if (r->table.threads.items[node->thread].record.period)
+		samples_add(r, node, cost->overlap, path, thread);
 	thread->net_ns += net;
 	thread->blocked_ns += (double)node->blocked * rate;
 	thread->preempted_ns += (double)node->preempted * rate;
@@ -201,8 +275,11 @@ static void nodes_add(struct calls_reader *r, struct call_thread *threads)
 {
 	struct cost *costs = xcalloc(r->table.threads.count + 1, sizeof(*costs));
 
-	for (size_t i = 0; i < r->table.threads.count; i++)
+	for (uint32_t i = 0; i < r->table.threads.count; i++) {
 		costs[i] = cost_of(&r->table, &r->table.threads.items[i]);
+		if (r->table.threads.items[i].record.period)
+			costs[i].overlap = overlap_of(r, i);
+	}
 	/* The nodes of a recording are different paths, those of threads may be the same. */
 	if (r->table.recording)
 		path_tree_reserve(&r->process->index, r->table.nodes.count);
@@ -243,6 +320,8 @@ static void thread_close(struct calls_reader *r, const struct calls_thread_item 
 	thread->cpu_ns = item->cpu_ns;
 	thread->own_ns += own;
 	r->process->own_ns += own;
+	r->process->samples += item->record.samples;
+	r->process->own_samples += item->record.own_samples;
 	thread->cpu_residual_ns = thread->net_ns + thread->own_ns - thread->cpu_ns;
 	thread->wall_residual_ns = thread->net_ns + thread->own_ns + thread->blocked_ns +
 	                           thread->preempted_ns + thread->tail_ns - thread->wall_ns;
@@ -359,6 +438,7 @@ static void more_add(struct calls_reader *r, const struct assay_calls_more *raw)
 		return;
 	}
 	r->process->paths.items[id].open += raw->open;
+	r->process->paths.items[id].is_sampled |= raw->is_sampled;
 	r->process->paths.items[id].net_error_ns += book_ns(r, raw->net_error);
 }
 
@@ -381,6 +461,9 @@ static void recording_fill(struct calls_reader *r)
 	p->outer_ns = book_ns(r, b->outer) / 1024;
 	p->table_bytes = b->table_bytes;
 	p->uncounted = b->uncounted;
+	p->sample_ns = book_ns(r, b->sample);
+	p->samples = b->samples;
+	p->own_samples = b->own_samples;
 	vec_each (c, &r->table.chunks) {
 		for (uint64_t i = 0; c->kind == ASSAY_CHUNK_BOOK && i < c->used; i++) {
 			memcpy(&book, r->table.bytes + c->offset + i * sizeof(book), sizeof(book));

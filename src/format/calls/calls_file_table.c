@@ -212,6 +212,7 @@ static void waits_read(struct calls_file_table *t, const struct calls_chunk *c)
 		calls_sum(&node->preempted, wait.preempted);
 		node->blocked_count += wait.blocked_count;
 		node->preempted_count += wait.preempted_count;
+		node->samples += wait.samples;
 		calls_sum(&t->threads.items[node->thread].blocked, wait.blocked);
 		calls_sum(&t->threads.items[node->thread].preempted, wait.preempted);
 	}

@@ -202,13 +202,14 @@ static void wait_put(struct calls_writer *w, const struct call_path *path,
 	struct assay_calls_wait wait = {.node = unit};
 
 	if (path->blocked_ns == 0 && path->preempted_ns == 0 && !path->blocked_count &&
-	    !path->preempted_count)
+	    !path->preempted_count && !path->samples)
 		return;
 	node->wait = next_wait(w);
 	wait.blocked = (uint64_t)ticks(w, path->blocked_ns);
 	wait.preempted = (uint64_t)ticks(w, path->preempted_ns);
 	wait.blocked_count = path->blocked_count;
 	wait.preempted_count = path->preempted_count;
+	wait.samples = path->samples;
 	buf_add(&w->items[ASSAY_CHUNK_WAITS], &wait, sizeof(wait));
 }
 
@@ -216,7 +217,7 @@ static void path_write(struct calls_writer *w, uint32_t id)
 {
 	const struct call_path *path = &w->process->paths.items[id];
 	struct assay_calls_node node = {.calls = path->calls};
-	struct assay_calls_more more = {.open = path->open};
+	struct assay_calls_more more = {.open = path->open, .is_sampled = path->is_sampled};
 
 	more.node = (uint32_t)FIRST_NODE + id;
 	more.net_error = ticks(w, path->net_error_ns);
@@ -230,7 +231,7 @@ static void path_write(struct calls_writer *w, uint32_t id)
 	node.max = isnan(path->max_ns) ? INT64_MIN : ticks(w, path->max_ns);
 	wait_put(w, path, &node, more.node);
 	buf_add(&w->items[ASSAY_CHUNK_NODES], &node, sizeof(node));
-	if (more.open || more.net_error)
+	if (more.open || more.net_error || more.is_sampled)
 		buf_add(&w->items[ASSAY_CHUNK_MORE], &more, sizeof(more));
 }
 
@@ -268,6 +269,9 @@ static void books_write(struct calls_writer *w)
 	        .outer = ticks(w, p->outer_ns * 1024),
 	        .table_bytes = p->table_bytes,
 	        .uncounted = p->uncounted,
+	        .sample = ticks(w, p->sample_ns),
+	        .samples = p->samples,
+	        .own_samples = p->own_samples,
 	};
 
 	buf_add(&w->items[ASSAY_CHUNK_BOOKS], &books, sizeof(books));

@@ -3,6 +3,7 @@
 
 #include "launch/source.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* The runtime in the command writes the tables, which are read at its end or at any time. */
@@ -15,8 +16,9 @@ static void set_environment(struct source *s, struct command_environment *e)
 {
 	const struct calls_run_options *o = ((struct calls_source *)s)->options;
 	const char *preload = getenv("LD_PRELOAD");
-	char *all =
-	        preload && *preload ? xasprintf("%s:%s", o->library, preload) : xstrdup(o->library);
+	char *all = preload && *preload ? xasprintf("%s:%s", o->library, preload)
+	                                : xstrdup(o->library),
+	     *rate;
 
 	command_environment_set(e, "LD_PRELOAD", all);
 	command_environment_set(e, "ASSAY_CALLS_DIR", o->directory);
@@ -24,10 +26,14 @@ static void set_environment(struct source *s, struct command_environment *e)
 	command_environment_set(e, "ASSAY_CALLS_LIBRARIES", o->libraries ? "1" : NULL);
 	if (o->libraries)
 		command_environment_set(e, "LD_BIND_NOW", "1");
+	rate = o->clock ? xstrdup("0") : o->rate ? xasprintf("%" PRIu64, o->rate) : NULL;
+	if (rate)
+		command_environment_set(e, "ASSAY_CALLS_RATE", rate);
 	if (o->memory)
 		command_environment_set(e, "ASSAY_CALLS_MEM", o->memory);
 	if (o->filter)
 		command_environment_set(e, "ASSAY_CALLS_FILTER", o->filter);
+	free(rate);
 	free(all);
 }
 

@@ -11,6 +11,8 @@
 
 #include "launch/command_run.h"
 
+#include <stdint.h>
+
 struct calls_run_options {
 	char **command;        /* NULL-terminated */
 	const char *library;   /* to be preloaded */
@@ -18,6 +20,8 @@ struct calls_run_options {
 	const char *memory;    /* as ASSAY_CALLS_MEM; NULL: the runtime's own choice */
 	const char *filter;    /* NULL: all functions */
 	bool libraries;        /* also count calls into libraries */
+	bool clock;            /* each event reads the clock; no samples */
+	uint64_t rate;         /* samples per second of CPU time; 0: the runtime's own choice */
 };
 
 int calls_run(const struct calls_run_options *options, struct command_run_result *result,

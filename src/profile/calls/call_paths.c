@@ -107,6 +107,7 @@ static void close_process(struct call_process *p)
 		path->first_child = path->sibling = CALL_PATH_NONE;
 		path->total_ns = path->net_ns;
 		path->total_error_ns = path->net_error_ns;
+		path->total_samples = path->samples;
 		path->total_blocked_ns = path->blocked_ns;
 		path->total_preempted_ns = path->preempted_ns;
 	}
@@ -118,6 +119,7 @@ static void close_process(struct call_process *p)
 		parent->first_child = (uint32_t)i;
 		parent->total_ns += path->total_ns;
 		parent->total_error_ns += path->total_error_ns;
+		parent->total_samples += path->total_samples;
 		parent->total_blocked_ns += path->total_blocked_ns;
 		parent->total_preempted_ns += path->total_preempted_ns;
 	}
@@ -157,6 +159,16 @@ uint64_t call_process_calls(const struct call_process *p)
 	vec_each (path, &p->paths)
 		calls += path->calls;
 	return calls;
+}
+
+double call_error_ns(double error_ns, bool is_sampled, uint64_t samples, double sample_ns)
+{
+	/* The score interval of a Poisson count, at its wider side. */
+	const double z = 1.96;
+
+	if (!is_sampled)
+		return error_ns;
+	return error_ns + (z * z / 2 + z * sqrt((double)samples + z * z / 4)) * sample_ns;
 }
 
 double call_path_wall_ns(const struct call_path *path)

@@ -34,6 +34,7 @@ enum call_flag {
 	CALL_FORKED = 1 << 10,
 	CALL_STACKS = 1 << 11,
 	CALL_IMAGES = 1 << 12,
+	CALL_UNSAMPLED = 1 << 13,
 	CALL_END_UNKNOWN = 1 << 16, /* not in the table: ended by a signal or exit_group */
 	CALL_RUNNING = 1 << 17,     /* was running when its table was read */
 	CALL_MOVED = 1 << 18,       /* executed another program */
@@ -66,14 +67,18 @@ struct call_path {
 	uint32_t parent, function;     /* path of the same process; index in call_paths.functions */
 	uint32_t first_child, sibling; /* or CALL_PATH_NONE; in order of the first calls */
 	uint64_t calls;
-	double net_ns, net_error_ns; /* error: half of a 95 % interval of the compensation */
+	/* error: half of a 95 % interval, without the scatter of samples */
+	double net_ns, net_error_ns;
+	uint64_t samples; /* that net_ns contains; call_process.sample_ns for each */
 	double blocked_ns, preempted_ns;
 	uint64_t blocked_count, preempted_count;
 	double min_ns, max_ns; /* net time of one call; NAN: no call has returned */
 	uint32_t open;         /* calls that had not returned, summed over threads */
 	bool inherited;        /* open when the process was forked */
+	bool is_sampled;       /* net_ns comes from samples, at least in part */
 	/* set by call_paths_close(): with all callees */
 	double total_ns, total_error_ns, total_blocked_ns, total_preempted_ns;
+	uint64_t total_samples;
 };
 
 /* One thread, or several threads that used one record one after the other. */
@@ -104,7 +109,9 @@ struct call_process {
 	uint64_t lost_events, other_calls, unmatched_exits, resyncs, deferred;
 	uint64_t uncounted; /* child processes without a table that ran on when COMMAND ended */
 	uint64_t table_bytes;
-	VEC(struct call_path) paths; /* in order of the first calls; [0] is the root, outside */
+	double sample_ns; /* CPU time that a sample stands for; 0: times are from the clock */
+	uint64_t samples, own_samples; /* in the program; in the code of the hooks */
+	VEC(struct call_path) paths;   /* in order of the first calls; [0] is the root, outside */
 	VEC(struct call_thread) threads;
 	struct path_tree index; /* function is the key */
 };
@@ -157,6 +164,12 @@ uint32_t call_path_depth(const struct call_process *p, uint32_t path); /* root: 
 
 /* The sum over all paths. */
 uint64_t call_process_calls(const struct call_process *p);
+
+/*
+ * Half of a 95 % interval of a time that contains `samples` samples. `error_ns`: the sum of the
+ * errors without their scatter. The interval is that of a count; no sample does not mean no time.
+ */
+double call_error_ns(double error_ns, bool is_sampled, uint64_t samples, double sample_ns);
 
 /* total + blocked + preempted, with all callees. */
 double call_path_wall_ns(const struct call_path *path);

@@ -86,6 +86,10 @@ static const struct flag_text {
          "waiting not separated: the kernel denied perf_event, so net, total and own cost are wall "
          "times (assay doctor says how to allow it)",
          0},
+        {CALL_UNSAMPLED, "unsampled",
+         "the kernel denied samples of the CPU time, so each call reads the clock, and the times "
+         "of calls shorter than a microsecond are biased (assay doctor says how to allow it)",
+         0},
         {CALL_SETTLED, "settled",
          "a thread was switched more often between two calls than the kernel's ring holds: its "
          "waiting time there comes from the CPU clock and is all counted as blocked",

@@ -68,9 +68,21 @@ static struct cell error_cell(const struct row_source *s, const struct column *c
 	const struct call_rows *r = s->model;
 	const struct call_row *of = call_rows_at(s, row);
 
-	if (r->small_errors_hidden && !error_matters(of->net_error_ns, of->net_ns))
+	double error = call_row_error_ns(r, of);
+
+	if (!call_rows_timed(r, of) ||
+	    (r->small_errors_hidden && !error_matters(error, of->net_ns)))
 		return cell_none();
-	return time_at(s, c, row, text);
+	return time_cell(error);
+}
+
+static struct cell total_error_cell(const struct row_source *s, const struct column *c,
+                                    uint32_t row, struct buf *text)
+{
+	const struct call_row *of = call_rows_at(s, row);
+
+	return call_rows_timed(s->model, of) ? time_cell(call_row_total_error_ns(s->model, of))
+	                                     : cell_none();
 }
 
 static struct cell average_cell(const struct row_source *s, const struct column *c, uint32_t row,
@@ -197,7 +209,7 @@ static void add_columns(struct row_source *s)
 	        {"calls", "calls", "calls", COUNT, AT(calls)},
 	        {"net", "net", "net_ns", TIME, .role = ROLE_SUM, AT(net_ns)},
 	        {"net_error", "+/-", "net_error_ns", &unit_fine_time, ROLE_SUM, .get = error_cell,
-	         .room = CALL_ROOM_MOST, AT(net_error_ns)},
+	         .room = CALL_ROOM_MOST},
 	        {"share", "share", NULL, &unit_share, ROLE_RATIO, .of = "net", .base = net,
 	         .room = CALL_ROOM_MOST},
 	        {"min", "min", "min_ns", TIME, .role = ROLE_LEAST, AT(min_ns),
@@ -208,8 +220,8 @@ static void add_columns(struct row_source *s)
 	         .room = CALL_ROOM_ALL},
 	        {"total", "total", "total_ns", TIME, .role = ROLE_TOTAL, AT(total_ns),
 	         .room = CALL_ROOM_FEW},
-	        {"total_error", NULL, "total_error_ns", TIME, .role = ROLE_TOTAL,
-	         AT(total_error_ns)},
+	        {"total_error", NULL, "total_error_ns", &unit_fine_time, ROLE_TOTAL,
+	         .get = total_error_cell},
 	        {"wall", "wall", "wall_ns", &unit_fine_time, ROLE_TOTAL, .get = wall_cell,
 	         .room = CALL_ROOM_MOST},
 	        {"blocked", "blocked", "blocked_ns", waiting, ROLE_SUM, .get = time_at,
@@ -271,7 +283,7 @@ static void hide_small_errors(struct row_set *set)
 	for (size_t i = 0; i < set->shown && !any; i++) {
 		const struct call_row *of = call_rows_at(set->source, set->order.items[i]);
 
-		any = error_matters(of->net_error_ns, of->net_ns);
+		any = error_matters(call_row_error_ns(r, of), of->net_ns);
 	}
 	r->small_errors_hidden = true;
 	hide_small_error(set->source, set->rest);

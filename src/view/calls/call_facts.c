@@ -91,6 +91,21 @@ static void own_cost(struct lines *l)
 	put(l, "own cost");
 }
 
+/* Times of calls that were counted without the clock. */
+static void sampled(struct lines *l)
+{
+	const struct call_process *p = l->process;
+	double net = call_check_net_ns(p);
+
+	if (!p->samples)
+		return;
+	add_share(l, call_check_share((double)p->samples * p->sample_ns, net));
+	buf_puts(&l->text, " of net, by ");
+	text_counted(&l->text, p->samples, "sample", "samples");
+	add(l, " of the CPU time, each ", p->sample_ns);
+	put(l, "sampled");
+}
+
 static void residual(struct lines *l, double ns, double of_ns)
 {
 	add(l, "; residual ", ns);
@@ -315,7 +330,8 @@ static void identity(struct lines *l)
 		double value;
 	} times[] = {{"wall_ns", p->wall_ns},           {"own_ns", p->own_ns},
 	             {"own_error_ns", p->own_error_ns}, {"own_share", call_check_own_share(p)},
-	             {"inner_ns", p->inner_ns},         {"outer_ns", p->outer_ns}};
+	             {"inner_ns", p->inner_ns},         {"outer_ns", p->outer_ns},
+	             {"sample_ns", p->sample_ns}};
 	const struct {
 		const char *key;
 		uint64_t value;
@@ -326,7 +342,9 @@ static void identity(struct lines *l)
 	              {"resyncs", p->resyncs},
 	              {"deferred", p->deferred},
 	              {"uncounted_children", p->uncounted},
-	              {"table_bytes", p->table_bytes}};
+	              {"table_bytes", p->table_bytes},
+	              {"samples", p->samples},
+	              {"own_samples", p->own_samples}};
 
 	document_string(d, "name", intern_text(names, p->name));
 	document_int(d, "pid", p->pid);
@@ -362,6 +380,7 @@ void call_facts(struct document *d, const struct call_report *r, const struct ca
 	identity(&l);
 	flags(&l);
 	own_cost(&l);
+	sampled(&l);
 	if (p->threads.count) {
 		cpu_book(&l, &b);
 		wall_book(&l, &b);

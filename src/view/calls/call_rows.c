@@ -26,6 +26,18 @@ double call_row_wall_ns(const struct call_row *row)
 	return row->total_ns + row->total_blocked_ns + row->total_preempted_ns;
 }
 
+double call_row_error_ns(const struct call_rows *r, const struct call_row *row)
+{
+	return call_error_ns(row->net_error_ns, row->is_sampled, row->samples,
+	                     r->process->sample_ns);
+}
+
+double call_row_total_error_ns(const struct call_rows *r, const struct call_row *row)
+{
+	return call_error_ns(row->total_error_ns, row->is_sampled || row->total_samples,
+	                     row->total_samples, r->process->sample_ns);
+}
+
 double call_row_average_ns(const struct call_row *row)
 {
 	return row->calls ? row->net_ns / (double)row->calls : NAN;
@@ -54,6 +66,9 @@ static struct call_row row_of_path(const struct call_process *p, uint32_t id)
 	        .open = path->open,
 	        .order = id,
 	        .inherited = path->inherited,
+	        .samples = path->samples,
+	        .total_samples = path->total_samples,
+	        .is_sampled = path->is_sampled,
 	};
 }
 
@@ -87,7 +102,10 @@ static struct call_row sum_of_none(uint32_t function)
 	                         .order = UINT32_MAX};
 }
 
-/* The errors of the compensation have one common cause, so they add up linearly. */
+/*
+ * The errors of the compensation have one common cause, so they add up linearly. Samples scatter
+ * independently: their number is added up.
+ */
 static void add_own(struct call_row *to, const struct call_row *row)
 {
 	to->calls += row->calls;
@@ -102,12 +120,15 @@ static void add_own(struct call_row *to, const struct call_row *row)
 	to->open += row->open;
 	to->order = row->order < to->order ? row->order : to->order;
 	to->inherited |= row->inherited;
+	to->samples += row->samples;
+	to->is_sampled |= row->is_sampled;
 }
 
 static void add_total(struct call_row *to, const struct call_row *row)
 {
 	to->total_ns += row->total_ns;
 	to->total_error_ns += row->total_error_ns;
+	to->total_samples += row->total_samples;
 	to->total_blocked_ns += row->total_blocked_ns;
 	to->total_preempted_ns += row->total_preempted_ns;
 }
@@ -176,6 +197,7 @@ static void add_self(struct call_row *to, const struct call_row *row, bool part)
 	add_own(to, row);
 	to->total_ns += row->net_ns;
 	to->total_error_ns += row->net_error_ns;
+	to->total_samples += row->samples;
 	to->total_blocked_ns += row->blocked_ns;
 	to->total_preempted_ns += row->preempted_ns;
 	to->part_ns += part ? row->net_ns : 0;

@@ -34,13 +34,15 @@ struct call_row {
 	uint32_t path;     /* CALL_PATH_NONE: a sum of several paths */
 	uint32_t function; /* callers: the caller */
 	uint64_t calls;
-	double net_ns, net_error_ns, blocked_ns, preempted_ns;
+	double net_ns, net_error_ns, blocked_ns, preempted_ns; /* error: call_error_ns() */
+	uint64_t samples, total_samples;
 	uint64_t blocked_count, preempted_count;
 	double min_ns, max_ns; /* net of one call; NAN: no call has ended */
 	double total_ns, total_error_ns, total_blocked_ns, total_preempted_ns;
 	double part_ns; /* callers, callees: a part of the function's total (neighbours.h) */
 	uint32_t open, order;
 	bool inherited;
+	bool is_sampled;
 	bool self; /* callees: the function itself */
 };
 
@@ -87,6 +89,9 @@ bool call_rows_timed(const struct call_rows *r, const struct call_row *row);
 size_t call_rows_chain(const struct call_rows *r, uint32_t path, uint32_t *chain, size_t max);
 
 double call_row_wall_ns(const struct call_row *row);
+/* Half of a 95 % interval of net, and of total. */
+double call_row_error_ns(const struct call_rows *r, const struct call_row *row);
+double call_row_total_error_ns(const struct call_rows *r, const struct call_row *row);
 double call_row_average_ns(const struct call_row *row); /* net of one call; NAN: no calls */
 
 /* Whether the path has no calls and no time: it only leads to other paths. */

@@ -17,8 +17,17 @@
 struct call_summing {
 	const struct call_document *document;
 	struct summary *summary;
-	double *net, *error; /* per function, over all processes */
-	double all_ns;       /* sum of net */
+	double *net;             /* per function, over all processes */
+	struct sampled *sampled; /* likewise */
+	double all_ns;           /* sum of net */
+	double sample_ns;        /* the longest of the processes */
+};
+
+/* The error of a function's net. */
+struct sampled {
+	double error_ns;
+	uint64_t samples;
+	bool is_sampled;
 };
 
 static const struct call_report *report_of(const struct call_summing *g)
@@ -51,11 +60,14 @@ static void sum_functions(struct call_summing *g)
 	size_t count = report_of(g)->paths->functions.count;
 
 	g->net = xcalloc(count + 1, sizeof(*g->net));
-	g->error = xcalloc(count + 1, sizeof(*g->error));
+	g->sampled = xcalloc(count + 1, sizeof(*g->sampled));
 	vec_each (p, &g->document->processes)
 		vec_each (path, &(*p)->paths) {
 			g->net[path->function] += path->net_ns;
-			g->error[path->function] += path->net_error_ns;
+			g->sampled[path->function].error_ns += path->net_error_ns;
+			g->sampled[path->function].samples += path->samples;
+			g->sampled[path->function].is_sampled |= path->is_sampled;
+			g->sample_ns = fmax(g->sample_ns, (*p)->sample_ns);
 			g->all_ns += path->net_ns;
 		}
 }
@@ -149,11 +161,13 @@ static void reasons(struct call_summing *g)
 		uint32_t f = (uint32_t)largest[i];
 		struct summary_reason *reason =
 		        summary_reason(g->summary, call_check_share(g->net[f], g->all_ns));
+		const struct sampled *s = &g->sampled[f];
+		double error = call_error_ns(s->error_ns, s->is_sampled, s->samples, g->sample_ns);
 		struct buf name = {0};
 
-		if (g->error[f] > 0) {
-			reason->low = call_check_share(g->net[f] - g->error[f], g->all_ns);
-			reason->high = call_check_share(g->net[f] + g->error[f], g->all_ns);
+		if (error > 0) {
+			reason->low = call_check_share(g->net[f] - error, g->all_ns);
+			reason->high = call_check_share(g->net[f] + error, g->all_ns);
 		}
 		reason->value = cell_real(g->net[f]);
 		call_names_text(r->names, f, &name);
@@ -171,6 +185,7 @@ static const struct {
         {CALL_DEEP, "some calls were deeper than the limit"},
         {CALL_DAMAGED, "parts of the table are damaged"},
         {CALL_UNSWITCHED, "waiting is not separated from net"},
+        {CALL_UNSAMPLED, "times of short calls are biased: the kernel denied samples"},
         {CALL_SETTLED, "some waiting time comes from the CPU clock"},
         {CALL_UNMATCHED, "some exits had no matching entry"},
         {CALL_RESYNCED, "some calls ended without an exit"},
@@ -251,5 +266,5 @@ void call_summary(struct call_document *d)
 	summary_write(&s, &d->document);
 	summary_done(&s);
 	free(g.net);
-	free(g.error);
+	free(g.sampled);
 }
