@@ -92,6 +92,24 @@ struct account_budget {
 	uint64_t looked_ns, over_ns;  /* total time of all checks, and of those above the budget */
 };
 
+/*
+ * By how much sampling slows programs, measured before the recording (--calibrate). The slowdown is
+ * the additional time that work takes, as a part of its time without sampling, in millionths.
+ */
+enum calibration_state {
+	CALIBRATION_NONE,     /* not requested */
+	CALIBRATION_DONE,     /* the figures below are known */
+	CALIBRATION_BUSY,     /* too few pieces of work were undisturbed, or they differ too much */
+	CALIBRATION_NO_CLOCK, /* the sampled event is no clock */
+	CALIBRATION_REFUSED,  /* the kernel or a limit of the system did not allow it */
+};
+
+struct account_calibration {
+	uint64_t state; /* enum calibration_state */
+	uint64_t pairs; /* pieces of work compared, without and with sampling */
+	int64_t slowdown_ppm, low_ppm, high_ppm;
+};
+
 /* The cost of stack unwinding during the recording. All 0 if there was none. */
 struct account_unwind {
 	uint64_t samples, frames, by_frame_pointer, stitched_frames, memory_reads;
@@ -123,6 +141,7 @@ struct account {
 	struct account_unwind unwind;
 	VEC(struct account_rate) rates; /* changes only: empty if the rate stayed the same */
 	struct account_budget budget;
+	struct account_calibration calibration;
 	char *boot_id;     /* of the kernel that was sampled; NULL: not recorded */
 	VEC(char *) notes; /* sentences: the data that could not be recorded, and the reason */
 };

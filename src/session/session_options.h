@@ -4,7 +4,6 @@
  *
  * Plain data; zeroed has no options. The caller keeps all referenced data until session_record()
  * returns. Read only: any thread. Uses: event, profile, source.
- * until session_record() returns. Only read: any thread. Uses: event, profile, source.
  */
 #ifndef ASSAY_SESSION_SESSION_OPTIONS_H
 #define ASSAY_SESSION_SESSION_OPTIONS_H
@@ -68,6 +67,7 @@ struct session_options {
 	bool data_addresses;
 	bool off_cpu;
 	bool witness;
+	bool calibrate;                /* first measure by how much sampling slows programs */
 	uint64_t memory_bytes;         /* for all rings together, 0: automatic */
 	session_progress_fn *progress; /* about once a second; NULL: none */
 	/* Called with a remark before sampling starts; NULL: the remark becomes a note. */

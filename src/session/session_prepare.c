@@ -2,6 +2,7 @@
 /* What happens before sampling starts: events, output and the running processes. */
 #include "base/read/spare_files.h"
 #include "base/text/plural.h"
+#include "session/rate/calibration.h"
 #include "session/session_internal.h"
 #include "source/perf/perf_ring_size.h"
 
@@ -197,6 +198,8 @@ int session_prepare(struct session *s, struct error *err)
 		return status;
 	session_foreign_open(s);
 	status = plan_make(&s->plan, o, err);
+	if (!status && o->calibrate)
+		calibration_measure(&s->plan, &s->recording.account.calibration);
 	if (!status && o->command)
 		status = command_child_fork(&s->child, o->command, &s->old_mask, err);
 	if (!status)

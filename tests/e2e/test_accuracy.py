@@ -4,7 +4,7 @@ and are not wider than necessary.
 
 A program that runs in step with the timer is reported correctly or warned about. The true share is
 a parameter of the program; the program also measures the share of each run by its CPU clock. Short
-form: 12 recordings of each kind. ASSAY_LONG=1: 100 recordings, and stricter bounds.
+form: 12 recordings of each kind. ASSAY_LONG=1: 134 recordings (402 in all), and stricter bounds.
 """
 
 import collections
@@ -15,13 +15,12 @@ import statistics
 from harness import main, test_of_shares
 from programs import LONG, comment, record, report, workdir, workload
 
-RECORDINGS = 100 if LONG else 12
+RECORDINGS = 134 if LONG else 12
 # At a true coverage of 95 %, fewer than 6 of 12 intervals contain the true share once in two
 # million times.
-LEAST_COVERED = 93 if LONG else 6
+LEAST_COVERED = RECORDINGS * 93 // 100 if LONG else 6
 # Ratio of the mean width to the observed scatter. The scatter of twelve errors is known within a
-# factor of 5, except once in a million times (chi square, 11 degrees); that of a hundred, within a
-# half.
+# factor of 5, except once in a million times (chi square, 11 degrees); that of 134, within a half.
 WIDEST = 1.5 if LONG else 5.5
 # The level of the warning is 0.002: more than this number of warnings in 12 occurs once in ten
 # million times.

@@ -21,7 +21,7 @@
 struct record_command_options {
 	struct record_options record;
 	const char *output;
-	bool quiet;
+	bool quiet, calibrate;
 };
 
 #define AT(field) offsetof(struct record_command_options, field)
@@ -34,6 +34,13 @@ static const struct option options[] = {
          .offset = AT(output)},
         {OPTION_FLAG, 'q', "quiet", NULL, "print no progress and no closing line, only errors",
          .offset = AT(quiet)},
+        {OPTION_FLAG, 0, "calibrate", NULL,
+         "first measure by how much sampling slows this machine (1 to 2 s)",
+         .details = "A fixed piece of work runs repeatedly, in turn without and with the sampling "
+                    "that was requested. The report's heading shows the slowdown, with its "
+                    "interval. The recorder's own CPU time is not in it: the line 'observer' "
+                    "shows that.",
+         .offset = AT(calibrate)},
         {.kind = OPTION_END},
 };
 
@@ -200,6 +207,7 @@ static int run(void *p, int argc, char **argv)
 	        .progress = !o->quiet && isatty(2) ? show_progress : NULL,
 	        .remark = o->quiet ? NULL : print_remark,
 	        .begins = sampling_begins,
+	        .calibrate = o->calibrate,
 	};
 	int status;
 
@@ -245,6 +253,9 @@ const struct command cmd_record = {
                 "assay record -a -- sleep 10\n    the machine for ten seconds\n"
                 "assay record -p 4711 -- sleep 10\n    one process for ten seconds\n"
                 "assay record -g -- make -j8\n    a build, with call chains\n"
+                "assay record -a --calibrate --duration 10s\n    and by how much sampling slows "
+                "the "
+                "machine\n"
                 "assay record --off-cpu -g -p 4711\n    what a process waits for, until Ctrl-C\n"
                 "assay record -e page-faults -d -- ./program\n    the memory that the program "
                 "touches first\n",

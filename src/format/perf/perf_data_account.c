@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum field_type { FIELD_U64, FIELD_I32, FIELD_BOOL };
+enum field_type { FIELD_U64, FIELD_I64, FIELD_I32, FIELD_BOOL };
 
 struct account_field {
 	const char *key;
@@ -83,6 +83,17 @@ static const struct account_field budget_fields[] = {
         BUDGET_FIELD(record_ns),
 };
 
+#define CALIBRATION_FIELD(name, type)                                                              \
+	{                                                                                          \
+#name, offsetof(struct account_calibration, name), type                            \
+	}
+
+static const struct account_field calibration_fields[] = {
+        CALIBRATION_FIELD(state, FIELD_U64),        CALIBRATION_FIELD(pairs, FIELD_U64),
+        CALIBRATION_FIELD(slowdown_ppm, FIELD_I64), CALIBRATION_FIELD(low_ppm, FIELD_I64),
+        CALIBRATION_FIELD(high_ppm, FIELD_I64),
+};
+
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* The last fields are left out if they are 0. */
@@ -101,6 +112,9 @@ static void put_value(struct buf *out, const struct account_field *f, const void
 		break;
 	case FIELD_I32:
 		buf_addf(out, "%" PRId32, *(const int32_t *)(const void *)p);
+		break;
+	case FIELD_I64:
+		buf_addf(out, "%" PRId64, *(const int64_t *)(const void *)p);
 		break;
 	case FIELD_U64:
 		buf_addf(out, "%" PRIu64, *(const uint64_t *)(const void *)p);
@@ -126,6 +140,9 @@ static bool field_set(const struct account_field *f, void *object, const char *t
 	case FIELD_I32:
 		*(int32_t *)(void *)p = negative ? -(int32_t)value : (int32_t)value;
 		return value <= INT32_MAX;
+	case FIELD_I64:
+		*(int64_t *)(void *)p = negative ? -(int64_t)value : (int64_t)value;
+		return value <= INT64_MAX;
 	case FIELD_U64:
 		*(uint64_t *)p = value;
 		return !negative;
@@ -192,6 +209,10 @@ void perf_data_account_encode(struct buf *out, const struct recording *r)
 		buf_puts(out, "budget");
 		put_pairs(out, budget_fields, COUNT(budget_fields), &a->budget);
 	}
+	if (a->calibration.state) {
+		buf_puts(out, "calibration");
+		put_pairs(out, calibration_fields, COUNT(calibration_fields), &a->calibration);
+	}
 	for (size_t i = 0; i < a->notes.count; i++)
 		put_note(out, a->notes.items[i]);
 }
@@ -214,18 +235,32 @@ static bool decode_pairs(char *word, char **rest, const struct account_field *fi
 	return true;
 }
 
-static bool decode_unwind(char *text, struct account *a)
-{
-	char *rest, *word = strtok_r(text, " ", &rest);
+/* Sections of which a recording has one. */
+static const struct account_section {
+	const char *key;
+	const struct account_field *fields;
+	size_t count, offset;
+} sections[] = {
+        {"unwind", unwind_fields, COUNT(unwind_fields), offsetof(struct account, unwind)},
+        {"budget", budget_fields, COUNT(budget_fields), offsetof(struct account, budget)},
+        {"calibration", calibration_fields, COUNT(calibration_fields),
+         offsetof(struct account, calibration)},
+};
 
-	return decode_pairs(word, &rest, unwind_fields, COUNT(unwind_fields), &a->unwind);
+static const struct account_section *section_find(const char *key)
+{
+	for (size_t i = 0; i < COUNT(sections); i++)
+		if (!strcmp(sections[i].key, key))
+			return &sections[i];
+	return NULL;
 }
 
-static bool decode_budget(char *text, struct account *a)
+static bool decode_section(const struct account_section *section, char *text, struct account *a)
 {
 	char *rest, *word = strtok_r(text, " ", &rest);
 
-	return decode_pairs(word, &rest, budget_fields, COUNT(budget_fields), &a->budget);
+	return decode_pairs(word, &rest, section->fields, section->count,
+	                    (char *)a + section->offset);
 }
 
 static bool decode_rate(char *text, struct account *a)
@@ -260,20 +295,20 @@ static bool decode_line(char *line, struct account *a, uint16_t *witness)
 {
 	static const struct account_field number = {"witness_attr", 0, FIELD_U64};
 	char *value = strchr(line, ' ');
+	const struct account_section *section;
 	const struct account_field *f;
 	uint64_t n;
 
 	if (!value)
 		return false;
 	*value++ = '\0';
+	section = section_find(line);
+	if (section)
+		return decode_section(section, value, a);
 	if (!strcmp(line, "cpu"))
 		return decode_cpu(value, a);
-	if (!strcmp(line, "unwind"))
-		return decode_unwind(value, a);
 	if (!strcmp(line, "rate"))
 		return decode_rate(value, a);
-	if (!strcmp(line, "budget"))
-		return decode_budget(value, a);
 	if (!strcmp(line, "note")) {
 		vec_push(&a->notes, xstrdup(value));
 		return true;

@@ -247,11 +247,14 @@ static void observer(struct report_writing *w)
 	report_line(w, "observer");
 }
 
-static void budget(struct report_writing *w)
+static void cost_of_sampling(struct report_writing *w)
 {
-	vec_each (rec, &w->report->view->profile->recordings)
+	vec_each (rec, &w->report->view->profile->recordings) {
+		if (report_document_calibration(*rec, &w->text))
+			report_line(w, "slowdown");
 		if (report_document_budget(*rec, &w->text))
 			report_line(w, "budget");
+	}
 }
 
 static void recordings(struct report_writing *w)
@@ -457,7 +460,7 @@ static void write_for_readers(struct report_writing *w)
 		return;
 	heading(w);
 	observer(w);
-	budget(w);
+	cost_of_sampling(w);
 	report_document_stacks(w);
 	report_document_account(w);
 	report_document_rates(w);

@@ -34,10 +34,12 @@ void report_document_stack_facts(struct report_writing *w);
 /* The CPU use of processes over the time, for readers and for programs. */
 void report_document_time(struct report_writing *w);
 void report_document_timeline(struct report_writing *w);
-/* Rates, buffers and budget of one recording, for programs. */
+/* Rates, buffers, budget and calibration of one recording, for programs. */
 void report_document_recording(struct report_writing *w, const struct recording *rec);
 /* Appends one sentence; false: there was no budget. */
 bool report_document_budget(const struct recording *rec, struct buf *out);
+/* The same of the slowdown by sampling; false: it was not to be measured. */
+bool report_document_calibration(const struct recording *rec, struct buf *out);
 
 /* The rows of a table; `f` must outlive them (flat_rows.c, process_rows.c). */
 struct row_set *flat_rows(struct flat *f, const struct report *r,

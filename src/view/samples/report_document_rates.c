@@ -161,6 +161,44 @@ bool report_document_budget(const struct recording *rec, struct buf *out)
 	return true;
 }
 
+bool report_document_calibration(const struct recording *rec, struct buf *out)
+{
+	static const char *const unknown[] = {
+	        [CALIBRATION_BUSY] = "the machine was too busy to measure it",
+	        [CALIBRATION_NO_CLOCK] = "the event is no clock",
+	        [CALIBRATION_REFUSED] = "the system did not allow assay to measure it",
+	};
+	const struct account_calibration *c = &rec->account.calibration;
+	double middle = (double)c->slowdown_ppm / 1e4, low = (double)c->low_ppm / 1e4;
+	double half = fmax((double)c->high_ppm / 1e4 - middle, middle - low);
+	int places = half < 0.05 ? 2 : 1;
+
+	if (c->state == CALIBRATION_NONE || c->state >= sizeof(unknown) / sizeof(*unknown))
+		return false;
+	if (c->state == CALIBRATION_DONE)
+		buf_addf(out, "sampling slows this machine by %.*f %% +/- %.*f at %s rate", places,
+		         middle, places, half, rec->account.rates.count ? "the requested" : "this");
+	else
+		buf_addf(out, "the slowdown by sampling is not known: %s", unknown[c->state]);
+	return true;
+}
+
+static void calibration_facts(struct document *d, const struct account_calibration *c)
+{
+	bool known = c->state == CALIBRATION_DONE;
+
+	if (!c->state) {
+		document_null(d, "calibration");
+		return;
+	}
+	document_object(d, "calibration");
+	document_real(d, "slowdown", known ? (double)c->slowdown_ppm / 1e6 : NAN);
+	document_real(d, "low", known ? (double)c->low_ppm / 1e6 : NAN);
+	document_real(d, "high", known ? (double)c->high_ppm / 1e6 : NAN);
+	document_int(d, "pairs", (int64_t)c->pairs);
+	document_end(d);
+}
+
 static void rates_facts(struct document *d, const struct recording *rec)
 {
 	static const char *const reasons[] = {"asked", "budget", "behind"};
@@ -227,4 +265,5 @@ void report_document_recording(struct report_writing *w, const struct recording 
 	rates_facts(d, rec);
 	buffers_facts(d, rec);
 	budget_facts(d, &rec->account.budget);
+	calibration_facts(d, &rec->account.calibration);
 }

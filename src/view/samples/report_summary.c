@@ -208,9 +208,15 @@ static void recording_limits(const struct report_summing *g)
 {
 	const struct report *r = g->report;
 	uint64_t slowest_ns, slowed = 0, lost = r->observer.lost;
+	struct buf text = {0};
 
 	vec_each (rec, &r->view->profile->recordings) {
 		slowed += rates_slowed(*rec, &slowest_ns);
+		buf_clear(&text);
+		if (report_document_calibration(*rec, &text))
+			summary_limit(g->summary, "slowdown",
+			              (double)(*rec)->account.calibration.slowdown_ppm / 1e6, "%s",
+			              buf_text(&text));
 		if ((*rec)->truncated)
 			summary_limit(g->summary, "truncated", 1, "the file was cut short");
 	}
@@ -221,6 +227,7 @@ static void recording_limits(const struct report_summing *g)
 		summary_limit(g->summary, "slowed", (double)slowed,
 		              "sampling was slowed %" PRIu64 " %s", slowed,
 		              plural(slowed, "time", "times"));
+	buf_done(&text);
 }
 
 static void sample_limits(const struct report_summing *g)

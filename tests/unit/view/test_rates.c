@@ -272,6 +272,11 @@ static void fill_account(struct account *a)
 	                                    .looked_ns = 99 * SECOND,
 	                                    .over_ns = SECOND,
 	                                    .record_ns = 601};
+	a->calibration = (struct account_calibration){.state = CALIBRATION_DONE,
+	                                              .pairs = 345,
+	                                              .slowdown_ppm = 1401,
+	                                              .low_ppm = -52,
+	                                              .high_ppm = 2860};
 }
 
 /* Each change by itself, and merged ones with the counts that they replace. */
@@ -325,6 +330,8 @@ static void the_account_keeps_it(void)
 	CHECK_EQ(back.account.rates.items[0].budget, 1);
 	CHECK_EQ(back.account.rates.items[1].budget, 0);
 	CHECK(!memcmp(&back.account.budget, &r.account.budget, sizeof(r.account.budget)));
+	CHECK(!memcmp(&back.account.calibration, &r.account.calibration,
+	              sizeof(r.account.calibration)));
 	CHECK_EQ(back.account.cpus.items[0].ring_used_sum, 123456789012);
 	CHECK_EQ(back.account.cpus.items[0].ring_reads, 77);
 	buf_done(&text);
