@@ -110,6 +110,17 @@ struct account_calibration {
 	int64_t slowdown_ppm, low_ppm, high_ppm;
 };
 
+/*
+ * What the sampled COMMAND used, with its children that it waited for, as the kernel counts it
+ * (getrusage). wall_ns 0: not known.
+ */
+struct account_command {
+	uint64_t wall_ns, user_ns, system_ns;
+	uint64_t rss_bytes; /* the largest resident size of one process */
+	uint64_t minor_faults, major_faults;
+	uint64_t voluntary_switches, involuntary_switches;
+};
+
 /* The cost of stack unwinding during the recording. All 0 if there was none. */
 struct account_unwind {
 	uint64_t samples, frames, by_frame_pointer, stitched_frames, memory_reads;
@@ -142,6 +153,7 @@ struct account {
 	VEC(struct account_rate) rates; /* changes only: empty if the rate stayed the same */
 	struct account_budget budget;
 	struct account_calibration calibration;
+	struct account_command command;
 	char *boot_id;     /* of the kernel that was sampled; NULL: not recorded */
 	VEC(char *) notes; /* sentences: the data that could not be recorded, and the reason */
 };

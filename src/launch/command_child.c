@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -66,11 +67,40 @@ int command_child_fork_in(struct command_child *c, char **argv, char **environme
 	return 0;
 }
 
+static uint64_t monotonic_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t time_ns(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
+}
+
+static void ended(struct command_child *c, const struct rusage *r)
+{
+	c->ended = true;
+	c->usage = (struct command_usage){
+	        .wall_ns = monotonic_ns() - c->start_ns,
+	        .user_ns = time_ns(r->ru_utime),
+	        .system_ns = time_ns(r->ru_stime),
+	        .rss_bytes = (uint64_t)r->ru_maxrss * 1024,
+	        .minor_faults = (uint64_t)r->ru_minflt,
+	        .major_faults = (uint64_t)r->ru_majflt,
+	        .voluntary_switches = (uint64_t)r->ru_nvcsw,
+	        .involuntary_switches = (uint64_t)r->ru_nivcsw,
+	};
+}
+
 int command_child_start(struct command_child *c, const char *name, struct error *err)
 {
 	int code = 0;
 	ssize_t n;
 
+	c->start_ns = monotonic_ns();
 	if (write(c->go, "", 1) != 1)
 		return error_set(err, errno, "%s: cannot be started: %s", name, strerror(errno));
 	close(c->go);
@@ -87,8 +117,10 @@ int command_child_start(struct command_child *c, const char *name, struct error 
 
 bool command_child_ended(struct command_child *c)
 {
-	if (c->pid && !c->ended && waitpid(c->pid, &c->status, WNOHANG) == c->pid)
-		c->ended = true;
+	struct rusage used;
+
+	if (c->pid && !c->ended && wait4(c->pid, &c->status, WNOHANG, &used) == c->pid)
+		ended(c, &used);
 	return c->ended;
 }
 

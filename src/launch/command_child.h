@@ -17,13 +17,25 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+/* What the command and its children used that it waited for; all 0 while it runs. */
+struct command_usage {
+	uint64_t wall_ns; /* from its start to its end */
+	uint64_t user_ns, system_ns;
+	uint64_t rss_bytes; /* the largest resident size of one of the processes */
+	uint64_t minor_faults, major_faults;
+	uint64_t voluntary_switches, involuntary_switches;
+};
 
 struct command_child {
 	pid_t pid;       /* 0: there is none */
 	int go, failure; /* pipes */
 	bool ended;
-	int status; /* of wait(2), once ended */
+	int status;        /* of wait(2), once ended */
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	struct command_usage usage;
 };
 
 /* `mask` is the signal mask that the command gets. */

@@ -280,6 +280,20 @@ static int begin(struct session *s, struct session_result *result, struct error 
 	return 0;
 }
 
+static void command_account(const struct command_usage *used, struct account_command *to)
+{
+	*to = (struct account_command){
+	        .wall_ns = used->wall_ns,
+	        .user_ns = used->user_ns,
+	        .system_ns = used->system_ns,
+	        .rss_bytes = used->rss_bytes,
+	        .minor_faults = used->minor_faults,
+	        .major_faults = used->major_faults,
+	        .voluntary_switches = used->voluntary_switches,
+	        .involuntary_switches = used->involuntary_switches,
+	};
+}
+
 static int finish(struct session *s, struct session_status *last, struct error *err)
 {
 	struct session_sink *sink = s->sink;
@@ -301,6 +315,8 @@ static int finish(struct session *s, struct session_status *last, struct error *
 	/* With -p the command was not recorded. */
 	s->recording.account.exit_status =
 	        s->child.ended && !session_follows_pids(s->options) ? s->child.status : -1;
+	if (s->recording.account.exit_status >= 0)
+		command_account(&s->child.usage, &s->recording.account.command);
 	session_status_take(s, last);
 	s->sink = NULL;
 	return sink->ops->close(sink, &s->recording, last, err);

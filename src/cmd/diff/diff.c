@@ -3,6 +3,7 @@
 #include "cmd/cli/command.h"
 #include "cmd/cli/medium.h"
 #include "cmd/cli/option.h"
+#include "cmd/diff/diff_commands.h"
 #include "cmd/diff/diff_fail.h"
 #include "cmd/diff/diff_load.h"
 #include "cmd/load/filters.h"
@@ -14,6 +15,7 @@
 
 struct diff_command_options {
 	struct load_options load;
+	struct diff_command_runs_options commands;
 	struct filter_options filters;
 	struct option_list function;
 	const char *from, *until, *event, *work, *fail_if;
@@ -78,6 +80,7 @@ static const struct option options[] = {
          .argument = "FUNCTION",
          .help = "samples in these functions",
          .offset = AT(function)},
+        {.kind = OPTION_INCLUDE, .include = diff_commands_option_table, .offset = AT(commands)},
         {.kind = OPTION_GROUP, .help = "What is shown"},
         {.kind = OPTION_STRING,
          .name = "fail-if",
@@ -111,7 +114,8 @@ extern const struct command cmd_diff;
 
 struct sides {
 	struct diff_files files[DIFF_SIDES];
-	struct option_result words; /* after -- */
+	struct diff_commands commands; /* with --run */
+	struct option_result words;    /* after -- */
 };
 
 /* A... -- B..., or A B, or STORE --from ... -- --from ... Options after -- are for both sides,
@@ -148,6 +152,31 @@ static int choose_sides(struct diff_command_options *o, int argc, char **argv, s
 	return error_set(err, EINVAL,
 	                 "two sides are compared: 'assay diff A B', or several recordings on each "
 	                 "side: 'assay diff A1 A2 A3 -- B1 B2 B3'");
+}
+
+/* Runs the two commands; their recordings are the sides. Returns the exit status. */
+static int run_sides(const struct diff_command_options *o, int argc, char **argv, struct sides *s)
+{
+	struct diff_condition condition = {0};
+	struct error err = {0};
+	int status;
+
+	if (argc != 2)
+		return command_fail(2, "diff: --run needs two commands, each in quotes: assay diff "
+		                       "--run 5 'COMMAND A' 'COMMAND B'");
+	if (o->from || o->until || o->load.time)
+		return command_fail(2, "diff: --from, --until and --time select a part of "
+		                       "recordings, and --run compares whole runs");
+	if (o->fail_if && diff_condition_parse(o->fail_if, &condition, &err))
+		return command_fail(2, "diff: %s", err.text);
+	free(condition.what);
+	status = diff_commands_run(&s->commands, &o->commands, argv);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		s->files[side] = (struct diff_files){
+		        .files = s->commands.files[side].items,
+		        .count = (int)s->commands.files[side].count,
+		};
+	return status;
 }
 
 static int load_sides(const struct diff_command_options *o, const struct sides *s,
@@ -211,34 +240,67 @@ static int show_help(void)
 	return 0;
 }
 
-static int run(void *p, int argc, char **argv)
+/* Finds or records the sides. Returns the exit status, 0 for none. */
+static int find_sides(struct diff_command_options *o, int argc, char **argv, struct sides *s,
+                      struct diff_runs *runs)
 {
-	struct diff_command_options *o = p;
+	struct error err = {0};
+
+	if (!o->commands.run)
+		return choose_sides(o, argc, argv, s, &err) ? command_fail(2, "diff: %s", err.text)
+		                                            : 0;
+	if (argc == DIFF_SIDES)
+		for (int side = 0; side < DIFF_SIDES; side++)
+			runs->commands[side] = argv[side];
+	return run_sides(o, argc, argv, s);
+}
+
+static int compare_sides(const struct diff_command_options *o, const struct sides *s,
+                         struct diff_runs *runs)
+{
 	struct diff_condition condition = {0};
-	struct sides sides = {0};
-	struct diff_runs runs;
 	struct error err = {0};
 	int status;
 
-	diff_runs_init(&runs);
-	if (choose_sides(o, argc, argv, &sides, &err) ||
-	    (o->fail_if && diff_condition_parse(o->fail_if, &condition, &err)))
+	if (s->words.help)
+		return show_help();
+	if (o->fail_if && diff_condition_parse(o->fail_if, &condition, &err))
 		status = command_fail(2, "diff: %s", err.text);
-	else if (sides.words.help)
-		status = show_help();
-	else if (load_sides(o, &sides, &runs, &err))
+	else if (load_sides(o, s, runs, &err))
 		status = command_fail(err.code == EINVAL ? 2 : 1, "diff: %s", err.text);
 	else
-		status = compare(o, &condition, &runs);
-	diff_runs_done(&runs);
-	option_result_done(&sides.words);
+		status = compare(o, &condition, runs);
 	free(condition.what);
 	return status;
 }
 
+static int run(void *p, int argc, char **argv)
+{
+	struct diff_command_options *o = p;
+	struct sides sides = {0};
+	struct diff_runs runs;
+	int status;
+
+	diff_runs_init(&runs);
+	status = find_sides(o, argc, argv, &sides, &runs);
+	if (!status)
+		status = compare_sides(o, &sides, &runs);
+	diff_runs_done(&runs);
+	diff_commands_done(&sides.commands);
+	option_result_done(&sides.words);
+	return status;
+}
+
+static void defaults(void *p)
+{
+	struct diff_command_options *o = p;
+
+	o->commands.warm_up = 1;
+}
+
 const struct command cmd_diff = {
         .name = "diff",
-        .synopsis = "[OPTIONS] A... -- B...",
+        .synopsis = "[OPTIONS] A... -- B... | --run N 'COMMAND A' 'COMMAND B'",
         .summary = "which functions changed between recordings, and how sure that is",
         .description =
                 "Compares recordings of any kind: samples, stores, counted calls, event tags and "
@@ -255,15 +317,19 @@ const struct command cmd_diff = {
                 "and q, the expected part of false ones among all with this q or less. Functions "
                 "are matched by name and file, so that builds, kernels and sampling rates may "
                 "differ.\n\n"
+                "--run runs two commands itself, in turn, and compares them.\n\n"
                 "The exit status is 0, with --fail-if also 1 (beyond) or 3 (cannot tell).",
         .examples = "assay diff before.data after.data\n    one run a side: an indication\n"
                     "assay diff a1.data a2.data a3.data -- b1.data b2.data b3.data\n"
                     "    what changed from a to b\n"
+                    "assay diff --run 5 './old input' './new input'\n"
+                    "    run two commands in turn, and compare\n"
                     "assay diff --fail-if 'regression > 2%' a*.data -- b*.data\n    for scripts\n"
                     "assay diff STORE --from 9:00 --until 10:00 -- --from 10:00 --until 11:00\n"
                     "    two hours of a machine\n",
         .options = options,
         .options_size = sizeof(struct diff_command_options),
+        .defaults = defaults,
         .keeps_dashes = true,
         .opens_images = true,
         .run = run,

@@ -37,6 +37,25 @@ static struct diff_amount amount_of(const struct profile *p)
 	return a;
 }
 
+/* What the command of a recording used. */
+static void add_measures(struct diff_run *run, const struct profile *p)
+{
+	const struct account_command *c;
+
+	if (p->recordings.count != 1 || recording_is_part(p->recordings.items[0]))
+		return;
+	c = &p->recordings.items[0]->account.command;
+	run->measured = c->wall_ns > 0;
+	run->measures[DIFF_WALL] = (double)c->wall_ns;
+	run->measures[DIFF_USER_TIME] = (double)c->user_ns;
+	run->measures[DIFF_SYSTEM_TIME] = (double)c->system_ns;
+	run->measures[DIFF_RSS] = (double)c->rss_bytes;
+	run->measures[DIFF_MINOR_FAULTS] = (double)c->minor_faults;
+	run->measures[DIFF_MAJOR_FAULTS] = (double)c->major_faults;
+	run->measures[DIFF_VOLUNTARY] = (double)c->voluntary_switches;
+	run->measures[DIFF_INVOLUNTARY] = (double)c->involuntary_switches;
+}
+
 static int count_work(const struct diff_loading *l, const struct profile *p, struct diff_amount *a,
                       struct error *err)
 {
@@ -67,10 +86,12 @@ static void add_runs(struct diff_loading *l, enum diff_side side, const char *na
 		vec_push(&l->amounts, part);
 	}
 	l->runs->parts |= store;
-	if (store)
+	if (store) {
 		diff_add_parts(l->runs, first, parts, v, s);
-	else
-		diff_add_samples(l->runs, first, v, s, l->windows);
+		return;
+	}
+	diff_add_samples(l->runs, first, v, s, l->windows);
+	add_measures(&l->runs->runs.items[first], v->profile);
 }
 
 static int add_samples(struct diff_loading *l, enum diff_side side, const char *path,

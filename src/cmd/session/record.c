@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record: samples while a command runs, and writes a perf.data file. */
+#include "base/memory/xalloc.h"
 #include "base/text/plural.h"
 #include "base/text/shell_word.h"
 #include "cmd/session/record_options.h"
+#include "cmd/session/record_runs.h"
 #include "cmd/run_command.h"
 #include "cmd/session/session_command.h"
 #include "cmd/cli/print.h"
@@ -15,6 +17,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,6 +25,7 @@ struct record_command_options {
 	struct record_options record;
 	const char *output;
 	bool quiet, calibrate;
+	uint64_t repeat; /* 0: once, into `output` itself */
 };
 
 #define AT(field) offsetof(struct record_command_options, field)
@@ -32,6 +36,10 @@ static const struct option options[] = {
         {OPTION_STRING, 'o', "output", "FILE",
          "the output file (default perf.data; an older one becomes FILE.old)",
          .offset = AT(output)},
+        {OPTION_COUNT, 0, "repeat", "N", "run COMMAND N times; the files are FILE.1 to FILE.N",
+         .details = "For 'assay diff', which needs several runs of each side. A run that fails "
+                    "ends the series.",
+         .offset = AT(repeat)},
         {OPTION_FLAG, 'q', "quiet", NULL, "print no progress and no closing line, only errors",
          .offset = AT(quiet)},
         {OPTION_FLAG, 0, "calibrate", NULL,
@@ -197,6 +205,38 @@ static int record(const struct record_command_options *o, struct session_options
 	return status;
 }
 
+static int repeat(const struct record_command_options *o, char **argv)
+{
+	const bool tty = !o->quiet && isatty(STDERR_FILENO);
+	uint64_t done = 0;
+	int status = 0;
+
+	record_runs_begin();
+	while (done < o->repeat && !status && !record_runs_interrupted()) {
+		char *file = xasprintf("%s.%" PRIu64, o->output, done + 1);
+		const struct record_run one = {.options = &o->record,
+		                               .command_name = "record",
+		                               .output = file,
+		                               .argv = argv};
+		struct record_run_end end = {.status = 1};
+
+		if (tty)
+			print_progress("run %" PRIu64 " of %" PRIu64, done + 1, o->repeat);
+		if (!session_command_leave_alone("record", file))
+			end = record_runs_one(&one);
+		status = end.status;
+		done += end.recorded && !record_runs_interrupted();
+		free(file);
+	}
+	record_runs_end();
+	if (tty)
+		print_progress_end();
+	if (!o->quiet && done)
+		print_message("%" PRIu64 " %s recorded, in %s.1 to %s.%" PRIu64, done,
+		              plural(done, "run was", "runs were"), o->output, o->output, done);
+	return status ? status : done < o->repeat ? 130 : 0;
+}
+
 static int run(void *p, int argc, char **argv)
 {
 	const struct record_command_options *o = p;
@@ -219,6 +259,13 @@ static int run(void *p, int argc, char **argv)
 		return command_fail(2, "record: no COMMAND follows '--'");
 	argv += dashes;
 	argc -= dashes;
+	if (o->repeat && (!argc || o->calibrate))
+		return command_fail(
+		        2, o->calibrate ? "record: --repeat and --calibrate cannot be combined"
+		                        : "record: --repeat needs a command to run: assay "
+		                          "record --repeat 5 -- COMMAND");
+	if (o->repeat)
+		return repeat(o, argv);
 	so.command = argc ? argv : NULL;
 	status = record_options_use(&o->record, "record", argc ? argv[0] : NULL, &so, &pids);
 	if (!status)
@@ -253,6 +300,8 @@ const struct command cmd_record = {
                 "assay record -a -- sleep 10\n    the machine for ten seconds\n"
                 "assay record -p 4711 -- sleep 10\n    one process for ten seconds\n"
                 "assay record -g -- make -j8\n    a build, with call chains\n"
+                "assay record --repeat 5 -o new.data -- ./program\n"
+                "    five runs, for 'assay diff'\n"
                 "assay record -a --calibrate --duration 10s\n    and by how much sampling slows "
                 "the "
                 "machine\n"

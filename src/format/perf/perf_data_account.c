@@ -94,6 +94,22 @@ static const struct account_field calibration_fields[] = {
         CALIBRATION_FIELD(high_ppm, FIELD_I64),
 };
 
+#define COMMAND_FIELD(name)                                                                        \
+	{                                                                                          \
+#name, offsetof(struct account_command, name), FIELD_U64                           \
+	}
+
+static const struct account_field command_fields[] = {
+        COMMAND_FIELD(wall_ns),
+        COMMAND_FIELD(user_ns),
+        COMMAND_FIELD(system_ns),
+        COMMAND_FIELD(rss_bytes),
+        COMMAND_FIELD(minor_faults),
+        COMMAND_FIELD(major_faults),
+        COMMAND_FIELD(voluntary_switches),
+        COMMAND_FIELD(involuntary_switches),
+};
+
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* The last fields are left out if they are 0. */
@@ -213,6 +229,10 @@ void perf_data_account_encode(struct buf *out, const struct recording *r)
 		buf_puts(out, "calibration");
 		put_pairs(out, calibration_fields, COUNT(calibration_fields), &a->calibration);
 	}
+	if (a->command.wall_ns) {
+		buf_puts(out, "command");
+		put_pairs(out, command_fields, COUNT(command_fields), &a->command);
+	}
 	for (size_t i = 0; i < a->notes.count; i++)
 		put_note(out, a->notes.items[i]);
 }
@@ -245,6 +265,7 @@ static const struct account_section {
         {"budget", budget_fields, COUNT(budget_fields), offsetof(struct account, budget)},
         {"calibration", calibration_fields, COUNT(calibration_fields),
          offsetof(struct account, calibration)},
+        {"command", command_fields, COUNT(command_fields), offsetof(struct account, command)},
 };
 
 static const struct account_section *section_find(const char *key)

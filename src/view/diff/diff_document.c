@@ -4,6 +4,7 @@
 #include "base/memory/xalloc.h"
 #include "base/text/figure.h"
 #include "base/text/plural.h"
+#include "view/diff/diff_measures.h"
 #include "view/diff/diff_rows.h"
 
 #include <math.h>
@@ -26,6 +27,10 @@ static void side_text(const struct diff *d, enum diff_side side, struct buf *out
 
 	text_counted(out, d->runs->count[side], d->runs->parts ? "part of a range (" : "run (",
 	             d->runs->parts ? "parts of a range (" : "runs (");
+	if (d->runs->commands[side]) {
+		buf_addf(out, "%s)", d->runs->commands[side]);
+		return;
+	}
 	vec_each (run, &d->runs->runs)
 		if (run->side == side && !seen++)
 			buf_puts(out, run->name);
@@ -239,6 +244,7 @@ void diff_document(struct document *out, const struct diff *d, const struct docu
 {
 	add_facts(out, d);
 	summary(out, d);
+	diff_measures_table(out, d);
 	diff_rows_table(out, d, DIFF_LIST_CHANGED, "Changed functions", "changes", reader, lines);
 	diff_rows_table(out, d, DIFF_LIST_MOVED, "Moved between functions, in sum unchanged",
 	                "moved", reader, lines);

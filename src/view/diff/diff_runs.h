@@ -48,6 +48,19 @@ struct diff_sum {
 	double cpu_ns; /* own CPU time */
 };
 
+/* What a run used besides the CPU time of its functions. */
+enum diff_measure {
+	DIFF_WALL,
+	DIFF_USER_TIME,
+	DIFF_SYSTEM_TIME,
+	DIFF_RSS,
+	DIFF_MINOR_FAULTS,
+	DIFF_MAJOR_FAULTS,
+	DIFF_VOLUNTARY,
+	DIFF_INVOLUNTARY,
+	DIFF_MEASURES,
+};
+
 struct diff_run {
 	char *name;
 	double work; /* > 0 */
@@ -55,6 +68,8 @@ struct diff_run {
 	bool windowed;              /* the windows of its samples are known */
 	VEC(struct diff_sum) paths; /* by path; paths beyond the end have no samples */
 	VEC(float) windows;         /* by row and window: samples; if windowed */
+	bool measured;
+	double measures[DIFF_MEASURES]; /* of a command; times in ns; if measured */
 };
 
 /* Files that were found to be the same: texts of their names in A and in B. */
@@ -71,7 +86,8 @@ struct diff_runs {
 	bool exact;      /* times were measured, not sampled */
 	bool parts;      /* runs are parts of the time of one recording, one after the other */
 	bool call_paths; /* some paths have parents */
-	const char *work_unit;  /* "run", "request", "s"; NULL: "run" */
+	const char *commands[DIFF_SIDES]; /* that were run; NULL: recordings were given */
+	const char *work_unit;            /* "run", "request", "s"; NULL: "run" */
 	const char *value_unit; /* "bytes", for values that are not times; NULL: CPU time in ns */
 	VEC(struct diff_joined) joined;
 	struct id_table row_index;

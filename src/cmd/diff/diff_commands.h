@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * diff_commands: `assay diff --run N 'A' 'B'`: runs two commands in turn and records each run.
+ *
+ * The recordings are in a private temporary directory, or in --keep DIR. diff_commands_run() prints
+ * errors and returns the exit status, 0 for none; the files stay until diff_commands_done(), which
+ * also accepts a zeroed struct. One thread. Uses: base, cmd/session.
+ */
+#ifndef ASSAY_CMD_DIFF_DIFF_COMMANDS_H
+#define ASSAY_CMD_DIFF_DIFF_COMMANDS_H
+
+#include "base/memory/vec.h"
+#include "cmd/diff/diff_load.h"
+#include "cmd/session/record_options.h"
+
+struct diff_command_runs_options {
+	uint64_t run; /* runs of each command; 0: files are compared */
+	uint64_t warm_up;
+	const char *prepare, *keep, *frequency, *call_graph;
+	bool ignore_failure, show_output;
+};
+
+extern const struct option diff_commands_option_table[];
+
+struct diff_commands {
+	char *directory;
+	bool kept;
+	VEC(char *) files[DIFF_SIDES];
+};
+
+int diff_commands_run(struct diff_commands *c, const struct diff_command_runs_options *o,
+                      char *const words[DIFF_SIDES]);
+void diff_commands_done(struct diff_commands *c);
+
+#endif

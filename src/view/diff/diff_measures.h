@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * diff_measures: what the runs of both sides used: wall time, CPU time, memory, page faults,
+ * context switches.
+ *
+ * The table has the mean and the standard deviation of each side. With two runs or more on each
+ * side it has the change with a 95 % interval: Welch's interval of the difference of the means, or,
+ * for runs in pairs, the t interval of their differences, in parts of the mean of A. There is no
+ * table if a run has no measures. Nothing fails. Uses: base, view.
+ */
+#ifndef ASSAY_VIEW_DIFF_DIFF_MEASURES_H
+#define ASSAY_VIEW_DIFF_DIFF_MEASURES_H
+
+#include "view/diff/diff.h"
+#include "view/document/document.h"
+
+struct diff_measure_change {
+	double mean[DIFF_SIDES], deviation[DIFF_SIDES]; /* deviation: NAN: one run */
+	double change, low, high;                       /* ratio - 1; NAN: unknown */
+};
+
+/* False: a run has no measures. */
+bool diff_measure(const struct diff *d, enum diff_measure which, struct diff_measure_change *out);
+
+void diff_measures_table(struct document *out, const struct diff *d);
+
+#endif

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""assay diff --run and assay record --repeat: commands that are run in turn and compared."""
+import os
+import signal
+import subprocess
+import time
+
+from harness import *
+
+SOURCE = """
+#include <stdlib.h>
+volatile unsigned long sum;
+__attribute__((noinline)) void change(long n) { for (long i = 0; i < n; i++) sum += i; }
+__attribute__((noinline)) void keep(long n) { for (long i = 0; i < n; i++) sum ^= i; }
+int main(int argc, char **argv)
+{
+	change(atol(argv[1]));
+	keep(20000000);
+	return argc > 2 ? atoi(argv[2]) : 0;
+}
+"""
+
+
+def program(t):
+    path = t.path("work")
+    t.run("cc", "-O1", "-o", path, t.write("work.c", SOURCE))
+    return path
+
+
+def left(t):
+    """Files in the directory for temporary recordings."""
+    return os.listdir(t.path("tmp"))
+
+
+def compare(t, *words, **options):
+    os.makedirs(t.path("tmp"), exist_ok=True)
+    return t.assay("diff", *words, env={"TMPDIR": t.path("tmp")}, **options)
+
+
+@test
+def a_change_of_a_factor_of_four_is_found(t):
+    work = program(t)
+    got = t.json(compare(t, "--json", "--run", "4", "-F", "4000", f"{work} 20000000",
+                         f"{work} 160000000").out)
+    t.equal([len(got["before"]), len(got["after"])], [4, 4], "runs")
+    t.equal(got["work"], "run", "unit of work")
+    changed = {row["function"]: row for row in got["changes"]}
+    t.true("change" in changed, f"the function that changed, in {list(changed)}")
+    t.true(changed["change"]["low"] > 1, f"{changed['change']}")
+    measures = {row["measure"]: row for row in got["measures"]}
+    t.true(measures["user_ns"]["after"] > measures["user_ns"]["before"], "CPU time")
+    for key in ("wall_ns", "user_ns", "rss_bytes", "minor_faults"):
+        t.true(measures[key]["before"] > 0, f"{key} is measured")
+    t.equal(left(t), [], "temporary recordings that are left")
+
+
+@test
+def recordings_are_kept_on_request_and_read_again(t):
+    work, kept = program(t), t.path("kept")
+    first = t.json(compare(t, "--json", "--run", "2", "--keep", kept, f"{work} 1000000",
+                           f"sh -c '{work} 1000000'").out)
+    t.equal(sorted(os.listdir(kept)), ["a1.data", "a2.data", "b1.data", "b2.data"], "files")
+    files = [os.path.join(kept, name) for name in ("a1.data", "a2.data", "b1.data", "b2.data")]
+    second = t.json(t.assay("diff", "--json", *files[:2], "--", *files[2:]).out)
+    t.equal(second["measures"], first["measures"], "what the runs used")
+
+
+@test
+def output_and_failures_of_commands(t):
+    work = program(t)
+    quiet = compare(t, "--run", "1", "--warm-up", "0", "echo spoken", "echo spoken")
+    t.true("spoken" not in quiet.out.replace("echo spoken", ""), "no output by default")
+    shown = compare(t, "--run", "1", "--warm-up", "0", "--show-output", "echo spoken", "true")
+    t.equal(shown.out.count("\nspoken\n") + shown.out.startswith("spoken\n"), 1, "output")
+    result = compare(t, "--run", "2", f"{work} 1000 3", "true", status=1)
+    t.has(result.err, "command A failed with exit status 3", "the failure")
+    compare(t, "--run", "1", "--ignore-failure", f"{work} 1000 3", "true")
+    t.has(compare(t, "--run", "1", "/nonexistent/x", "true", status=1).err, "/nonexistent/x",
+          "a command that does not exist")
+    t.has(compare(t, "--run", "1", "true", status=2).err, "two commands", "one command")
+    t.has(compare(t, "--run", "1", "--from", "10:00", "true", "true", status=2).err, "--from",
+          "a range")
+    t.has(compare(t, "--run", "1", "--prepare", "exit 5", "true", "true", status=1).err,
+          "--prepare failed with exit status 5", "a failed preparation")
+    t.equal(left(t), [], "temporary recordings that are left")
+
+
+@test
+def prepare_runs_before_each_run(t):
+    log = t.path("log")
+    compare(t, "--run", "2", "--warm-up", "1", "--prepare", f"echo p >> {log}", f"echo a >> {log}",
+            f"echo b >> {log}")
+    with open(log, encoding="utf-8") as f:
+        t.equal("".join(f.read().split()), "papb" + "papb" + "pbpa", "order of the runs")
+
+
+@test
+def an_interrupt_compares_the_complete_pairs(t):
+    os.makedirs(t.path("tmp"))
+    log = t.path("log")
+    child = subprocess.Popen([ASSAY, "diff", "--run", "500", "--warm-up", "0",
+                              f"sleep 0.1; echo >> {log}", f"sleep 0.1; echo >> {log}"],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             env=dict(os.environ, TMPDIR=t.path("tmp")), start_new_session=True)
+    while not os.path.exists(log) or os.path.getsize(log) < 5:
+        time.sleep(0.05)
+    os.killpg(child.pid, signal.SIGINT)
+    _, err = child.communicate(timeout=120)
+    t.has(err, "of the runs of each command are compared", "the message")
+    t.equal(child.returncode, 0, "exit status")
+    t.equal(left(t), [], "temporary recordings that are left")
+
+
+@test
+def record_repeats_a_command(t):
+    work, out = program(t), t.path("r.data")
+    result = t.assay("record", "--repeat", "3", "-o", out, "--", work, "1000000")
+    t.has(result.err, "3 runs were recorded", "the closing line")
+    for i in (1, 2, 3):
+        t.true(t.report(f"{out}.{i}")["event"]["samples"] >= 0, f"file {i}")
+    t.equal(t.assay("record", "--repeat", "3", "-o", out, "--", work, "1000", "7",
+                    status=7).status, 7, "the status of a command that fails")
+    t.has(t.assay("record", "--repeat", "3", "-o", out, status=2).err, "needs a command",
+          "no command")
+
+
+main()
