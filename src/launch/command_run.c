@@ -150,6 +150,7 @@ static int run_child(char **command, struct source *source, struct command_run_r
 		return rc;
 	}
 	result->pid = child.pid;
+	result->usage = child.usage;
 	result->exit_status = child.ended ? child.status : -1;
 	result->signal = w.signal;
 	return 0;

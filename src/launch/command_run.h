@@ -36,10 +36,11 @@ void command_environment_done(struct command_environment *e);
 char *command_run_text(char *const words[]);
 
 struct command_run_result {
-	pid_t pid;           /* of COMMAND */
-	int exit_status;     /* in wait(2) form; -1: it continues */
-	int signal;          /* that ended the waiting */
-	bool command_failed; /* the error is that COMMAND could not be started */
+	pid_t pid;                  /* of COMMAND */
+	int exit_status;            /* in wait(2) form; -1: it continues */
+	int signal;                 /* that ended the waiting */
+	bool command_failed;        /* the error is that COMMAND could not be started */
+	struct command_usage usage; /* if it has ended */
 };
 
 /* `command` ends with NULL. */

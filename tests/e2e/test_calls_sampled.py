@@ -106,4 +106,17 @@ def a_frequency_is_for_samples_of_programs(t):
     t.has(result.err, "--freq", "the message")
 
 
+@test
+def check_compares_with_runs_that_are_not_counted(t):
+    native, hooked = programs(t)
+    for words in ((), ("--native", native)):
+        result = t.assay("calls", "-q", "--check", *words, "-o", t.path("calls.data"), "--", hooked,
+                         "500")
+        t.has(result.err, "the sum of net is", "the result")
+        t.has(result.err, "without hooks" if words else "hooks that do nothing", "the other runs")
+        t.equal(len(result.out.split()), len(STEPS), "only the first run's output is shown")
+    t.has(t.assay("calls", "--native", native, "--", hooked, "1", status=2).err, "--check",
+          "--native alone")
+
+
 main()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* calls: counts the calls of a command by call path. */
 #include "cmd/calls/calls.h"
+#include "cmd/calls/calls_check.h"
 #include "cmd/cli/print.h"
 
 #include "base/text/plural.h"
@@ -21,9 +22,9 @@
 #include <unistd.h>
 
 struct calls_options {
-	bool libraries, quiet;
+	bool libraries, quiet, check;
 	const char *filter, *memory, *output;
-	const char *time;
+	const char *time, *native;
 	uint64_t rate;      /* samples a second; 0: the runtime's own choice */
 	const char *kernel; /* NULL: not given; "": all functions, or those before "--" */
 	struct calls_output_options report;
@@ -83,6 +84,18 @@ static const struct option options[] = {
         {OPTION_COUNT, 'F', "freq", "HZ",
          "samples per second of CPU time (default: as many as take 2.5 % of it)",
          .offset = AT(rate)},
+        {OPTION_FLAG, 0, "check", NULL,
+         "then run COMMAND five times more with and without counting, and compare",
+         .details =
+                 "The sum of all nets should be the CPU time of the program without counting. The "
+                 "difference is printed with its interval. COMMAND must do the same work in "
+                 "each run; the standard output of these runs is discarded.",
+         .offset = AT(check)},
+        {OPTION_STRING, 0, "native", "PROGRAM",
+         "for --check: the program built without -finstrument-functions",
+         .details = "It gets the arguments of COMMAND. Without this option the hooks of COMMAND's "
+                    "program do nothing, which takes 1 to 4 ns a call.",
+         .offset = AT(native)},
         {.kind = OPTION_GROUP, .help = "Output"},
         {OPTION_STRING, 'o', "output", "FILE",
          "the output file (default " CALLS_FILE "; an older one becomes FILE.old)",
@@ -253,6 +266,8 @@ static int count(const struct calls_options *o, char **argv, const char *memory,
 	}
 	status = run_exit_status(result.exit_status, result.signal);
 	failed = report(o, argv[0], &result, directory, &list);
+	if (o->check && !status && !failed)
+		failed = calls_check(&run, o->native);
 	run_end_unread();
 	call_table_list_done(&list);
 	return status ? status : failed;
@@ -320,10 +335,12 @@ static int run_kernel(const struct calls_options *o, int argc, char **argv)
 	if (!*argv)
 		status = command_fail(2, "calls: --kernel needs a command to run: assay calls "
 		                         "--kernel -- COMMAND");
-	else if (o->libraries || o->filter || o->memory || o->rate || strcmp(o->time, "sampled"))
-		status = command_fail(2, "calls: --kernel counts calls in the kernel; --libraries, "
-		                         "--filter, --memory, --time and --freq are for calls in "
-		                         "programs");
+	else if (o->libraries || o->filter || o->memory || o->rate || o->check ||
+	         strcmp(o->time, "sampled"))
+		status = command_fail(
+		        2, "calls: --kernel counts calls in the kernel; --libraries, "
+		           "--filter, --memory, --time, --freq and --check are for calls in "
+		           "programs");
 	else
 		status = count_kernel(o, argv, &functions);
 	vec_each (name, &functions.owned)
@@ -341,6 +358,9 @@ static int run_program(const struct calls_options *o, char **argv)
 
 	if (*argv && !strcmp(*argv, "--"))
 		argv++;
+	if (o->native && !o->check)
+		return command_fail(2, "calls: --native names the program for --check, which is "
+		                       "not given");
 	if (!*argv)
 		return command_fail(2, "calls: needs a command to run (assay calls -- COMMAND), or "
 		                       "a subcommand: list, get, reset");
