@@ -11,9 +11,10 @@ static const struct {
         {"process", FLAT_PROCESS}, {"instance", FLAT_INSTANCE}, {"thread", FLAT_THREAD},
         {"cpu", FLAT_CPU},         {"image", FLAT_IMAGE},       {"function", FLAT_FUNCTION},
         {"line", FLAT_LINE},       {"address", FLAT_ADDRESS},   {"mode", FLAT_MODE},
-        {"region", FLAT_REGION},   {"cgroup", FLAT_CGROUP},     {"comm", FLAT_PROCESS},
-        {"pid", FLAT_INSTANCE},    {"tid", FLAT_THREAD},        {"dso", FLAT_IMAGE},
-        {"sym", FLAT_FUNCTION},    {"symbol", FLAT_FUNCTION},   {"srcline", FLAT_LINE},
+        {"region", FLAT_REGION},   {"cgroup", FLAT_CGROUP},     {"group", FLAT_GROUP},
+        {"comm", FLAT_PROCESS},    {"pid", FLAT_INSTANCE},      {"tid", FLAT_THREAD},
+        {"dso", FLAT_IMAGE},       {"sym", FLAT_FUNCTION},      {"symbol", FLAT_FUNCTION},
+        {"srcline", FLAT_LINE},
 };
 
 bool flat_key_parse(const char *name, enum flat_key *key)

@@ -25,9 +25,10 @@ enum flat_key {
 	FLAT_MODE,
 	FLAT_REGION,
 	FLAT_CGROUP,
+	FLAT_GROUP, /* by rules: view/groups */
 };
 
-#define FLAT_KEYS 11
+#define FLAT_KEYS 12
 
 /* Facts that a recording may have, in bits; they depend on its kind. */
 enum recording_fact {

@@ -196,7 +196,7 @@ def an_option_that_the_file_cannot_follow_is_refused(t):
     file = t.write("p.pb", by_hand().bytes())
     for words, says in ((("--cpu", "0"), "--cpu needs the CPU of each row, which pprof profiles do not have"), (("--no-idle",), "--no-idle"),
                         (("--time", "0,1"), "--time"),
-                        (("--groups", "x"), "--groups"), (("--sort", "cpu"), "--sort cpu needs the CPU of each row, which pprof profiles do not have"),
+                        (("--unit", "us"), "--unit"), (("--sort", "cpu"), "--sort cpu needs the CPU of each row, which pprof profiles do not have"),
                         (("--sort", "process", "--children"), "--comm and --pid"),
                         (("--pid", "x"), "not a process number")):
         r = t.assay("report", *words, file, status=2)

@@ -391,8 +391,8 @@ def options_that_mean_nothing_here_are_refused(t):
                         (["--no-idle"], "the column % net leaves idle time out")):
         t.has(t.assay("report", *words, path, status=2).err, part, "error")
     calls = t.write("perf.data", "no recording")
-    t.has(t.assay("report", "--groups", "x", calls, status=2).err,
-          "--groups needs event tags, which samples (perf.data) do not have", "error")
+    t.has(t.assay("report", "--unit", "us", calls, status=2).err,
+          "--unit needs event tags, which samples (perf.data) do not have", "error")
 
 
 @test

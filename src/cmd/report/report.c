@@ -5,6 +5,7 @@
 #include "cmd/load/filters.h"
 #include "cmd/load/load.h"
 #include "cmd/report/report_calls.h"
+#include "cmd/report/report_groups.h"
 #include "cmd/report/report_kinds.h"
 #include "cmd/report/report_pprof.h"
 #include "cmd/report/report_tags.h"
@@ -162,6 +163,8 @@ static int report_tags(const struct report_command_options *o, const struct repo
 	const char *path;
 
 	tags.raw_names = o->load.raw_names;
+	if (request_has_key(q, FLAT_GROUP))
+		tags.groups = NULL; /* the rules are those of --sort group */
 	if (load_tags_path(&path, &o->load, &err))
 		return command_fail(2, "report: %s", err.text);
 	return report_tags_print(path, q, &tags, &o->report.style);
@@ -180,6 +183,7 @@ static int report_pprof(const struct report_command_options *o, const struct rep
 static int run(void *p, int argc, char **argv)
 {
 	struct report_command_options *o = p;
+	struct group_rules *rules;
 	struct report_request q;
 	struct buf words = {0};
 	struct error err = {0};
@@ -194,6 +198,12 @@ static int run(void *p, int argc, char **argv)
 	if (load_kind(&kind, &o->load, &err) ||
 	    report_kinds_check(kind, options, o, &o->report, &err) || make_request(o, &q, &err))
 		return command_fail(2, "report: %s", err.text);
+	if (kind != LOAD_TAGS && o->tags.groups && !request_has_key(&q, FLAT_GROUP))
+		q.keys[q.key_count++] = FLAT_GROUP;
+	if (report_groups_use(&rules, o->tags.groups, &q, &err)) {
+		report_groups_done(rules);
+		return command_fail(1, "report: %s", err.text);
+	}
 	load_words(&o->load, &words);
 	q.reader.words = buf_text(&words);
 	status = kind == LOAD_CALLS   ? report_calls(o, &q)
@@ -201,6 +211,7 @@ static int run(void *p, int argc, char **argv)
 	         : kind == LOAD_PPROF ? report_pprof(o, &q)
 	                              : report_samples(o, &q);
 	buf_done(&words);
+	report_groups_done(rules);
 	return status;
 }
 
@@ -254,6 +265,8 @@ const struct command cmd_report = {
                     "time that each has\n"
                     "assay report -s calls -n 20 assay.tags\n    the functions entered most often\n"
                     "assay report --function bcopy assay.tags\n    how its times are spread\n"
+                    "assay report --sort group\n    memory, file systems, network, locks, ... of "
+                    "the kernel and libc\n"
                     "assay report --groups rules assay.tags\n    sums by subsystem, as a chart\n"
                     "assay report --event alloc_space --children heap.pb.gz\n    a pprof profile, "
                     "by what was allocated\n",

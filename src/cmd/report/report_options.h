@@ -10,7 +10,7 @@
 #include "cmd/cli/style.h"
 #include "view/request.h"
 
-#define SORT_KEYS "process,instance,thread,cpu,image,function,line,address,mode,region,cgroup"
+#define SORT_KEYS "process,instance,thread,cpu,image,function,line,address,mode,region,cgroup,group"
 
 struct report_options {
 	struct option_list sort, by;

@@ -25,13 +25,14 @@ static const struct option shared_options[] = {
          .needs = HAS_EACH_CALL, .offset = AT(function)},
         {OPTION_FLAG, 0, "total", NULL, "of --function: times with callees, not net",
          .needs = HAS_EACH_CALL, .offset = AT(total)},
-        {OPTION_STRING, 0, "groups", "FILE",
-         "sums by subsystem, and a chart of them, by the rules in FILE",
-         .details = "In place of the table of functions. A line of FILE is a group and "
-                    "patterns of its functions' names, as in 'net: tcp_* ip_* "
-                    "in_cksum'; of several that fit a name, the first holds. What fits "
-                    "none is (other).",
-         .needs = HAS_TAGS, .offset = AT(groups)},
+        {OPTION_STRING, 0, "groups", "FILE", "sums by group, by the rules in FILE",
+         .details = "A line of FILE is a group and patterns of its functions' names, as in 'net: "
+                    "tcp_* ip_* in_cksum'. The first pattern that matches a name decides. Of event "
+                    "tags: a table and a chart in place of the functions; the rest is (other). Of "
+                    "other recordings: as --sort group, with these rules before those of assay. "
+                    "'libc.so*! mem*' means functions of a file, 'kernel! tcp_*' functions of the "
+                    "kernel.",
+         .offset = AT(groups)},
         {OPTION_STRING, 0, "unit", "UNIT", "the unit of all times (default: one that fits them)",
          .choices = TAG_UNITS, .needs = HAS_TAGS, .offset = AT(unit)},
         {.kind = OPTION_END},

@@ -2,6 +2,7 @@
 #include "view/samples/flat.h"
 
 #include "view/confidence/group_confidence.h"
+#include "view/groups/frame_groups.h"
 
 #include <string.h>
 
@@ -10,7 +11,8 @@
 
 struct group_memo {
 	uint32_t group; /* group + 1; 0: none yet */
-	uint32_t mode;  /* enum view_mode */
+	uint16_t mode;  /* enum view_mode */
+	uint16_t rule_group;
 	uint64_t process;
 };
 
@@ -21,10 +23,12 @@ struct grouping {
 	size_t slot_count;
 	VEC(uint64_t) slots; /* group * slot_count: its key */
 	struct intern lines;
-	/* If the key depends on frame, mode and process only: the last group of each frame */
+	/* If the key depends on frame, mode, process and group only: the last group of each frame
+	 */
 	struct group_memo *memo; /* per frame id, NULL: other keys */
 	bool by_process;
-	uint32_t *group_of; /* per profile row, NULL: not needed */
+	struct frame_groups *groups; /* with FLAT_GROUP */
+	uint32_t *group_of;          /* per profile row, NULL: not needed */
 };
 
 bool flat_has_key(const struct flat *f, enum flat_key key)
@@ -109,6 +113,21 @@ static bool is_frame_key(enum flat_key key)
 	return key == FLAT_IMAGE || key == FLAT_FUNCTION || key == FLAT_LINE || key == FLAT_ADDRESS;
 }
 
+static uint32_t innermost(const struct profile *p, uint32_t path)
+{
+	return path == PATH_ROOT ? ID_NONE : p->paths.items[path].frame;
+}
+
+/* The rules' group; those of the kernel's and of programs' remaining functions differ. */
+static uint64_t group_slot(struct grouping *g, uint32_t path)
+{
+	uint16_t group = frame_groups_of(g->flat->groups, path);
+	uint32_t frame = innermost(g->flat->view->profile, path);
+	bool kernel = frame != ID_NONE && g->flat->view->profile->frames.items[frame].kernel;
+
+	return group == GROUP_NONE && kernel ? UINT64_MAX : group;
+}
+
 static bool slots_equal(const void *ctx, uint32_t id, const void *key)
 {
 	const struct grouping *g = ctx;
@@ -118,10 +137,11 @@ static bool slots_equal(const void *ctx, uint32_t id, const void *key)
 }
 
 /* Fills the group's key and returns its hash. */
-static uint64_t fill_slots(struct grouping *g, uint32_t row_id, uint32_t frame, uint64_t *slots)
+static uint64_t fill_slots(struct grouping *g, uint32_t row_id, uint32_t path, uint64_t *slots)
 {
 	struct flat *f = g->flat;
 	const struct profile_row *row = &f->view->profile->rows.items[row_id];
+	uint32_t frame = innermost(f->view->profile, path);
 	size_t n = 0;
 
 	for (size_t i = 0; i < f->request.key_count; i++) {
@@ -131,6 +151,7 @@ static uint64_t fill_slots(struct grouping *g, uint32_t row_id, uint32_t frame, 
 		             : is_process_key(key) ? process_slot(f->view, row, key)
 		             : key == FLAT_MODE    ? mode_slot(f->view, row, frame)
 		             : key == FLAT_CPU     ? row->cpu
+		             : key == FLAT_GROUP   ? group_slot(g, path)
 		                                   : row->region;
 		if (key == FLAT_ADDRESS && frame != ID_NONE)
 			slots[n] = f->view->profile->frames.items[frame].frame.offset;
@@ -139,11 +160,11 @@ static uint64_t fill_slots(struct grouping *g, uint32_t row_id, uint32_t frame, 
 	return hash_bytes(slots, n * sizeof(*slots));
 }
 
-static struct flat_row *group_add(struct grouping *g, uint32_t row_id, uint32_t frame)
+static struct flat_row *group_add(struct grouping *g, uint32_t row_id, uint32_t path)
 {
 	struct flat *f = g->flat;
 	uint64_t slots[FLAT_SLOTS] = {0};
-	uint64_t hash = fill_slots(g, row_id, frame, slots);
+	uint64_t hash = fill_slots(g, row_id, path, slots);
 	uint32_t id = id_table_find(&g->index, hash, slots_equal, g, slots);
 	struct flat_row *added;
 
@@ -154,33 +175,33 @@ static struct flat_row *group_add(struct grouping *g, uint32_t row_id, uint32_t 
 	for (size_t i = 0; i < g->slot_count; i++)
 		vec_push(&g->slots, slots[i]);
 	added->example = row_id;
-	added->frame = frame;
+	added->frame = innermost(f->view->profile, path);
+	added->path = path;
 	added->mark = ID_NONE;
 	return added;
 }
 
-static struct flat_row *group_row(struct grouping *g, uint32_t row_id, uint32_t frame)
+static struct flat_row *group_row(struct grouping *g, uint32_t row_id, uint32_t path)
 {
+	uint32_t frame = innermost(g->flat->view->profile, path);
 	const struct profile_row *row = &g->flat->view->profile->rows.items[row_id];
 	struct group_memo *memo = g->memo && frame != ID_NONE ? &g->memo[frame] : NULL;
 	struct flat_row *group;
+	uint16_t mode, rule_group;
 	uint64_t process;
-	uint32_t mode;
 
 	if (!memo)
-		return group_add(g, row_id, frame);
-	mode = (uint32_t)mode_slot(g->flat->view, row, frame);
+		return group_add(g, row_id, path);
+	mode = (uint16_t)mode_slot(g->flat->view, row, frame);
+	rule_group = g->groups ? frame_groups_of(g->groups, path) : 0;
 	process = g->by_process ? process_slot(g->flat->view, row, FLAT_PROCESS) : 0;
-	if (memo->group && memo->mode == mode && memo->process == process)
+	if (memo->group && memo->mode == mode && memo->process == process &&
+	    memo->rule_group == rule_group)
 		return &g->flat->rows.items[memo->group - 1];
-	group = group_add(g, row_id, frame);
-	*memo = (struct group_memo){(uint32_t)(group - g->flat->rows.items) + 1, mode, process};
+	group = group_add(g, row_id, path);
+	*memo = (struct group_memo){(uint32_t)(group - g->flat->rows.items) + 1, mode, rule_group,
+	                            process};
 	return group;
-}
-
-static uint32_t innermost(const struct profile *p, uint32_t path)
-{
-	return path == PATH_ROOT ? ID_NONE : p->paths.items[path].frame;
 }
 
 static void add_total(struct flat_row *group, const struct profile_row *row, uint32_t row_id)
@@ -200,7 +221,7 @@ static void add_row(struct grouping *g, uint32_t row_id)
 	bool is_switch = p->events.items[row->event].role == ATTR_SWITCH;
 	/* The number of waits and their time belong in one row. */
 	uint32_t path = is_switch ? view_wait_path(f->view, row->path) : row->path;
-	struct flat_row *group = group_row(g, row_id, innermost(p, path));
+	struct flat_row *group = group_row(g, row_id, path);
 
 	group->samples += row->samples;
 	group->weight += row->weight;
@@ -212,7 +233,7 @@ static void add_row(struct grouping *g, uint32_t row_id)
 	if (!f->request.children)
 		return;
 	for (uint32_t n = path; n != PATH_ROOT; n = p->paths.items[n].parent)
-		add_total(group_row(g, row_id, p->paths.items[n].frame), row, row_id);
+		add_total(group_row(g, row_id, n), row, row_id);
 }
 
 static void add_wait_to(struct flat_row *group, const struct profile_row *row, uint32_t row_id)
@@ -232,9 +253,9 @@ static void add_wait(struct grouping *g, uint32_t row_id)
 	const struct profile_row *row = &p->rows.items[row_id];
 	uint32_t path = view_wait_path(f->view, row->path);
 
-	add_wait_to(group_row(g, row_id, innermost(p, path)), row, row_id);
+	add_wait_to(group_row(g, row_id, path), row, row_id);
 	for (uint32_t n = path; f->request.children && n != PATH_ROOT; n = p->paths.items[n].parent)
-		add_wait_to(group_row(g, row_id, p->paths.items[n].frame), row, row_id);
+		add_wait_to(group_row(g, row_id, n), row, row_id);
 	f->runnable_ns += row->runnable_ns;
 	f->blocked_ns += row->blocked_ns;
 	f->has_waits = true;
@@ -265,7 +286,7 @@ static void group_witness(struct grouping *g, const struct selection *s)
 		uint64_t hash;
 
 		memset(slots, 0, sizeof(slots));
-		hash = fill_slots(g, *id, innermost(p, p->rows.items[*id].path), slots);
+		hash = fill_slots(g, *id, p->rows.items[*id].path, slots);
 		g->group_of[*id] = id_table_find(&g->index, hash, slots_equal, g, slots);
 	}
 }
@@ -297,12 +318,12 @@ static void fill_intervals(struct grouping *g, const struct selection *s)
 	free(groups);
 }
 
-/* Only keys that depend on frame, mode and process can be cached per frame. */
+/* Only keys that depend on frame, mode, process and group can be cached per frame. */
 static bool is_memorable(const struct flat_request *request)
 {
 	for (size_t i = 0; i < request->key_count; i++)
 		if (!is_frame_key(request->keys[i]) && request->keys[i] != FLAT_MODE &&
-		    request->keys[i] != FLAT_PROCESS)
+		    request->keys[i] != FLAT_PROCESS && request->keys[i] != FLAT_GROUP)
 			return false;
 	return true;
 }
@@ -318,6 +339,8 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 	f->base_weight = s->base_weight;
 	g.slot_count = f->request.key_count + flat_has_key(f, FLAT_ADDRESS);
 	g.by_process = flat_has_key(f, FLAT_PROCESS);
+	if (flat_has_key(f, FLAT_GROUP))
+		f->groups = g.groups = frame_groups_new(v);
 	intern_init(&g.lines);
 	if (is_memorable(request))
 		g.memo = xcalloc(v->profile->frames.count + 1, sizeof(*g.memo));
@@ -382,6 +405,7 @@ void flat_free(struct flat *f)
 	if (!f)
 		return;
 	free(f->group_of);
+	frame_groups_free(f->groups);
 	vec_done(&f->rows);
 	free(f);
 }

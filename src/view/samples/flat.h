@@ -25,6 +25,7 @@ struct flat_request {
 
 struct flat_row {
 	uint32_t example;                     /* the first profile row of this group */
+	uint32_t path;                        /* of that row: up to the frame */
 	uint32_t frame;                       /* a frame of this group, ID_NONE: the path is
 	                                       * empty */
 	uint32_t mark;                        /* scratch: last profile row that was added */
@@ -44,8 +45,9 @@ struct flat {
 	uint64_t samples, weight, runnable_ns, blocked_ns; /* of all rows */
 	uint64_t base_samples, base_weight;
 	bool has_waits;
-	uint32_t *group_of; /* with request.groups: per profile row */
-	uint64_t least;     /* rows with fewer samples are not shown; set by flat_rows() */
+	uint32_t *group_of;          /* with request.groups: per profile row */
+	struct frame_groups *groups; /* with FLAT_GROUP */
+	uint64_t least;              /* rows with fewer samples are not shown; set by flat_rows() */
 };
 
 /* Groups the rows and waits of the selection. */

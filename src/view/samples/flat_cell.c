@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/samples/flat_cell.h"
 
+#include "view/groups/frame_groups.h"
+
 #include <inttypes.h>
 
 static void who_cell(const struct flat *f, const struct profile_row *row, enum flat_key key,
@@ -69,6 +71,10 @@ void flat_cell(const struct flat *f, const struct flat_row *row, enum flat_key k
 		break;
 	case FLAT_MODE:
 		buf_puts(out, view_mode_name(flat_mode(f, row)));
+		break;
+	case FLAT_GROUP:
+		buf_puts(out, frame_groups_name(f->groups, frame_groups_of(f->groups, row->path),
+		                                row->path));
 		break;
 	case FLAT_REGION:
 		image_cell(f, example->region, brief, out);

@@ -2,6 +2,7 @@
 #include "view/symbolized/symbolized_sums.h"
 
 #include "base/memory/xalloc.h"
+#include "view/groups/group_rules.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +17,7 @@ static bool is_owners(enum flat_key key)
 static bool is_told(enum flat_key key)
 {
 	return is_owners(key) || key == FLAT_IMAGE || key == FLAT_FUNCTION || key == FLAT_LINE ||
-	       key == FLAT_ADDRESS;
+	       key == FLAT_ADDRESS || key == FLAT_GROUP;
 }
 
 int named_keys_check(const enum flat_key *keys, size_t count, bool children, struct error *err)
@@ -26,7 +27,8 @@ int named_keys_check(const enum flat_key *keys, size_t count, bool children, str
 			return error_set(
 			        err, EINVAL,
 			        "--sort %s: these paths do not have it; their keys are "
-			        "process, instance, thread, image, function, line and address",
+			        "process, instance, thread, image, function, line, address and "
+			        "group",
 			        flat_key_name(keys[i]));
 		if (children && is_owners(keys[i]))
 			return error_set(err, EINVAL,
@@ -62,6 +64,30 @@ static void where_slots(const struct symbolized_profile *n, enum flat_key key, u
 	}
 }
 
+/* *is_kernel as group_rules_name() needs it. Callers are not looked at. */
+static uint16_t rule_group(const struct symbolized_profile *n, uint32_t place, uint32_t line,
+                           bool *is_kernel)
+{
+	uint32_t image = place == NAMED_NONE ? NAMED_NONE : n->places.items[place].image;
+	const char *file = named_image_name(n, image, true), *function = "";
+	uint16_t group;
+
+	*is_kernel = group_image_is_kernel(file);
+	if (line == NAMED_NONE)
+		return GROUP_NONE;
+	function = intern_text(&n->texts, n->functions.items[n->lines.items[line].function].name);
+	group = group_rules_function(group_rules_get(), function, file, *is_kernel);
+	return group >= GROUP_CALLER ? GROUP_NONE : group;
+}
+
+static uint64_t rule_slot(const struct symbolized_profile *n, uint32_t place, uint32_t line)
+{
+	bool is_kernel;
+	uint16_t group = rule_group(n, place, line, &is_kernel);
+
+	return group == GROUP_NONE && is_kernel ? UINT64_MAX : group;
+}
+
 static void owner_slots(const struct named_owner *o, enum flat_key key, uint64_t *slots)
 {
 	slots[0] = key == FLAT_THREAD ? o->thread : o->process;
@@ -84,7 +110,9 @@ static uint32_t sum_of(struct symbolized_sums *s, uint32_t owner, uint32_t place
 	uint32_t id;
 
 	for (size_t i = 0; i < s->key_count; i++) {
-		if (!is_owners(s->keys[i]))
+		if (s->keys[i] == FLAT_GROUP)
+			made.slots[2 * i] = rule_slot(n, place, line);
+		else if (!is_owners(s->keys[i]))
 			where_slots(n, s->keys[i], place, line, &made.slots[2 * i]);
 		else if (owner != NAMED_NONE)
 			owner_slots(&n->owners.items[owner], s->keys[i], &made.slots[2 * i]);
@@ -318,10 +346,15 @@ void symbolized_sums_cell(const struct symbolized_sums *s, const struct named_su
 {
 	const struct symbolized_profile *n = s->selection->n;
 	uint32_t image = sum->place == NAMED_NONE ? NAMED_NONE : n->places.items[sum->place].image;
+	bool is_kernel;
 
-	if (is_owners(key))
+	if (is_owners(key)) {
 		owner_cell(n, sum->owner, key, out);
-	else if (key == FLAT_IMAGE)
+	} else if (key == FLAT_GROUP) {
+		uint16_t group = rule_group(n, sum->place, sum->line, &is_kernel);
+
+		buf_puts(out, group_rules_name(group_rules_get(), group, is_kernel));
+	} else if (key == FLAT_IMAGE)
 		buf_puts(out, named_image_name(n, image, brief));
 	else if (sum->line == NAMED_NONE)
 		buf_puts(out, "[no call path]");

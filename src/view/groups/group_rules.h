@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * group_rules: rules that map functions to named groups.
+ *
+ * group_rules_new(); group_rules_rule() for each group and pattern of a file of rules, in its order
+ * (format/rules_file.h); then lookups; group_rules_free(). Patterns:
+ *
+ *	tcp_*			functions with such a name, of the kernel and of programs
+ *	libc.so*! mem* str*	FILE! qualifies the patterns after it: functions of these files;
+ *				several of them may follow each other
+ *	kernel! tcp_*		functions of the kernel and its modules
+ *
+ * A new group has no qualifier. The first pattern that matches decides. The group "caller" means:
+ * the group of the calling function. No rule is added after the first lookup. One thread. Uses:
+ *base.
+ */
+#ifndef ASSAY_VIEW_GROUPS_GROUP_RULES_H
+#define ASSAY_VIEW_GROUPS_GROUP_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct group_rules;
+
+#define GROUP_NONE UINT16_MAX         /* no rule matches */
+#define GROUP_CALLER (UINT16_MAX - 1) /* as the function that called it */
+
+struct group_rules *group_rules_new(void);
+void group_rules_free(struct group_rules *r);
+void group_rules_rule(struct group_rules *r, const char *group, const char *pattern);
+
+/* The file of rules that assay contains. */
+extern const char group_rules_default[];
+extern const size_t group_rules_default_size;
+
+/* `image`: a file without its directories. */
+uint16_t group_rules_function(struct group_rules *r, const char *function, const char *image,
+                              bool is_kernel);
+
+/* "[other]" for GROUP_NONE and GROUP_CALLER; "[other of the kernel]" if `is_kernel`. */
+const char *group_rules_name(const struct group_rules *r, uint16_t group, bool is_kernel);
+
+/* Whether a file is the kernel or a module, by its name. */
+bool group_image_is_kernel(const char *image);
+
+/*
+ * The rules of this process's reports, which a command sets before it makes a report. They belong
+ * to the caller. NULL: there are none.
+ */
+void group_rules_set(struct group_rules *r);
+struct group_rules *group_rules_get(void);
+
+#endif
