@@ -133,6 +133,7 @@ def bash_offers_commands_options_and_values(t):
     t.equal(complete_in_bash(t, "assay", "help", "--completion", "z"), ["zsh"])
     t.equal(complete_in_bash(t, "assay", "help", "--completion", "=", "f"), ["fish"])
     t.equal(complete_in_bash(t, "assay", "help", "doc"), ["doctor"])
+    t.equal(complete_in_bash(t, "assay", "help", "me"), ["methods"])
 
 
 @test

@@ -42,6 +42,14 @@ static void add_sub_words(struct buf *b, const struct command *command)
 		buf_addf(b, "%s%s", i ? " " : "", command_word(command->subcommands[i]));
 }
 
+/* The words that may follow `assay help`. */
+static void add_help_words(struct buf *b)
+{
+	add_command_names(b);
+	buf_putc(b, ' ');
+	add_sub_words(b, command_find("help"));
+}
+
 static void add_bash_words(struct buf *b, const struct option_table *table)
 {
 	buf_puts(b, "\t\twords='");
@@ -128,12 +136,13 @@ static void add_bash(struct buf *b)
 	            "\t\tCOMPREPLY=($(compgen -W \"$values\" -- \"$current\"))\n"
 	            "\telif [ -z \"$files\" ] && [[ \"$current\" == -* ]]; then\n"
 	            "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-	            "\telif [ -n \"$subs\" ]; then\n"
-	            "\t\tCOMPREPLY=($(compgen -f -W \"$subs\" -- \"$current\"))\n"
 	            "\telif [ \"${COMP_WORDS[1]}\" = help ]; then\n"
 	            "\t\tCOMPREPLY=($(compgen -W '");
-	add_command_names(b);
-	buf_puts(b, "' -- \"$current\"))\n\telse\n"
+	add_help_words(b);
+	buf_puts(b, "' -- \"$current\"))\n"
+	            "\telif [ -n \"$subs\" ]; then\n"
+	            "\t\tCOMPREPLY=($(compgen -f -W \"$subs\" -- \"$current\"))\n"
+	            "\telse\n"
 	            "\t\tCOMPREPLY=($(compgen -f -- \"$current\"))\n\tfi\n}\n"
 	            "complete -o filenames -F _assay assay\n");
 }
@@ -215,7 +224,7 @@ static void add_zsh_arguments(struct buf *b, const struct command *command)
 	add_zsh_options(b, command);
 	if (!strcmp(command->name, "help")) {
 		buf_puts(b, "\t\t\t'1:command:(");
-		add_command_names(b);
+		add_help_words(b);
 		buf_puts(b, ")'\n\t\t;;\n");
 		return;
 	}
@@ -312,7 +321,7 @@ static void add_fish(struct buf *b)
 		add_fish_options(b, commands[i]);
 	}
 	buf_puts(b, "complete -c assay -f -n '__fish_seen_subcommand_from help' -a '");
-	add_command_names(b);
+	add_command_names(b); /* the words of its subcommands are above */
 	buf_puts(b, "'\n");
 }
 

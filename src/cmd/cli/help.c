@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-extern const struct command cmd_help;
+extern const struct command cmd_help, cmd_help_methods;
 
 #define OPTION_COLUMN 26 /* column where the help of an option begins */
 
@@ -148,7 +148,8 @@ void command_print_overview(void)
 	         "\nOptions:\n"
 	         "  -h, --help     print this overview\n"
 	         "  -V, --version  print the version\n"
-	         "\n'assay help COMMAND' lists the options of a command.\n"
+	         "\n'assay help COMMAND' lists the options of a command, 'assay help methods'\n"
+	         "compares the methods of measuring.\n"
 	         "\nFirst steps:\n"
 	         "  assay record -a -- sleep 5  sample the whole machine for five seconds\n"
 	         "  assay report                 show where the time went\n"
@@ -173,6 +174,8 @@ static const struct option help_list[] = {
          .offset = offsetof(struct help_options, completion)},
         {.kind = OPTION_END},
 };
+
+static const struct command *const help_subcommands[] = {&cmd_help_methods, NULL};
 
 static int help_run(void *data, int argc, char **argv)
 {
@@ -217,9 +220,12 @@ const struct command cmd_help = {
                     "    the options of record\n"
                     "assay help --man report | man -l -\n"
                     "    the man page of report\n"
+                    "assay help methods\n"
+                    "    what each method of measuring sees, and what it costs\n"
                     "source <(assay help --completion bash)\n"
                     "    completion in this shell\n",
         .options = help_list,
         .options_size = sizeof(struct help_options),
         .run = help_run,
+        .subcommands = help_subcommands,
 };

@@ -4,9 +4,13 @@
 #include "cmd/cli/print.h"
 
 #include "base/text/json.h"
+#include "cmd/cli/medium.h"
 #include "cmd/doctor/doctor_findings.h"
+#include "cmd/doctor/doctor_measure.h"
+#include "cmd/doctor/kept_costs.h"
 #include "cmd/cli/wrap.h"
 #include "output/text/table.h"
+#include "view/methods/methods_document.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +18,7 @@
 extern const struct command cmd_doctor;
 
 struct doctor_options {
-	bool json;
+	bool json, measure;
 };
 
 static const struct option doctor_list[] = {
@@ -23,6 +27,14 @@ static const struct option doctor_list[] = {
                     "\"state\" (ok, limited or missing), \"what\", and \"cost\" and \"mend\" or "
                     "null.",
          .offset = offsetof(struct doctor_options, json)},
+        {OPTION_FLAG, 0, "measure", NULL,
+         "measure what sampling, counting and tags cost on this machine (1 s)",
+         .details = "The CPU time of a sample, of a recorded context switch, of a counted call and "
+                    "of an event tag, instead of the findings. The result is also kept in the "
+                    "user's cache, for 'assay help methods'. With --json: \"costs\", each with "
+                    "\"cost\", \"ns\", \"low_ns\" and \"high_ns\" (quartiles), and \"reason\" if "
+                    "it could not be measured; \"host\", \"kernel\", \"clock\", \"measured_ns\".",
+         .offset = offsetof(struct doctor_options, measure)},
         {.kind = OPTION_END},
 };
 
@@ -102,6 +114,25 @@ static void add_text(struct buf *b, const struct findings *f, bool colour)
 	         counts[FINDING_LIMITED], counts[FINDING_MISSING]);
 }
 
+static int measure(const struct doctor_options *options)
+{
+	const struct document_reader reader = {.program = options->json};
+	const struct style_options style = {0};
+	struct method_costs costs;
+	struct error err = {0};
+	struct document d;
+
+	doctor_measure(&costs);
+	document_init(&d);
+	costs_document(&d, &costs);
+	medium_print(&d, &reader, &style);
+	document_done(&d);
+	if (kept_costs_write(&costs, &err))
+		print_message("the costs are not kept for 'assay help methods': %s", err.text);
+	method_costs_done(&costs);
+	return 0;
+}
+
 static int doctor_run(void *data, int argc, char **argv)
 {
 	struct doctor_options *options = data;
@@ -111,6 +142,8 @@ static int doctor_run(void *data, int argc, char **argv)
 
 	if (argc)
 		return command_fail(2, "doctor: takes no arguments, but got '%s'", argv[0]);
+	if (options->measure)
+		return measure(options);
 	rights_read(&rights);
 	findings = doctor_findings(&rights);
 	if (options->json)
@@ -132,9 +165,12 @@ const struct command cmd_doctor = {
                 "itself, whether calls can be counted, how common libraries are built, and the "
                 "limits of a container. Each line has a state (ok, limited or missing), its "
                 "effect, and the command that fixes it.\n\n"
-                "The command changes nothing and needs no rights.",
+                "The command changes nothing and needs no rights. With --measure it keeps a file "
+                "in the user's cache.",
         .examples = "assay doctor\n"
                     "    all findings\n"
+                    "assay doctor --measure\n"
+                    "    what measuring costs on this machine\n"
                     "assay doctor --json | jq -r '.checks[].mend // empty'\n"
                     "    only the commands that fix a finding\n",
         .options = doctor_list,

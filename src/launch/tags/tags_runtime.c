@@ -18,7 +18,6 @@
 #define ASSAY_SOURCE_INCLUDE_DIR ASSAY_INCLUDE_DIR
 #endif
 
-#define LIBRARY "libassay-tags.so"
 #define PLUGIN "assay_tags.so"
 #define HEADER "assay/tags.h"
 #define FLAGS "'assay tags flags'"
@@ -35,7 +34,7 @@ static bool holds(const char *directory, const char *name)
 
 static bool is_complete(const struct tags_runtime *r)
 {
-	return program_file_is_there(r->plugin) && holds(r->libraries, LIBRARY) &&
+	return program_file_is_there(r->plugin) && holds(r->libraries, TAGS_RUNTIME_LIBRARY) &&
 	       holds(r->include, HEADER);
 }
 
@@ -57,8 +56,9 @@ int tags_runtime_find(struct tags_runtime *r, struct error *err)
 		                           .libraries = xstrdup(ASSAY_RUNTIME_DIR)};
 		if (!is_complete(r))
 			rc = error_set(err, ENOENT,
-			               "the compiler's plugin is neither at %s nor, with " LIBRARY
-			               " in %s and " HEADER " in %s, at %s; build assay with GCC "
+			               "the compiler's plugin is neither at %s nor, "
+			               "with " TAGS_RUNTIME_LIBRARY " in %s and " HEADER
+			               " in %s, at %s; build assay with GCC "
 			               "and its plugin headers (Debian: gcc-12-plugin-dev), and "
 			               "install it",
 			               build, r->libraries, r->include, r->plugin);

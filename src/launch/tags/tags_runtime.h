@@ -12,6 +12,8 @@
 
 #include <stdbool.h>
 
+#define TAGS_RUNTIME_LIBRARY "libassay-tags.so"
+
 struct tags_runtime {
 	char *plugin;    /* assay_tags.so */
 	char *include;   /* the directory with assay/tags.h in it */

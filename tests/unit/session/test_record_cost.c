@@ -45,6 +45,23 @@ static void the_cost_of_a_record_is_plausible(void)
 	printf("# a record: %llu ns\n", (unsigned long long)ns);
 }
 
+static void a_switch_costs_time(void)
+{
+	struct perf_event_attr attr = tracking_attr();
+	uint64_t ns = 12345;
+	struct error err = {0};
+	int status = record_cost_switch(&attr, &ns, &err);
+
+	if (status) {
+		CHECK_EQ(ns, 12345);
+		CHECK(err.text[0]);
+		printf("# not tried: %s\n", err.text);
+		return;
+	}
+	CHECK(ns >= 1 && ns < 10000000);
+	printf("# a switch: %llu ns\n", (unsigned long long)ns);
+}
+
 static void an_event_without_information(void)
 {
 	struct perf_event_attr attr = tracking_attr();
@@ -55,11 +72,16 @@ static void an_event_without_information(void)
 	CHECK(record_cost_measure(&attr, &ns, &err) < 0);
 	CHECK_EQ(ns, 12345);
 	CHECK(strstr(err.text, "cannot be measured"));
+	err.text[0] = 0;
+	CHECK(record_cost_switch(&attr, &ns, &err) < 0);
+	CHECK_EQ(ns, 12345);
+	CHECK(strstr(err.text, "cannot be measured"));
 }
 
 int main(void)
 {
 	RUN(the_cost_of_a_record_is_plausible);
+	RUN(a_switch_costs_time);
 	RUN(an_event_without_information);
 	return check_end();
 }
