@@ -57,12 +57,13 @@ static const struct method methods[] = {
         {.name = "Counted calls",
          .commands = "calls",
          .sees = "Each call of each function, by call path: the exact number, net and total time, "
-                 "shortest and longest call, waiting apart. The time of the hooks is subtracted.",
+                 "shortest and longest call, waiting apart. Where calls are frequent, times come "
+                 "from samples, with an interval; else from the clock.",
          .hampered = "Programs must be built with -finstrument-functions. Libraries: only calls "
                      "into them (--libraries). Inlined functions and assembly are part of their "
                      "caller. Hooks prevent optimisations, and very short functions are slowed "
                      "many times. The kernel (--kernel): 100 to 300 ns a call, needs root.",
-         .costs = "20 to 60 ns a call",
+         .costs = "4 to 25 ns a call",
          .kind = COST_CALL,
          .event = "a call"},
         {.name = "Event tags",
