@@ -195,7 +195,7 @@ def options_are_not_to_be_shortened(t):
 @test
 def wrong_values_are_named_with_what_is_expected(t):
     sentence = mistake(t, "help", "--completion", "tcsh")
-    for part in ("--completion", "'tcsh'", "bash,zsh,fish"):
+    for part in ("--completion", "'tcsh'", "bash, zsh, fish"):
         t.has(sentence, part)
     t.has(mistake(t, "help", "--completion"), "--completion needs a value: --completion SHELL")
     t.has(mistake(t, "doctor", "--json=yes"), "--json takes no value")

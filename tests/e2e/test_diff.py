@@ -159,6 +159,7 @@ def wrong_uses_are_refused(t):
                            ([a, b], "only recordings of one kind"),
                            ([a, a, "--fail-if", "more"], "is no condition"),
                            ([a, a, "--fail-if", "nothing > 2%"], "no tested function"),
+                           ([a, a, "--fail-if", "regresion > 2%"], "did you mean 'regression'?"),
                            ([a, a, "--work", "requests"], "was not recorded"),
                            ([a, a, "--from", "10:00"], "--from is for stores")):
         done = t.assay("diff", *words, status=None)

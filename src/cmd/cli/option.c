@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/cli/option.h"
 
+#include "base/memory/buf.h"
 #include "base/text/spelling.h"
 #include "base/memory/xalloc.h"
 
@@ -109,10 +110,16 @@ static bool has_choice(const char *choices, const char *value, size_t length)
 static int check_choice(struct parser *p, const struct option *o, const char *typed,
                         const char *value, size_t length)
 {
+	struct buf choices = {0};
+
 	if (!o->choices || has_choice(o->choices, value, length))
 		return 0;
-	return error_set(p->err, EINVAL, "%s: '%.*s' is not one of its values; choose from: %s",
-	                 typed, (int)length, value, o->choices);
+	for (const char *at = o->choices; *at; at++)
+		buf_addf(&choices, *at == ',' ? "%c " : "%c", *at);
+	error_set(p->err, EINVAL, "%s: '%.*s' is not one of its values; choose from: %s", typed,
+	          (int)length, value, buf_text(&choices));
+	buf_done(&choices);
+	return -EINVAL;
 }
 
 static int set_count(struct parser *p, const struct option *o, const char *typed, const char *value,

@@ -3,6 +3,7 @@
 
 #include "base/memory/buf.h"
 #include "base/memory/xalloc.h"
+#include "base/text/spelling.h"
 #include "view/diff/diff_document.h"
 #include "view/diff/diff_rows.h"
 
@@ -51,6 +52,21 @@ static const char *function_of(const struct diff *d, const struct diff_change *c
 	               : intern_text(&d->runs->texts, d->runs->rows.items[change->row].function);
 }
 
+static int unknown_name(const char *name, struct error *err)
+{
+	static const char *const words[] = {"regression", "function"};
+	const char *nearest = spelling_nearest(name, words, sizeof(words) / sizeof(*words));
+
+	if (nearest)
+		return error_set(err, ENOENT,
+		                 "--fail-if: no function has the name %s; did you mean '%s'?", name,
+		                 nearest);
+	return error_set(err, ENOENT,
+	                 "--fail-if: no tested function has the name %s (functions with few "
+	                 "samples are not tested)",
+	                 name);
+}
+
 /* The largest of all functions, or of those with a name. */
 static int check_functions(const struct diff_condition *c, const struct diff *d, bool named,
                            const struct diff_change **worst, struct error *err)
@@ -74,11 +90,7 @@ static int check_functions(const struct diff_condition *c, const struct diff *d,
 		status = status == DIFF_FAILED || one == DIFF_PASSED ? status : one;
 	}
 	if (named && !found)
-		return error_set(
-		        err, ENOENT,
-		        "--fail-if: no tested function has the name %s (functions with few "
-		        "samples are not tested)",
-		        c->what);
+		return unknown_name(c->what, err);
 	if (!named && status == DIFF_PASSED && !(d->smallest_change <= c->beyond))
 		status = DIFF_UNSURE;
 	return status;

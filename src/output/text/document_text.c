@@ -195,14 +195,41 @@ static void print_tree(struct text_printing *p, const struct section *s)
 	vec_done(&columns);
 }
 
+/*
+ * The line is a command with its purpose as a comment. If both do not fit on one line of the
+ * terminal, the comment has a line of its own. The command is never cut, so that it can be copied.
+ */
+static void print_command(struct text_printing *p, const char *line, size_t indent)
+{
+	const char *comment = strstr(line, "  # ");
+	size_t width = p->options->style.width, size = comment ? (size_t)(comment - line) : 0;
+
+	if (!comment || !width || indent + strlen(line) <= width) {
+		text_clean(p->out, line);
+		return;
+	}
+	while (size && line[size - 1] == ' ')
+		size--;
+	buf_clear(&p->scratch);
+	buf_add(&p->scratch, line, size);
+	text_clean(p->out, buf_text(&p->scratch));
+	if (indent + size + strlen(comment) > width) {
+		buf_putc(p->out, '\n');
+		buf_pad(p->out, ' ', indent + 2);
+		comment += 2;
+	}
+	text_clean(p->out, comment);
+}
+
 static void print_verbatim(struct text_printing *p, const struct fact *fact)
 {
 	size_t label = fact->key ? strlen(fact->key) : LABEL;
+	size_t pad = label < LABEL ? LABEL - label : fact->key != NULL;
 
 	if (fact->key)
 		buf_puts(p->out, fact->key);
-	buf_pad(p->out, ' ', label < LABEL ? LABEL - label : fact->key != NULL);
-	text_clean(p->out, fact->value.s);
+	buf_pad(p->out, ' ', pad);
+	print_command(p, fact->value.s, fact->key ? label + pad : 0);
 	buf_putc(p->out, '\n');
 }
 

@@ -183,7 +183,7 @@ static void lists_gather_split_and_replace_defaults(void)
 	CHECK_STR(p.choice.comm.items[1], "c");
 	done(&p);
 	check_error("--sort=process,pid",
-	            "--sort: 'pid' is not one of its values; choose from: process,cpu");
+	            "--sort: 'pid' is not one of its values; choose from: process, cpu");
 	check_error("--sort=cpu,", "--sort: an empty item; items are separated by one comma");
 
 	const char *standard[] = {"process"};
@@ -211,7 +211,7 @@ static void optional_values_need_an_equals_sign(void)
 	CHECK(p.choice.all);
 	done(&p);
 	check_error("--color=nevr",
-	            "--color: 'nevr' is not one of its values; choose from: auto,never,always");
+	            "--color: 'nevr' is not one of its values; choose from: auto, never, always");
 }
 
 static void some_look_at_the_next_word(void)
@@ -237,7 +237,7 @@ static void some_look_at_the_next_word(void)
 		CHECK_STR(p.result.argv[0], lines[i][2]);
 		done(&p);
 	}
-	check_error("--kind=lbr", "--kind: 'lbr' is not one of its values; choose from: fp,dwarf");
+	check_error("--kind=lbr", "--kind: 'lbr' is not one of its values; choose from: fp, dwarf");
 }
 
 /* A letter of both a flag and an option with a value. */

@@ -49,6 +49,34 @@ static void lines_to_copy_are_not_wrapped(void)
 	document_done(&d);
 }
 
+static void a_comment_that_does_not_fit_has_its_own_line(void)
+{
+	static const struct {
+		unsigned width;
+		const char *want;
+	} cases[] = {
+	        {0, "next        assay report --full x.data    # all tables\n"},
+	        {54, "next        assay report --full x.data    # all tables\n"},
+	        {53, "next        assay report --full x.data  # all tables\n"},
+	        {52, "next        assay report --full x.data  # all tables\n"},
+	        {51, "next        assay report --full x.data\n              # all tables\n"},
+	        {20, "next        assay report --full x.data\n              # all tables\n"},
+	};
+	struct document d;
+
+	document_init(&d);
+	document_verbatim(&d, "next", "assay report --full x.data    # all tables");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct document_text_options o = {.style.width = cases[i].width};
+		struct buf out = {0};
+
+		document_text_print(&d, &o, NULL, &out);
+		CHECK_STR(buf_text(&out), cases[i].want);
+		buf_done(&out);
+	}
+	document_done(&d);
+}
+
 /* The largest count has the longest bar: 16 characters. */
 static void a_histogram_has_bars_for_readers_and_steps_for_programs(void)
 {
@@ -172,6 +200,7 @@ static void hot_rows_are_coloured(void)
 int main(void)
 {
 	RUN(lines_to_copy_are_not_wrapped);
+	RUN(a_comment_that_does_not_fit_has_its_own_line);
 	RUN(a_histogram_has_bars_for_readers_and_steps_for_programs);
 	RUN(an_empty_histogram_is_an_empty_list);
 	RUN(a_stream_gets_the_same_text);
