@@ -289,7 +289,7 @@ def wrong_arguments_are_refused_with_the_way_out(t):
     t.assay("record", "-o", data, "--", "true")
     for words, status, said in (
             (("export", data), 2, "--to is missing"),
-            (("export", "--to", "svg", data), 2, "pprof,callgrind,folded"),
+            (("export", "--to", "svg", data), 2, "pprof, callgrind, folded"),
             (("export", "--to", "callgrind", data), 2, "samples contain no calls"),
             (("export", "--to", "folded", "--value", "net", data), 2, "samples and weight"),
             (("export", "--to", "pprof", "--value", "samples", data), 2, "--to folded"),

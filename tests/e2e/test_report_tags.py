@@ -114,7 +114,7 @@ def the_unit_can_be_chosen(t):
     t.has(t.assay("report", "--unit", "ns", path).out, "Elapsed time          230,000 ns  (13 tags)",
           "ns")
     t.has(t.assay("report", "--unit", "ms", path).out, "Elapsed time          0 ms  (13 tags)", "ms")
-    t.has(t.assay("report", "--unit", "s", path, status=2).err, "ns,us,ms", "error")
+    t.has(t.assay("report", "--unit", "s", path, status=2).err, "ns, us, ms", "error")
 
 
 @test
