@@ -165,6 +165,7 @@ def an_unknown_command_is_answered_with_the_nearest(t):
     t.has(mistake(t, "docter"), "did you mean 'doctor'?")
     t.has(mistake(t, "xyzzyplugh"), "'assay help' lists them")
     t.has(mistake(t, "help", "docter"), "did you mean 'doctor'?")
+    t.has(mistake(t, "help", "method"), "did you mean 'help methods'?")
 
 
 @test

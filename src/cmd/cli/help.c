@@ -4,6 +4,7 @@
 #include "cmd/cli/print.h"
 
 #include "base/memory/buf.h"
+#include "base/text/spelling.h"
 #include "cmd/cli/option.h"
 #include "cmd/cli/wrap.h"
 
@@ -177,6 +178,17 @@ static const struct option help_list[] = {
 
 static const struct command *const help_subcommands[] = {&cmd_help_methods, NULL};
 
+static int unknown(const char *name)
+{
+	const char *words[] = {command_word(&cmd_help_methods)};
+	const char *nearest = spelling_nearest(name, words, 1);
+
+	if (nearest)
+		return command_fail(2, "there is no command '%s'; did you mean 'help %s'?", name,
+		                    nearest);
+	return command_unknown(name);
+}
+
 static int help_run(void *data, int argc, char **argv)
 {
 	struct help_options *options = data;
@@ -188,7 +200,7 @@ static int help_run(void *data, int argc, char **argv)
 	if (argc) {
 		command = command_find(argv[0]);
 		if (!command)
-			return command_unknown(argv[0]);
+			return unknown(argv[0]);
 	}
 	if (argc > 1 && command_find_sub(command, argv[1]) && !options->man) {
 		command = command_find_sub(command, argv[1]);

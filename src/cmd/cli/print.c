@@ -2,13 +2,17 @@
 #include "cmd/cli/print.h"
 
 #include "base/text/plain_text.h"
+#include "cmd/cli/wrap.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define ERASE_LINE "\r\033[K"
 #define PIECE_BYTES 65536
+#define PREFIX "assay: "
+#define LEAST_WIDTH 40 /* on narrower terminals, wrapping makes messages longer */
 
 /* Formats a text as one plain field. */
 static void format(struct buf *out, const char *fmt, va_list ap)
@@ -27,14 +31,28 @@ static void put(struct buf *b, FILE *to)
 	buf_done(b);
 }
 
+/* Columns of the terminal that messages go to; 0: none, or not known. */
+static size_t message_width(void)
+{
+	struct winsize size;
+
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+}
+
 void print_message_va(const char *fmt, va_list ap)
 {
-	struct buf line = {0};
+	struct buf line = {0}, text = {0};
+	size_t width = message_width();
 
 	fflush(stdout); /* keeps the order if stdout and stderr are the same file */
-	buf_puts(&line, "assay: ");
-	format(&line, fmt, ap);
+	buf_puts(&line, PREFIX);
+	format(&text, fmt, ap);
+	if (width >= LEAST_WIDTH)
+		wrap_message(&line, buf_text(&text), sizeof(PREFIX) - 1, width);
+	else
+		buf_puts(&line, buf_text(&text));
 	buf_putc(&line, '\n');
+	buf_done(&text);
 	put(&line, stderr);
 }
 

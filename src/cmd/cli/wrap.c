@@ -33,3 +33,34 @@ void wrap_text(struct buf *b, const char *text, size_t column, size_t indent)
 		first = space = false;
 	}
 }
+
+/* The length of a word; a command in quotes ('assay help') is one word. */
+static size_t word_length(const char *text)
+{
+	size_t quote = text[0] == '(' ? 1 : 0, length = quote;
+
+	if (text[quote] == '\'')
+		for (length++; text[length] && text[length] != '\''; length++)
+			;
+	return length + strcspn(text + length, " ");
+}
+
+void wrap_message(struct buf *b, const char *text, size_t column, size_t width)
+{
+	size_t indent = column;
+
+	while (*text) {
+		size_t spaces = strspn(text, " "), length = word_length(text + spaces);
+
+		if (column > indent && column + spaces + length > width) {
+			buf_putc(b, '\n');
+			buf_pad(b, ' ', indent);
+			column = indent;
+			text += spaces;
+			spaces = 0;
+		}
+		buf_add(b, text, spaces + length);
+		column += spaces + length;
+		text += spaces + length;
+	}
+}
