@@ -154,11 +154,15 @@ static bool field_set(const struct account_field *f, void *object, const char *t
 		*(bool *)p = value != 0;
 		return !negative;
 	case FIELD_I32:
+		if (value > INT32_MAX)
+			return false;
 		*(int32_t *)(void *)p = negative ? -(int32_t)value : (int32_t)value;
-		return value <= INT32_MAX;
+		return true;
 	case FIELD_I64:
+		if (value > INT64_MAX)
+			return false;
 		*(int64_t *)(void *)p = negative ? -(int64_t)value : (int64_t)value;
-		return value <= INT64_MAX;
+		return true;
 	case FIELD_U64:
 		*(uint64_t *)p = value;
 		return !negative;

@@ -339,9 +339,32 @@ static void the_account_keeps_it(void)
 	recording_done(&back);
 }
 
+static bool is_good(const char *line)
+{
+	struct recording r;
+	uint16_t witness;
+	bool good;
+
+	recording_init(&r);
+	good = perf_data_account_decode(line, strlen(line), &r.account, &witness);
+	recording_done(&r);
+	return good;
+}
+
+static void numbers_out_of_range_are_refused(void)
+{
+	CHECK(is_good("exit_status -1\n"));
+	CHECK(!is_good("exit_status -2147483648\n"));
+	CHECK(is_good("calibration low_ppm=-12 high_ppm=9223372036854775807\n"));
+	CHECK(!is_good("calibration low_ppm=-9223372036854775808\n"));
+	CHECK(!is_good("calibration pairs=-1\n"));
+	CHECK(!is_good("calibration pairs\n"));
+}
+
 int main(void)
 {
 	RUN(rates_that_are_no_multiples);
+	RUN(numbers_out_of_range_are_refused);
 	RUN(ticks_that_do_not_come_at_any_rate);
 	RUN(slower_from_the_start);
 	RUN(any_rates);
