@@ -149,6 +149,25 @@ def the_suggested_commands_run(t):
 
 
 @test
+def code_without_a_known_end_is_not_suggested(t):
+    """A stripped program whose hot function comes after the last dynamic symbol."""
+    source = t.write("p.c", """
+        __attribute__((noinline)) static void hot(long turns)
+        { for (long i = 0; i < turns; i++) __asm__ volatile(""); }
+        int main(void) { hot(400000000); }""")
+    run("gcc", "-O1", "-rdynamic", "-s", "-fvisibility=hidden", source, "-o", t.path("p"))
+    t.assay("record", "-q", "-o", t.path("p.data"), "--", t.path("p"))
+    text = t.assay("report", t.path("p.data")).out
+    for step in steps(text):
+        t.lacks(step, "annotate", text)
+    function = next(f["function"] for f in t.report(t.path("p.data"))["functions"] if f["mode"] == "user")
+    t.true(function.startswith(("[after ", "[no symbol")), function)
+    if function.startswith("[after "):
+        t.has(t.assay("annotate", function, "-i", t.path("p.data"), status=1).err,
+              "no symbol follows this code")
+
+
+@test
 def limits_are_named_and_else_none_are_known(t):
     table = Table("prog", 42)
     table.path(0, "main", calls=1, net=600_000)

@@ -387,6 +387,11 @@ static int fill(struct annotate *a, struct view *v, struct candidate *c, struct 
 	struct disassembly d;
 	int r;
 
+	if (symbol->range && !symbol->size)
+		return error_set(err, ENOENT,
+		                 "%s: no symbol follows this code, so its end is unknown; debug "
+		                 "information of the file would name its functions",
+		                 image_path(&v->profile->images, symbol->image));
 	if (!symbol->named || !symbol->size)
 		return error_set(err, ENOENT,
 		                 "%s: has no symbols on this machine, so the start of its "

@@ -295,6 +295,12 @@ static void limits(const struct report_summing *g)
 		              plural(remarks, "remark", "remarks"));
 }
 
+/* The code after the last symbol of a stripped file has no known end. */
+static bool has_code(const struct symbol *function)
+{
+	return function->named && (function->size || !function->range);
+}
+
 /* A function of a file that can be disassembled. */
 static const struct summary_reason *in_a_file(const struct report_summing *g)
 {
@@ -306,7 +312,7 @@ static const struct summary_reason *in_a_file(const struct report_summing *g)
 		                                       : p->frames.items[row->frame].frame.image;
 
 		if (row->share >= NEXT_SHARE && flat_mode(g->reasons, row) == VIEW_USER &&
-		    view_function(g->report->view, row->frame)->named &&
+		    has_code(view_function(g->report->view, row->frame)) &&
 		    *image_path(&p->images, image) == '/')
 			return &g->summary->reasons.items[i];
 	}
