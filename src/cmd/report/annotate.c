@@ -6,6 +6,7 @@
 #include "cmd/load/load.h"
 #include "cmd/cli/medium.h"
 #include "view/annotate/annotate_document.h"
+#include "view/delay/delays.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -36,8 +37,9 @@ static const struct option options[] = {
          .offset = AT(no_source)},
         {OPTION_FLAG, 0, "json", NULL, "as JSON, shares from 0 to 1",
          .details = "Keys: function, image, event, code, start, size, range, samples, "
-                    "inside_instruction, all_samples, and instructions, each with address, "
-                    "boundary, bytes, assembly, samples, share, file, line, source and inlined "
+                    "marked, inside_instruction, all_samples, and instructions, each with "
+                    "address, boundary, bytes, assembly, mark, samples, share, file, line, source "
+                    "and inlined "
                     "(function, call_file and call_line, innermost first).",
          .offset = AT(json)},
         {.kind = OPTION_INCLUDE, .include = medium_option_table, .offset = AT(style)},
@@ -80,6 +82,7 @@ static int annotate(const struct annotate_command_options *o, struct view *v, co
 	struct filter filter = filters_chosen(&o->filters);
 	struct annotate_options ao = {.function = function, .source = !o->no_source};
 	struct selection selection = {0};
+	struct delays *delays;
 	struct annotate *a = NULL;
 	uint8_t event = 0;
 	int r;
@@ -90,10 +93,12 @@ static int annotate(const struct annotate_command_options *o, struct view *v, co
 	r = filter_select(v, &filter, event, &selection, err);
 	if (r)
 		return r;
+	ao.delays = delays = delays_new(v, &selection);
 	r = annotate_new(&a, v, &selection, &ao, err);
 	if (!r)
 		print(o, a);
 	annotate_free(a);
+	delays_free(delays);
 	selection_done(&selection);
 	return r;
 }
@@ -110,6 +115,7 @@ static int run(void *p, int argc, char **argv)
 	if (argc < 1)
 		return command_fail(2, "annotate: which function? See 'assay report' for those "
 		                       "that were hit");
+	o->load.time_axis = true;
 	o->load.arguments = argv + 1;
 	o->load.argument_count = argc - 1;
 	if (load_profile(&profile, &o->load, &err))

@@ -6,6 +6,7 @@
 #include "symbol/demangle/demangle.h"
 #include "view/annotate/disassembly.h"
 #include "view/annotate/source_files.h"
+#include "view/delay/delays.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -325,6 +326,21 @@ static void add_source(struct annotate *a, struct view *v, struct annotate_line 
 		line->source = source_files_line(a->sources, line->file, line->line);
 }
 
+/* Marks the lines whose samples came late, because the timer waited until interrupts were on. */
+static void add_marks(struct annotate *a, const struct disassembly *d, const struct delays *delays)
+{
+	vec_each (line, &a->lines) {
+		if (!delays || !delays->maskable || !line->samples)
+			continue;
+		if (delays_find(delays, a->symbol, line->address))
+			line->mark = ANNOTATE_INTERRUPTS_OFF;
+		else if (delay_after_syscall(d, line->address))
+			line->mark = ANNOTATE_KERNEL_EXIT;
+		if (line->mark)
+			a->marked += line->samples;
+	}
+}
+
 static void add_inside(struct annotate *a, const struct annotate_hit *hit)
 {
 	struct annotate_line *line = vec_add(&a->lines);
@@ -380,7 +396,8 @@ static void mark_hot_lines(struct annotate *a)
 		lines[i].hot = true;
 }
 
-static int fill(struct annotate *a, struct view *v, struct candidate *c, struct error *err)
+static int fill(struct annotate *a, struct view *v, struct candidate *c,
+                const struct delays *delays, struct error *err)
 {
 	const struct symbol *symbol = c->symbol;
 	struct symbol_code code;
@@ -409,6 +426,7 @@ static int fill(struct annotate *a, struct view *v, struct candidate *c, struct 
 	a->samples = c->samples;
 	sum_hits(c);
 	add_lines(a, v, &d, &code, c);
+	add_marks(a, &d, delays);
 	mark_hot_lines(a);
 	disassembly_done(&d);
 	return 0;
@@ -432,7 +450,7 @@ int annotate_new(struct annotate **out, struct view *v, const struct selection *
 	a->base_samples = selection->base_samples;
 	a->sources = options->source ? source_files_new() : NULL;
 	if (c.items.count == 1)
-		r = fill(a, v, &c.items.items[0], err);
+		r = fill(a, v, &c.items.items[0], options->delays, err);
 	else if (c.items.count)
 		r = complain_many(v, &c, &w, err);
 	else

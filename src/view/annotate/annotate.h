@@ -14,10 +14,17 @@
 
 #include "view/filter.h"
 
+/* Marks of lines whose samples are of the time before the instruction. */
+#define ANNOTATE_INTERRUPTS_OFF "interrupts off before"
+#define ANNOTATE_KERNEL_EXIT "return from the kernel before"
+
+struct delays;
+
 struct annotate_options {
 	/* A name, with or without parameters; "IMAGE:NAME"; or the start address, "0x1234". */
 	const char *function;
-	bool source; /* also read the source files */
+	bool source;                 /* also read the source files */
+	const struct delays *delays; /* of the same selection; NULL: not known */
 };
 
 struct annotate_line {
@@ -26,6 +33,7 @@ struct annotate_line {
 	uint32_t size;
 	char *text; /* assembly, with names for branch targets */
 	uint64_t samples;
+	const char *mark;   /* why the samples are not of this instruction; NULL: they are */
 	const char *file;   /* of the source line, NULL: unknown */
 	int line;           /* 0: unknown */
 	const char *source; /* text of that line, NULL: not available */
@@ -42,6 +50,7 @@ struct annotate {
 	const char *event;
 	const char *code_source; /* the file with the code, or "/proc/kcore" */
 	uint64_t samples;        /* of the function */
+	uint64_t marked;         /* part of these, at lines with a mark */
 	uint64_t inside;         /* part of these, at addresses inside an instruction */
 	uint64_t base_samples;   /* of all functions, after the filters */
 	VEC(struct annotate_line) lines;

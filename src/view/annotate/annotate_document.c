@@ -156,9 +156,11 @@ static const char *row_text(const struct annotate *a, const struct annotate_row 
 {
 	const struct annotate_line *line = &a->lines.items[row->number];
 
-	if (row->kind == ROW_INSTRUCTION)
+	if (row->kind == ROW_INSTRUCTION && !line->mark)
 		return line->text;
-	if (row->kind == ROW_INLINES)
+	if (row->kind == ROW_INSTRUCTION)
+		buf_addf(out, "%s  [%s]", line->text, line->mark);
+	else if (row->kind == ROW_INLINES)
 		put_inlines(a, line, out);
 	else if (row->kind == ROW_SOURCE)
 		put_source(line, out);
@@ -176,6 +178,8 @@ enum annotate_cell {
 	CELL_FILE,
 	CELL_LINE,
 	CELL_SOURCE,
+	CELL_PLAIN,
+	CELL_MARK,
 };
 
 /* A function may have a million instructions: no printf for each byte. */
@@ -221,6 +225,10 @@ static struct cell line_cell(const struct row_source *s, const struct column *c,
 		return text_or_none(line->file);
 	case CELL_LINE:
 		return line->line ? cell_int(line->line) : cell_none();
+	case CELL_PLAIN:
+		return cell_text(line->text);
+	case CELL_MARK:
+		return text_or_none(line->mark);
 	default:
 		return text_or_none(line->source);
 	}
@@ -281,7 +289,9 @@ static const struct column columns[] = {
         {"address", "address", "address", &unit_hex, GET(CELL_ADDRESS)},
         {"bytes", "bytes", .unit = &unit_text, .room = BYTES_ROOM, .json = code_json,
          GET(CELL_BYTES)},
-        {"assembly", "assembly", "assembly", &unit_text, GET(CELL_ASSEMBLY)},
+        {"assembly", "assembly", NULL, &unit_text, GET(CELL_ASSEMBLY)},
+        {"plain", NULL, "assembly", &unit_text, GET(CELL_PLAIN)},
+        {"mark", NULL, "mark", &unit_text, GET(CELL_MARK)},
         {"file", NULL, "file", &unit_text, GET(CELL_FILE)},
         {"line", NULL, "line", &unit_number, GET(CELL_LINE)},
         {"source", NULL, "source", &unit_text, .json = source_json, GET(CELL_SOURCE)},
@@ -294,6 +304,19 @@ static void paragraph(struct document *d, const char *label, struct buf *text)
 {
 	document_text(d, label, buf_text(text));
 	buf_done(text);
+}
+
+static void marks(struct document *d, const struct annotate *a)
+{
+	struct buf text = {0};
+
+	if (!a->marked)
+		return;
+	text_counted(&text, a->marked, "sample is", "samples are");
+	buf_puts(&text, " at a line with a mark: the timer waited while interrupts were off. They "
+	                "are of the code that ran before the line, in this function or in its "
+	                "callers.");
+	paragraph(d, NULL, &text);
 }
 
 static void heading(struct document *d, const struct annotate *a)
@@ -312,6 +335,7 @@ static void heading(struct document *d, const struct annotate *a)
 		document_text(d, NULL,
 		              "This file is stripped: this is all code between two dynamic "
 		              "symbols, perhaps several functions.");
+	marks(d, a);
 	if (!a->inside)
 		return;
 	text_counted(&text, a->inside, "sample is", "samples are");
@@ -333,6 +357,7 @@ static void facts(struct document *d, const struct annotate *a)
 	document_int(d, "size", (int64_t)a->symbol->size);
 	document_bool(d, "range", a->symbol->range);
 	document_int(d, "samples", (int64_t)a->samples);
+	document_int(d, "marked", (int64_t)a->marked);
 	document_int(d, "inside_instruction", (int64_t)a->inside);
 	document_int(d, "all_samples", (int64_t)a->base_samples);
 	buf_done(&start);

@@ -308,6 +308,7 @@ static void build(struct report *r)
 	if (wants_tables(o)) {
 		r->timeline = timeline_new(r->view, &r->selection, r->processes, o->process_limit);
 		build_tables(r);
+		r->delays = delays_new(r->view, &r->selection);
 	}
 	helper_thread_join(&grower);
 	if (o->tree && !r->tree)
@@ -361,6 +362,7 @@ void report_free(struct report *r)
 	flat_free(r->reasons);
 	flat_free(r->functions);
 	flat_free(r->kernel);
+	delays_free(r->delays);
 	flat_free(r->rows);
 	view_tree_free(r->tree);
 	neighbour_tables_done(&r->neighbours);

@@ -9,6 +9,7 @@
 #define ASSAY_VIEW_SAMPLES_REPORT_H
 
 #include "view/account/account.h"
+#include "view/delay/delays.h"
 #include "view/filter.h"
 #include "view/samples/flat.h"
 #include "view/samples/processes.h"
@@ -52,6 +53,7 @@ struct report {
 	struct timeline *timeline; /* NULL: the time is not known, or too short */
 	struct flat *reasons;      /* of the summary; NULL: not made yet */
 	struct flat *functions;    /* image, function, mode */
+	struct delays *delays;     /* kernel time with interrupts off; NULL: not requested */
 	struct flat *kernel;       /* all kernel time, interrupts included; NULL: none */
 	VEC(struct report_process) tables;
 	struct flat *rows;      /* by options.keys, or NULL */

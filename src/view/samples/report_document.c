@@ -360,6 +360,28 @@ static void table(struct report_writing *w, enum media media, const char *title,
 		document_table(w->document, media, title, key, flat_rows(f, w->report, w->reader));
 }
 
+/* Readers get no table if all its rows are below the limit. */
+static void delays(struct report_writing *w, enum media media)
+{
+	struct row_set *rows;
+
+	if (!w->report->delays || (!w->report->delays->places.count && media == MEDIA_READERS))
+		return;
+	rows = delay_rows(w->report, w->reader);
+	if (!rows->shown && media == MEDIA_READERS) {
+		row_set_free(rows);
+		return;
+	}
+	document_table(w->document, media,
+	               "Kernel time with interrupts off, by the place that "
+	               "enabled them",
+	               "interrupts_off", rows);
+	if (w->report->delays->by_lateness)
+		document_text(w->document, NULL,
+		              "Found by lateness: the kernel's code cannot be read here, so the "
+		              "names of functions and the late samples decide.");
+}
+
 /* The title of a table of one process. */
 static void name_table(struct report_writing *w, const struct report_process *t, const char *mode)
 {
@@ -425,6 +447,7 @@ static void tables_for_readers(struct report_writing *w)
 	table(w, MEDIA_READERS, "Functions, over all processes", NULL, r->functions);
 	process_tables(w);
 	table(w, MEDIA_READERS, "Kernel, for all processes", NULL, r->kernel);
+	delays(w, MEDIA_READERS);
 }
 
 static void tables_for_programs(struct report_writing *w)
@@ -438,6 +461,7 @@ static void tables_for_programs(struct report_writing *w)
 	table(w, MEDIA_PROGRAMS, NULL, "functions", r->functions);
 	document_parts(w->document, MEDIA_PROGRAMS, "process_functions", process_part, kept);
 	table(w, MEDIA_PROGRAMS, NULL, "kernel_functions", r->kernel);
+	delays(w, MEDIA_PROGRAMS);
 	table(w, MEDIA_PROGRAMS, NULL, "rows", r->rows);
 }
 

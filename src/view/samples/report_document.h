@@ -41,9 +41,10 @@ bool report_document_budget(const struct recording *rec, struct buf *out);
 /* The same of the slowdown by sampling; false: it was not to be measured. */
 bool report_document_calibration(const struct recording *rec, struct buf *out);
 
-/* The rows of a table; `f` must outlive them (flat_rows.c, process_rows.c). */
+/* The rows of a table; `f` must outlive them (flat_rows.c, delay_rows.c, process_rows.c). */
 struct row_set *flat_rows(struct flat *f, const struct report *r,
                           const struct document_reader *reader);
+struct row_set *delay_rows(const struct report *r, const struct document_reader *reader);
 struct row_set *process_rows(const struct report *r, const struct document_reader *reader);
 
 /* Ends the line in w->text. */
