@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The series. watch_find.c tests them. */
+#include "view/watch/watch.h"
+
+#include "base/memory/xalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void watch_init(struct watch *w)
+{
+	*w = (struct watch){.smallest = NAN};
+	intern_init(&w->texts);
+}
+
+void watch_done(struct watch *w)
+{
+	vec_each (s, &w->series) {
+		free(s->samples);
+		free(s->cpu_ns);
+	}
+	vec_done(&w->series);
+	vec_done(&w->changes);
+	id_table_done(&w->index);
+	intern_done(&w->texts);
+	free(w->wall_s);
+	free(w->load);
+}
+
+void watch_points(struct watch *w, uint64_t from_ns, uint64_t step_ns, size_t count)
+{
+	w->from_ns = from_ns;
+	w->step_ns = step_ns;
+	w->points = count;
+	w->wall_s = xcalloc(count + 1, sizeof(*w->wall_s));
+	w->load = xcalloc(count + 1, sizeof(*w->load));
+}
+
+void watch_observed(struct watch *w, size_t point, double wall_s)
+{
+	if (point >= w->points || !(wall_s > 0))
+		return;
+	w->observed += !(w->wall_s[point] > 0);
+	w->wall_s[point] += wall_s;
+}
+
+static bool same_series(const void *ctx, uint32_t id, const void *key)
+{
+	const struct watch_series *a = &((const struct watch *)ctx)->series.items[id], *b = key;
+
+	return a->function == b->function && a->image == b->image && a->mode == b->mode;
+}
+
+uint32_t watch_series(struct watch *w, const char *function, const char *image, const char *mode)
+{
+	struct watch_series s = {.function = intern_add(&w->texts, function),
+	                         .image = intern_add(&w->texts, image),
+	                         .mode = intern_add(&w->texts, mode),
+	                         .p = NAN,
+	                         .q = NAN};
+	uint64_t hash = hash_pair(hash_pair(s.function, s.image), s.mode);
+	uint32_t id = id_table_find(&w->index, hash, same_series, w, &s);
+
+	if (id != ID_NONE)
+		return id;
+	id = (uint32_t)w->series.count;
+	s.samples = xcalloc(w->points + 1, sizeof(*s.samples));
+	s.cpu_ns = xcalloc(w->points + 1, sizeof(*s.cpu_ns));
+	vec_push(&w->series, s);
+	id_table_add(&w->index, hash, id);
+	return id;
+}
+
+void watch_count(struct watch *w, uint32_t series, size_t point, double samples, double cpu_ns)
+{
+	struct watch_series *s = &w->series.items[series];
+
+	if (point >= w->points)
+		return;
+	s->samples[point] += (float)samples;
+	s->cpu_ns[point] += (float)cpu_ns;
+	s->all_samples += samples;
+	s->all_cpu_ns += cpu_ns;
+	w->samples += samples;
+}
+
+uint64_t watch_time_ns(const struct watch *w, size_t point)
+{
+	return w->from_ns + point * w->step_ns;
+}

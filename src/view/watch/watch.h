@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * watch: finds the functions whose cost changed during the time of a store, and when.
+ *
+ * The time is divided into points. A series is the own CPU time of one function at each point,
+ * divided by the observed time of the point and by the load. The load of a point is the time of all
+ * functions with small shares, so that a busier machine changes no function, and one large function
+ * changes no other. adr/0090 explains the test.
+ *
+ *	watch_init(w); watch_points(w, from_ns, step_ns, count);
+ *	watch_observed(w, point, wall_s)
+ *	watch_count(w, watch_series(w, "memcpy", "libc.so.6", "user"), point, samples, cpu_ns)
+ *	watch_find(w, options); read w->changes; watch_done(w)
+ *
+ * Nothing fails, nothing is read or printed. One thread. Uses: base.
+ */
+#ifndef ASSAY_VIEW_WATCH_WATCH_H
+#define ASSAY_VIEW_WATCH_WATCH_H
+
+#include "base/memory/intern.h"
+#include "base/memory/vec.h"
+
+#include <stdbool.h>
+
+struct watch_series {
+	uint32_t function, image, mode; /* ids in texts */
+	float *samples, *cpu_ns;        /* by point */
+	double all_samples, all_cpu_ns;
+	double dispersion, degrees; /* of its samples, against chance alone */
+	double p, q;                /* of its largest change; NAN: not tested */
+	bool pooled;                /* has too few samples; its time is part of [others] */
+};
+
+enum watch_verdict { WATCH_REGRESSION, WATCH_IMPROVEMENT, WATCH_WENT_AWAY, WATCH_MOVED };
+
+struct watch_change {
+	uint32_t series;
+	size_t first, point,
+	        last;         /* the levels before and after are of [first, point), [point, last) */
+	size_t back;          /* WATCH_WENT_AWAY: the point at which the old level returned */
+	uint32_t partner;     /* WATCH_MOVED: series that the time moved from or to */
+	double before, after; /* CPU ns per second of observed time */
+	double ratio, low, high; /* relative to the load; 99 % interval */
+	double p, q;
+	enum watch_verdict verdict;
+};
+
+struct watch_options {
+	double confidence; /* p of a change, at most; 0: 0.001 */
+	double rate;       /* expected part of false ones among the changed functions; 0: 0.05 */
+	double least;      /* changes below this are not listed; 0: 0.1 */
+	bool by_wall;      /* do not divide by the load */
+};
+
+/* The day has this many parts with a level of their own, if there are enough days. */
+#define WATCH_HOURS 24
+#define WATCH_DAYS 3
+/* A series with fewer samples is pooled. */
+#define WATCH_FLOOR 100
+
+struct watch {
+	struct intern texts;
+	VEC(struct watch_series) series;
+	struct id_table index;
+	uint64_t from_ns, step_ns;        /* of point 0; the length of a point */
+	size_t points, observed;          /* observed: points with observed time */
+	double *wall_s, *load;            /* by point */
+	VEC(struct watch_change) changes; /* by time */
+	struct watch_options how;
+	size_t tested, pooled;
+	double samples;
+	double smallest; /* ratio - 1 of a function with 1 % of the time, in the middle of the
+	                  * range, that 80 % of searches find; NAN: none */
+	bool seasonal;   /* levels of the same hours were compared */
+};
+
+void watch_init(struct watch *w);
+void watch_done(struct watch *w);
+void watch_points(struct watch *w, uint64_t from_ns, uint64_t step_ns, size_t count);
+void watch_observed(struct watch *w, size_t point, double wall_s);
+/* The id of the series with these names. */
+uint32_t watch_series(struct watch *w, const char *function, const char *image, const char *mode);
+void watch_count(struct watch *w, uint32_t series, size_t point, double samples, double cpu_ns);
+/* NULL: the default options. Called once. */
+void watch_find(struct watch *w, const struct watch_options *how);
+
+uint64_t watch_time_ns(const struct watch *w, size_t point);
+
+#endif
