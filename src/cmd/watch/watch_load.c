@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/watch/watch_load.h"
+
+#include "base/clock.h"
+#include "base/memory/buf.h"
+#include "cmd/cli/parse_time.h"
+#include "format/file_kind.h"
+#include "sql/sql.h"
+#include "store/store_path.h"
+#include "view/diff/diff_sources.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct watch_window {
+	int64_t id;
+	uint64_t start_ns, end_ns, unobserved_ns;
+};
+
+struct loading {
+	struct watch *w;
+	struct sql *sql;
+	const struct watch_range *range;
+	uint64_t from_ns, until_ns; /* until_ns 0: no end */
+	VEC(struct watch_window) windows;
+	VEC(uint32_t) points; /* by window id - first_id */
+	int64_t first_id;
+	size_t hosts;
+	struct buf text;
+};
+
+static int take_host(void *ctx, uint64_t row, const struct sql_value *v, size_t count,
+                     struct error *err)
+{
+	struct loading *l = ctx;
+
+	if (row)
+		buf_addf(&l->text, "%s%s", l->hosts++ ? ", " : "", v[0].text ? v[0].text : "");
+	return 0;
+}
+
+static int check_hosts(struct loading *l, struct error *err)
+{
+	int ret = sql_run(l->sql, "SELECT name FROM hosts ORDER BY name", take_host, l, err);
+
+	if (!ret && l->hosts > 1 && !l->range->host)
+		ret = error_set(err, EINVAL,
+		                "%s holds the history of several machines; choose one with --host: "
+		                "%s",
+		                l->range->store, buf_text(&l->text));
+	buf_clear(&l->text);
+	return ret;
+}
+
+static int take_window(void *ctx, uint64_t row, const struct sql_value *v, size_t count,
+                       struct error *err)
+{
+	struct loading *l = ctx;
+
+	if (row && v[2].integer > v[1].integer)
+		vec_push(&l->windows,
+		         (struct watch_window){v[0].integer, (uint64_t)v[1].integer,
+		                               (uint64_t)v[2].integer, (uint64_t)v[3].integer});
+	return 0;
+}
+
+static void quote(const char *text, struct buf *out)
+{
+	buf_putc(out, '\'');
+	for (; *text; text++)
+		buf_addf(out, *text == '\'' ? "''" : "%c", *text);
+	buf_putc(out, '\'');
+}
+
+/* The condition for windows of the range. */
+static void add_range(struct loading *l, struct buf *out)
+{
+	buf_addf(out, " w.level >= 0 AND w.end_ns > %" PRIu64, l->from_ns);
+	if (l->until_ns)
+		buf_addf(out, " AND w.start_ns < %" PRIu64, l->until_ns);
+	if (l->range->host) {
+		buf_puts(out,
+		         " AND w.session IN (SELECT s.id FROM sessions s JOIN hosts h ON h.id ="
+		         " s.host WHERE h.name = ");
+		quote(l->range->host, out);
+		buf_putc(out, ')');
+	}
+}
+
+static int read_windows(struct loading *l, struct error *err)
+{
+	int ret;
+
+	buf_puts(&l->text,
+	         "SELECT w.id, w.start_ns, w.end_ns, w.unobserved_ns FROM windows w WHERE");
+	add_range(l, &l->text);
+	buf_puts(&l->text, " ORDER BY w.id");
+	ret = sql_run(l->sql, buf_text(&l->text), take_window, l, err);
+	buf_clear(&l->text);
+	if (!ret && !l->windows.count)
+		ret = error_set(err, ENODATA, "%s has no windows of the requested time%s",
+		                l->range->store, l->range->host ? " and machine" : "");
+	return ret;
+}
+
+/* Points begin at multiples of their length. */
+static void place_windows(struct loading *l)
+{
+	uint64_t first_ns = UINT64_MAX, last_ns = 0, step_ns = 1000000;
+	const struct watch_window *last;
+
+	vec_each (o, &l->windows) {
+		first_ns = o->start_ns < first_ns ? o->start_ns : first_ns;
+		last_ns = o->end_ns > last_ns ? o->end_ns : last_ns;
+		step_ns = o->end_ns - o->start_ns > step_ns ? o->end_ns - o->start_ns : step_ns;
+	}
+	if ((last_ns - first_ns) / step_ns >= WATCH_POINTS)
+		step_ns = (last_ns - first_ns) / WATCH_POINTS + 1;
+	watch_points(l->w, first_ns, step_ns, (size_t)((last_ns - first_ns - 1) / step_ns + 1));
+	l->first_id = l->windows.items[0].id;
+	last = &l->windows.items[l->windows.count - 1];
+	if ((uint64_t)(last->id - l->first_id) > 100000000)
+		return; /* no store has so many windows */
+	while (l->points.count <= (size_t)(last->id - l->first_id))
+		vec_push(&l->points, UINT32_MAX);
+	vec_each (o, &l->windows) {
+		size_t point = (size_t)((o->start_ns - first_ns) / step_ns);
+		uint64_t length_ns = o->end_ns - o->start_ns;
+
+		l->points.items[o->id - l->first_id] = (uint32_t)point;
+		if (o->unobserved_ns < length_ns)
+			watch_observed(l->w, point, (double)(length_ns - o->unobserved_ns) / 1e9);
+	}
+}
+
+static int take_samples(void *ctx, uint64_t row, const struct sql_value *v, size_t count,
+                        struct error *err)
+{
+	struct loading *l = ctx;
+	uint64_t at = row ? (uint64_t)(v[0].integer - l->first_id) : 0;
+	const char *function = row && v[1].text ? v[1].text : DIFF_NO_SYMBOL;
+	const char *image = row && v[2].text ? v[2].text : "";
+	double weight;
+	uint32_t series;
+
+	if (!row || at >= l->points.count || l->points.items[at] == UINT32_MAX)
+		return 0;
+	buf_clear(&l->text);
+	diff_image_text(image, &l->text);
+	series = watch_series(l->w, function, buf_text(&l->text), v[3].text ? v[3].text : "");
+	weight = (double)v[5].integer;
+	watch_count(l->w, series, l->points.items[at], (double)v[4].integer,
+	            weight > 0 ? weight : (double)v[4].integer);
+	return 0;
+}
+
+/* The samples are added up by stack before names are looked up. */
+static int read_samples(struct loading *l, struct error *err)
+{
+	struct buf q = {0};
+	int ret;
+
+	buf_puts(&q, "WITH own AS (SELECT s.stack AS stack, s.window AS window, s.mode AS mode,"
+	             " sum(s.samples) AS samples, sum(s.weight) AS weight FROM samples s"
+	             " WHERE s.window IN (SELECT w.id FROM windows w WHERE");
+	add_range(l, &q);
+	buf_puts(&q, ") AND s.mode <> 'idle' AND s.event IN (SELECT event FROM sessions)"
+	             " GROUP BY s.window, s.stack, s.mode), "
+	             "placed AS (SELECT own.window AS window, f.function AS function,"
+	             " CASE WHEN f.function IS NULL THEN f.image END AS image, own.mode AS mode,"
+	             " sum(own.samples) AS samples, sum(own.weight) AS weight FROM own"
+	             " LEFT JOIN stacks t ON t.id = own.stack LEFT JOIN frames f ON f.id = t.frame"
+	             " GROUP BY 1, 2, 3, 4) "
+	             "SELECT placed.window, n.name, i.name, placed.mode, placed.samples,"
+	             " placed.weight FROM placed LEFT JOIN functions n ON n.id = placed.function"
+	             " LEFT JOIN images i ON i.id = coalesce(n.image, placed.image)");
+	ret = sql_run(l->sql, buf_text(&q), take_samples, l, err);
+	buf_done(&q);
+	return ret;
+}
+
+static int parse_range(struct loading *l, struct error *err)
+{
+	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	int ret = 0;
+
+	if (l->range->from)
+		ret = when_parse("--from", l->range->from, now_ns, &l->from_ns, err);
+	if (!ret && l->range->until)
+		ret = when_parse("--until", l->range->until, now_ns, &l->until_ns, err);
+	if (!ret && l->range->until && l->until_ns <= l->from_ns)
+		ret = error_set(err, EINVAL, "--until %s is not after --from %s", l->range->until,
+		                l->range->from ? l->range->from : "the beginning of time");
+	return ret;
+}
+
+int watch_load(struct watch *w, const struct watch_range *range, struct error *err)
+{
+	struct loading l = {.w = w, .range = range};
+	char *path = store_path_to_read(range->store);
+	int ret = parse_range(&l, err), code = 0;
+
+	if (!ret && (file_kind_of(path, &code) != FILE_STORE))
+		ret = code ? error_set(err, -code, "%s: %s", range->store, strerror(-code))
+		           : error_set(err, EINVAL,
+		                       "%s is not a store; 'assay start --store FILE' writes one, "
+		                       "and 'assay diff' compares recordings",
+		                       range->store);
+	if (!ret)
+		ret = sql_open_store(&l.sql, path, err);
+	if (!ret)
+		ret = check_hosts(&l, err);
+	if (!ret)
+		ret = read_windows(&l, err);
+	if (!ret) {
+		place_windows(&l);
+		ret = read_samples(&l, err);
+	}
+	sql_close(l.sql);
+	vec_done(&l.windows);
+	vec_done(&l.points);
+	buf_done(&l.text);
+	free(path);
+	return ret;
+}

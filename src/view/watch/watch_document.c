@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/watch/watch_document.h"
+
+#include "base/text/figure.h"
+#include "view/diff/diff_document.h"
+
+#include <math.h>
+
+enum figure { WHEN, BACK, BEFORE, AFTER, CHANGE, LOW, HIGH, RATE };
+
+static const struct watch *watch_of(const struct row_source *s)
+{
+	return s->model;
+}
+
+static struct cell finite_cell(double value)
+{
+	return isfinite(value) ? cell_real(value) : cell_none();
+}
+
+static struct cell time_cell(const struct watch *w, size_t point)
+{
+	return cell_int((int64_t)watch_time_ns(w, point));
+}
+
+static struct cell figure_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                               struct buf *text)
+{
+	const struct watch *w = watch_of(s);
+	const struct watch_change *change = &w->changes.items[row];
+
+	switch ((enum figure)c->argument) {
+	case WHEN:
+		return time_cell(w, change->point);
+	case BACK:
+		return change->verdict == WATCH_WENT_AWAY ? time_cell(w, change->back)
+		                                          : cell_none();
+	case BEFORE:
+		return finite_cell(change->before);
+	case AFTER:
+		return finite_cell(change->after);
+	case CHANGE:
+		return finite_cell(change->ratio - 1);
+	case LOW:
+		return finite_cell(change->low - 1);
+	case HIGH:
+		return finite_cell(change->high - 1);
+	case RATE:
+		return finite_cell(change->q);
+	}
+	return cell_none();
+}
+
+enum name { FUNCTION, IMAGE, MODE, VERDICT };
+
+static struct cell name_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                             struct buf *text)
+{
+	static const char *const verdicts[] = {[WATCH_REGRESSION] = "regression",
+	                                       [WATCH_IMPROVEMENT] = "improvement",
+	                                       [WATCH_WENT_AWAY] = "went away",
+	                                       [WATCH_MOVED] = "moved"};
+	const struct watch *w = watch_of(s);
+	const struct watch_change *change = &w->changes.items[row];
+	const struct watch_series *series = &w->series.items[change->series];
+
+	if (c->argument == VERDICT)
+		return cell_text(verdicts[change->verdict]);
+	return cell_text(intern_text(&w->texts, c->argument == FUNCTION ? series->function
+	                                        : c->argument == IMAGE  ? series->image
+	                                                                : series->mode));
+}
+
+static void put_ratio(const struct unit *unit, struct cell cell, struct buf *out)
+{
+	diff_ratio_text(1 + cell_number(cell), out);
+}
+
+static void put_rate(const struct unit *unit, struct cell cell, struct buf *out)
+{
+	double q = cell_number(cell);
+
+	buf_addf(out, q < 0.0001 ? "<0.0001" : "%.4f", q);
+}
+
+static const struct unit unit_change = {.name = "ratio", .text = put_ratio};
+static const struct unit unit_rate = {.name = "rate", .text = put_rate};
+
+static void add_table(struct document *out, const struct watch *w, size_t lines)
+{
+	static const struct column columns[] = {
+	        {"time", "when", "time_ns", &unit_date, .argument = WHEN, .get = figure_cell},
+	        {"back", NULL, "back_ns", &unit_date, .argument = BACK, .get = figure_cell},
+	        {"before", "before", "before", &unit_fine_time, .argument = BEFORE, .room = 110,
+	         .get = figure_cell},
+	        {"after", "after", "after", &unit_fine_time, .argument = AFTER, .room = 110,
+	         .get = figure_cell},
+	        {"change", "change", "change", &unit_change, .argument = CHANGE,
+	         .get = figure_cell},
+	        {"low", "from", "low", &unit_change, .argument = LOW, .get = figure_cell},
+	        {"high", "to", "high", &unit_change, .argument = HIGH, .get = figure_cell},
+	        {"q", "q", "q", &unit_rate, .argument = RATE, .room = 100, .get = figure_cell},
+	        {"verdict", "verdict", "verdict", &unit_text, .argument = VERDICT,
+	         .get = name_cell},
+	        {"image", "file", "image", &unit_text, .argument = IMAGE, .room = 130,
+	         .get = name_cell},
+	        {"mode", NULL, "mode", &unit_text, .argument = MODE, .get = name_cell},
+	        {"function", "function", "function", &unit_text, .argument = FUNCTION,
+	         .get = name_cell},
+	};
+	struct row_source *s = row_source_new((void *)(uintptr_t)w);
+	struct row_request q = {.lines = lines};
+
+	s->rows = (uint32_t)w->changes.count;
+	s->no_total = s->fixed = s->squeezed = true;
+	row_source_columns(s, columns, sizeof(columns) / sizeof(*columns));
+	document_table(out, w->changes.count ? MEDIA_ALL : MEDIA_PROGRAMS, "Changes", "changes",
+	               row_set_new(s, &q));
+}
+
+static void summary(struct document *out, const struct watch *w)
+{
+	struct buf text = {0};
+
+	text_date(&text, w->from_ns);
+	buf_puts(&text, " to ");
+	text_date(&text, watch_time_ns(w, w->points));
+	document_line(out, "Time", buf_text(&text));
+	buf_clear(&text);
+	text_counted(&text, w->tested, "function was", "functions were");
+	buf_puts(&text, " tested at ");
+	text_counted(&text, w->observed, "point", "points");
+	buf_puts(&text, " of ");
+	text_time(&text, (int64_t)w->step_ns);
+	buf_puts(&text, w->changes.count ? ". " : ", and none shows a change. ");
+	if (!isnan(w->smallest) && w->smallest < 1e3) {
+		buf_puts(&text, "The smallest change that 4 of 5 searches find, in the middle of "
+		                "the time: ");
+		diff_ratio_text(1 + w->smallest, &text);
+		buf_puts(&text, " of a function with 1 % of the time.");
+	}
+	document_text(out, "Summary", buf_text(&text));
+	buf_done(&text);
+}
+
+void watch_document(struct document *out, const struct watch *w, size_t lines)
+{
+	struct section *notes;
+
+	document_string(out, "kind", "watch");
+	document_int(out, "from_ns", (int64_t)w->from_ns);
+	document_int(out, "until_ns", (int64_t)watch_time_ns(w, w->points));
+	document_int(out, "point_ns", (int64_t)w->step_ns);
+	document_int(out, "points", (int64_t)w->observed);
+	document_int(out, "tested", (int64_t)w->tested);
+	document_int(out, "pooled", (int64_t)w->pooled);
+	document_bool(out, "same_hours", w->seasonal);
+	if (isfinite(w->smallest))
+		document_real(out, "smallest_change", w->smallest);
+	else
+		document_null(out, "smallest_change");
+	summary(out, w);
+	add_table(out, w, lines);
+	notes = document_notes(out, MEDIA_READERS, "Notes", NULL);
+	if (!w->seasonal)
+		section_note(notes, "The same hours of several days cannot be compared in under "
+		                    "three days: a change may be the rhythm of the day.");
+	if (w->pooled)
+		section_note(notes,
+		             "Functions with under 100 samples are tested as one, [others].");
+}

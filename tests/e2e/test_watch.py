@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""assay watch: a store in which one function takes three times as long from the middle on."""
+import json
+import random
+
+from harness import *
+from perf_write import PERIOD, PerfData
+
+FUNCTIONS = [f"work{i}" for i in range(30)]
+PROGRAM = "\n".join(
+    f"__attribute__((noinline)) int {f}(int x) {{ return x * {i + 3} + {i}; }}"
+    for i, f in enumerate(FUNCTIONS)) + """
+int main(int argc, char **argv) { return %s; }
+""" % " + ".join(f"{f}(argc)" for f in FUNCTIONS)
+
+
+def store(t):
+    if hasattr(t, "store"):
+        return t.store
+    program, t.store = t.path("prog"), t.path("a.db")
+    t.run("cc", "-O1", "-no-pie", "-fno-ipa-icf", "-o", program, t.write("prog.c", PROGRAM))
+    addresses = {words[2]: int(words[0], 16) + 2
+                 for words in map(str.split, t.run("nm", program).out.splitlines())
+                 if len(words) == 3}
+    file, chance = PerfData("prog", 42, program), random.Random(1)
+    for half in (1, 3):
+        for function in chance.choices(FUNCTIONS, [half] + [1] * 29, k=6000):
+            file.sample([addresses[function], addresses["main"]])
+    seconds = str((file.time - 10 ** 9) / 1e9 / 60)
+    t.run(t.workload("store_recording"), t.write("a.data", file.bytes()), t.store, seconds)
+    return t.store
+
+
+@test
+def the_changed_function_is_found(t):
+    found = json.loads(t.assay("watch", "--json", store(t)).out)
+    t.true(found["points"] > 20, found)
+    [change] = [c for c in found["changes"] if c["verdict"] == "regression"]
+    t.equal(change["function"], "work0")
+    t.true(1 < change["change"] < 4 and change["low"] < change["change"] < change["high"], change)
+    middle = 10 ** 9 + 6000 * PERIOD
+    t.true(abs(change["time_ns"] - middle) < 3 * found["point_ns"], change)
+
+
+@test
+def readers_get_a_table(t):
+    text = t.assay("watch", store(t)).out
+    t.has(text, "regression")
+    t.has(text, "work0")
+
+
+main()
