@@ -49,4 +49,11 @@ def readers_get_a_table(t):
     t.has(text, "work0")
 
 
+@test
+def the_exit_status_follows_the_condition(t):
+    t.assay("watch", "--fail-if", "regression > 20%", store(t), status=1)
+    t.assay("watch", "--fail-if", "work1 > 20%", store(t))
+    t.assay("watch", "--fail-if", "nonsense", store(t), status=2)
+
+
 main()

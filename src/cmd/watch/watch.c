@@ -3,13 +3,17 @@
 #include "cmd/cli/command.h"
 #include "cmd/cli/medium.h"
 #include "cmd/cli/option.h"
+#include "cmd/diff/diff_fail.h"
 #include "cmd/watch/watch_load.h"
 #include "view/watch/watch_document.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct watch_command_options {
 	struct watch_range range;
+	const char *fail_if;
 	double confidence, rate, least;
 	uint64_t lines;
 	bool wall, json;
@@ -33,6 +37,10 @@ static const struct option options[] = {
          .offset = AT(least)},
         {OPTION_FLAG, 0, "wall", NULL, "do not divide by the load of the machine",
          .offset = AT(wall)},
+        {OPTION_STRING, 0, "fail-if", "CONDITION",
+         "exit status 1 if 'regression > 20%' is sure, 3 if it is possible",
+         .details = "regression is any function with this verdict; 'NAME > 5%' is about one.",
+         .offset = AT(fail_if)},
         {OPTION_COUNT, 'n', "lines", "N", "at most N changes", .offset = AT(lines)},
         {OPTION_FLAG, 0, "json", NULL, "as JSON; times in ns, changes as ratio - 1",
          .offset = AT(json)},
@@ -40,11 +48,31 @@ static const struct option options[] = {
         {.kind = OPTION_END},
 };
 
+/* The exit status by the condition. */
+static int conclude(const struct watch *w, const struct diff_condition *c)
+{
+	bool any = !strcmp(c->what, "regression") || !strcmp(c->what, "function");
+	int status = DIFF_PASSED;
+
+	vec_each (change, &w->changes) {
+		const char *name = intern_text(&w->texts, w->series.items[change->series].function);
+
+		if (change->verdict != WATCH_REGRESSION || (!any && strcmp(name, c->what) != 0))
+			continue;
+		if (change->low > 1 + c->beyond)
+			return DIFF_FAILED;
+		if (change->high > 1 + c->beyond)
+			status = DIFF_UNSURE;
+	}
+	return status;
+}
+
 static int run(void *p, int argc, char **argv)
 {
 	struct watch_command_options *o = p;
 	const struct watch_options how = {o->confidence, o->rate / 100, o->least / 100, o->wall};
 	const struct document_reader reader = {.program = o->json};
+	struct diff_condition condition = {0};
 	struct document document;
 	struct error err = {0};
 	struct watch w;
@@ -52,6 +80,8 @@ static int run(void *p, int argc, char **argv)
 
 	if (argc != 1)
 		return command_fail(2, "watch: give one STORE, which 'assay start --store' writes");
+	if (o->fail_if && diff_condition_parse(o->fail_if, &condition, &err))
+		return command_fail(2, "watch: %s", err.text);
 	o->range.store = argv[0];
 	watch_init(&w);
 	if (watch_load(&w, &o->range, &err)) {
@@ -62,7 +92,9 @@ static int run(void *p, int argc, char **argv)
 		watch_document(&document, &w, o->lines);
 		medium_print(&document, &reader, &o->style);
 		document_done(&document);
+		status = o->fail_if ? conclude(&w, &condition) : 0;
 	}
+	free(condition.what);
 	watch_done(&w);
 	return status;
 }
