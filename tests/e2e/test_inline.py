@@ -87,9 +87,13 @@ def nodes(tree, path=()):
 
 
 def inlined_shares(found):
-    """name: share, for the inlined functions that `work` itself calls."""
-    return {path[-1]: node["share"] for path, node in nodes(found["tree"])
-            if node.get("inlined") and path[-2] == "work"}
+    """name: share, for the inlined functions that `work` itself calls. A sample in an interrupt has
+    nodes of its own, under [interrupts]."""
+    shares = {}
+    for path, node in nodes(found["tree"]):
+        if node.get("inlined") and path[-2] == "work":
+            shares[path[-1]] = shares.get(path[-1], 0) + node["share"]
+    return shares
 
 
 @test_of_shares
