@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <fcntl.h>
 
 int run_memory(const char *command, const char *text, char memory[RUN_MEMORY_MAX])
 {
@@ -99,4 +100,25 @@ int run_choose(const char *command, const char *none, int argc, char **argv, voi
 	*count = kept;
 	free(wanted);
 	return status;
+}
+
+int run_output_hide(void)
+{
+	int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC), kept;
+
+	fflush(stdout);
+	kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (nothing >= 0 && kept >= 0)
+		dup2(nothing, STDOUT_FILENO);
+	if (nothing >= 0)
+		close(nothing);
+	return kept;
+}
+
+void run_output_show(int kept)
+{
+	if (kept < 0)
+		return;
+	dup2(kept, STDOUT_FILENO);
+	close(kept);
 }

@@ -25,6 +25,11 @@ int run_exit_status(int status, int signal);
 /* Reports a command that cannot run, as a shell does; hints at a subcommand of that name. */
 int run_cannot(const struct command *command, const char *name, const struct error *err);
 
+/* Replaces standard output by /dev/null, for commands whose output is discarded. The result is for
+ * run_output_show(). */
+int run_output_hide(void);
+void run_output_show(int kept);
+
 /* If the reader of standard output has closed it, ends this process by SIGPIPE. */
 void run_end_unread(void);
 

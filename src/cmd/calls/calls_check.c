@@ -4,43 +4,15 @@
 #include "base/memory/buf.h"
 #include "base/statistics/samples.h"
 #include "base/text/figure.h"
+#include "cmd/calls/counted_run.h"
 #include "cmd/cli/command.h"
 #include "cmd/cli/print.h"
 #include "cmd/run_command.h"
-#include "launch/calls/calls_tables.h"
 #include "launch/source.h"
 #include "view/calls/call_check.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #define RUNS 5
 #define CONFIDENCE 0.95
-
-/* Standard output, while it is replaced by /dev/null; -1: it is not. */
-static int hide_output(void)
-{
-	int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC), kept;
-
-	fflush(stdout);
-	kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	if (nothing >= 0 && kept >= 0)
-		dup2(nothing, STDOUT_FILENO);
-	if (nothing >= 0)
-		close(nothing);
-	return kept;
-}
-
-static void show_output(int kept)
-{
-	if (kept < 0)
-		return;
-	dup2(kept, STDOUT_FILENO);
-	close(kept);
-}
 
 /* 0, or an exit status after a message. */
 static int check_end(const struct command_run_result *r, const char *program)
@@ -72,47 +44,24 @@ static int run_alone(char **command, double *cpu_ns)
 	return status;
 }
 
-static int sum_nets(const char *directory, double *net_ns, struct error *err)
+/* The sum of the nets of a counted run, and its CPU time. */
+static int run_counted(const struct calls_run_options *options, double *net_ns, double *cpu_ns)
 {
 	struct call_paths *paths = call_paths_new();
-	call_table_list list = {0};
-	calls_notes notes = {0};
-	int ret = calls_tables_of(&list, directory, err);
-
-	if (!ret)
-		ret = calls_tables_read(paths, &list, &notes, err);
-	*net_ns = 0;
-	if (!ret) {
-		call_paths_close(paths);
-		vec_each (p, &paths->processes)
-			*net_ns += call_check_net_ns(p);
-	}
-	calls_session_end(directory, &list);
-	calls_notes_done(&notes);
-	call_table_list_done(&list);
-	call_paths_free(paths);
-	return ret;
-}
-
-/* The sum of the nets of a counted run, and its CPU time. */
-static int run_counted(const struct calls_run_options *counted, double *net_ns, double *cpu_ns)
-{
-	struct calls_run_options options = *counted;
 	struct command_run_result result;
 	struct error err = {0};
-	char *directory = NULL;
-	int status = calls_session_begin(&directory, &err);
+	int status = counted_run(options, paths, &result, &err);
 
-	options.directory = directory;
-	if (!status)
-		status = calls_run(&options, &result, &err);
 	if (status)
 		status = command_fail(1, "calls: --check: %s", err.text);
-	else if (!(status = check_end(&result, options.command[0])) &&
-	         sum_nets(directory, net_ns, &err))
-		status = command_fail(1, "calls: --check: %s", err.text);
+	else
+		status = check_end(&result, options->command[0]);
+	call_paths_close(paths);
+	*net_ns = 0;
+	vec_each (p, &paths->processes)
+		*net_ns += call_check_net_ns(p);
 	*cpu_ns = (double)(result.usage.user_ns + result.usage.system_ns);
-	free(directory);
+	call_paths_free(paths);
 	return status;
 }
 
@@ -146,7 +95,7 @@ int calls_check(const struct calls_run_options *counted, const char *native)
 {
 	double nets[RUNS], with[RUNS], alone[RUNS];
 	char *program = counted->command[0];
-	int kept = hide_output(), status = 0;
+	int kept = run_output_hide(), status = 0;
 
 	for (int i = 0; i < RUNS && !status; i++) {
 		/* Each order is used in turn, so that slow changes of the machine cancel. */
@@ -162,6 +111,6 @@ int calls_check(const struct calls_run_options *counted, const char *native)
 		if (!first && !status)
 			status = run_counted(counted, &nets[i], &with[i]);
 	}
-	show_output(kept);
+	run_output_show(kept);
 	return status ? status : tell(nets, with, alone, native != NULL);
 }

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/reconcile/reconcile.h"
+
+#include "base/memory/xalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double larger(const struct reconcile_line *line)
+{
+	return fmax(line->sides[RECONCILE_SAMPLED].mean_ns, line->sides[RECONCILE_COUNTED].mean_ns);
+}
+
+static struct reconcile_line line_of(const struct reconcile_runs *t, const uint32_t *rows,
+                                     size_t count)
+{
+	struct reconcile_line line = {.row = rows[0]};
+	const struct reconcile_estimate *s = &line.sides[RECONCILE_SAMPLED];
+	const struct reconcile_estimate *c = &line.sides[RECONCILE_COUNTED];
+
+	for (int side = 0; side < RECONCILE_SIDES; side++)
+		line.sides[side] =
+		        reconcile_estimate_rows(t, (enum reconcile_side)side, rows, count);
+	line.difference_ns = s->mean_ns - c->mean_ns;
+	line.half_ns = hypot(s->half_ns, c->half_ns);
+	return line;
+}
+
+/* Counting the kernel's calls says nothing of the time in programs. */
+static bool is_compared(const struct reconcile_runs *t, uint32_t row, uint32_t process)
+{
+	return t->rows.items[row].process == process &&
+	       !(t->kernel && reconcile_is_outside(t, row));
+}
+
+/* --- processes --- */
+
+static void add_accounts(const struct reconcile_runs *t, struct reconcile_process *p)
+{
+	double runs = (double)t->count[RECONCILE_COUNTED];
+	size_t found = 0;
+
+	vec_each (run, &t->runs)
+		vec_each (account, &run->accounts) {
+			if (account->process != p->process)
+				continue;
+			found++;
+			p->own_ns += account->own_ns / runs;
+			p->clock_ns += account->clock_ns / runs;
+			p->residual_ns += account->residual_ns / runs;
+			p->unseparated |= account->unseparated;
+			p->running |= account->running;
+		}
+	if (!found)
+		p->own_ns = p->clock_ns = p->residual_ns = NAN;
+}
+
+static void add_process(struct reconcile *r, uint32_t process)
+{
+	const struct reconcile_runs *t = r->runs;
+	struct reconcile_process p = {.process = process};
+	VEC(uint32_t) rows = {0};
+
+	for (uint32_t row = 1; row < t->rows.count; row++)
+		if (is_compared(t, row, process))
+			vec_push(&rows, row);
+	if (!rows.count)
+		return;
+	p.line = line_of(t, rows.items, rows.count);
+	p.cut_ns = p.line.sides[RECONCILE_SAMPLED].cut_ns;
+	p.only_sampled = !(p.line.sides[RECONCILE_COUNTED].mean_ns > 0) &&
+	                 !(p.line.sides[RECONCILE_COUNTED].count > 0);
+	p.only_counted = !(p.line.sides[RECONCILE_SAMPLED].mean_ns > 0);
+	add_accounts(t, &p);
+	vec_push(&r->processes, p);
+	vec_done(&rows);
+}
+
+static int compare_processes(const void *a, const void *b)
+{
+	const struct reconcile_process *x = a, *y = b;
+	double dx = larger(&x->line), dy = larger(&y->line);
+
+	return dx < dy ? 1 : dx > dy ? -1 : 0;
+}
+
+static void find_processes(struct reconcile *r)
+{
+	const struct reconcile_runs *t = r->runs;
+	bool *seen = xcalloc(t->texts.texts.count + 1, sizeof(*seen));
+
+	for (uint32_t row = 1; row < t->rows.count; row++) {
+		uint32_t process = t->rows.items[row].process;
+
+		if (!seen[process])
+			add_process(r, process);
+		seen[process] = true;
+	}
+	free(seen);
+	if (r->processes.count)
+		qsort(r->processes.items, r->processes.count, sizeof(*r->processes.items),
+		      compare_processes);
+}
+
+/* --- functions --- */
+
+/* The time of functions that the sampled program does not have is in their callers. */
+static double *absorbed_of(const struct reconcile_runs *t)
+{
+	double *absorbed = xcalloc(t->rows.count + 1, sizeof(*absorbed));
+
+	for (uint32_t id = 1; id < t->paths.count; id++) {
+		uint32_t at = id;
+
+		while (at &&
+		       !t->functions.items[t->rows.items[t->paths.items[at].row].function].sampled)
+			at = t->paths.items[at].parent;
+		if (at && at != id)
+			absorbed[t->paths.items[at].row] +=
+			        t->paths.items[id].cpu_ns / (double)t->count[RECONCILE_COUNTED];
+	}
+	return absorbed;
+}
+
+static void add_line(struct reconcile *r, struct reconcile_process *p, uint32_t row,
+                     double absorbed)
+{
+	struct reconcile_line line = line_of(r->runs, &row, 1);
+
+	line.share = larger(&p->line) > 0 ? larger(&line) / larger(&p->line) : 0;
+	line.absorbed_ns = absorbed;
+	if (reconcile_is_outside(r->runs, row))
+		p->outside_ns = line.difference_ns;
+	if (line.share < r->limit) {
+		r->below += larger(&line) > 0;
+		return;
+	}
+	reconcile_judge(r, p, &line);
+	r->verdicts[line.verdict]++;
+	r->reasons[line.reason]++;
+	vec_push(&r->lines, line);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct reconcile_line *x = a, *y = b;
+
+	return x->share < y->share   ? 1
+	       : x->share > y->share ? -1
+	                             : (x->row > y->row) - (x->row < y->row);
+}
+
+/* Processes that only one method saw are in the table of processes alone. */
+static void find_lines(struct reconcile *r, struct reconcile_process *p, const double *absorbed)
+{
+	size_t first = r->lines.count;
+
+	if (p->only_sampled || p->only_counted)
+		return;
+	for (uint32_t row = 1; row < r->runs->rows.count; row++)
+		if (is_compared(r->runs, row, p->process))
+			add_line(r, p, row, absorbed[row]);
+	if (r->lines.count > first)
+		qsort(r->lines.items + first, r->lines.count - first, sizeof(*r->lines.items),
+		      compare_lines);
+}
+
+struct reconcile *reconcile_new(const struct reconcile_runs *runs, double limit)
+{
+	struct reconcile *r = xcalloc(1, sizeof(*r));
+	double *absorbed = absorbed_of(runs);
+
+	r->runs = runs;
+	r->limit = limit;
+	vec_each (run, &runs->runs)
+		r->chains |= run->side == RECONCILE_SAMPLED && run->chains;
+	find_processes(r);
+	vec_each (process, &r->processes) {
+		find_lines(r, process, absorbed);
+		reconcile_judge(r, process, &process->line);
+	}
+	free(absorbed);
+	return r;
+}
+
+void reconcile_free(struct reconcile *r)
+{
+	if (!r)
+		return;
+	vec_done(&r->processes);
+	vec_done(&r->lines);
+	free(r);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * reconcile: compares what sampling and counting say about the CPU time of each function.
+ *
+ * Both methods measure the same quantity in different runs: the CPU time of a function in a run of
+ * the program. Each figure has an interval: the scatter between runs if there are three or more,
+ * else the scatter of samples within a run; and for counted times also the error of the
+ * compensation, which all runs have in common. Two figures agree if their difference lies within
+ * its interval or is below 2 %, and the interval is narrow enough to show a difference of a
+ * quarter. A difference gets the first reason that can explain its size and its sign
+ * (reconcile_reason.c); without one it is a difference with an unknown reason.
+ *
+ * reconcile_new() / reconcile_free(); the runs must outlive it. Times are ns per run. Nothing
+ * fails. One thread. Uses: base, view.
+ */
+#ifndef ASSAY_VIEW_RECONCILE_RECONCILE_H
+#define ASSAY_VIEW_RECONCILE_RECONCILE_H
+
+#include "view/reconcile/reconcile_runs.h"
+
+enum reconcile_verdict { RECONCILE_AGREE, RECONCILE_DIFFER, RECONCILE_CANNOT_TELL };
+#define RECONCILE_VERDICTS 3
+
+enum reconcile_reason {
+	REASON_NONE,
+	/* why the figures do not show it */
+	REASON_FEW_SAMPLES,
+	REASON_SHORT_CALLS,
+	/* why the runs, or the methods, differ */
+	REASON_SCATTER,
+	REASON_WAITING,
+	REASON_WORK,
+	REASON_NO_CHAINS,
+	REASON_CUT_STACKS,
+	REASON_INLINED,
+	REASON_INLINES,
+	REASON_START,
+	REASON_IDLE_HOOKS,
+	REASON_CHANGED_CODE,
+	REASON_SWITCHES,
+	REASON_COST,
+	REASON_DELAY,
+	REASON_IN_STEP,
+	REASON_WHOLE,
+	REASON_UNKNOWN,
+};
+#define RECONCILE_REASONS 19
+
+/* The mean over the runs of a side. */
+struct reconcile_estimate {
+	double mean_ns, half_ns;  /* half of the 95 % interval */
+	double scatter_ns;        /* part of half_ns: between runs */
+	double within_ns;         /* expected part, by the scatter within runs */
+	double system_ns;         /* part of half_ns: common to all runs */
+	double least_ns, most_ns; /* of a run */
+	double count;             /* samples, calls */
+	double least_count, most_count;
+	double cost_ns, folded_ns, cut_ns, delayed_ns, blocked_ns, switches;
+};
+
+struct reconcile_line {
+	uint32_t row; /* of a process: one of its rows */
+	struct reconcile_estimate sides[RECONCILE_SIDES];
+	double share;                  /* of the process's CPU time: the larger of the two */
+	double difference_ns, half_ns; /* sampled - counted */
+	double absorbed_ns;            /* counted time of callees that were inlined into it */
+	enum reconcile_verdict verdict;
+	enum reconcile_reason reason;
+};
+
+struct reconcile_process {
+	uint32_t process; /* text */
+	struct reconcile_line line;
+	double own_ns, clock_ns, residual_ns; /* of counted runs, means; NAN: unknown */
+	double cut_ns;
+	double outside_ns; /* difference of the time in which no function with hooks is open */
+	bool unseparated, running, only_sampled, only_counted;
+};
+
+struct reconcile {
+	const struct reconcile_runs *runs;
+	VEC(struct reconcile_process) processes; /* largest first */
+	VEC(struct reconcile_line) lines;        /* by process, then by time, largest first */
+	double limit;                            /* lines have at least this share */
+	size_t below;                            /* functions below it */
+	size_t verdicts[RECONCILE_VERDICTS], reasons[RECONCILE_REASONS];
+	bool chains;
+};
+
+/* `limit`: the least share of a function in its process, 0 to 1. */
+struct reconcile *reconcile_new(const struct reconcile_runs *runs, double limit);
+void reconcile_free(struct reconcile *r);
+
+/* Parts of this folder. */
+/* reconcile_estimate.c: the rows of [first, first + count) as one. */
+struct reconcile_estimate reconcile_estimate_rows(const struct reconcile_runs *t,
+                                                  enum reconcile_side side, const uint32_t *rows,
+                                                  size_t count);
+/* reconcile_reason.c: sets verdict and reason of a line whose figures are known. */
+void reconcile_judge(const struct reconcile *r, const struct reconcile_process *p,
+                     struct reconcile_line *line);
+
+/* reconcile_text.c */
+const char *reconcile_verdict_word(enum reconcile_verdict verdict); /* "cannot tell" */
+const char *reconcile_reason_word(enum reconcile_reason reason);    /* "short calls" */
+const char *reconcile_reason_key(enum reconcile_reason reason);     /* "short_calls" */
+/* A sentence for all rows with this reason. */
+const char *reconcile_reason_text(const struct reconcile *r, enum reconcile_reason reason);
+
+#endif

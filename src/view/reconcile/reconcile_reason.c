@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/reconcile/reconcile.h"
+
+#include <math.h>
+
+/* Smaller differences are no differences. */
+#define LEAST 0.02
+/* A wider interval does not show whether the figures agree: parts of the figure, of the process. */
+#define WIDEST 0.25
+#define WIDEST_WHOLE 0.005
+/* Counts that differ by more show different work. */
+#define SAME_COUNT 0.02
+/* A cause explains a difference if it is this part of it. */
+#define MOST 0.5
+/* At most, in ns a call: hooks that do nothing, with the code that calls them. */
+#define IDLE_HOOK_NS 5.0
+#define IDLE_HOOK_TIMES 3.0
+/* At most, in ns a switch: code of the scheduler in which samples are held off. */
+#define SWITCH_NS 30000.0
+
+struct judged {
+	const struct reconcile *r;
+	const struct reconcile_process *process;
+	const struct reconcile_line *line;
+	const struct reconcile_estimate *sampled, *counted;
+	const struct reconcile_function *function; /* NULL: the line is of the process */
+	bool outside;
+	double excess_ns; /* part of the difference beyond its interval */
+};
+
+static bool more_sampled(const struct judged *j)
+{
+	return j->line->difference_ns > 0;
+}
+
+static bool by_waiting(const struct judged *j)
+{
+	return !more_sampled(j) && j->process->unseparated;
+}
+
+static bool by_work(const struct judged *j)
+{
+	const struct reconcile_estimate *c = j->counted;
+
+	return j->process->running ||
+	       (!j->outside && c->most_count - c->least_count > SAME_COUNT * c->most_count);
+}
+
+static bool by_no_chains(const struct judged *j)
+{
+	return !j->r->chains && more_sampled(j) == j->outside;
+}
+
+static bool by_cut_stacks(const struct judged *j)
+{
+	return more_sampled(j) == j->outside && j->process->cut_ns > MOST * j->excess_ns;
+}
+
+static bool by_inlined(const struct judged *j)
+{
+	return j->function && !j->outside && !j->function->sampled && !more_sampled(j);
+}
+
+static bool by_inlines(const struct judged *j)
+{
+	return more_sampled(j) && j->line->absorbed_ns > MOST * j->excess_ns;
+}
+
+/* Counting begins with the first function with hooks, and ends with the last. */
+static bool by_start(const struct judged *j)
+{
+	if (j->function)
+		return j->outside;
+	return more_sampled(j) && j->process->outside_ns > MOST * j->excess_ns;
+}
+
+static bool by_idle_hooks(const struct judged *j)
+{
+	double most = fmax(IDLE_HOOK_NS * j->counted->count, IDLE_HOOK_TIMES * j->sampled->cost_ns);
+
+	return more_sampled(j) && j->r->runs->idle_hooks && j->excess_ns <= most;
+}
+
+static bool by_changed_code(const struct judged *j)
+{
+	return !more_sampled(j) && j->r->runs->native &&
+	       j->excess_ns <= IDLE_HOOK_NS * j->counted->count;
+}
+
+static bool by_switches(const struct judged *j)
+{
+	return !more_sampled(j) && j->excess_ns <= SWITCH_NS * j->counted->switches;
+}
+
+static bool by_cost(const struct judged *j)
+{
+	return j->excess_ns <= j->counted->cost_ns;
+}
+
+static bool by_delay(const struct judged *j)
+{
+	return more_sampled(j) && j->sampled->delayed_ns > MOST * j->excess_ns;
+}
+
+static bool by_step(const struct judged *j)
+{
+	return j->function && j->function->in_step;
+}
+
+/* All functions of the process took longer in the runs of one side. */
+static bool by_whole(const struct judged *j)
+{
+	const struct reconcile_line *whole = &j->process->line;
+	double sampled = whole->sides[RECONCILE_SAMPLED].mean_ns;
+	double counted = whole->sides[RECONCILE_COUNTED].mean_ns, ratio;
+
+	if (!(counted > 0) || !j->function || fabs(sampled / counted - 1) < LEAST)
+		return false;
+	ratio = sampled / counted;
+	return fabs(j->sampled->mean_ns - ratio * j->counted->mean_ns) <=
+	       fmax(j->line->half_ns, LEAST * j->sampled->mean_ns);
+}
+
+static bool by_scatter(const struct judged *j)
+{
+	return j->sampled->least_ns <= j->counted->most_ns &&
+	       j->counted->least_ns <= j->sampled->most_ns;
+}
+
+/* The first one that explains the difference is its reason. */
+static const struct {
+	enum reconcile_reason reason;
+	bool (*explains)(const struct judged *j);
+} reasons[] = {
+        {REASON_WAITING, by_waiting},
+        {REASON_WORK, by_work},
+        {REASON_NO_CHAINS, by_no_chains},
+        {REASON_CUT_STACKS, by_cut_stacks},
+        {REASON_INLINED, by_inlined},
+        {REASON_INLINES, by_inlines},
+        {REASON_START, by_start},
+        {REASON_DELAY, by_delay},
+        {REASON_IN_STEP, by_step},
+        {REASON_IDLE_HOOKS, by_idle_hooks},
+        {REASON_CHANGED_CODE, by_changed_code},
+        {REASON_SWITCHES, by_switches},
+        {REASON_COST, by_cost},
+        {REASON_SCATTER, by_scatter},
+        {REASON_WHOLE, by_whole},
+};
+
+static enum reconcile_reason reason_of(const struct judged *j)
+{
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+		if (reasons[i].explains(j))
+			return reasons[i].reason;
+	return REASON_UNKNOWN;
+}
+
+/* Why an interval is too wide: the largest of its parts. */
+static enum reconcile_reason width_reason(const struct judged *j)
+{
+	const struct reconcile_estimate *s = j->sampled, *c = j->counted;
+	double scatter = hypot(s->scatter_ns, c->scatter_ns);
+	double within = hypot(s->within_ns, c->within_ns);
+
+	if (c->system_ns > fmax(scatter, within))
+		return REASON_SHORT_CALLS;
+	return scatter > 2 * within ? REASON_SCATTER : REASON_FEW_SAMPLES;
+}
+
+void reconcile_judge(const struct reconcile *r, const struct reconcile_process *p,
+                     struct reconcile_line *line)
+{
+	const struct reconcile_runs *t = r->runs;
+	const struct reconcile_estimate *s = &line->sides[RECONCILE_SAMPLED];
+	const struct reconcile_estimate *c = &line->sides[RECONCILE_COUNTED];
+	const struct reconcile_estimate *whole = p->line.sides;
+	double off = fabs(line->difference_ns), scale = fmax(s->mean_ns, c->mean_ns);
+	struct judged j = {.r = r, .process = p, .line = line, .sampled = s, .counted = c};
+
+	if (line != &p->line) {
+		j.function = &t->functions.items[t->rows.items[line->row].function];
+		j.outside = reconcile_is_outside(t, line->row);
+	}
+	j.excess_ns = fmax(0, off - line->half_ns);
+	if (off > line->half_ns && off > LEAST * scale) {
+		line->verdict = RECONCILE_DIFFER;
+		line->reason = reason_of(&j);
+	} else if (line->half_ns > WIDEST * scale &&
+	           line->half_ns > WIDEST_WHOLE * fmax(whole[RECONCILE_SAMPLED].mean_ns,
+	                                               whole[RECONCILE_COUNTED].mean_ns)) {
+		line->verdict = RECONCILE_CANNOT_TELL;
+		line->reason = width_reason(&j);
+	} else {
+		line->verdict = RECONCILE_AGREE;
+		line->reason = REASON_NONE;
+	}
+}
