@@ -86,6 +86,31 @@ def output_and_failures_of_commands(t):
 
 
 @test
+def mistakes_are_refused_before_anything_runs(t):
+    log = t.path("log")
+
+    def refused(text, *words, status=2):
+        t.has(compare(t, *words, status=status).err, text, f"the message for {words}")
+
+    made = f"sh -c 'echo >> {log}'"
+    for empty in ("", " ", " \t\n "):
+        refused("command B is empty", "--run", "2", made, empty)
+        refused("command A is empty", "--run", "2", empty, made)
+    refused("nosuchcommand cannot be run: there is no such program", "--run", "2", made,
+            "nosuchcommand x", status=1)
+    refused("cannot be run: Permission denied", "--run", "2", made, t.write("x", ""), status=1)
+    refused("1 or more", "--run", "0", made, made)
+    refused("two commands", "--run", "2", made, made, made)
+    t.true(not os.path.exists(log), "a command ran")
+    for words in (["--keep", t.path("kept")], ["--prepare", "true"], ["--warm-up", "0"],
+                  ["--warm-up", "1"], ["--show-output"], ["--ignore-failure"], ["-F", "99"], ["-g"]):
+        refused("needs --run N", *words, "a.data", "b.data")
+    refused("--keep needs --run N", "a.data", "--", "b.data", "--keep", t.path("kept"))
+    t.has(t.assay("record", "--repeat", "0", "--", "true", status=2).err, "1 or more", "no run")
+    compare(t, "--run", "1", "true", "--", "true")
+
+
+@test
 def prepare_runs_before_each_run(t):
     log = t.path("log")
     compare(t, "--run", "2", "--warm-up", "1", "--prepare", f"echo p >> {log}", f"echo a >> {log}",

@@ -43,6 +43,37 @@ void option_table_done(struct option_table *t)
 	vec_done(&t->rows);
 }
 
+/* The part of `values` that an option fills, and its size. */
+static size_t value_size(const struct option *o)
+{
+	switch (o->kind) {
+	case OPTION_FLAG:
+		return sizeof(bool);
+	case OPTION_STRING:
+		return sizeof(const char *);
+	case OPTION_LIST:
+	case OPTION_EACH:
+		return sizeof(struct option_list);
+	case OPTION_COUNT:
+		return sizeof(uint64_t);
+	case OPTION_NUMBER:
+		return sizeof(double);
+	default:
+		return 0;
+	}
+}
+
+bool option_is_given(const struct option *option, const void *values, const void *defaults)
+{
+	static const char zeros[sizeof(struct option_list)];
+	const char *at = (const char *)values + option->offset;
+	const char *before = defaults ? (const char *)defaults + option->offset : zeros;
+
+	if (option->kind == OPTION_NUMBER && !defaults)
+		return *(const double *)(const void *)at >= 0;
+	return memcmp(at, before, value_size(option)) != 0;
+}
+
 bool option_takes_value(const struct option *option)
 {
 	return option->kind != OPTION_FLAG && option->kind != OPTION_GROUP;

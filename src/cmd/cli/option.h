@@ -16,6 +16,9 @@
 
 #include <stdbool.h>
 
+/* The default of a count whose values all have a meaning: it was not given. */
+#define OPTION_NO_COUNT UINT64_MAX
+
 /* A list of options with its includes expanded; offsets are relative to the options struct. */
 struct option_table {
 	VEC(struct option) rows;
@@ -43,6 +46,13 @@ void option_table_done(struct option_table *t);
 int option_parse(const struct command *command, void *options, int argc, char **argv,
                  struct option_result *result, struct error *err);
 void option_result_done(struct option_result *result);
+
+/*
+ * Whether the command line gave the option, as far as its value in the struct `values` shows.
+ * `defaults`: the struct as before parsing; NULL: flags, texts, lists and counts are empty, and
+ * numbers negative or NAN.
+ */
+bool option_is_given(const struct option *option, const void *values, const void *defaults);
 
 bool option_takes_value(const struct option *option);
 bool option_value_is_optional(const struct option *option);

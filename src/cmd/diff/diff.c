@@ -155,15 +155,12 @@ static int choose_sides(struct diff_command_options *o, int argc, char **argv, s
 }
 
 /* Runs the two commands; their recordings are the sides. Returns the exit status. */
-static int run_sides(const struct diff_command_options *o, int argc, char **argv, struct sides *s)
+static int run_sides(const struct diff_command_options *o, char **argv, struct sides *s)
 {
 	struct diff_condition condition = {0};
 	struct error err = {0};
 	int status;
 
-	if (argc != 2)
-		return command_fail(2, "diff: --run needs two commands, each in quotes: assay diff "
-		                       "--run 5 'COMMAND A' 'COMMAND B'");
 	if (o->from || o->until || o->load.time)
 		return command_fail(2, "diff: --from, --until and --time select a part of "
 		                       "recordings, and --run compares whole runs");
@@ -245,14 +242,22 @@ static int find_sides(struct diff_command_options *o, int argc, char **argv, str
                       struct diff_runs *runs)
 {
 	struct error err = {0};
+	bool run = diff_commands_wanted(&o->commands);
+	int status = 0, dashes = 0;
 
-	if (!o->commands.run)
-		return choose_sides(o, argc, argv, s, &err) ? command_fail(2, "diff: %s", err.text)
-		                                            : 0;
-	if (argc == DIFF_SIDES)
-		for (int side = 0; side < DIFF_SIDES; side++)
-			runs->commands[side] = argv[side];
-	return run_sides(o, argc, argv, s);
+	while (run && dashes < argc && strcmp(argv[dashes], "--") != 0)
+		dashes++;
+	if (run && dashes < argc) /* 'A' -- 'B' */
+		memmove(argv + dashes, argv + dashes + 1,
+		        (size_t)(--argc - dashes) * sizeof(*argv));
+	if (!run && choose_sides(o, argc, argv, s, &err))
+		return command_fail(2, "diff: %s", err.text);
+	status = diff_commands_check(&o->commands, argc, argv);
+	if (!run || status)
+		return status;
+	for (int side = 0; side < DIFF_SIDES; side++)
+		runs->commands[side] = argv[side];
+	return run_sides(o, argv, s);
 }
 
 static int compare_sides(const struct diff_command_options *o, const struct sides *s,
@@ -295,7 +300,7 @@ static void defaults(void *p)
 {
 	struct diff_command_options *o = p;
 
-	o->commands.warm_up = 1;
+	diff_commands_defaults(&o->commands);
 }
 
 const struct command cmd_diff = {

@@ -4,6 +4,7 @@
 #include "base/memory/xalloc.h"
 #include "cmd/cli/print.h"
 #include "cmd/session/record_runs.h"
+#include "launch/program_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -71,6 +72,65 @@ static void words_done(struct words *w)
 	free(w->text);
 }
 
+void diff_commands_defaults(struct diff_command_runs_options *o)
+{
+	o->run = o->warm_up = OPTION_NO_COUNT;
+}
+
+/* The options of this table are about commands that diff runs. */
+static int refuse_without_run(const struct diff_command_runs_options *o)
+{
+	struct diff_command_runs_options none = {0};
+	int status = 0;
+
+	diff_commands_defaults(&none);
+	for (const struct option *at = diff_commands_option_table; at->kind != OPTION_END; at++)
+		if (!status && option_is_given(at, o, &none))
+			status = command_fail(2,
+			                      "diff: --%s needs --run N 'COMMAND A' 'COMMAND B', "
+			                      "which recordings do not have",
+			                      at->name);
+	return status;
+}
+
+static const char letters[DIFF_SIDES] = {[DIFF_A] = 'A', [DIFF_B] = 'B'};
+
+/* The command has a word, and the program is there if no shell looks for it. */
+static int check_command(enum diff_side side, const char *command)
+{
+	struct words w;
+	char *program = NULL;
+	int status = 0;
+
+	if (!command[strspn(command, " \t\n")])
+		return command_fail(2, "diff: command %c is empty", letters[side]);
+	words_of(&w, command);
+	program = program_file_find(w.list.items[0]);
+	if (!program || access(program, X_OK))
+		status = command_fail(1, "diff: command %c: %s cannot be run: %s", letters[side],
+		                      w.list.items[0],
+		                      program ? strerror(errno) : "there is no such program");
+	free(program);
+	words_done(&w);
+	return status;
+}
+
+int diff_commands_check(const struct diff_command_runs_options *o, int count, char *const *words)
+{
+	int status = 0;
+
+	if (!diff_commands_wanted(o))
+		return refuse_without_run(o);
+	if (!o->run)
+		return command_fail(2, "diff: --run needs a number of runs of 1 or more");
+	if (count != DIFF_SIDES)
+		return command_fail(2, "diff: --run needs two commands, each in quotes: assay diff "
+		                       "--run 5 'COMMAND A' 'COMMAND B'");
+	for (int side = 0; side < DIFF_SIDES && !status; side++)
+		status = check_command((enum diff_side)side, words[side]);
+	return status;
+}
+
 static int make_directory(struct diff_commands *c, const char *keep)
 {
 	const char *top = getenv("TMPDIR");
@@ -95,8 +155,6 @@ struct series {
 	struct record_options record;
 	bool progress;
 };
-
-static const char letters[DIFF_SIDES] = {[DIFF_A] = 'A', [DIFF_B] = 'B'};
 
 /* The exit status of a failed run after a message; 0: the series goes on. */
 static int check_run(const struct series *s, enum diff_side side, struct record_run_end end,
@@ -165,8 +223,9 @@ static int run_one(struct series *s, enum diff_side side, uint64_t number)
 static int run_all(struct series *s)
 {
 	int status = 0;
+	uint64_t warm_up = s->options->warm_up == OPTION_NO_COUNT ? 1 : s->options->warm_up;
 
-	for (uint64_t i = 0; i < s->options->warm_up && !status; i++)
+	for (uint64_t i = 0; i < warm_up && !status; i++)
 		for (int side = 0; side < DIFF_SIDES && !status; side++)
 			status = run_one(s, (enum diff_side)side, 0);
 	for (uint64_t i = 1; i <= s->options->run && !status && !record_runs_interrupted(); i++) {

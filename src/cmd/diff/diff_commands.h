@@ -10,17 +10,32 @@
 #define ASSAY_CMD_DIFF_DIFF_COMMANDS_H
 
 #include "base/memory/vec.h"
+#include "cmd/cli/option.h"
 #include "cmd/diff/diff_load.h"
 #include "cmd/session/record_options.h"
 
 struct diff_command_runs_options {
-	uint64_t run; /* runs of each command; 0: files are compared */
+	uint64_t run; /* runs of each command; OPTION_NO_COUNT: files are compared */
 	uint64_t warm_up;
 	const char *prepare, *keep, *frequency, *call_graph;
 	bool ignore_failure, show_output;
 };
 
 extern const struct option diff_commands_option_table[];
+
+void diff_commands_defaults(struct diff_command_runs_options *o);
+
+/* --run was given. */
+static inline bool diff_commands_wanted(const struct diff_command_runs_options *o)
+{
+	return o->run != OPTION_NO_COUNT;
+}
+
+/*
+ * Checks the options before anything runs: without --run the others of this table are refused; with
+ * it the words must be two commands. Returns 0, or the exit status after a message.
+ */
+int diff_commands_check(const struct diff_command_runs_options *o, int count, char *const *words);
 
 struct diff_commands {
 	char *directory;

@@ -71,27 +71,6 @@ static const struct {
         {"--instances", LOAD_PPROF, "use --sort instance"},
 };
 
-static bool is_given(const struct option *o, const void *values)
-{
-	const void *at = (const char *)values + o->offset;
-
-	switch (o->kind) {
-	case OPTION_FLAG:
-		return *(const bool *)at;
-	case OPTION_STRING:
-		return *(const char *const *)at != NULL;
-	case OPTION_LIST:
-	case OPTION_EACH:
-		return ((const struct option_list *)at)->count != 0;
-	case OPTION_COUNT:
-		return *(const uint64_t *)at != 0;
-	case OPTION_NUMBER:
-		return *(const double *)at >= 0;
-	default:
-		return false;
-	}
-}
-
 /* The facts that the keys among the words of --sort need. */
 static unsigned sort_needs(const struct report_options *o, size_t i)
 {
@@ -108,7 +87,7 @@ static unsigned needs(const struct option *options, const void *values,
 
 	option_table_init(&table, options);
 	vec_each (o, &table.rows)
-		if (o->needs && is_given(o, values))
+		if (o->needs && option_is_given(o, values, NULL))
 			all |= o->needs;
 	option_table_done(&table);
 	for (size_t i = 0; i < report->sort.count; i++)
@@ -171,7 +150,7 @@ int report_kinds_check(enum load_kind kind, const struct option *options, const 
 		return 0;
 	option_table_init(&table, options);
 	vec_each (o, &table.rows) {
-		if (ret || !(o->needs & missing) || !is_given(o, values))
+		if (ret || !(o->needs & missing) || !option_is_given(o, values, NULL))
 			continue;
 		snprintf(name, sizeof(name), "--%s", o->name);
 		ret = refuse(name, o->needs & missing, kind, err);
@@ -196,7 +175,7 @@ bool report_asks_for_tables(const struct option *options, const void *values)
 
 	option_table_init(&table, options);
 	vec_each (o, &table.rows)
-		asks |= is_given(o, values) && !has_word(others, o->name);
+		asks |= option_is_given(o, values, NULL) && !has_word(others, o->name);
 	option_table_done(&table);
 	return asks;
 }

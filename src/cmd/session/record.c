@@ -7,6 +7,7 @@
 #include "cmd/session/record_runs.h"
 #include "cmd/run_command.h"
 #include "cmd/session/session_command.h"
+#include "cmd/cli/option.h"
 #include "cmd/cli/print.h"
 #include "output/text/table.h"
 #include "launch/command_run.h"
@@ -25,7 +26,7 @@ struct record_command_options {
 	struct record_options record;
 	const char *output;
 	bool quiet, calibrate;
-	uint64_t repeat; /* 0: once, into `output` itself */
+	uint64_t repeat; /* OPTION_NO_COUNT: once, into `output` itself */
 };
 
 #define AT(field) offsetof(struct record_command_options, field)
@@ -58,6 +59,7 @@ static void defaults(void *p)
 
 	record_options_default(&o->record);
 	o->output = "perf.data";
+	o->repeat = OPTION_NO_COUNT;
 }
 
 static void show_progress(void *ctx, const struct session_progress *p)
@@ -237,6 +239,17 @@ static int repeat(const struct record_command_options *o, char **argv)
 	return status ? status : done < o->repeat ? 130 : 0;
 }
 
+static int check_repeat(const struct record_command_options *o, bool command)
+{
+	if (!o->repeat)
+		return command_fail(2, "record: --repeat needs a number of runs of 1 or more");
+	if (o->calibrate)
+		return command_fail(2, "record: --repeat and --calibrate cannot be combined");
+	return command ? 0
+	               : command_fail(2, "record: --repeat needs a command to run: assay record "
+	                                 "--repeat 5 -- COMMAND");
+}
+
 static int run(void *p, int argc, char **argv)
 {
 	const struct record_command_options *o = p;
@@ -259,13 +272,10 @@ static int run(void *p, int argc, char **argv)
 		return command_fail(2, "record: no COMMAND follows '--'");
 	argv += dashes;
 	argc -= dashes;
-	if (o->repeat && (!argc || o->calibrate))
-		return command_fail(
-		        2, o->calibrate ? "record: --repeat and --calibrate cannot be combined"
-		                        : "record: --repeat needs a command to run: assay "
-		                          "record --repeat 5 -- COMMAND");
-	if (o->repeat)
-		return repeat(o, argv);
+	if (o->repeat != OPTION_NO_COUNT) {
+		status = check_repeat(o, argc != 0);
+		return status ? status : repeat(o, argv);
+	}
 	so.command = argc ? argv : NULL;
 	status = record_options_use(&o->record, "record", argc ? argv[0] : NULL, &so, &pids);
 	if (!status)

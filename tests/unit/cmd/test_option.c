@@ -325,6 +325,41 @@ static void help_stops_the_parsing(void)
 	done(&p);
 }
 
+/* Names of the options that the words give, each with a blank. */
+static const char *given_by(const char *words, bool with_defaults)
+{
+	static char text[256];
+	const struct choice before = {.freq = 997, .percent = with_defaults ? 1 : -1};
+	struct parsed p = parse(&permuting, words);
+	struct option_table table;
+
+	if (!with_defaults && !strstr(words, "percent"))
+		p.choice.percent = -1;
+	if (!with_defaults && !strstr(words, "freq"))
+		p.choice.freq = 0;
+	text[0] = '\0';
+	option_table_init(&table, options);
+	vec_each (o, &table.rows)
+		if (option_is_given(o, &p.choice, with_defaults ? &before : NULL))
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s ", o->name);
+	option_table_done(&table);
+	done(&p);
+	return text;
+}
+
+static void given_options_differ_from_their_defaults(void)
+{
+	CHECK_STR(given_by("", true), "");
+	CHECK_STR(given_by("", false), "");
+	CHECK_STR(given_by("-a -s cpu --comm x --limit 3 --output=f", true),
+	          "all output sort comm limit ");
+	CHECK_STR(given_by("-a -s cpu --comm x --limit 3 --output=f", false),
+	          "all output sort comm limit ");
+	CHECK_STR(given_by("--freq 0 --percent-limit 0", true), "freq percent-limit ");
+	CHECK_STR(given_by("--freq 1 --percent-limit 0", false), "freq percent-limit ");
+	CHECK_STR(given_by("--freq 997 --percent-limit 1", true), "");
+}
+
 static void texts_wrap_at_eighty_columns(void)
 {
 	struct buf b = {0};
@@ -356,6 +391,7 @@ int main(void)
 	RUN(a_command_that_stops_early_leaves_the_rest_alone);
 	RUN(mistakes_are_named);
 	RUN(help_stops_the_parsing);
+	RUN(given_options_differ_from_their_defaults);
 	RUN(texts_wrap_at_eighty_columns);
 	return check_end();
 }
