@@ -25,7 +25,8 @@ struct judged {
 	const struct reconcile_estimate *sampled, *counted;
 	const struct reconcile_function *function; /* NULL: the line is of the process */
 	bool outside;
-	double excess_ns; /* part of the difference beyond its interval */
+	double off_ns;    /* the difference, without its sign */
+	double excess_ns; /* the part of it that is beyond its interval */
 };
 
 static bool more_sampled(const struct judged *j)
@@ -53,7 +54,7 @@ static bool by_no_chains(const struct judged *j)
 
 static bool by_cut_stacks(const struct judged *j)
 {
-	return more_sampled(j) == j->outside && j->process->cut_ns > MOST * j->excess_ns;
+	return more_sampled(j) == j->outside && j->process->cut_ns > MOST * j->off_ns;
 }
 
 static bool by_inlined(const struct judged *j)
@@ -63,7 +64,7 @@ static bool by_inlined(const struct judged *j)
 
 static bool by_inlines(const struct judged *j)
 {
-	return more_sampled(j) && j->line->absorbed_ns > MOST * j->excess_ns;
+	return more_sampled(j) && j->line->absorbed_ns > MOST * j->off_ns;
 }
 
 /* Counting begins with the first function with hooks, and ends with the last. */
@@ -71,7 +72,7 @@ static bool by_start(const struct judged *j)
 {
 	if (j->function)
 		return j->outside;
-	return more_sampled(j) && j->process->outside_ns > MOST * j->excess_ns;
+	return more_sampled(j) && j->process->outside_ns > MOST * j->off_ns;
 }
 
 static bool by_idle_hooks(const struct judged *j)
@@ -99,7 +100,7 @@ static bool by_cost(const struct judged *j)
 
 static bool by_delay(const struct judged *j)
 {
-	return more_sampled(j) && j->sampled->delayed_ns > MOST * j->excess_ns;
+	return more_sampled(j) && j->sampled->delayed_ns > MOST * j->off_ns;
 }
 
 static bool by_step(const struct judged *j)
@@ -183,6 +184,7 @@ void reconcile_judge(const struct reconcile *r, const struct reconcile_process *
 		j.function = &t->functions.items[t->rows.items[line->row].function];
 		j.outside = reconcile_is_outside(t, line->row);
 	}
+	j.off_ns = off;
 	j.excess_ns = fmax(0, off - line->half_ns);
 	if (off > line->half_ns && off > LEAST * scale) {
 		line->verdict = RECONCILE_DIFFER;
