@@ -54,12 +54,15 @@ enum recording_fact {
 	HAS_RAW_NAMES = 1 << 19, /* names as the linker knows them */
 };
 
+struct group_rules;
+
 struct report_request {
 	struct filter filter;
 	const char *event;             /* NULL: the main event */
 	enum flat_key keys[FLAT_KEYS]; /* of one table; empty: the standard tables */
 	size_t key_count;
-	const char *const *by; /* columns to sort by, before the columns of the table itself */
+	struct group_rules *rules; /* for FLAT_GROUP; belong to the caller */
+	const char *const *by;     /* columns to sort by, before the columns of the table itself */
 	size_t by_count;
 	const char *callers, *callees; /* the function whose neighbours are shown; NULL: none */
 	double limit;                  /* rows below this share go into the rest; < 0: the default

@@ -68,6 +68,15 @@ def counted_calls_have_groups(t):
 
 
 @test
+def a_command_that_is_counted_has_groups(t):
+    t.run("cc", "-O1", "-finstrument-functions", "-o", t.path("prog"), t.write("prog.c", PROGRAM))
+    out = t.assay("calls", "--sort", "group", "--json", "-o", t.path("c.calls"), "--",
+                  t.path("prog"), status=None).out
+    rows = json.loads(out)["rows"]
+    t.equal([(row["group"], row["calls"]) for row in rows], [("[other]", 4)], "groups")
+
+
+@test
 def errors_name_the_file_and_the_line(t):
     data = samples(t)
     result = t.assay("report", "--groups", t.write("bad", "input: read_*\nno colon\n"), data,

@@ -132,6 +132,9 @@ def groups_add_up_and_have_a_chart(t):
     rules = t.write("rules", "net: l*\n")
     groups = {g["group"]: g["net_ns"] for g in t.report("--groups", rules, path)["groups"]}
     t.equal(groups, {"net": 45000, "(other)": 115000}, "groups")
+    rules = t.write("rules", "net: kernel! * prog! *\nwork: w*\n")
+    groups = {g["group"]: g["net_ns"] for g in t.report("--groups", rules, path)["groups"]}
+    t.equal(groups, {"net": 0, "work": 50000, "(other)": 110000}, "qualified patterns")
 
 
 @test

@@ -2,6 +2,7 @@
 #include "cmd/report/calls_output.h"
 #include "cmd/cli/print.h"
 #include "cmd/report/report_calls.h"
+#include "cmd/report/report_groups.h"
 #include "cmd/report/report_kinds.h"
 
 #include "base/text/plural.h"
@@ -97,10 +98,13 @@ static int report(const struct call_paths *paths, struct symbolizer *symbols,
 {
 	struct report_request q = {0};
 	struct error err = {0};
+	int status;
 
-	if (report_options_request(o, &q, &err))
+	if (report_options_request(o, &q, &err) || report_groups_use(&q, NULL, &err))
 		return command_fail(2, "report: %s", err.text);
-	return report_calls_print(paths, symbols, &q, &o->style, false);
+	status = report_calls_print(paths, symbols, &q, &o->style, false);
+	report_groups_done(&q);
+	return status;
 }
 
 int calls_output(struct call_paths *paths, struct calls_output *to,

@@ -183,7 +183,6 @@ static int report_pprof(const struct report_command_options *o, const struct rep
 static int run(void *p, int argc, char **argv)
 {
 	struct report_command_options *o = p;
-	struct group_rules *rules;
 	struct report_request q;
 	struct buf words = {0};
 	struct error err = {0};
@@ -200,10 +199,8 @@ static int run(void *p, int argc, char **argv)
 		return command_fail(2, "report: %s", err.text);
 	if (kind != LOAD_TAGS && o->tags.groups && !request_has_key(&q, FLAT_GROUP))
 		q.keys[q.key_count++] = FLAT_GROUP;
-	if (report_groups_use(&rules, o->tags.groups, &q, &err)) {
-		report_groups_done(rules);
+	if (report_groups_use(&q, o->tags.groups, &err))
 		return command_fail(1, "report: %s", err.text);
-	}
 	load_words(&o->load, &words);
 	q.reader.words = buf_text(&words);
 	status = kind == LOAD_CALLS   ? report_calls(o, &q)
@@ -211,7 +208,7 @@ static int run(void *p, int argc, char **argv)
 	         : kind == LOAD_PPROF ? report_pprof(o, &q)
 	                              : report_samples(o, &q);
 	buf_done(&words);
-	report_groups_done(rules);
+	report_groups_done(&q);
 	return status;
 }
 

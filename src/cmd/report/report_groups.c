@@ -8,26 +8,30 @@ static void add(void *of, const char *group, const char *pattern)
 	group_rules_rule(of, group, pattern);
 }
 
-int report_groups_use(struct group_rules **out, const char *file, const struct report_request *q,
-                      struct error *err)
+int report_groups_read(struct group_rules **out, const char *file, bool shipped, struct error *err)
 {
 	int ret = 0;
 
-	*out = NULL;
-	if (!request_has_key(q, FLAT_GROUP))
-		return 0;
 	*out = group_rules_new();
 	if (file)
 		ret = rules_file_read(file, add, *out, err);
-	if (!ret)
+	if (!ret && shipped)
 		ret = rules_file_parse(group_rules_default, group_rules_default_size,
 		                       "the rules of assay", add, *out, err);
-	group_rules_set(*out);
+	if (ret) {
+		group_rules_free(*out);
+		*out = NULL;
+	}
 	return ret;
 }
 
-void report_groups_done(struct group_rules *r)
+int report_groups_use(struct report_request *q, const char *file, struct error *err)
 {
-	group_rules_set(NULL);
-	group_rules_free(r);
+	return request_has_key(q, FLAT_GROUP) ? report_groups_read(&q->rules, file, true, err) : 0;
+}
+
+void report_groups_done(struct report_request *q)
+{
+	group_rules_free(q->rules);
+	q->rules = NULL;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/report/report_tags.h"
+#include "cmd/report/report_groups.h"
 #include "cmd/report/report_kinds.h"
 
 #include "base/memory/xalloc.h"
 #include "format/ctf/ctf.h"
 #include "format/ctf/names_file.h"
-#include "format/rules_file.h"
 #include "symbol/demangle/demangle.h"
 #include "view/function_names.h"
 #include "view/tags/tag_document.h"
@@ -61,6 +61,7 @@ struct reporting {
 	struct tag_recording *recording;
 	struct tag_summary *summary;
 	struct tag_report *report;
+	struct group_rules *rules; /* of --groups; NULL: none */
 	struct tag_groups *groups;
 	struct tag_distribution *spread;
 	struct tag_tree *tree;
@@ -119,22 +120,6 @@ static int read_summary(struct reporting *g, const char *path, struct error *err
 	ret = tag_summary_recording(g->summary, g->recording, err);
 	if (!ret)
 		tag_summary_finish(g->summary);
-	return ret;
-}
-
-static void add_rule(void *of, const char *group, const char *pattern)
-{
-	tag_groups_rule(of, group, pattern);
-}
-
-static int make_groups(struct reporting *g, struct error *err)
-{
-	int ret;
-
-	if (!g->options->groups)
-		return 0;
-	g->groups = tag_groups_new();
-	ret = rules_file_read(g->options->groups, add_rule, g->groups, err);
 	return ret;
 }
 
@@ -343,21 +328,21 @@ static int print(const struct reporting *g, const struct style_options *style)
 static int make(struct reporting *g, const char *path, const struct report_request *q,
                 struct error *err)
 {
-	const struct tag_report_options ro = {.request = *q,
-	                                      .unit = tag_time_unit_parse(g->options->unit)};
+	const struct report_tags_options *o = g->options;
+	const struct tag_report_options ro = {.request = *q, .unit = tag_time_unit_parse(o->unit)};
 	/*
 	 * The rules are read before the trace, which may be long, so that their errors are reported
 	 * early.
 	 */
-	int ret = make_groups(g, err);
+	int ret = o->groups ? report_groups_read(&g->rules, o->groups, false, err) : 0;
 
 	if (!ret)
 		ret = read_summary(g, path, err);
 	if (ret)
 		return ret;
 	g->report = tag_report_new(g->recording, g->summary, &ro);
-	if (g->groups)
-		tag_groups_sum(g->groups, g->report);
+	if (g->rules)
+		g->groups = tag_groups_new(g->rules, g->report);
 	ret = make_spread(g, err);
 	if (!ret && tag_tree_wanted(q))
 		ret = tag_tree_new(&g->tree, g->recording, g->report, err);
@@ -403,8 +388,26 @@ int report_tags_print(const char *path, const struct report_request *q,
 	tag_tree_free(g.tree);
 	tag_distribution_free(g.spread);
 	tag_groups_free(g.groups);
+	group_rules_free(g.rules);
 	tag_report_free(g.report);
 	tag_summary_free(g.summary);
 	tag_recording_free(g.recording);
+	return status;
+}
+
+int report_tags_recorded(const char *path, const struct report_request *q,
+                         const struct report_tags_options *own, const struct style_options *style)
+{
+	struct report_tags_options tags = *own;
+	struct report_request with = *q;
+	struct error err = {0};
+	int status;
+
+	if (request_has_key(q, FLAT_GROUP))
+		tags.groups = NULL; /* the rules are those of --sort group */
+	if (report_groups_use(&with, own->groups, &err))
+		return command_fail(1, "tags: %s", err.text);
+	status = report_tags_print(path, &with, &tags, style);
+	report_groups_done(&with);
 	return status;
 }

@@ -30,5 +30,8 @@ int report_tags_check(const char *command, const struct report_options *o,
 /* The exit status; errors are printed. `path`: a CTF trace (format/ctf/ctf.h). */
 int report_tags_print(const char *path, const struct report_request *q,
                       const struct report_tags_options *own, const struct style_options *style);
+/* The same for a request without rules, after a recording. */
+int report_tags_recorded(const char *path, const struct report_request *q,
+                         const struct report_tags_options *own, const struct style_options *style);
 
 #endif

@@ -129,7 +129,7 @@ static int report(const struct tags_options *o, const char *program, const char 
 	tags_output_tell(&result->tags, o->output);
 	/* If the reader of the output closes it, the cleanup must still be done. */
 	signal(SIGPIPE, SIG_IGN);
-	return report_tags_print(o->output, &o->request, &o->tags, &o->report.style);
+	return report_tags_recorded(o->output, &o->request, &o->tags, &o->report.style);
 }
 
 static int record(const struct tags_options *o, char **argv, const char *memory,

@@ -13,12 +13,12 @@ struct frame_groups {
 	uint16_t *frames; /* per frame id */
 };
 
-struct frame_groups *frame_groups_new(struct view *v)
+struct frame_groups *frame_groups_new(struct view *v, struct group_rules *rules)
 {
 	struct frame_groups *g = xcalloc(1, sizeof(*g));
 
 	g->view = v;
-	g->rules = group_rules_get();
+	g->rules = rules;
 	g->frames = xmalloc((v->profile->frames.count + 1) * sizeof(*g->frames));
 	for (size_t i = 0; i < v->profile->frames.count; i++)
 		g->frames[i] = UNSEEN;

@@ -15,7 +15,7 @@
 
 struct frame_groups;
 
-struct frame_groups *frame_groups_new(struct view *v);
+struct frame_groups *frame_groups_new(struct view *v, struct group_rules *rules);
 void frame_groups_free(struct frame_groups *g);
 
 uint16_t frame_groups_of(struct frame_groups *g, uint32_t path);

@@ -247,8 +247,8 @@ static const struct file_rules *rules_for(struct group_rules *r, const char *ima
 	return vec_last(&r->images);
 }
 
-uint16_t group_rules_function(struct group_rules *r, const char *function, const char *image,
-                              bool is_kernel)
+uint32_t group_rules_find(struct group_rules *r, const char *function, const char *image,
+                          bool is_kernel)
 {
 	const struct file_rules *f = rules_for(r, image, is_kernel);
 	uint32_t best = is_kernel ? first_of(r, function) : ID_NONE;
@@ -261,7 +261,33 @@ uint16_t group_rules_function(struct group_rules *r, const char *function, const
 		if (!strcmp(pattern, "*") || !fnmatch(pattern, function, 0))
 			best = *id;
 	}
-	return best == ID_NONE ? GROUP_NONE : r->rules.items[best].group;
+	return best;
+}
+
+uint16_t group_rules_of(const struct group_rules *r, uint32_t rule)
+{
+	return rule == ID_NONE ? GROUP_NONE : r->rules.items[rule].group;
+}
+
+uint16_t group_rules_function(struct group_rules *r, const char *function, const char *image,
+                              bool is_kernel)
+{
+	return group_rules_of(r, group_rules_find(r, function, image, is_kernel));
+}
+
+size_t group_rules_count(const struct group_rules *r)
+{
+	return r->rules.count;
+}
+
+const char *group_rules_pattern(const struct group_rules *r, uint32_t rule)
+{
+	return r->rules.items[rule].pattern;
+}
+
+size_t group_rules_groups(const struct group_rules *r)
+{
+	return r->names.count;
 }
 
 const char *group_rules_name(const struct group_rules *r, uint16_t group, bool is_kernel)
@@ -278,16 +304,4 @@ bool group_image_is_kernel(const char *image)
 	return !strncmp(image, "[kernel", 7) || !strncmp(image, "[guest.kernel", 13) ||
 	       (size > 3 && !strcmp(image + size - 3, ".ko")) || strstr(image, ".ko.") ||
 	       (*image == '[' && strstr(image, "module"));
-}
-
-static struct group_rules *current;
-
-void group_rules_set(struct group_rules *r)
-{
-	current = r;
-}
-
-struct group_rules *group_rules_get(void)
-{
-	return current;
 }

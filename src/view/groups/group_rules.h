@@ -38,17 +38,22 @@ extern const size_t group_rules_default_size;
 uint16_t group_rules_function(struct group_rules *r, const char *function, const char *image,
                               bool is_kernel);
 
+/* The index of the first rule that matches, in the order of group_rules_rule(); ID_NONE: none. A
+ * function with several names has the smallest index of them. */
+uint32_t group_rules_find(struct group_rules *r, const char *function, const char *image,
+                          bool is_kernel);
+/* The group of such an index; GROUP_NONE for ID_NONE. */
+uint16_t group_rules_of(const struct group_rules *r, uint32_t rule);
+
+/* All patterns without qualifiers, and all groups except "caller", in the order of the file. */
+size_t group_rules_count(const struct group_rules *r);
+const char *group_rules_pattern(const struct group_rules *r, uint32_t rule);
+size_t group_rules_groups(const struct group_rules *r);
+
 /* "[other]" for GROUP_NONE and GROUP_CALLER; "[other of the kernel]" if `is_kernel`. */
 const char *group_rules_name(const struct group_rules *r, uint16_t group, bool is_kernel);
 
 /* Whether a file is the kernel or a module, by its name. */
 bool group_image_is_kernel(const char *image);
-
-/*
- * The rules of this process's reports, which a command sets before it makes a report. They belong
- * to the caller. NULL: there are none.
- */
-void group_rules_set(struct group_rules *r);
-struct group_rules *group_rules_get(void);
 
 #endif

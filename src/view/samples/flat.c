@@ -340,7 +340,7 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 	g.slot_count = f->request.key_count + flat_has_key(f, FLAT_ADDRESS);
 	g.by_process = flat_has_key(f, FLAT_PROCESS);
 	if (flat_has_key(f, FLAT_GROUP))
-		f->groups = g.groups = frame_groups_new(v);
+		f->groups = g.groups = frame_groups_new(v, request->rules);
 	intern_init(&g.lines);
 	if (is_memorable(request))
 		g.memo = xcalloc(v->profile->frames.count + 1, sizeof(*g.memo));

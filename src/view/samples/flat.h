@@ -17,6 +17,7 @@
 struct flat_request {
 	enum flat_key keys[FLAT_KEYS];
 	size_t key_count;
+	struct group_rules *rules; /* for FLAT_GROUP */
 	bool children;
 	bool intervals; /* compute low and high of all rows */
 	bool groups;    /* keep what flat_intervals() needs */

@@ -286,6 +286,7 @@ static void build(struct report *r)
 	                                 .steps = is_clock(r) &&
 	                                          both_clocks_ticked(r->view->profile)};
 	struct flat_request chosen = {.key_count = o->key_count,
+	                              .rules = o->rules,
 	                              .children = o->children,
 	                              .intervals = wants_intervals(r)};
 	struct helper_thread grower = {0};

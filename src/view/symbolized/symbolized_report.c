@@ -180,12 +180,13 @@ static int fill(struct symbolized_report *r, bool inlines, struct error *err)
 		return ret;
 	sum_values(r);
 	if (several_processes(r->n))
-		r->processes = symbolized_sums_new(&r->selection, process, 1, false);
-	r->functions = symbolized_sums_new(&r->selection, function, 2, o->children);
+		r->processes = symbolized_sums_new(&r->selection, process, 1, false, NULL);
+	r->functions = symbolized_sums_new(&r->selection, function, 2, o->children, NULL);
 	close_books(r);
 	tell_missing(r);
 	if (o->key_count)
-		r->rows = symbolized_sums_new(&r->selection, o->keys, o->key_count, o->children);
+		r->rows = symbolized_sums_new(&r->selection, o->keys, o->key_count, o->children,
+		                              o->rules);
 	if (o->tree)
 		ret = symbolized_tree_new(&r->tree, &r->selection, o, &r->unit.unit, false, err);
 	if (ret || (!o->callers && !o->callees))

@@ -65,9 +65,10 @@ static void where_slots(const struct symbolized_profile *n, enum flat_key key, u
 }
 
 /* *is_kernel as group_rules_name() needs it. Callers are not looked at. */
-static uint16_t rule_group(const struct symbolized_profile *n, uint32_t place, uint32_t line,
+static uint16_t rule_group(const struct symbolized_sums *s, uint32_t place, uint32_t line,
                            bool *is_kernel)
 {
+	const struct symbolized_profile *n = s->selection->n;
 	uint32_t image = place == NAMED_NONE ? NAMED_NONE : n->places.items[place].image;
 	const char *file = named_image_name(n, image, true), *function = "";
 	uint16_t group;
@@ -76,14 +77,14 @@ static uint16_t rule_group(const struct symbolized_profile *n, uint32_t place, u
 	if (line == NAMED_NONE)
 		return GROUP_NONE;
 	function = intern_text(&n->texts, n->functions.items[n->lines.items[line].function].name);
-	group = group_rules_function(group_rules_get(), function, file, *is_kernel);
+	group = group_rules_function(s->rules, function, file, *is_kernel);
 	return group >= GROUP_CALLER ? GROUP_NONE : group;
 }
 
-static uint64_t rule_slot(const struct symbolized_profile *n, uint32_t place, uint32_t line)
+static uint64_t rule_slot(const struct symbolized_sums *s, uint32_t place, uint32_t line)
 {
 	bool is_kernel;
-	uint16_t group = rule_group(n, place, line, &is_kernel);
+	uint16_t group = rule_group(s, place, line, &is_kernel);
 
 	return group == GROUP_NONE && is_kernel ? UINT64_MAX : group;
 }
@@ -111,7 +112,7 @@ static uint32_t sum_of(struct symbolized_sums *s, uint32_t owner, uint32_t place
 
 	for (size_t i = 0; i < s->key_count; i++) {
 		if (s->keys[i] == FLAT_GROUP)
-			made.slots[2 * i] = rule_slot(n, place, line);
+			made.slots[2 * i] = rule_slot(s, place, line);
 		else if (!is_owners(s->keys[i]))
 			where_slots(n, s->keys[i], place, line, &made.slots[2 * i]);
 		else if (owner != NAMED_NONE)
@@ -286,11 +287,13 @@ static void drop_callers(struct symbolized_sums *s)
 }
 
 struct symbolized_sums *symbolized_sums_new(const struct named_selection *s,
-                                            const enum flat_key *keys, size_t count, bool children)
+                                            const enum flat_key *keys, size_t count, bool children,
+                                            struct group_rules *rules)
 {
 	struct symbolized_sums *made = xcalloc(1, sizeof(*made));
 
 	made->selection = s;
+	made->rules = rules;
 	made->key_count = count;
 	made->children = children;
 	made->has_totals = true;
@@ -351,9 +354,9 @@ void symbolized_sums_cell(const struct symbolized_sums *s, const struct named_su
 	if (is_owners(key)) {
 		owner_cell(n, sum->owner, key, out);
 	} else if (key == FLAT_GROUP) {
-		uint16_t group = rule_group(n, sum->place, sum->line, &is_kernel);
+		uint16_t group = rule_group(s, sum->place, sum->line, &is_kernel);
 
-		buf_puts(out, group_rules_name(group_rules_get(), group, is_kernel));
+		buf_puts(out, group_rules_name(s->rules, group, is_kernel));
 	} else if (key == FLAT_IMAGE)
 		buf_puts(out, named_image_name(n, image, brief));
 	else if (sum->line == NAMED_NONE)

@@ -29,8 +29,9 @@ struct symbolized_sums {
 	const struct named_selection *selection;
 	enum flat_key keys[FLAT_KEYS];
 	size_t key_count;
-	bool children;   /* groups that have only callees are included */
-	bool has_totals; /* total is valid */
+	struct group_rules *rules; /* for FLAT_GROUP */
+	bool children;             /* groups that have only callees are included */
+	bool has_totals;           /* total is valid */
 	VEC(struct named_sum) sums;
 	struct id_table index;
 };
@@ -40,7 +41,8 @@ struct symbolized_sums {
 int named_keys_check(const enum flat_key *keys, size_t count, bool children, struct error *err);
 
 struct symbolized_sums *symbolized_sums_new(const struct named_selection *s,
-                                            const enum flat_key *keys, size_t count, bool children);
+                                            const enum flat_key *keys, size_t count, bool children,
+                                            struct group_rules *rules);
 void symbolized_sums_free(struct symbolized_sums *s);
 
 /* Appends the text of a key for a group: "main", "prog.c:12"; `brief`: without directories. */

@@ -228,16 +228,17 @@ static void functions(struct tag_writing *w)
 /* A pattern that matches no function is usually a mistake. */
 static void unused_patterns(struct tag_writing *w)
 {
+	const struct tag_groups *g = w->parts->groups;
 	size_t unused = 0;
 
 	document_array(w->document, "unused_patterns");
 	buf_puts(&w->text, "patterns that matched no function:");
-	vec_each (rule, &w->parts->groups->rules) {
-		if (rule->used)
+	for (uint32_t i = 0; i < group_rules_count(g->rules); i++) {
+		if (g->used[i])
 			continue;
-		document_string(w->document, NULL, rule->pattern);
+		document_string(w->document, NULL, group_rules_pattern(g->rules, i));
 		if (unused++ < UNUSED_NAMED)
-			buf_addf(&w->text, " %s", rule->pattern);
+			buf_addf(&w->text, " %s", group_rules_pattern(g->rules, i));
 	}
 	document_end(w->document);
 	if (unused > UNUSED_NAMED)

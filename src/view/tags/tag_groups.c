@@ -7,57 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tag_groups *tag_groups_new(void)
+/* The rule that decides on a function: the first one that matches any of its names. */
+static uint32_t rule_of(struct group_rules *rules, const struct tag_row *row)
 {
-	return xcalloc(1, sizeof(struct tag_groups));
-}
+	const char *program = row->program ? row->program : "";
+	bool is_kernel = group_image_is_kernel(program);
+	struct tag_aliases names;
+	uint32_t best = ID_NONE;
 
-void tag_groups_free(struct tag_groups *g)
-{
-	if (!g)
-		return;
-	vec_each (group, &g->groups)
-		free(group->name);
-	vec_each (rule, &g->rules)
-		free(rule->pattern);
-	vec_done(&g->groups);
-	vec_done(&g->rules);
-	free(g);
-}
+	tag_aliases_init(&names, row);
+	const char *const texts[] = {names.shown, names.name, names.plain, names.bare};
 
-/* The group with that name; added if it does not exist. Rule files have few groups. */
-static uint32_t group_named(struct tag_groups *g, const char *name)
-{
-	for (uint32_t i = 0; i < g->groups.count; i++)
-		if (!strcmp(g->groups.items[i].name, name))
-			return i;
-	vec_push(&g->groups, (struct tag_group){.name = xstrdup(name)});
-	return (uint32_t)g->groups.count - 1;
-}
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		uint32_t rule =
+		        texts[i] ? group_rules_find(rules, texts[i], program, is_kernel) : ID_NONE;
 
-void tag_groups_rule(struct tag_groups *g, const char *group, const char *pattern)
-{
-	struct tag_rule rule = {.group = group_named(g, group), .pattern = xstrdup(pattern)};
-
-	vec_push(&g->rules, rule);
-}
-
-static uint32_t group_of(struct tag_groups *g, const struct tag_row *row)
-{
-	struct tag_aliases callings;
-	uint32_t group = ID_NONE;
-
-	tag_aliases_init(&callings, row);
-	for (size_t i = 0; i < g->rules.count && group == ID_NONE; i++) {
-		struct tag_rule *rule = &g->rules.items[i];
-
-		if (tag_aliases_fit(&callings, rule->pattern)) {
-			rule->used = true;
-			group = rule->group;
-		}
+		best = rule < best ? rule : best;
 	}
-	tag_aliases_done(&callings);
-	return group == ID_NONE ? group_named(g, "(other)") : group;
+	tag_aliases_done(&names);
+	return best;
 }
 
 static int compare(const void *a, const void *b)
@@ -68,18 +36,54 @@ static int compare(const void *a, const void *b)
 	return order ? order : strcmp(x->name, y->name);
 }
 
-void tag_groups_sum(struct tag_groups *g, const struct tag_report *r)
+/* The groups from `first` on are the automatic ones: they are dropped if they are empty. */
+static void keep_automatic(struct tag_groups *g, size_t first)
 {
-	vec_each (row, &r->functions.rows) {
-		bool outside = row->kind == TAG_ROW_OUTSIDE;
-		uint32_t id = outside ? group_named(g, "(outside)") : group_of(g, row);
-		struct tag_group *group = &g->groups.items[id];
+	size_t kept = first;
 
-		group->functions += !outside;
+	for (size_t i = first; i < g->groups.count; i++)
+		if (g->groups.items[i].functions || g->groups.items[i].net)
+			g->groups.items[kept++] = g->groups.items[i];
+	g->groups.count = kept;
+}
+
+struct tag_groups *tag_groups_new(struct group_rules *rules, const struct tag_report *r)
+{
+	struct tag_groups *g = xcalloc(1, sizeof(*g));
+	size_t other = group_rules_groups(rules), outside = other + 1;
+
+	g->rules = rules;
+	g->used = xcalloc(group_rules_count(rules) + 1, sizeof(*g->used));
+	for (uint16_t i = 0; i < other; i++)
+		vec_push(&g->groups, (struct tag_group){.name = group_rules_name(rules, i, false)});
+	vec_push(&g->groups, (struct tag_group){.name = "(other)"});
+	vec_push(&g->groups, (struct tag_group){.name = "(outside)"});
+	vec_each (row, &r->functions.rows) {
+		bool is_outside = row->kind == TAG_ROW_OUTSIDE;
+		uint32_t rule = is_outside ? ID_NONE : rule_of(rules, row);
+		uint16_t id = group_rules_of(rules, rule);
+		struct tag_group *group = &g->groups.items[is_outside   ? outside
+		                                           : id < other ? id
+		                                                        : other];
+
+		if (rule != ID_NONE)
+			g->used[rule] = true;
+		group->functions += !is_outside;
 		group->calls += row->calls;
 		group->net += row->net;
 		group->uncertain += row->uncertain;
 	}
+	keep_automatic(g, other);
 	if (g->groups.count)
 		qsort(g->groups.items, g->groups.count, sizeof(*g->groups.items), compare);
+	return g;
+}
+
+void tag_groups_free(struct tag_groups *g)
+{
+	if (!g)
+		return;
+	vec_done(&g->groups);
+	free(g->used);
+	free(g);
 }

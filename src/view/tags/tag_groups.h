@@ -2,36 +2,30 @@
 /*
  * tag_groups: functions of event tags summed by subsystem.
  *
- * tag_groups_new(); tag_groups_rule() for each pattern of a group, in order of priority: the first
- * pattern that matches a function's name selects its group; tag_groups_sum() once; then read the
- * plain fields; tag_groups_free(). Two groups are added automatically: "(other)" for functions that
- * match no pattern, and "(outside)" for the time in no known function. Net adds up to the report's
- * `run`. Times are ticks. Nothing fails. One thread. Uses: base, trace.
+ * tag_groups_new() sums the rows of a report by rules (view/groups/group_rules.h), for which the
+ * file of a function is its program; then read the plain fields; tag_groups_free(). Two groups are
+ * added automatically: "(other)" for functions that match no pattern or count for their caller, and
+ * "(outside)" for the time in no known function. Net adds up to the report's `run`. Times are
+ * ticks. The rules must outlive it. Nothing fails. One thread. Uses: base, trace.
  */
 #ifndef ASSAY_VIEW_TAGS_TAG_GROUPS_H
 #define ASSAY_VIEW_TAGS_TAG_GROUPS_H
 
+#include "view/groups/group_rules.h"
 #include "view/tags/tag_report.h"
 
 struct tag_group {
-	char *name;
+	const char *name;
 	uint64_t functions, calls, net, uncertain;
 };
 
-struct tag_rule {
-	uint32_t group;
-	char *pattern;
-	bool used; /* it selected the group of at least one function */
-};
-
 struct tag_groups {
-	VEC(struct tag_group) groups; /* by net, largest first, after tag_groups_sum() */
-	VEC(struct tag_rule) rules;
+	VEC(struct tag_group) groups; /* by net, largest first, */
+	struct group_rules *rules;
+	bool *used; /* per rule: it selected the group of at least one function */
 };
 
-struct tag_groups *tag_groups_new(void);
+struct tag_groups *tag_groups_new(struct group_rules *rules, const struct tag_report *r);
 void tag_groups_free(struct tag_groups *g);
-void tag_groups_rule(struct tag_groups *g, const char *group, const char *pattern);
-void tag_groups_sum(struct tag_groups *g, const struct tag_report *r);
 
 #endif

@@ -8,7 +8,7 @@
 
 static void add_rule(void *of, const char *group, const char *pattern)
 {
-	tag_groups_rule(of, group, pattern);
+	group_rules_rule(of, group, pattern);
 }
 
 static const struct tag_group *group_of(const struct tag_groups *g, const char *name)
@@ -28,13 +28,14 @@ static void the_first_rule_that_fits_decides(void)
 	                            "late: in_cksum nothing_*\n"
 	                            "net: ma?n";
 	struct made *m = device();
-	struct tag_groups *g = tag_groups_new();
+	struct group_rules *r = group_rules_new();
+	struct tag_groups *g;
 	uint64_t net = 0;
 
 	m->summary->elapsed += 10;
 	m->summary->outside = 10;
-	CHECK_EQ(rules_file_parse(rules, sizeof(rules) - 1, "rules", add_rule, g, NULL), 0);
-	tag_groups_sum(g, report(m));
+	CHECK_EQ(rules_file_parse(rules, sizeof(rules) - 1, "rules", add_rule, r, NULL), 0);
+	g = tag_groups_new(r, report(m));
 	CHECK_EQ(group_of(g, "net")->net, 167000 + 78000 + 81905);
 	CHECK_EQ(group_of(g, "net")->calls, 1126 + 9000 + 3);
 	CHECK_EQ(group_of(g, "net")->functions, 3);
@@ -52,6 +53,7 @@ static void the_first_rule_that_fits_decides(void)
 	      NULL);
 	CHECK(strstr(m->out.data, " late\n") == NULL);
 	tag_groups_free(g);
+	group_rules_free(r);
 	done(m);
 }
 
@@ -60,10 +62,11 @@ static void groups_are_in_json(void)
 {
 	static const char rules[] = "net: in_* spl*\nmemory: bcopy\nlate: nothing_*\n";
 	struct made *m = device();
-	struct tag_groups *g = tag_groups_new();
+	struct group_rules *r = group_rules_new();
+	struct tag_groups *g;
 
-	CHECK_EQ(rules_file_parse(rules, sizeof(rules) - 1, "rules", add_rule, g, NULL), 0);
-	tag_groups_sum(g, report(m));
+	CHECK_EQ(rules_file_parse(rules, sizeof(rules) - 1, "rules", add_rule, r, NULL), 0);
+	g = tag_groups_new(r, report(m));
 	json(m);
 	CHECK(strstr(m->out.data, "\"groups\"") == NULL);
 	print(m, true, g, NULL);
@@ -73,6 +76,7 @@ static void groups_are_in_json(void)
 	CHECK(strstr(m->out.data, "\"group\": \"late\"") != NULL);
 	CHECK(strstr(m->out.data, "\"net_ns\": 245000000") != NULL);
 	tag_groups_free(g);
+	group_rules_free(r);
 	done(m);
 }
 
@@ -84,14 +88,39 @@ static void rules_match_names_in_all_their_forms(void)
 	struct made *m = threads();
 
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
-		struct tag_groups *g = tag_groups_new();
+		struct group_rules *r = group_rules_new();
+		struct tag_groups *g;
 
-		tag_groups_rule(g, "cpp", patterns[i]);
-		tag_groups_sum(g, report(m));
+		group_rules_rule(r, "cpp", patterns[i]);
+		g = tag_groups_new(r, report(m));
 		CHECK_EQ(group_of(g, "cpp")->net, 4000000);
 		CHECK_EQ(group_of(g, "(other)")->net, 4000000);
 		tag_groups_free(g);
+		group_rules_free(r);
 	}
+	done(m);
+}
+
+/* The file of a function is its program. */
+static void qualifiers_name_programs(void)
+{
+	struct made *m = threads();
+	struct group_rules *r = group_rules_new();
+	struct tag_groups *g;
+
+	group_rules_rule(r, "none", "another!");
+	group_rules_rule(r, "none", "*");
+	group_rules_rule(r, "kernel", "kernel!");
+	group_rules_rule(r, "kernel", "*");
+	group_rules_rule(r, "worker", "cc?!");
+	group_rules_rule(r, "worker", "foo::bar");
+	g = tag_groups_new(r, report(m));
+	CHECK_EQ(group_of(g, "none")->functions, 0);
+	CHECK_EQ(group_of(g, "kernel")->functions, 0);
+	CHECK_EQ(group_of(g, "worker")->functions, 1);
+	CHECK(!g->used[0] && !g->used[1] && g->used[2]);
+	tag_groups_free(g);
+	group_rules_free(r);
 	done(m);
 }
 
@@ -109,14 +138,14 @@ static void bad_rules_name_their_line(void)
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		struct tag_groups *g = tag_groups_new();
+		struct group_rules *r = group_rules_new();
 		struct error err = {0};
 
-		CHECK_EQ(rules_file_parse(bad[i].text, strlen(bad[i].text), "rules", add_rule, g,
+		CHECK_EQ(rules_file_parse(bad[i].text, strlen(bad[i].text), "rules", add_rule, r,
 		                          &err),
 		         -EINVAL);
 		CHECK(!strncmp(err.text, bad[i].error, strlen(bad[i].error)));
-		tag_groups_free(g);
+		group_rules_free(r);
 	}
 }
 
@@ -181,6 +210,7 @@ int main(void)
 	RUN(the_first_rule_that_fits_decides);
 	RUN(groups_are_in_json);
 	RUN(rules_match_names_in_all_their_forms);
+	RUN(qualifiers_name_programs);
 	RUN(bad_rules_name_their_line);
 	RUN(percentiles_lie_in_their_steps);
 	RUN(a_histogram_of_no_calls_is_empty);
