@@ -104,31 +104,22 @@ static void find_processes(struct reconcile *r)
 
 /* --- functions --- */
 
-/* The time of functions that the sampled program does not have is in their callers. */
-static double *absorbed_of(const struct reconcile_runs *t)
+static double *differences_of(const struct reconcile_runs *t)
 {
-	double *absorbed = xcalloc(t->rows.count + 1, sizeof(*absorbed));
+	double *differences = xcalloc(t->rows.count + 1, sizeof(*differences));
 
-	for (uint32_t id = 1; id < t->paths.count; id++) {
-		uint32_t at = id;
-
-		while (at &&
-		       !t->functions.items[t->rows.items[t->paths.items[at].row].function].sampled)
-			at = t->paths.items[at].parent;
-		if (at && at != id)
-			absorbed[t->paths.items[at].row] +=
-			        t->paths.items[id].cpu_ns / (double)t->count[RECONCILE_COUNTED];
-	}
-	return absorbed;
+	for (uint32_t row = 1; row < t->rows.count; row++)
+		differences[row] = line_of(t, &row, 1).difference_ns;
+	return differences;
 }
 
 static void add_line(struct reconcile *r, struct reconcile_process *p, uint32_t row,
-                     double absorbed)
+                     const struct reconcile_callers *callers)
 {
 	struct reconcile_line line = line_of(r->runs, &row, 1);
 
 	line.share = larger(&p->line) > 0 ? larger(&line) / larger(&p->line) : 0;
-	line.absorbed_ns = absorbed;
+	line.callers = callers[row];
 	if (reconcile_is_outside(r->runs, row))
 		p->outside_ns = line.difference_ns;
 	if (line.share < r->limit) {
@@ -151,7 +142,8 @@ static int compare_lines(const void *a, const void *b)
 }
 
 /* Processes that only one method saw are in the table of processes alone. */
-static void find_lines(struct reconcile *r, struct reconcile_process *p, const double *absorbed)
+static void find_lines(struct reconcile *r, struct reconcile_process *p,
+                       const struct reconcile_callers *callers)
 {
 	size_t first = r->lines.count;
 
@@ -159,7 +151,7 @@ static void find_lines(struct reconcile *r, struct reconcile_process *p, const d
 		return;
 	for (uint32_t row = 1; row < r->runs->rows.count; row++)
 		if (is_compared(r->runs, row, p->process))
-			add_line(r, p, row, absorbed[row]);
+			add_line(r, p, row, callers);
 	if (r->lines.count > first)
 		qsort(r->lines.items + first, r->lines.count - first, sizeof(*r->lines.items),
 		      compare_lines);
@@ -168,7 +160,8 @@ static void find_lines(struct reconcile *r, struct reconcile_process *p, const d
 struct reconcile *reconcile_new(const struct reconcile_runs *runs, double limit)
 {
 	struct reconcile *r = xcalloc(1, sizeof(*r));
-	double *absorbed = absorbed_of(runs);
+	double *differences = differences_of(runs);
+	struct reconcile_callers *callers = reconcile_callers_new(runs, differences);
 
 	r->runs = runs;
 	r->limit = limit;
@@ -176,10 +169,11 @@ struct reconcile *reconcile_new(const struct reconcile_runs *runs, double limit)
 		r->chains |= run->side == RECONCILE_SAMPLED && run->chains;
 	find_processes(r);
 	vec_each (process, &r->processes) {
-		find_lines(r, process, absorbed);
+		find_lines(r, process, callers);
 		reconcile_judge(r, process, &process->line);
 	}
-	free(absorbed);
+	free(callers);
+	free(differences);
 	return r;
 }
 

@@ -34,6 +34,7 @@ enum reconcile_reason {
 	REASON_CUT_STACKS,
 	REASON_INLINED,
 	REASON_INLINES,
+	REASON_IN_CALLERS,
 	REASON_START,
 	REASON_IDLE_HOOKS,
 	REASON_CHANGED_CODE,
@@ -44,7 +45,7 @@ enum reconcile_reason {
 	REASON_WHOLE,
 	REASON_UNKNOWN,
 };
-#define RECONCILE_REASONS 19
+#define RECONCILE_REASONS 20
 
 /* The mean over the runs of a side. */
 struct reconcile_estimate {
@@ -58,12 +59,19 @@ struct reconcile_estimate {
 	double cost_ns, folded_ns, cut_ns, delayed_ns, blocked_ns, switches;
 };
 
+/* Time of a function that samples have in its callers. */
+struct reconcile_callers {
+	double absorbed_ns; /* counted time of callees that no sample has */
+	double above_ns;    /* by which its callers have more time in samples */
+	double below_ns;    /* by which its callees have less time in samples */
+};
+
 struct reconcile_line {
 	uint32_t row; /* of a process: one of its rows */
 	struct reconcile_estimate sides[RECONCILE_SIDES];
 	double share;                  /* of the process's CPU time: the larger of the two */
 	double difference_ns, half_ns; /* sampled - counted */
-	double absorbed_ns;            /* counted time of callees that were inlined into it */
+	struct reconcile_callers callers;
 	enum reconcile_verdict verdict;
 	enum reconcile_reason reason;
 };
@@ -96,6 +104,9 @@ void reconcile_free(struct reconcile *r);
 struct reconcile_estimate reconcile_estimate_rows(const struct reconcile_runs *t,
                                                   enum reconcile_side side, const uint32_t *rows,
                                                   size_t count);
+/* reconcile_callers.c: by row; the caller frees it. `differences`: by row, sampled - counted. */
+struct reconcile_callers *reconcile_callers_new(const struct reconcile_runs *t,
+                                                const double *differences);
 /* reconcile_reason.c: sets verdict and reason of a line whose figures are known. */
 void reconcile_judge(const struct reconcile *r, const struct reconcile_process *p,
                      struct reconcile_line *line);

@@ -64,7 +64,16 @@ static bool by_inlined(const struct judged *j)
 
 static bool by_inlines(const struct judged *j)
 {
-	return more_sampled(j) && j->line->absorbed_ns > MOST * j->off_ns;
+	return more_sampled(j) &&
+	       (j->line->callers.absorbed_ns > MOST * j->off_ns ||
+	        (j->r->runs->native && j->line->callers.below_ns > MOST * j->off_ns));
+}
+
+/* Inlined into some callers, or called by a jump. */
+static bool by_callers(const struct judged *j)
+{
+	return !more_sampled(j) && j->r->runs->native &&
+	       j->line->callers.above_ns > MOST * j->off_ns;
 }
 
 /* Counting begins with the first function with hooks, and ends with the last. */
@@ -133,21 +142,14 @@ static const struct {
 	enum reconcile_reason reason;
 	bool (*explains)(const struct judged *j);
 } reasons[] = {
-        {REASON_WAITING, by_waiting},
-        {REASON_WORK, by_work},
-        {REASON_NO_CHAINS, by_no_chains},
-        {REASON_CUT_STACKS, by_cut_stacks},
-        {REASON_INLINED, by_inlined},
-        {REASON_INLINES, by_inlines},
-        {REASON_START, by_start},
-        {REASON_DELAY, by_delay},
-        {REASON_IN_STEP, by_step},
-        {REASON_IDLE_HOOKS, by_idle_hooks},
-        {REASON_CHANGED_CODE, by_changed_code},
-        {REASON_SWITCHES, by_switches},
-        {REASON_COST, by_cost},
-        {REASON_SCATTER, by_scatter},
-        {REASON_WHOLE, by_whole},
+        {REASON_WAITING, by_waiting},     {REASON_WORK, by_work},
+        {REASON_NO_CHAINS, by_no_chains}, {REASON_CUT_STACKS, by_cut_stacks},
+        {REASON_INLINED, by_inlined},     {REASON_INLINES, by_inlines},
+        {REASON_START, by_start},         {REASON_DELAY, by_delay},
+        {REASON_IN_STEP, by_step},        {REASON_IDLE_HOOKS, by_idle_hooks},
+        {REASON_IN_CALLERS, by_callers},  {REASON_CHANGED_CODE, by_changed_code},
+        {REASON_SWITCHES, by_switches},   {REASON_COST, by_cost},
+        {REASON_SCATTER, by_scatter},     {REASON_WHOLE, by_whole},
 };
 
 static enum reconcile_reason reason_of(const struct judged *j)

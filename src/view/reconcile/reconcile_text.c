@@ -42,7 +42,11 @@ static const struct {
                             "debug information (-g) shows it."},
         [REASON_INLINES] = {"contains inlined", "contains_inlined",
                             "samples in the function are also of functions that the compiler "
-                            "inlined into it."},
+                            "inlined into it, or that it calls by a jump (tail call)."},
+        [REASON_IN_CALLERS] = {"in callers", "in_callers",
+                               "the compiler inlined the function into some of its callers, or it "
+                               "ends with a jump to another function (tail call): a part of its "
+                               "time is in its callers, which have more time in samples."},
         [REASON_START] = {"start and exit", "start_and_exit",
                           "samples are from the first to the last instruction of the process; "
                           "counting begins after the loading of libraries, and it does not see "

@@ -198,6 +198,25 @@ static void test_a_caller_contains_its_inlined_callee(void)
 	expect(&m, RECONCILE_DIFFER, REASON_INLINES);
 }
 
+static void test_a_tail_call_is_in_its_caller(void)
+{
+	struct made m;
+	uint32_t caller, row;
+
+	make(&m, 5, 20);
+	m.t.native = true;
+	m.t.native_name = m.t.counted_name = "prog";
+	row = counted_row(&m, "caller");
+	caller = reconcile_path(&m.t, 0, row, 10 * MS * RUNS);
+	reconcile_path(&m.t, caller, m.f, 20 * MS * RUNS);
+	EACH_RUN
+	{
+		sum(&m, RECONCILE_COUNTED, run, row)->cpu_ns = 10 * MS;
+		sum(&m, RECONCILE_SAMPLED, run, row)->cpu_ns = 24 * MS;
+	}
+	expect(&m, RECONCILE_DIFFER, REASON_IN_CALLERS);
+}
+
 static void test_time_outside_is_start_and_exit(void)
 {
 	struct made m;
@@ -370,6 +389,7 @@ int main(void)
 	RUN(test_cut_stacks_are_a_reason_for_missing_time);
 	RUN(test_a_function_that_no_sample_has_is_inlined);
 	RUN(test_a_caller_contains_its_inlined_callee);
+	RUN(test_a_tail_call_is_in_its_caller);
 	RUN(test_time_outside_is_start_and_exit);
 	RUN(test_hooks_that_do_nothing_take_time);
 	RUN(test_hooks_change_the_code_of_a_native_program);
