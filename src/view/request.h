@@ -64,6 +64,8 @@ struct report_request {
 	struct group_rules *rules; /* for FLAT_GROUP; belong to the caller */
 	const char *const *by;     /* columns to sort by, before the columns of the table itself */
 	size_t by_count;
+	struct filter_list without;    /* functions and groups whose own time is taken out
+	                                * (groups/without.h) */
 	const char *callers, *callees; /* the function whose neighbours are shown; NULL: none */
 	double limit;                  /* rows below this share go into the rest; < 0: the default
 	                                * of the reader */

@@ -163,8 +163,8 @@ static int report_tags(const struct report_command_options *o, const struct repo
 	const char *path;
 
 	tags.raw_names = o->load.raw_names;
-	if (request_has_key(q, FLAT_GROUP))
-		tags.groups = NULL; /* the rules are those of --sort group */
+	if (q->rules)
+		tags.groups = NULL; /* the rules are those of the request */
 	if (load_tags_path(&path, &o->load, &err))
 		return command_fail(2, "report: %s", err.text);
 	return report_tags_print(path, q, &tags, &o->report.style);
@@ -197,7 +197,8 @@ static int run(void *p, int argc, char **argv)
 	if (load_kind(&kind, &o->load, &err) ||
 	    report_kinds_check(kind, options, o, &o->report, &err) || make_request(o, &q, &err))
 		return command_fail(2, "report: %s", err.text);
-	if (kind != LOAD_TAGS && o->tags.groups && !request_has_key(&q, FLAT_GROUP))
+	if (kind != LOAD_TAGS && o->tags.groups && !q.without.count &&
+	    !request_has_key(&q, FLAT_GROUP))
 		q.keys[q.key_count++] = FLAT_GROUP;
 	if (report_groups_use(&q, o->tags.groups, &err))
 		return command_fail(1, "report: %s", err.text);
@@ -264,6 +265,8 @@ const struct command cmd_report = {
                     "assay report --function bcopy assay.tags\n    how its times are spread\n"
                     "assay report --sort group\n    memory, file systems, network, locks, ... of "
                     "the kernel and libc\n"
+                    "assay report --without 'group:kernel/page faults and memory'\n    what the "
+                    "others use, and their shares if these took no time\n"
                     "assay report --groups rules assay.tags\n    sums by subsystem, as a chart\n"
                     "assay report --event alloc_space --children heap.pb.gz\n    a pprof profile, "
                     "by what was allocated\n",

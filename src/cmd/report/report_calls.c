@@ -17,8 +17,9 @@ int report_calls_print(const struct call_paths *c, struct symbolizer *symbols,
 	r.names = call_names_new(c, symbols, raw_names);
 	if (call_report_check(&r, &err)) {
 		status = command_fail(err.code == EINVAL ? 2 : 1, "report: %s", err.text);
+	} else if (!(d = call_document_new(&r, &err))) {
+		status = command_fail(err.code == EINVAL ? 2 : 1, "report: %s", err.text);
 	} else {
-		d = call_document_new(&r);
 		status = report_print(&d->document, q, style);
 		call_document_free(d);
 	}

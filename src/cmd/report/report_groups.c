@@ -27,7 +27,9 @@ int report_groups_read(struct group_rules **out, const char *file, bool shipped,
 
 int report_groups_use(struct report_request *q, const char *file, struct error *err)
 {
-	return request_has_key(q, FLAT_GROUP) ? report_groups_read(&q->rules, file, true, err) : 0;
+	bool needed = request_has_key(q, FLAT_GROUP) || q->without.count;
+
+	return needed ? report_groups_read(&q->rules, file, true, err) : 0;
 }
 
 void report_groups_done(struct report_request *q)

@@ -38,6 +38,15 @@ const struct option report_option_table[] = {
         {OPTION_STRING, 0, "callees", "FUNCTION",
          "the functions that it calls, and the part of its time in each", .needs = HAS_PATHS,
          .offset = AT(callees)},
+        {OPTION_EACH, 0, "without", "FUNCTION",
+         "rows as they are, without the own time of FUNCTION (or group:NAME), and normalised",
+         .details = "May be given several times. FUNCTION is as for --callers, group:NAME a group "
+                    "as --sort group shows it. A row has its share as is, its value without the "
+                    "removed functions, and the share of this value in the remainder. The "
+                    "functions that a removed function calls keep their time, also in the tree "
+                    "(-g). The removed time is a row of its own. The table is by function unless "
+                    "--sort or -g is given.",
+         .offset = AT(without)},
         {OPTION_NUMBER, 0, "percent-limit", "PERCENT",
          "sum up rows below this share (default 1; 0 with --json, and for the tables "
          "of call paths and event tags)",
@@ -118,6 +127,21 @@ static void add_key(struct report_request *q, enum flat_key key)
 		q->keys[q->key_count++] = key;
 }
 
+static int check_without(const struct report_options *o, struct report_request *q,
+                         struct error *err)
+{
+	q->without = (struct filter_list){o->without.items, o->without.count};
+	if (!o->without.count)
+		return 0;
+	if (o->callers || o->callees)
+		return error_set(err, EINVAL,
+		                 "--without changes tables and the tree (-g), not "
+		                 "--callers and --callees");
+	if (!q->key_count && !o->tree)
+		add_key(q, FLAT_FUNCTION);
+	return 0;
+}
+
 static int parse_keys(const struct report_options *o, struct report_request *q, struct error *err)
 {
 	const char *unknown = NULL;
@@ -158,7 +182,9 @@ int report_options_request(const struct report_options *o, struct report_request
 	q->reader = (struct document_reader){
 	        .program = o->json || o->nested, .wide = o->wide, .nested = o->nested};
 	ret = parse_order(o, q, err);
-	return ret ? ret : parse_keys(o, q, err);
+	if (!ret)
+		ret = parse_keys(o, q, err);
+	return ret ? ret : check_without(o, q, err);
 }
 
 int report_print(const struct document *d, const struct report_request *q,

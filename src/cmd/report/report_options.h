@@ -13,7 +13,7 @@
 #define SORT_KEYS "process,instance,thread,cpu,image,function,line,address,mode,region,cgroup,group"
 
 struct report_options {
-	struct option_list sort, by;
+	struct option_list sort, by, without;
 	bool by_name, by_first, by_calls, by_time; /* short forms of `by` */
 	bool functions;                            /* the short form of --sort function */
 	bool tree, children, no_children, wide, json, nested, full_paths;

@@ -403,10 +403,10 @@ int report_tags_recorded(const char *path, const struct report_request *q,
 	struct error err = {0};
 	int status;
 
-	if (request_has_key(q, FLAT_GROUP))
-		tags.groups = NULL; /* the rules are those of --sort group */
 	if (report_groups_use(&with, own->groups, &err))
 		return command_fail(1, "tags: %s", err.text);
+	if (with.rules)
+		tags.groups = NULL; /* the rules are those of the request */
 	status = report_tags_print(path, &with, &tags, style);
 	report_groups_done(&with);
 	return status;

@@ -88,6 +88,8 @@ static void print_table(struct markdown_printing *p, const struct row_set *r)
 		put_sums(p, r->source, r->rest, buf_text(&label));
 	if (r->has_unselected)
 		put_sums(p, r->source, r->unselected, "[not selected]");
+	if (r->removed)
+		put_sums(p, r->source, r->removed, "[removed]");
 	if (!r->source->no_total)
 		put_sums(p, r->source, r->total, "total");
 	buf_done(&label);

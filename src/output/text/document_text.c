@@ -94,6 +94,8 @@ static void add_last_lines(struct text_printing *p, struct table *t, const struc
 		add_sums(p, t, r, columns, TABLE_REST, r->rest, buf_text(&label));
 	if (r->has_unselected)
 		add_sums(p, t, r, columns, TABLE_REST, r->unselected, "[not selected]");
+	if (r->removed)
+		add_sums(p, t, r, columns, TABLE_REST, r->removed, "[removed]");
 	if (!r->source->no_total)
 		add_sums(p, t, r, columns, TABLE_TOTAL, r->total, "total");
 	buf_done(&label);

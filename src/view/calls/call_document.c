@@ -152,28 +152,42 @@ static void find_words(struct call_document *d, const struct filter_list *wanted
 	}
 }
 
-/* One table of all processes, by the keys of the request. */
-static void keys(struct call_document *d)
+static int sum_keys(struct call_document *d, struct error *err)
 {
 	const struct call_report *r = d->report;
 	struct report_request q = r->request;
-	struct buf title = {0};
-	struct error err;
 
 	find_words(d, &q.filter.function);
 	d->paths.depth_max = NAMED_DEPTH_MAX;
 	q.filter.function = (struct filter_list){d->words.items, d->words.count};
 	q.filter.comm.count = q.filter.pid.count = 0; /* selected here */
-	q.tree = false;
+	q.tree &= q.without.count != 0;
 	q.callers = q.callees = NULL;
-	if (named_of_calls(&d->paths, r->paths, r->names, r->symbols, &r->request.filter, &err) ||
-	    symbolized_report_new(&d->sums, &d->paths, &q, true, &err))
-		return;
+	if (named_of_calls(&d->paths, r->paths, r->names, r->symbols, &r->request.filter, err) ||
+	    symbolized_report_new(&d->sums, &d->paths, &q, true, err))
+		return err->code;
 	d->sums->calls = true;
+	return 0;
+}
+
+/* One table or tree of all processes, by the keys of the request. */
+static void keys(struct call_document *d)
+{
+	const struct report_request *q = &d->report->request;
+	struct symbolized_report *sums = d->sums;
+	struct buf title = {0};
+
+	if (sums->selection.removed)
+		without_facts(&d->document, &sums->selection.without, q, &sums->unit.unit);
 	buf_puts(&title, "Calls by ");
-	request_keys_text(&q, &title);
-	document_table(&d->document, MEDIA_ALL, buf_text(&title), "rows",
-	               symbolized_rows(d->sums->rows, d->sums, &q.reader));
+	request_keys_text(q, &title);
+	if (sums->rows)
+		document_table(&d->document, MEDIA_ALL, buf_text(&title), "rows",
+		               symbolized_rows(sums->rows, sums, &q->reader));
+	if (sums->tree)
+		document_tree(&d->document, MEDIA_ALL, "Call tree, callers above callees", "tree",
+		              sums->tree, request_limit(q, &q->reader), q->lines)
+		        ->borrowed = true;
 	buf_done(&title);
 }
 
@@ -196,12 +210,12 @@ static bool next_process(void *ctx, size_t i, struct document *part)
 		rows_of_function(part, r, p, CALL_ROWS_CALLERS);
 	if (r->request.callees)
 		rows_of_function(part, r, p, CALL_ROWS_CALLEES);
-	if (r->request.tree)
+	if (r->request.tree && !r->request.without.count)
 		tree(part, r, p);
 	return true;
 }
 
-struct call_document *call_document_new(const struct call_report *report)
+struct call_document *call_document_new(const struct call_report *report, struct error *err)
 {
 	const struct document_reader *reader = &report->request.reader;
 	struct call_document *d = xcalloc(1, sizeof(*d));
@@ -212,6 +226,10 @@ struct call_document *call_document_new(const struct call_report *report)
 	vec_each (p, &report->paths->processes)
 		if (call_report_selects(report, p))
 			vec_push(&d->processes, p);
+	if (call_report_has_keys(report) && d->processes.count && sum_keys(d, err)) {
+		call_document_free(d);
+		return NULL;
+	}
 	document_string(&d->document, "kind", "calls");
 	if (reader->program || reader->summary)
 		call_summary(d);
@@ -221,7 +239,7 @@ struct call_document *call_document_new(const struct call_report *report)
 		none_selected(d);
 	if (d->processes.count > 1)
 		overview(d);
-	if (call_report_has_keys(report) && d->processes.count)
+	if (d->sums)
 		keys(d);
 	document_parts(&d->document, MEDIA_ALL, "processes", next_process, d);
 	return d;

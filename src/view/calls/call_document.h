@@ -4,8 +4,8 @@
  * there are several processes, then one part per process.
  *
  * A part is made when an output asks for it, so only one process's ids are in memory.
- * call_document_new() / call_document_free(); the report must outlive it. Nothing fails. One
- * thread. Uses: base, profile, view.
+ * call_document_new() / call_document_free(); the report must outlive it. One thread. Uses: base,
+ * profile, view.
  */
 #ifndef ASSAY_VIEW_CALLS_CALL_DOCUMENT_H
 #define ASSAY_VIEW_CALLS_CALL_DOCUMENT_H
@@ -24,7 +24,9 @@ struct call_document {
 	struct symbolized_report *sums; /* NULL: no such table */
 };
 
-struct call_document *call_document_new(const struct call_report *report);
+/* NULL: -ENOENT, a word of --without is no function or group; or the paths do not have what the
+ * request needs. */
+struct call_document *call_document_new(const struct call_report *report, struct error *err);
 void call_document_free(struct call_document *d);
 
 #endif

@@ -23,7 +23,7 @@ bool call_report_has_keys(const struct call_report *r)
 {
 	const struct report_request *q = &r->request;
 
-	return q->key_count > request_has_key(q, FLAT_FUNCTION);
+	return q->key_count > request_has_key(q, FLAT_FUNCTION) || q->without.count;
 }
 
 int call_report_check(const struct call_report *r, struct error *err)

@@ -23,7 +23,8 @@ struct call_report {
  * `callees`. */
 int call_report_check(const struct call_report *r, struct error *err);
 
-/* The request has keys that the tables of one process do not have: one table has all processes. */
+/* The request has keys that the tables of one process do not have, or removes functions: one table
+ * or tree has all processes. */
 bool call_report_has_keys(const struct call_report *r);
 
 bool call_report_selects(const struct call_report *r, const struct call_process *p);

@@ -261,6 +261,21 @@ static void sum_all(struct row_set *r, const struct row_request *q)
 	buf_done(&text);
 }
 
+static void add_removed(struct row_set *r)
+{
+	const struct row_source *s = r->source;
+
+	if (!s->removed)
+		return;
+	r->removed = xcalloc(s->columns.count + 1, sizeof(*r->removed));
+	for (size_t i = 0; i < s->columns.count; i++) {
+		if (s->columns.items[i].role != ROLE_SUM)
+			continue;
+		r->removed[i] = s->removed(s, &s->columns.items[i]);
+		r->total[i] = cell_add(r->total[i], r->removed[i]);
+	}
+}
+
 struct row_set *row_set_new(struct row_source *source, const struct row_request *q)
 {
 	struct row_set *r = xcalloc(1, sizeof(*r));
@@ -279,6 +294,7 @@ struct row_set *row_set_new(struct row_source *source, const struct row_request 
 	for (uint32_t row = 0; row < source->rows; row++)
 		vec_push(&r->order, row);
 	sum_all(r, q);
+	add_removed(r);
 	sort_rows(r, q);
 	cut_rows(r, q);
 	return r;
@@ -293,6 +309,7 @@ void row_set_free(struct row_set *r)
 	free(r->rest);
 	free(r->unselected);
 	free(r->total);
+	free(r->removed);
 	free(r);
 }
 

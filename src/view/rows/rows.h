@@ -80,6 +80,9 @@ struct row_source {
 	/* Of a part of a recording: what all of it has in the column of a sum. NULL: the total is
 	 * the sum of the rows. */
 	struct cell (*all)(const struct row_source *s, const struct column *c);
+	/* What was taken out of the rows in the column of a sum: a line of its own, which counts
+	 * for the total, but not for its ratios. NULL: nothing. */
+	struct cell (*removed)(const struct row_source *s, const struct column *c);
 	/* NULL: all rows are items. */
 	enum row_kind (*row_kind)(const struct row_source *s, uint32_t row);
 	/* Whether a row is worth a line. NULL: a column with `cut` reaches the limit. */
@@ -148,6 +151,7 @@ struct row_set {
 	bool by_lines; /* rows were left out by their number */
 	/* Per column of the source: sums of the rows left out, of what was not selected, of all. */
 	struct cell *rest, *unselected, *total;
+	struct cell *removed; /* NULL: the source removes nothing */
 	bool has_unselected;
 };
 

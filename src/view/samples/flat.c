@@ -3,6 +3,7 @@
 
 #include "view/confidence/group_confidence.h"
 #include "view/groups/frame_groups.h"
+#include "view/samples/sample_without.h"
 
 #include <string.h>
 
@@ -204,13 +205,18 @@ static struct flat_row *group_row(struct grouping *g, uint32_t row_id, uint32_t 
 	return group;
 }
 
-static void add_total(struct flat_row *group, const struct profile_row *row, uint32_t row_id)
+static void add_total(struct flat_row *group, const struct profile_row *row, uint32_t row_id,
+                      bool removed)
 {
 	if (group->mark == row_id)
 		return;
 	group->mark = row_id;
 	group->total_samples += row->samples;
 	group->total_weight += row->weight;
+	if (removed) {
+		group->removed_total_samples += row->samples;
+		group->removed_total_weight += row->weight;
+	}
 }
 
 static void add_row(struct grouping *g, uint32_t row_id)
@@ -222,18 +228,23 @@ static void add_row(struct grouping *g, uint32_t row_id)
 	/* The number of waits and their time belong in one row. */
 	uint32_t path = is_switch ? view_wait_path(f->view, row->path) : row->path;
 	struct flat_row *group = group_row(g, row_id, path);
+	bool removed = f->request.without && sample_is_removed(f->request.without, row->path);
 
+	if (removed) {
+		group->removed_samples += row->samples;
+		group->removed_weight += row->weight;
+	}
 	group->samples += row->samples;
 	group->weight += row->weight;
 	f->samples += row->samples;
 	f->weight += row->weight;
-	add_total(group, row, row_id);
+	add_total(group, row, row_id, removed);
 	if (g->group_of)
 		g->group_of[row_id] = (uint32_t)(group - f->rows.items);
 	if (!f->request.children)
 		return;
 	for (uint32_t n = path; n != PATH_ROOT; n = p->paths.items[n].parent)
-		add_total(group_row(g, row_id, n), row, row_id);
+		add_total(group_row(g, row_id, n), row, row_id, removed);
 }
 
 static void add_wait_to(struct flat_row *group, const struct profile_row *row, uint32_t row_id)

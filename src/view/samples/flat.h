@@ -17,7 +17,8 @@
 struct flat_request {
 	enum flat_key keys[FLAT_KEYS];
 	size_t key_count;
-	struct group_rules *rules; /* for FLAT_GROUP */
+	struct group_rules *rules;            /* for FLAT_GROUP */
+	const struct sample_without *without; /* what is removed; NULL: nothing */
 	bool children;
 	bool intervals; /* compute low and high of all rows */
 	bool groups;    /* keep what flat_intervals() needs */
@@ -32,6 +33,8 @@ struct flat_row {
 	uint32_t mark;                        /* scratch: last profile row that was added */
 	uint64_t samples, weight;             /* self */
 	uint64_t total_samples, total_weight; /* with callees; without children equal to self */
+	/* Parts of the self and the total values that are removed. */
+	uint64_t removed_samples, removed_weight, removed_total_samples, removed_total_weight;
 	uint64_t runnable_ns, blocked_ns;
 	double share, total_share, low, high; /* low and high are for `share` */
 	/* shares of busy samples by the clock and by the second clock, if the difference is

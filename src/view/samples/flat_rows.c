@@ -3,6 +3,7 @@
 #include "view/samples/report_document.h"
 
 #include "view/samples/flat_cell.h"
+#include "view/samples/sample_without.h"
 
 #define LEAST 2 /* samples */
 
@@ -18,6 +19,8 @@ enum flat_figure {
 	FIGURE_LOW,
 	FIGURE_HIGH,
 	FIGURE_FIRST,
+	FIGURE_WITHOUT,
+	FIGURE_TOTAL_WITHOUT,
 };
 
 static const struct flat *flat_of(const struct row_source *s)
@@ -49,6 +52,14 @@ static struct cell figure_cell(const struct row_source *s, const struct column *
 		return cell_real(r->low);
 	case FIGURE_HIGH:
 		return cell_real(r->high);
+	case FIGURE_WITHOUT:
+		return cell_int((int64_t)(flat_of(s)->base_weight
+		                                  ? r->weight - r->removed_weight
+		                                  : r->samples - r->removed_samples));
+	case FIGURE_TOTAL_WITHOUT:
+		return cell_int((int64_t)(flat_of(s)->base_weight
+		                                  ? r->total_weight - r->removed_total_weight
+		                                  : r->total_samples - r->removed_total_samples));
 	case FIGURE_FIRST: /* numbers are sorted largest first */
 		return cell_int(-(int64_t)r->example);
 	}
@@ -119,6 +130,8 @@ static struct cell all_cell(const struct row_source *s, const struct column *c)
 		return cell_int((int64_t)f->runnable_ns);
 	case FIGURE_BLOCKED:
 		return cell_int((int64_t)f->blocked_ns);
+	case FIGURE_WITHOUT:
+		return without_base(sample_without_sums(f->request.without));
 	default:
 		return cell_none();
 	}
@@ -165,6 +178,39 @@ static void add_share(struct row_source *s, const char *name, const char *title,
 	                                      .bar = bar});
 }
 
+static struct cell removed_cell(const struct row_source *s, const struct column *c)
+{
+	const struct without *w = sample_without_sums(flat_of(s)->request.without);
+
+	return c->get == figure_cell && c->argument == FIGURE_WITHOUT ? cell_int(w->removed)
+	                                                              : cell_none();
+}
+
+static void add_normalised(struct row_source *s, const char *name, const char *title,
+                           const char *of)
+{
+	add_share(s, name, title, of, false);
+	vec_last(&s->columns)->base =
+	        without_base(sample_without_sums(flat_of(s)->request.without));
+}
+
+/* The value without the removed functions, and its share of the remainder. */
+static void add_without(struct row_source *s)
+{
+	const struct flat *f = flat_of(s);
+	const struct unit *unit = sample_without_unit(f->request.without);
+	bool children = f->request.children;
+
+	if (children) {
+		add_figure(s, "total_without", "total without", "total_without", unit, ROLE_TOTAL,
+		           FIGURE_TOTAL_WITHOUT);
+		add_normalised(s, "total_normalised", "normalised", "total_without");
+	}
+	add_figure(s, "without", "without", "without", unit, ROLE_SUM, FIGURE_WITHOUT);
+	add_normalised(s, "normalised", children ? NULL : "normalised", "without");
+	s->removed = removed_cell;
+}
+
 static void add_figures(struct row_source *s, const struct report *r, bool wide)
 {
 	const struct flat *f = flat_of(s);
@@ -173,10 +219,15 @@ static void add_figures(struct row_source *s, const struct report *r, bool wide)
 	enum column_role waits = children ? ROLE_TOTAL : ROLE_SUM;
 
 	if (children)
-		add_share(s, "total_share", "total",
+		add_share(s, "total_share", f->request.without ? "total as is" : "total",
 		          f->base_weight ? "total_weight" : "total_samples", true);
-	add_share(s, "share", children ? "self" : "share", f->base_weight ? "weight" : "samples",
-	          !children);
+	add_share(s, "share",
+	          children             ? "self"
+	          : f->request.without ? "as is"
+	                               : "share",
+	          f->base_weight ? "weight" : "samples", !children);
+	if (f->request.without)
+		add_without(s);
 	add_figure(s, "low", wide ? "low" : NULL, "low", &unit_share, ROLE_KEY, FIGURE_LOW);
 	add_figure(s, "high", wide ? "high" : NULL, "high", &unit_share, ROLE_KEY, FIGURE_HIGH);
 	add_figure(s, "samples", "samples", "samples", &unit_count, ROLE_SUM, FIGURE_SAMPLES);
@@ -233,8 +284,8 @@ static uint64_t most_samples(const struct flat *f)
 struct row_set *flat_rows(struct flat *f, const struct report *r,
                           const struct document_reader *reader)
 {
-	static const char *const by[] = {"total_weight", "weight", "total_samples", "waits",
-	                                 "first"};
+	static const char *const by[] = {"total_without", "without", "total_weight", "weight",
+	                                 "total_samples", "waits",   "first"};
 	struct row_source *s = row_source_new(f);
 	column_names order = request_order(&r->options, by, sizeof(by) / sizeof(*by));
 	struct row_request q = {

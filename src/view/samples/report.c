@@ -220,7 +220,7 @@ static void grow_tree(void *ctx)
 {
 	struct report *r = ctx;
 
-	r->tree = sample_tree_new(r->view, &r->selection, &r->options, false);
+	r->tree = sample_tree_new(r->view, &r->selection, &r->options, r->without, false);
 }
 
 /*
@@ -287,6 +287,7 @@ static void build(struct report *r)
 	                                          both_clocks_ticked(r->view->profile)};
 	struct flat_request chosen = {.key_count = o->key_count,
 	                              .rules = o->rules,
+	                              .without = r->without,
 	                              .children = o->children,
 	                              .intervals = wants_intervals(r)};
 	struct helper_thread grower = {0};
@@ -327,8 +328,8 @@ static int find_neighbours(struct report *r, struct error *err)
 
 	if (!q->callers && !q->callees)
 		return 0;
-	return neighbour_tables_make(&r->neighbours,
-	                             sample_tree_new(r->view, &r->selection, q, true), q, err);
+	return neighbour_tables_make(
+	        &r->neighbours, sample_tree_new(r->view, &r->selection, q, NULL, true), q, err);
 }
 
 int report_new(struct report **out, const struct profile *p, struct symbolizer *symbols,
@@ -342,6 +343,8 @@ int report_new(struct report **out, const struct profile *p, struct symbolizer *
 	ret = profile_find_event(p, options->event, &r->event, err);
 	if (!ret)
 		ret = filter_select(r->view, &options->filter, r->event, &r->selection, err);
+	if (!ret)
+		ret = sample_without_new(&r->without, r->view, options, &r->selection, err);
 	if (!ret)
 		ret = find_neighbours(r, err);
 	if (ret) {
@@ -376,6 +379,7 @@ void report_free(struct report *r)
 	vec_done(&r->tables);
 	vec_done(&r->warnings);
 	selection_done(&r->selection);
+	sample_without_free(r->without);
 	view_free(r->view);
 	free(r);
 }

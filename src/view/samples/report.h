@@ -15,6 +15,7 @@
 #include "view/samples/processes.h"
 #include "view/samples/stacks.h"
 #include "view/samples/sample_tree.h"
+#include "view/samples/sample_without.h"
 #include "view/samples/timeline.h"
 #include "view/samples/warnings.h"
 #include "view/tree/neighbour_tables.h"
@@ -43,6 +44,7 @@ struct report {
 	struct report_request options;
 	struct view *view;
 	struct selection selection;
+	struct sample_without *without; /* NULL: nothing is removed */
 	uint8_t event;
 	uint64_t elapsed_ns; /* sum over all recordings */
 	struct account_view *account;

@@ -476,6 +476,15 @@ static void tree(struct report_writing *w)
 		        ->borrowed = true;
 }
 
+static void removed(struct report_writing *w)
+{
+	struct report *r = w->report;
+
+	if (r->without)
+		without_facts(w->document, sample_without_sums(r->without), &r->options,
+		              sample_without_unit(r->without));
+}
+
 static void write_for_readers(struct report_writing *w)
 {
 	if (w->reader->summary)
@@ -486,6 +495,7 @@ static void write_for_readers(struct report_writing *w)
 	observer(w);
 	cost_of_sampling(w);
 	report_document_stacks(w);
+	removed(w);
 	report_document_account(w);
 	report_document_rates(w);
 	tables_for_readers(w);
@@ -500,6 +510,7 @@ static void write_for_readers(struct report_writing *w)
 static void write_for_programs(struct report_writing *w)
 {
 	facts(w);
+	removed(w);
 	report_summary(w->document, w->report, w->reader);
 	tables_for_programs(w);
 	tree(w);

@@ -8,7 +8,8 @@ enum sample_measure {
 	MEASURE_WEIGHT,
 	MEASURE_RUNNABLE,
 	MEASURE_BLOCKED,
-	MEASURES
+	MEASURES,
+	MEASURE_WITHOUT = MEASURES, /* only with --without */
 };
 
 /* The context of the tree. */
@@ -19,6 +20,7 @@ struct sample_tree {
 	bool by_weight;      /* shares are of time; else of samples */
 	uint32_t interrupts; /* the owner of interrupts: one above the name ids of processes */
 	bool whole;          /* no level of processes */
+	const struct sample_without *without; /* NULL: nothing is removed */
 };
 
 static uint32_t path_parent(void *ctx, uint32_t path)
@@ -35,6 +37,17 @@ static void path_steps(void *ctx, uint32_t path, struct tree_builder_steps *out)
 	tree_steps_add(&g->steps, g->view->profile->paths.items[path].frame, out);
 }
 
+static void add_without(struct view_tree *t, uint32_t node, const struct profile_row *row)
+{
+	const struct sample_tree *g = t->ctx;
+	int64_t value = (int64_t)(g->by_weight ? row->weight : row->samples);
+
+	if (sample_is_removed(g->without, row->path))
+		without_tree_add(t, MEASURE_WITHOUT, value);
+	else
+		view_tree_add(t, node, MEASURE_WITHOUT, cell_int(value));
+}
+
 static void add_row(struct view_tree *t, uint32_t process, uint32_t id, bool wait)
 {
 	const struct sample_tree *g = t->ctx;
@@ -49,6 +62,8 @@ static void add_row(struct view_tree *t, uint32_t process, uint32_t id, bool wai
 	} else {
 		view_tree_add(t, node, MEASURE_SAMPLES, cell_int((int64_t)row->samples));
 		view_tree_add(t, node, MEASURE_WEIGHT, cell_int((int64_t)row->weight));
+		if (g->without)
+			add_without(t, node, row);
 	}
 }
 
@@ -90,6 +105,8 @@ static struct cell name_cell(const struct row_source *s, const struct column *c,
 
 	if (row == TREE_ROOT)
 		return cell_text("all");
+	if (node->is_owner && node->name)
+		return cell_text(node->name);
 	if (node->is_owner && node->owner == ((const struct sample_tree *)t->ctx)->interrupts)
 		return cell_text(VIEW_INTERRUPTS);
 	if (node->is_owner)
@@ -226,7 +243,8 @@ static uint32_t names_end(const struct process_table *t)
 }
 
 struct view_tree *sample_tree_new(struct view *v, const struct selection *s,
-                                  const struct report_request *q, bool whole)
+                                  const struct report_request *q,
+                                  const struct sample_without *without, bool whole)
 {
 	static const struct view_tree_model model = {path_parent, path_steps};
 	static const char *const by[] = {"weight", "samples", "waits"};
@@ -239,13 +257,17 @@ struct view_tree *sample_tree_new(struct view *v, const struct selection *s,
 	g->by_weight = s->base_weight != 0;
 	g->base = s->base_weight ? s->base_weight : s->base_samples;
 	g->whole = whole;
+	g->without = without;
 	tree_steps_begin(&g->steps, v, s, whole ? 0 : request_limit(q, &q->reader));
-	t = view_tree_new(&model, g, v->profile->paths.count, MEASURES);
+	t = view_tree_new(&model, g, v->profile->paths.count, MEASURES + (without != NULL));
 	t->free = free;
 	if (whole)
 		view_tree_whole(t);
 	t->source->worth = is_worth;
 	add_sample_columns(t->source, g);
+	if (without)
+		without_tree_columns(t->source, sample_without_sums(without), MEASURE_WITHOUT,
+		                     sample_without_unit(without));
 	add_wait_columns(t->source, s->waits.count > 0);
 	add_rows(t, s->rows.items, s->rows.count, false);
 	add_rows(t, s->waits.items, s->waits.count, true);

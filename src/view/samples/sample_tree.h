@@ -10,11 +10,14 @@
 #define ASSAY_VIEW_SAMPLES_SAMPLE_TREE_H
 
 #include "view/request.h"
+#include "view/samples/sample_without.h"
 #include "view/tree/view_tree.h"
 
 /* `whole`: nothing is folded, all inlined functions are looked up, and there is no level of
- * processes. */
+ * processes. `without`: adds what remains without the removed functions; NULL: nothing is
+ * removed. */
 struct view_tree *sample_tree_new(struct view *v, const struct selection *s,
-                                  const struct report_request *q, bool whole);
+                                  const struct report_request *q,
+                                  const struct sample_without *without, bool whole);
 
 #endif

@@ -244,6 +244,9 @@ static void facts(struct symbolized_writing *w, const char *path)
 	comments(w);
 	hidden(w);
 	books(w);
+	if (w->report->selection.removed)
+		without_facts(w->document, &w->report->selection.without, &w->report->options,
+		              &w->report->unit.unit);
 }
 
 static void table(struct symbolized_writing *w, struct symbolized_sums *sums, bool for_readers,

@@ -176,6 +176,8 @@ static int fill(struct symbolized_report *r, bool inlines, struct error *err)
 
 	if (!ret)
 		ret = symbolized_select(&r->selection, r->n, &o->filter, inlines, err);
+	if (!ret)
+		ret = symbolized_select_without(&r->selection, o, err);
 	if (ret)
 		return ret;
 	sum_values(r);

@@ -28,6 +28,16 @@ static struct cell value_cell(const struct row_source *s, const struct column *c
 	return cell_int(sum_at(s, row)->values[c->argument]);
 }
 
+/* The value without what --without removes; argument: with callees. */
+static struct cell without_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                                struct buf *text)
+{
+	const struct named_sum *sum = sum_at(s, row);
+
+	return c->argument ? cell_int(named_subtract(sum->total, sum->total_removed))
+	                   : cell_int(named_subtract(sum->self, sum->removed));
+}
+
 /* The other values of calls. */
 static void add_call_values(struct row_source *s)
 {
@@ -86,11 +96,38 @@ static struct cell all_cell(const struct row_source *s, const struct column *c)
 
 	if (c->get == self_cell)
 		return cell_int(of->base);
+	if (c->get == without_cell)
+		return c->argument ? cell_none() : without_base(&of->without);
 	if (c->get != value_cell || of->base != of->all)
 		return cell_none();
 	vec_each (row, &of->n->rows)
 		sum = named_add(sum, row->values[c->argument]);
 	return cell_int(sum);
+}
+
+static struct cell removed_cell(const struct row_source *s, const struct column *c)
+{
+	const struct symbolized_sums *sums = s->model;
+
+	return c->get == without_cell ? cell_int(sums->selection->without.removed) : cell_none();
+}
+
+static void add_without(struct row_source *s, const struct unit *unit, bool children)
+{
+	const struct symbolized_sums *sums = s->model;
+	struct cell base = without_base(&sums->selection->without);
+	const struct column columns[] = {
+	        {"total_without", "total without", "total_without", unit, ROLE_TOTAL, .argument = 1,
+	         .get = without_cell},
+	        {"total_normalised", "normalised", "total_normalised", &unit_share, ROLE_RATIO,
+	         .of = "total_without", .base = base},
+	        {"without", "without", "without", unit, ROLE_SUM, .get = without_cell},
+	        {"normalised", children ? NULL : "normalised", "normalised", &unit_share,
+	         ROLE_RATIO, .of = "without", .base = base},
+	};
+
+	row_source_columns(s, children ? columns : columns + 2, children ? 4 : 2);
+	s->removed = removed_cell;
 }
 
 static void add_values(struct row_source *s, const struct symbolized_report *r)
@@ -139,17 +176,18 @@ static void add_values(struct row_source *s, const struct symbolized_report *r)
 		vec_push(&s->columns, total);
 		vec_push(&s->columns, total_share);
 	}
+	if (sums->selection->removed)
+		add_without(s, unit, sums->has_totals && sums->children);
 }
 
 struct row_set *symbolized_rows(struct symbolized_sums *sums, const struct symbolized_report *r,
                                 const struct document_reader *reader)
 {
-	static const char *const by_total[] = {"total", "self", "net"}, *const by_self[] = {
-	                                                                        "self", "net",
-	                                                                        "total"};
+	static const char *const by_total[] = {"total_without", "total", "self", "net"};
+	static const char *const by_self[] = {"without", "self", "net", "total"};
 	struct row_source *s = row_source_new(sums);
 	struct row_set *rows;
-	column_names order = request_order(&r->options, sums->children ? by_total : by_self, 3);
+	column_names order = request_order(&r->options, sums->children ? by_total : by_self, 4);
 	struct row_request q = {
 	        .by = order.items,
 	        .by_count = order.count,

@@ -132,4 +132,101 @@ int symbolized_select(struct named_selection *s, const struct symbolized_profile
 void named_selection_done(struct named_selection *s)
 {
 	vec_done(&s->rows);
+	without_done(&s->without);
+	free(s->removed);
+	s->removed = NULL;
+}
+
+uint16_t named_group(const struct symbolized_profile *n, struct group_rules *rules, uint32_t place,
+                     uint32_t line, bool *is_kernel)
+{
+	uint32_t image = place == NAMED_NONE ? NAMED_NONE : n->places.items[place].image;
+	const char *file = named_image_name(n, image, true), *function = "";
+	uint16_t group;
+
+	*is_kernel = group_image_is_kernel(file);
+	if (line == NAMED_NONE)
+		return GROUP_NONE;
+	function = intern_text(&n->texts, n->functions.items[n->lines.items[line].function].name);
+	group = group_rules_function(rules, function, file, *is_kernel);
+	return group >= GROUP_CALLER ? GROUP_NONE : group;
+}
+
+bool named_is_removed(const struct named_selection *s, uint32_t path)
+{
+	uint32_t place;
+
+	if (!s->removed)
+		return false;
+	place = s->n->paths.items[path].place;
+	return s->removed[place == NAMED_NONE ? s->n->places.count : place];
+}
+
+/* The names of functions, each once. Texts are interned, so equal names have equal ids. */
+static int find_removed(struct named_selection *s, const struct report_request *q,
+                        uint32_t *name_of_text, struct error *err)
+{
+	const struct symbolized_profile *n = s->n;
+	VEC(const char *) names = {0};
+	int ret;
+
+	vec_each (f, &n->functions) {
+		if (name_of_text[f->name])
+			continue;
+		vec_push(&names, intern_text(&n->texts, f->name));
+		name_of_text[f->name] = (uint32_t)names.count;
+	}
+	ret = without_find(&s->without, q, &(struct without_names){names.items, names.count}, err);
+	vec_done(&names);
+	return ret;
+}
+
+static bool place_is_removed(const struct named_selection *s, uint32_t place,
+                             const uint32_t *name_of_text)
+{
+	const struct symbolized_profile *n = s->n;
+	uint32_t line = place == NAMED_NONE ? NAMED_NONE : named_leaf(s, place);
+	bool is_kernel, found = false;
+	uint16_t group;
+
+	if (line != NAMED_NONE) {
+		uint32_t text = n->functions.items[n->lines.items[line].function].name;
+
+		found = s->without.functions[name_of_text[text] - 1];
+	}
+	if (found || !s->without.by_group)
+		return found;
+	group = named_group(n, s->without.rules, place, line, &is_kernel);
+	return without_has_group(&s->without, group, is_kernel);
+}
+
+int symbolized_select_without(struct named_selection *s, const struct report_request *q,
+                              struct error *err)
+{
+	const struct symbolized_profile *n = s->n;
+	uint32_t *name_of_text;
+	size_t all = q->filter.relative ? s->rows.count : n->rows.count, count = n->places.count;
+	int ret;
+
+	if (!q->without.count)
+		return 0;
+	name_of_text = xcalloc(n->texts.texts.count + 1, sizeof(*name_of_text));
+	ret = find_removed(s, q, name_of_text, err);
+	if (!ret) {
+		s->removed = xcalloc(count + 1, sizeof(*s->removed));
+		for (uint32_t i = 0; i <= count; i++)
+			s->removed[i] =
+			        place_is_removed(s, i < count ? i : NAMED_NONE, name_of_text);
+	}
+	s->without.base = s->base;
+	for (size_t i = 0; i < all && !ret; i++) {
+		const struct named_row *row =
+		        &n->rows.items[q->filter.relative ? s->rows.items[i] : i];
+
+		if (named_is_removed(s, row->path))
+			s->without.removed =
+			        named_add(s->without.removed, row->values[n->main_value]);
+	}
+	free(name_of_text);
+	return ret;
 }

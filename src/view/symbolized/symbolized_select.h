@@ -5,13 +5,14 @@
  *
  * symbolized_select() / named_selection_done(). Only comm, pid, tid, image and function of the
  * filter apply, with the same meaning as for samples (filter.h): image and function are compared
- * with the innermost place. Uses: base, profile, view.
+ * with the innermost place. symbolized_select_without() is called after it, if at all. Uses: base,
+ * profile, view.
  */
 #ifndef ASSAY_VIEW_SYMBOLIZED_SYMBOLIZED_SELECT_H
 #define ASSAY_VIEW_SYMBOLIZED_SYMBOLIZED_SELECT_H
 
 #include "profile/symbolized_profile.h"
-#include "view/filter.h"
+#include "view/groups/without.h"
 
 struct named_selection {
 	const struct symbolized_profile *n;
@@ -19,11 +20,23 @@ struct named_selection {
 	VEC(uint32_t) rows; /* in n->rows */
 	int64_t all, value; /* sum of the main value over all rows, over the selected rows */
 	int64_t base;       /* the denominator of shares */
+	struct without without;
+	bool *removed; /* per place, then for paths without a place: its own values are removed;
+	                * NULL: nothing is */
 };
 
 /* -EINVAL if a number is invalid, -ENOENT if the filter needs an attribute that no row has. */
 int symbolized_select(struct named_selection *s, const struct symbolized_profile *n,
                       const struct filter *f, bool inlines, struct error *err);
+/* Finds what q->without removes. -ENOENT: no function or group has a name. */
+int symbolized_select_without(struct named_selection *s, const struct report_request *q,
+                              struct error *err);
+/* Whether the own values of a path are removed. */
+bool named_is_removed(const struct named_selection *s, uint32_t path);
+/* The group of a place's function `line`; *is_kernel as group_rules_name() needs it. Callers are
+ * not looked at. */
+uint16_t named_group(const struct symbolized_profile *n, struct group_rules *rules, uint32_t place,
+                     uint32_t line, bool *is_kernel);
 void named_selection_done(struct named_selection *s);
 
 double named_share(const struct named_selection *s, int64_t value);

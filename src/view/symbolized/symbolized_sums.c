@@ -64,27 +64,10 @@ static void where_slots(const struct symbolized_profile *n, enum flat_key key, u
 	}
 }
 
-/* *is_kernel as group_rules_name() needs it. Callers are not looked at. */
-static uint16_t rule_group(const struct symbolized_sums *s, uint32_t place, uint32_t line,
-                           bool *is_kernel)
-{
-	const struct symbolized_profile *n = s->selection->n;
-	uint32_t image = place == NAMED_NONE ? NAMED_NONE : n->places.items[place].image;
-	const char *file = named_image_name(n, image, true), *function = "";
-	uint16_t group;
-
-	*is_kernel = group_image_is_kernel(file);
-	if (line == NAMED_NONE)
-		return GROUP_NONE;
-	function = intern_text(&n->texts, n->functions.items[n->lines.items[line].function].name);
-	group = group_rules_function(s->rules, function, file, *is_kernel);
-	return group >= GROUP_CALLER ? GROUP_NONE : group;
-}
-
 static uint64_t rule_slot(const struct symbolized_sums *s, uint32_t place, uint32_t line)
 {
 	bool is_kernel;
-	uint16_t group = rule_group(s, place, line, &is_kernel);
+	uint16_t group = named_group(s->selection->n, s->rules, place, line, &is_kernel);
 
 	return group == GROUP_NONE && is_kernel ? UINT64_MAX : group;
 }
@@ -142,6 +125,9 @@ static void add_selves(struct symbolized_sums *s)
 			s->sums.items[sum].values[v] =
 			        named_add(s->sums.items[sum].values[v], row->values[v]);
 		s->sums.items[sum].self = s->sums.items[sum].values[n->main_value];
+		if (named_is_removed(s->selection, row->path))
+			s->sums.items[sum].removed =
+			        named_add(s->sums.items[sum].removed, row->values[n->main_value]);
 	}
 }
 
@@ -149,6 +135,7 @@ static void add_selves(struct symbolized_sums *s)
 struct descent {
 	struct symbolized_sums *sums;
 	int64_t *values;              /* per path: its rows and all its descendants */
+	int64_t *removed;             /* the same, what is removed of it */
 	bool *used;                   /* per path: it or a descendant has selected rows */
 	uint32_t *first_child, *next; /* per path, only used ones */
 	uint32_t *sum_of_line;        /* per line of n: sum + 1; 0: not looked up yet */
@@ -165,6 +152,9 @@ static void sum_paths(struct descent *d)
 
 		d->used[row->path] = true;
 		d->values[row->path] = named_add(d->values[row->path], row->values[n->main_value]);
+		if (named_is_removed(s, row->path))
+			d->removed[row->path] =
+			        named_add(d->removed[row->path], row->values[n->main_value]);
 	}
 	/* Callees come after their callers. */
 	for (uint32_t i = (uint32_t)n->paths.count; i-- > 1;) {
@@ -174,6 +164,7 @@ static void sum_paths(struct descent *d)
 			continue;
 		d->used[parent] = true;
 		d->values[parent] = named_add(d->values[parent], d->values[i]);
+		d->removed[parent] = named_add(d->removed[parent], d->removed[i]);
 		d->next[i] = d->first_child[parent];
 		d->first_child[parent] = i;
 	}
@@ -207,8 +198,10 @@ static void pass(struct descent *d, uint32_t path, bool in)
 
 		if (!in)
 			d->open.items[id]--;
-		else if (!d->open.items[id]++)
+		else if (!d->open.items[id]++) {
 			sum->total = named_add(sum->total, d->values[path]);
+			sum->total_removed = named_add(sum->total_removed, d->removed[path]);
+		}
 	}
 }
 
@@ -249,6 +242,9 @@ static void add_rootless(struct symbolized_sums *s)
 			continue;
 		sum = &s->sums.items[sum_of(s, row->owner, NAMED_NONE, NAMED_NONE)];
 		sum->total = named_add(sum->total, row->values[n->main_value]);
+		if (named_is_removed(s->selection, row->path))
+			sum->total_removed =
+			        named_add(sum->total_removed, row->values[n->main_value]);
 	}
 }
 
@@ -258,6 +254,7 @@ static void add_totals(struct symbolized_sums *s)
 	struct descent d = {.sums = s};
 
 	d.values = xcalloc(n->paths.count + 1, sizeof(*d.values));
+	d.removed = xcalloc(n->paths.count + 1, sizeof(*d.removed));
 	d.used = xcalloc(n->paths.count + 1, sizeof(*d.used));
 	d.first_child = xmalloc((n->paths.count + 1) * sizeof(*d.first_child));
 	d.next = xmalloc((n->paths.count + 1) * sizeof(*d.next));
@@ -268,6 +265,7 @@ static void add_totals(struct symbolized_sums *s)
 	descend(&d);
 	add_rootless(s);
 	free(d.values);
+	free(d.removed);
 	free(d.used);
 	free(d.first_child);
 	free(d.next);
@@ -354,7 +352,7 @@ void symbolized_sums_cell(const struct symbolized_sums *s, const struct named_su
 	if (is_owners(key)) {
 		owner_cell(n, sum->owner, key, out);
 	} else if (key == FLAT_GROUP) {
-		uint16_t group = rule_group(s, sum->place, sum->line, &is_kernel);
+		uint16_t group = named_group(n, s->rules, sum->place, sum->line, &is_kernel);
 
 		buf_puts(out, group_rules_name(s->rules, group, is_kernel));
 	} else if (key == FLAT_IMAGE)

@@ -22,7 +22,8 @@ struct named_sum {
 	uint32_t owner;              /* of its first row; NAMED_NONE: no key needs it */
 	uint32_t place, line;        /* of its first row, in n; NAMED_NONE: no call path */
 	int64_t self, total;
-	int64_t values[NAMED_VALUES]; /* as `self`, of each value */
+	int64_t removed, total_removed; /* parts of them: --without */
+	int64_t values[NAMED_VALUES];   /* as `self`, of each value */
 };
 
 struct symbolized_sums {

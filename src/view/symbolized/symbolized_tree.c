@@ -69,7 +69,8 @@ static uint32_t first_level(const struct tree_of_selection *g, uint32_t process)
 }
 
 /* Adds the rows process by process, in order, because many rows share the same paths. */
-static int add_rows(struct tree_of_selection *g, const unsigned *values, struct error *err)
+static int add_rows(struct tree_of_selection *g, const unsigned *values, size_t measures,
+                    struct error *err)
 {
 	const struct symbolized_profile *n = g->selection->n;
 	size_t count = g->selection->rows.count;
@@ -85,8 +86,12 @@ static int add_rows(struct tree_of_selection *g, const unsigned *values, struct 
 		process = n->owners.items[row->owner].process;
 		node = view_tree_at(g->tree, g->processes ? process : 0, first_level(g, process),
 		                    row->path);
-		for (size_t m = 0; m < g->tree->measures; m++)
+		for (size_t m = 0; m < measures; m++)
 			view_tree_add(g->tree, node, m, cell_int(row->values[values[m]]));
+		if (named_is_removed(g->selection, row->path))
+			without_tree_add(g->tree, measures, row->values[values[0]]);
+		else if (g->selection->removed)
+			view_tree_add(g->tree, node, measures, cell_int(row->values[values[0]]));
 		if (g->tree->nodes.count > NAMED_NODES_MAX)
 			ret = error_set(err, EFBIG,
 			                "the call tree has more than %zu nodes: select a process "
@@ -149,6 +154,8 @@ static void add_columns(struct row_source *s, const struct named_selection *sele
 	         .role = ROLE_RATIO,
 	         .of = "self",
 	         .base = base},
+	};
+	static const struct column names[] = {
 	        {.name = "image", .unit = &unit_text, .json = image_json},
 	        {.name = "name",
 	         .title = "call tree",
@@ -157,8 +164,10 @@ static void add_columns(struct row_source *s, const struct named_selection *sele
 	         .get = symbolized_tree_name},
 	};
 
-	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
-		vec_push(&s->columns, columns[i]);
+	row_source_columns(s, columns, sizeof(columns) / sizeof(*columns));
+	if (selection->removed)
+		without_tree_columns(s, &selection->without, 1, unit);
+	row_source_columns(s, names, sizeof(names) / sizeof(*names));
 }
 
 int symbolized_tree_plant(struct view_tree **out, const struct named_selection *s,
@@ -170,10 +179,11 @@ int symbolized_tree_plant(struct view_tree **out, const struct named_selection *
 
 	vec_each (o, &s->n->owners)
 		g.processes |= o->process && !whole;
-	g.tree = view_tree_new(&model, (void *)(uintptr_t)s, s->n->paths.count, count);
+	g.tree = view_tree_new(&model, (void *)(uintptr_t)s, s->n->paths.count,
+	                       count + (s->removed != NULL));
 	if (whole)
 		view_tree_whole(g.tree);
-	ret = add_rows(&g, values, err);
+	ret = add_rows(&g, values, count, err);
 	if (ret) {
 		view_tree_finish(g.tree, NULL, 0);
 		view_tree_free(g.tree);

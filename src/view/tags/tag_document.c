@@ -377,11 +377,18 @@ static void sums(struct tag_writing *w)
 
 	if (!of)
 		return;
+	if (of->selection.removed)
+		without_facts(w->document, &of->selection.without, &of->options, &of->unit.unit);
 	buf_puts(&w->text, "Calls by ");
 	request_keys_text(&of->options, &w->text);
-	document_table(w->document, MEDIA_ALL, buf_text(&w->text), "rows",
-	               symbolized_rows(of->rows, of, w->reader));
+	if (of->rows)
+		document_table(w->document, MEDIA_ALL, buf_text(&w->text), "rows",
+		               symbolized_rows(of->rows, of, w->reader));
 	buf_clear(&w->text);
+	if (of->tree)
+		document_tree(w->document, MEDIA_ALL, "", "tree", of->tree,
+		              request_limit(&of->options, w->reader), of->options.lines)
+		        ->borrowed = true;
 }
 
 static void tree(struct tag_writing *w)

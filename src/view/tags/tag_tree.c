@@ -36,7 +36,8 @@ static bool is_filtered(const struct report_request *q)
 /* The sums of the trace have no processes and threads, so these tables are made of paths. */
 static bool sums_wanted(const struct report_request *q)
 {
-	return is_filtered(q) || q->key_count > request_has_key(q, FLAT_FUNCTION);
+	return is_filtered(q) || q->without.count ||
+	       q->key_count > request_has_key(q, FLAT_FUNCTION);
 }
 
 bool tag_tree_wanted(const struct report_request *q)
@@ -75,9 +76,9 @@ static int sum(struct tag_tree *t, const struct tag_report *r, const struct repo
 	named_row_of(n, named_path_step(n, NAMED_ROOT, place), named_owner_id(n, &owner))
 	        ->values[NAMED_NET] =
 	        (int64_t)tag_clock_ns(&r->recording->clock, r->summary->outside);
-	if (!q.key_count)
+	q.tree &= q.without.count != 0;
+	if (!q.key_count && !q.tree)
 		q.keys[q.key_count++] = FLAT_FUNCTION;
-	q.tree = false;
 	q.callers = q.callees = NULL;
 	ret = symbolized_report_new(&t->sums, n, &q, true, err);
 	if (!ret)
@@ -145,7 +146,8 @@ static int plant_trees(struct tag_tree *t, const struct tag_report *r, struct er
 {
 	const struct report_request *q = &r->request;
 	struct view_tree *whole;
-	int ret = q->tree ? plant_tree(&t->tree, t, r, false, err) : 0;
+	/* With --without, the sums have the tree. */
+	int ret = q->tree && !q->without.count ? plant_tree(&t->tree, t, r, false, err) : 0;
 
 	if (ret || (!q->callers && !q->callees))
 		return ret;

@@ -229,7 +229,8 @@ bool view_tree_shown(const struct view_tree *t, uint32_t node, double limit)
 		return true;
 	if (t->nodes.items[node].empty)
 		return false;
-	if (limit <= 0)
+	if (limit <= 0 || (t->removed && t->nodes.items[node].is_owner &&
+	                   t->nodes.items[node].owner == t->removed))
 		return true;
 	if (t->source->worth)
 		return t->source->worth(t->source, node, limit);

@@ -60,6 +60,7 @@ struct view_tree {
 	uint32_t real;              /* a bit for each measure of real numbers */
 	VEC(union view_value) self; /* node * measures + measure */
 	union view_value *total;    /* the same, since view_tree_finish() */
+	uint32_t removed;           /* the owner that is shown whatever its share; 0: none */
 	struct row_source *source;  /* rows are nodes; its model is this tree */
 	/* Appends text after a node's name: "  open so far"; NULL: none. */
 	void (*marks)(const struct view_tree *t, uint32_t node, struct buf *out);

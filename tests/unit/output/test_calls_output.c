@@ -15,7 +15,7 @@ static void print_json(const struct call_report *of, bool nested,
 
 	r.request.reader.program = true;
 	r.request.reader.nested = nested;
-	d = call_document_new(&r);
+	d = call_document_new(&r, NULL);
 	document_json_print(&d->document, nested, stream, out);
 	call_document_free(d);
 }
@@ -23,7 +23,7 @@ static void print_json(const struct call_report *of, bool nested,
 static void print_to(const struct call_report *r, unsigned width,
                      const struct output_stream *stream, struct buf *out)
 {
-	struct call_document *d = call_document_new(r);
+	struct call_document *d = call_document_new(r, NULL);
 	struct document_text_options o = {.style.width = width, .wide = r->request.reader.wide};
 
 	document_text_print(&d->document, &o, stream, out);
