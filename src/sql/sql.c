@@ -31,6 +31,7 @@ void sql_close(struct sql *s)
 	if (!s)
 		return;
 	sql_functions_free(s->functions);
+	sql_groups_free(s->groups);
 	if (s->is_store)
 		database_close(&s->store);
 	else
@@ -75,6 +76,19 @@ static int make_views(struct sql *s, struct error *err)
 	return 0;
 }
 
+void sql_use_groups(struct sql *s, struct group_rules *rules)
+{
+	s->rules = rules;
+}
+
+/* Whether a view takes the place of a virtual table. */
+static bool has_view(void *of, const char *table)
+{
+	struct sql *s = of;
+
+	return !strcmp(table, "stack_groups") || (s->is_store && sql_store_has(s, table));
+}
+
 int sql_ready(struct sql *s, struct error *err)
 {
 	int ret = 0;
@@ -86,10 +100,13 @@ int sql_ready(struct sql *s, struct error *err)
 	if (!ret)
 		ret = sql_diff_add(s, s->db, err);
 	if (!ret)
-		ret = sql_tables_create(s->tables, s->db, s->is_store ? sql_store_has : NULL, s,
-		                        err);
+		ret = sql_tables_create(s->tables, s->db, has_view, s, err);
 	if (!ret)
 		ret = sql_functions_add(&s->functions, s->db, err);
+	if (!ret)
+		ret = sql_groups_add(&s->groups, s->db, s->rules, err);
+	if (!ret)
+		ret = sql_groups_view(s, err);
 	if (!ret)
 		ret = make_views(s, err);
 	if (ret)
@@ -205,6 +222,7 @@ static int step_through(struct sql *s, sqlite3_stmt *statement, const char *text
 	int code = SQLITE_ROW, ret = 0;
 
 	sql_functions_forget(s->functions);
+	sql_groups_forget(s->groups);
 	if (count && row)
 		ret = tell_names(statement, values, count, row, ctx, err);
 	while (!ret && (code = sqlite3_step(statement)) == SQLITE_ROW) {

@@ -68,6 +68,10 @@ typedef int sql_row_fn(void *ctx, uint64_t row, const struct sql_value *values, 
 
 /* Runs all statements in `text`, in order. -EINTR: the flag of sql_stop_when() was set. */
 int sql_run(struct sql *s, const char *text, sql_row_fn *row, void *ctx, struct error *err);
+/* The rules of function_group(), stack_group() and by_group, before the first query; they must
+ * outlive `s`. Without this call they are those of assay. */
+struct group_rules;
+void sql_use_groups(struct sql *s, struct group_rules *rules);
 /* A running statement ends when *flag, set by a signal handler, is not 0. NULL: no flag. */
 void sql_stop_when(struct sql *s, const volatile sig_atomic_t *flag);
 /* Appends the CREATE statements of all tables and views, or of one; -ENOENT: it does not exist. */

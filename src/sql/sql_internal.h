@@ -16,6 +16,8 @@ struct sql {
 	bool is_store;
 	struct sql_tables *tables;
 	struct sql_functions *functions;
+	struct sql_groups *groups;
+	struct group_rules *rules;         /* NULL: those of assay */
 	bool ready;                        /* sql_ready() has run */
 	const volatile sig_atomic_t *stop; /* a statement ends when *stop is not 0; may be NULL */
 	char refusal[256];

@@ -61,6 +61,13 @@ const struct sql_view sql_views[] = {
          " FROM placed LEFT JOIN functions n ON n.id = placed.function "
          "LEFT JOIN images i ON i.id = coalesce(n.image, placed.image) "
          "GROUP BY placed.function, placed.image ORDER BY weight_ns DESC, function"},
+        {"by_group",
+         "WITH own AS (SELECT stack, sum(samples) AS samples, sum(weight) AS weight" MAIN
+         " GROUP BY stack) "
+         "SELECT coalesce(g.name, '[other]') AS name, sum(samples) AS samples, "
+         "sum(weight) AS weight_ns, " SHARE
+         " FROM own LEFT JOIN stack_groups g ON g.stack = own.stack "
+         "GROUP BY 1 ORDER BY weight_ns DESC, name"},
         {"by_process",
          "WITH counted AS (SELECT process, sum(samples) AS samples, " BY_MODE
          ", sum(weight) AS weight_ns, " SHARE MAIN " GROUP BY process), "

@@ -14,6 +14,7 @@
 
 #include <sqlite3.h>
 
+struct group_rules;
 struct sql;
 
 struct sql_view {
@@ -36,5 +37,16 @@ int sql_functions_add(struct sql_functions **out, sqlite3 *db, struct error *err
 void sql_functions_free(struct sql_functions *f); /* NULL-safe */
 /* Drops cached stacks. Call before each statement, since a store may have changed. */
 void sql_functions_forget(struct sql_functions *f);
+
+/*
+ * Adds function_group() and stack_group() with these rules, which must outlive it; NULL: those of
+ * assay. Life cycle as above. sql_groups_view() makes the table stack_groups, once.
+ */
+struct sql_groups;
+int sql_groups_add(struct sql_groups **out, sqlite3 *db, struct group_rules *rules,
+                   struct error *err);
+void sql_groups_free(struct sql_groups *g); /* NULL-safe */
+void sql_groups_forget(struct sql_groups *g);
+int sql_groups_view(struct sql *s, struct error *err);
 
 #endif

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """report --sort group: functions mapped to groups by rules, for each kind of recording."""
 
+import sqlite3
+
 from calls_table import Table
 from harness import *
 from perf_write import PerfData
@@ -74,6 +76,30 @@ def a_command_that_is_counted_has_groups(t):
                   t.path("prog"), status=None).out
     rows = json.loads(out)["rows"]
     t.equal([(row["group"], row["calls"]) for row in rows], [("[other]", 4)], "groups")
+
+
+def sql(t, data, query, *words):
+    return t.json(t.assay("sql", "--format", "json", *words, data, query).out)
+
+
+@test
+def sql_has_the_groups_of_reports(t):
+    rules, query = t.write("rules", RULES), "SELECT name, samples FROM by_group"
+    for kind, data in (("samples", samples(t)), ("calls", calls(t))):
+        found = {row["name"]: row["samples"] for row in sql(t, data, query, "--groups", rules)}
+        t.equal(found, groups(t, data, "--groups", rules), kind)
+    data = samples(t)
+    t.assay("export", "--to", "sqlite", "-o", t.path("x.db"), data)
+    with contextlib.closing(sqlite3.connect(t.path("x.db"))) as db:
+        t.equal(db.execute(query).fetchall(), [("[other]", 11)], "an exported database")
+    query = ("SELECT function_group('tcp_ack', '[kernel.kallsyms]') AS a, function_group('tcp_ack') AS b, "
+             "function_group('_int_malloc', 'libc.so.6') AS c, function_group(NULL) AS d, "
+             "function_group('read_x', 'any') AS e")
+    t.equal(sql(t, data, query, "--groups", rules),
+            [{"a": "kernel/network", "b": "[other]", "c": "libc/allocation", "d": None, "e": "input"}],
+            "function_group")
+    t.has(t.assay("sql", "--groups", t.write("bad", "x"), data, query, status=1).err, "bad, line 1",
+          "rules that are wrong")
 
 
 @test

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sql: SQL queries on a recording or a store. */
 #include "cmd/cli/command.h"
+#include "cmd/report/report_groups.h"
 #include "cmd/sql/sql_output.h"
 #include "cmd/sql/sql_shell.h"
 #include "cmd/sql/sql_source.h"
@@ -20,7 +21,7 @@ extern const struct command cmd_sql;
 struct sql_options {
 	struct load_options load;
 	struct style_options style;
-	const char *format;
+	const char *format, *groups;
 	double window;
 };
 
@@ -37,6 +38,9 @@ static const struct option options[] = {
          .details = "For `windows` and `samples.window`. A store has the windows of its "
                     "measurements.",
          .offset = AT(window)},
+        {OPTION_STRING, 0, "groups", "FILE",
+         "rules for by_group and function_group() before those of assay (as for 'assay report')",
+         .offset = AT(groups)},
         {.kind = OPTION_GROUP, .help = "Symbols"},
         {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
         {.kind = OPTION_GROUP, .help = "Output"},
@@ -119,27 +123,38 @@ static int check(const struct sql_options *o, int argc, char **argv)
 	return 0;
 }
 
+static int answer(struct sql *s, const struct sql_options *o, int argc, char **argv)
+{
+	if (argc == 2 && *argv[1] == '.')
+		return sql_shell_dot(s, o->format, &o->style, argv[1]);
+	if (argc == 2)
+		return ask(s, o, argv[1]);
+	if (!isatty(STDIN_FILENO))
+		return ask_input(s, o);
+	return sql_shell(s, o->format, &o->style, argv[0]);
+}
+
 static int run(void *p, int argc, char **argv)
 {
 	struct sql_options *o = p;
 	struct sql_source source;
+	struct group_rules *rules = NULL;
 	struct error err = {0};
 	int status = check(o, argc, argv);
 
 	if (status)
 		return status;
+	if (o->groups && report_groups_read(&rules, o->groups, true, &err))
+		return command_fail(1, "sql: %s", err.text);
 	o->load.window_ns = (uint64_t)(o->window * 1e9);
-	if (sql_source_open(&source, argv[0], &o->load, &err))
+	if (sql_source_open(&source, argv[0], &o->load, &err)) {
 		status = sql_output_fail(&err);
-	else if (argc == 2 && *argv[1] == '.')
-		status = sql_shell_dot(source.sql, o->format, &o->style, argv[1]);
-	else if (argc == 2)
-		status = ask(source.sql, o, argv[1]);
-	else if (!isatty(STDIN_FILENO))
-		status = ask_input(source.sql, o);
-	else
-		status = sql_shell(source.sql, o->format, &o->style, argv[0]);
+	} else {
+		sql_use_groups(source.sql, rules);
+		status = answer(source.sql, o, argc, argv);
+	}
 	sql_source_close(&source);
+	group_rules_free(rules);
 	return status;
 }
 
@@ -152,8 +167,9 @@ const struct command cmd_sql = {
                 "'assay start --store' as tables of SQLite, with the same names and columns: "
                 "samples, processes, threads, images, functions, frames, stacks, windows, "
                 "ledger, calls, events and more; and views for common queries: "
-                "by_application, by_application_address, by_function, by_process, by_thread, "
-                "by_cpu, by_mode, by_minute, by_cgroup, and diff(a_from, a_to, b_from, b_to) of "
+                "by_application, by_application_address, by_function, by_group, by_process, "
+                "by_thread, by_cpu, by_mode, by_minute, by_cgroup, and diff(a_from, a_to, b_from, "
+                "b_to) of "
                 "two time ranges. docs/SQL.md explains each column. Nothing is copied: a "
                 "recording's tables are read from the loaded data.\n\n"
                 "QUERY is one or more statements. Without it they are read from standard input; "

@@ -149,6 +149,11 @@
 #define SQL_INTERRUPTS_COLUMNS(X) \
 	X(INTERRUPTS_STACK, "stack INTEGER")
 
+/* A view in each kind of file. */
+#define SQL_STACK_GROUPS_COLUMNS(X) \
+	X(STACK_GROUPS_STACK, "stack INTEGER") \
+	X(STACK_GROUPS_NAME, "name TEXT")
+
 #define SQL_SAMPLES_COLUMNS(X) \
 	X(SAMPLES_WINDOW, "window INTEGER") \
 	X(SAMPLES_TIME_NS, "time_ns INTEGER") \

@@ -424,7 +424,7 @@ static void an_export_is_a_plain_database(void)
 	}
 	CHECK_STR(ask_plainly(path_of("out.db"), "SELECT count(*) FROM sqlite_master "
 	                                         "WHERE type = 'view'"),
-	          "9\n");
+	          "10\n");
 	/* Only the file itself is left, and the files from before. */
 	CHECK_EQ(sql_export(s, path_of("out.db"), &err), 0);
 	CHECK_EQ(access(path_of("out.db.old"), F_OK), 0);
