@@ -98,6 +98,35 @@ def equal_programs_have_no_change(t):
 
 
 @test
+def groups_are_compared_like_functions(t):
+    rules = t.write("rules", "first: work?\nsecond: work??\n")
+    more = {f"work{i}": 1.25 for i in range(10)}
+    for write in samples, calls, pprof:
+        words = sides(t, write, **more)
+        found = diff(t, "--groups", rules, *words)
+        t.equal([c["group"] for c in found["changes"]], ["first"], write.__name__)
+        t.between(found["changes"][0]["change"], 0.15, 0.35, f"{write.__name__}, change")
+        rows = {row["group"]: row for row in found["rows"]}
+        t.true({"first", "second"} <= set(rows) <= {"first", "second", "[other]", "[others]"},
+               f"rows {set(rows)}")
+        own = diff(t, *words)
+        t.near(sum(row["before"] for row in rows.values()),
+               sum(row["before"] for row in own["rows"]), 1, f"{write.__name__}, the sum")
+        t.true("function" not in rows["first"] and "image" not in rows["first"], "keys")
+    text = t.assay("diff", "--sort", "group", "--groups", rules, *sides(t, samples, **more)).out
+    t.has(text, "Changed groups", "title")
+    t.has(text, "groups were tested" if "were tested" in text else "tested groups", "summary")
+    t.has(t.assay("diff", "--groups", rules, *sides(t, samples, **more), "--work", "run",
+                  "--fail-if", "first > 5%", status=1).err, "first is beyond", "condition")
+    t.has(t.assay("diff", "--groups", rules, *sides(t, samples, **more), "--fail-if", "fist > 5%",
+                  status=2).err, "no tested group has the name fist", "unknown group")
+    found = diff(t, "--sort", "group", "--groups", rules, samples(t, "one", 1),
+                 samples(t, "two", 2, **{f"work{i}": 2 for i in range(10)}))
+    t.equal((found["strength"], {row["group"] for row in found["rows"]}),
+            ("recordings", {"first", "second"}), "one run a side")
+
+
+@test
 def new_and_gone_functions_have_their_own_lists(t):
     found = diff(t, *sides(t, samples, work3=0, work4=0.001))
     t.equal(sorted(c["function"] for c in found["gone"]), ["work3", "work4"])

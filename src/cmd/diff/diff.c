@@ -7,7 +7,9 @@
 #include "cmd/diff/diff_fail.h"
 #include "cmd/diff/diff_load.h"
 #include "cmd/load/filters.h"
+#include "cmd/report/report_groups.h"
 #include "view/diff/diff_document.h"
+#include "view/diff/diff_groups.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +20,7 @@ struct diff_command_options {
 	struct diff_command_runs_options commands;
 	struct filter_options filters;
 	struct option_list function;
-	const char *from, *until, *event, *work, *fail_if;
+	const char *from, *until, *event, *work, *fail_if, *sort, *groups;
 	double rate, least;
 	uint64_t lines;
 	bool wide, json;
@@ -83,11 +85,26 @@ static const struct option options[] = {
         {.kind = OPTION_INCLUDE, .include = diff_commands_option_table, .offset = AT(commands)},
         {.kind = OPTION_GROUP, .help = "What is shown"},
         {.kind = OPTION_STRING,
+         .letter = 's',
+         .name = "sort",
+         .argument = "KEY",
+         .help = "compare functions (function, the default), or groups of them (group)",
+         .choices = "function,group",
+         .details = "Groups are those of 'assay report --sort group'. A group has more samples "
+                    "than its functions, so that smaller changes of it are found.",
+         .offset = AT(sort)},
+        {.kind = OPTION_STRING,
+         .name = "groups",
+         .argument = "FILE",
+         .help = "--sort group, with the rules in FILE before those of assay",
+         .offset = AT(groups)},
+        {.kind = OPTION_STRING,
          .name = "fail-if",
          .argument = "CONDITION",
          .help = "exit status 1 if 'regression > 2%' is sure, 3 if it is possible",
-         .details = "regression is the CPU time of the whole; 'function > 10%' is about any "
-                    "function, 'NAME > 5%' about one. The condition is sure if the lower end of "
+         .details = "regression is the CPU time of the whole; 'function > 10%' (with --sort group "
+                    "'group > 10%') is about any function, 'NAME > 5%' about one. The condition is "
+                    "sure if the lower end of "
                     "the interval is beyond it, and possible if only the upper end is.",
          .offset = AT(fail_if)},
         {.kind = OPTION_COUNT,
@@ -231,6 +248,30 @@ static int compare(const struct diff_command_options *o, const struct diff_condi
 	return status;
 }
 
+static bool is_by_group(const struct diff_command_options *o)
+{
+	return o->groups || (o->sort && !strcmp(o->sort, "group"));
+}
+
+/* With --sort group: the same runs, with a row for each group. */
+static int compare_groups(const struct diff_command_options *o, const struct diff_condition *c,
+                          const struct diff_runs *runs)
+{
+	struct group_rules *rules;
+	struct diff_runs grouped;
+	struct error err = {0};
+	int status;
+
+	if (report_groups_read(&rules, o->groups, true, &err))
+		return command_fail(1, "diff: %s", err.text);
+	diff_runs_init(&grouped);
+	diff_runs_group(&grouped, runs, rules);
+	status = compare(o, c, &grouped);
+	diff_runs_done(&grouped);
+	group_rules_free(rules);
+	return status;
+}
+
 static int show_help(void)
 {
 	command_print_help(&cmd_diff);
@@ -274,7 +315,8 @@ static int compare_sides(const struct diff_command_options *o, const struct side
 	else if (load_sides(o, s, runs, &err))
 		status = command_fail(err.code == EINVAL ? 2 : 1, "diff: %s", err.text);
 	else
-		status = compare(o, &condition, runs);
+		status = is_by_group(o) ? compare_groups(o, &condition, runs)
+		                        : compare(o, &condition, runs);
 	free(condition.what);
 	return status;
 }
@@ -327,6 +369,8 @@ const struct command cmd_diff = {
         .examples = "assay diff before.data after.data\n    one run a side: an indication\n"
                     "assay diff a1.data a2.data a3.data -- b1.data b2.data b3.data\n"
                     "    what changed from a to b\n"
+                    "assay diff --sort group a*.data -- b*.data\n    memory, file systems, locks, "
+                    "libc: which parts changed\n"
                     "assay diff --run 5 './old input' './new input'\n"
                     "    run two commands in turn, and compare\n"
                     "assay diff --fail-if 'regression > 2%' a*.data -- b*.data\n    for scripts\n"

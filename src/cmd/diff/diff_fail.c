@@ -52,19 +52,20 @@ static const char *function_of(const struct diff *d, const struct diff_change *c
 	               : intern_text(&d->runs->texts, d->runs->rows.items[change->row].function);
 }
 
-static int unknown_name(const char *name, struct error *err)
+static int unknown_name(const struct diff *d, const char *name, struct error *err)
 {
-	static const char *const words[] = {"regression", "function"};
+	const char *row = d->runs->groups ? "group" : "function";
+	const char *const words[] = {"regression", row};
 	const char *nearest = spelling_nearest(name, words, sizeof(words) / sizeof(*words));
 
 	if (nearest)
 		return error_set(err, ENOENT,
-		                 "--fail-if: no function has the name %s; did you mean '%s'?", name,
+		                 "--fail-if: no %s has the name %s; did you mean '%s'?", row, name,
 		                 nearest);
 	return error_set(err, ENOENT,
-	                 "--fail-if: no tested function has the name %s (functions with few "
-	                 "samples are not tested)",
-	                 name);
+	                 "--fail-if: no tested %s has the name %s (%ss with few samples are not "
+	                 "tested)",
+	                 row, name, row);
 }
 
 /* The largest of all functions, or of those with a name. */
@@ -90,7 +91,7 @@ static int check_functions(const struct diff_condition *c, const struct diff *d,
 		status = status == DIFF_FAILED || one == DIFF_PASSED ? status : one;
 	}
 	if (named && !found)
-		return unknown_name(c->what, err);
+		return unknown_name(d, c->what, err);
 	if (!named && status == DIFF_PASSED && !(d->smallest_change <= c->beyond))
 		status = DIFF_UNSURE;
 	return status;
@@ -116,7 +117,7 @@ int diff_condition_check(const struct diff_condition *c, const struct diff *d, i
 {
 	const struct diff_change *worst = NULL;
 	struct buf text = {0};
-	bool any = !strcmp(c->what, "function");
+	bool any = !strcmp(c->what, d->runs->groups ? "group" : "function");
 
 	if (!strcmp(c->what, "regression")) {
 		*status = judge(&d->whole, c->beyond);
@@ -125,7 +126,10 @@ int diff_condition_check(const struct diff_condition *c, const struct diff *d, i
 		*status = check_functions(c, d, !any, &worst, err);
 		if (*status < 0)
 			return *status;
-		add_reason(c, worst ? function_of(d, worst) : "each listed function",
+		add_reason(c,
+		           worst             ? function_of(d, worst)
+		           : d->runs->groups ? "each listed group"
+		                             : "each listed function",
 		           worst ? &worst->e : NULL, *status, &text);
 		if (any && !worst && *status == DIFF_UNSURE)
 			buf_puts(&text, ": too few samples to exclude it");

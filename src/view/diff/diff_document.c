@@ -81,12 +81,14 @@ static void counts_text(const struct diff *d, struct buf *out)
 	       moved = diff_rows_count(d, DIFF_LIST_MOVED);
 
 	if (!(changed + made + gone + moved)) {
-		text_counted(out, d->tested, "function was", "functions were");
+		text_counted(out, d->tested, d->runs->groups ? "group was" : "function was",
+		             d->runs->groups ? "groups were" : "functions were");
 		buf_puts(out, " tested, and none shows a change. ");
 		return;
 	}
 	buf_puts(out, "Of ");
-	text_counted(out, d->tested, "tested function", "tested functions");
+	text_counted(out, d->tested, d->runs->groups ? "tested group" : "tested function",
+	             d->runs->groups ? "tested groups" : "tested functions");
 	buf_addf(out, " %zu changed, %zu moved, %zu %s new, %zu %s gone. ", changed, moved, made,
 	         plural(made, "is", "are"), gone, plural(gone, "is", "are"));
 }
@@ -97,7 +99,7 @@ static void smallest_text(const struct diff *d, struct buf *out)
 		return;
 	buf_puts(out, "The smallest change that 4 of 5 such comparisons show: ");
 	diff_ratio_text(1 + d->smallest_change, out);
-	buf_puts(out, " of a function with ");
+	buf_addf(out, " of a %s with ", d->runs->groups ? "group" : "function");
 	text_share(out, d->smallest_share);
 	buf_puts(out, " of the time");
 	if (!isnan(d->smallest_whole) && d->smallest_whole < 1e3) {
@@ -203,13 +205,14 @@ static void add_notes(struct document *out, const struct diff *d)
 		section_note(s, buf_text(&text));
 		buf_done(&text);
 	}
-	if (!d->runs->call_paths)
+	if (!d->runs->call_paths && !d->runs->groups)
 		section_note(s, "The recordings have no call paths ('assay record -g'): functions "
 		                "count as moved if the changes in their file cancel each other.");
 	if (d->pooled) {
 		struct buf text = {0};
 
-		text_counted(&text, d->pooled, "function has", "functions have");
+		text_counted(&text, d->pooled, d->runs->groups ? "group has" : "function has",
+		             d->runs->groups ? "groups have" : "functions have");
 		buf_puts(&text,
 		         " too few samples for a test; they are tested as one row, [others].");
 		section_note(s, buf_text(&text));
@@ -242,14 +245,19 @@ static void summary(struct document *out, const struct diff *d)
 void diff_document(struct document *out, const struct diff *d, const struct document_reader *reader,
                    size_t lines)
 {
+	bool groups = d->runs->groups;
+
 	add_facts(out, d);
 	summary(out, d);
 	diff_measures_table(out, d);
-	diff_rows_table(out, d, DIFF_LIST_CHANGED, "Changed functions", "changes", reader, lines);
+	diff_rows_table(out, d, DIFF_LIST_CHANGED, groups ? "Changed groups" : "Changed functions",
+	                "changes", reader, lines);
 	diff_rows_table(out, d, DIFF_LIST_MOVED, "Moved between functions, in sum unchanged",
 	                "moved", reader, lines);
-	diff_rows_table(out, d, DIFF_LIST_NEW, "New functions", "new", reader, lines);
-	diff_rows_table(out, d, DIFF_LIST_GONE, "Gone functions", "gone", reader, lines);
+	diff_rows_table(out, d, DIFF_LIST_NEW, groups ? "New groups" : "New functions", "new",
+	                reader, lines);
+	diff_rows_table(out, d, DIFF_LIST_GONE, groups ? "Gone groups" : "Gone functions", "gone",
+	                reader, lines);
 	diff_rows_table(out, d, DIFF_LIST_PATHS, "Call paths in these functions", "paths", reader,
 	                lines);
 	if (reader->program)

@@ -299,6 +299,8 @@ static void add_columns(struct row_source *s, const struct diff *d, enum diff_li
 	        {"function", "function", "function", &unit_text, .argument = FUNCTION,
 	         .get = name_cell},
 	};
+	const struct column group = {
+	        "group", "group", "group", &unit_text, .argument = FUNCTION, .get = name_cell};
 	const struct column verdict = {"verdict", NULL, "verdict", &unit_text, .get = verdict_cell};
 	const struct column within = {"within", "within", "within", &unit_text, .get = within_cell};
 	const struct column path = {"path",
@@ -314,7 +316,10 @@ static void add_columns(struct row_source *s, const struct diff *d, enum diff_li
 		return;
 	}
 	row_source_columns(s, &beside, 1);
-	row_source_columns(s, names, sizeof(names) / sizeof(*names));
+	if (d->runs->groups)
+		row_source_columns(s, &group, 1);
+	else
+		row_source_columns(s, names, sizeof(names) / sizeof(*names));
 	if (list == DIFF_LIST_MOVED || list == DIFF_LIST_ALL)
 		row_source_columns(s, &within, 1);
 	if (list == DIFF_LIST_ALL)
