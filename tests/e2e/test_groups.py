@@ -78,6 +78,24 @@ def a_command_that_is_counted_has_groups(t):
     t.equal([(row["group"], row["calls"]) for row in rows], [("[other]", 4)], "groups")
 
 
+@test
+def bars_are_a_chart_of_each_sorted_table(t):
+    rules = t.write("rules", RULES)
+    text = t.assay("report", "--bars", "--groups", rules, samples(t)).out
+    t.has(text, """
+  share                    samples  group
+ 45.5 %  *******                 5  input
+ 45.5 %  *******                 5  work
+  9.1 %  *                       1  [other]
+100.0 %                         11  total
+""", "groups")
+    text = t.assay("report", "-f", "--by", "calls", "--bars", calls(t)).out
+    lines = [line.split() for line in text.splitlines() if line.endswith(("read_all", "parse_line", "main"))]
+    t.equal([(line[0], line[1]) for line in lines if line[0].isdigit()],
+            [("5", "*" * 9), ("3", "*" * 5), ("1", "**")], "of the column that sorts")
+    t.lacks(t.assay("report", "--groups", rules, samples(t)).out, "***", "without the option")
+
+
 def sql(t, data, query, *words):
     return t.json(t.assay("sql", "--format", "json", *words, data, query).out)
 

@@ -10,6 +10,12 @@
 const struct option medium_option_table[] = {
         {OPTION_FLAG, 0, "markdown", NULL, "as Markdown, for issue trackers",
          .offset = offsetof(struct style_options, media.markdown)},
+        {OPTION_FLAG, 0, "bars", NULL, "a bar of stars for each row of each sorted table",
+         .details = "On a terminal tables of shares have bars without this option. Other tables "
+                    "get bars of the column that they are sorted by: a whole bar is its sum or, "
+                    "of a column without a sum, its largest value. Bars get shorter on a narrow "
+                    "terminal.",
+         .offset = offsetof(struct style_options, bars)},
         {.kind = OPTION_INCLUDE, .include = style_option_table},
         {.kind = OPTION_END},
 };
@@ -34,6 +40,8 @@ void medium_print(const struct document *d, const struct document_reader *reader
 		style_choose(style, &to.style);
 		if (to.wide && to.style.width && to.style.width < ROOMY)
 			to.style.bars = false;
+		to.style.bars |= style->bars;
+		to.style.chart = style->bars;
 		if (style->pager)
 			pager_begin();
 		document_text_print(d, &to, &stream, &out);

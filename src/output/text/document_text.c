@@ -6,6 +6,7 @@
 #include "output/text/tree_text.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #define LABEL 12
@@ -16,6 +17,8 @@ struct text_printing {
 	const struct output_stream *stream;
 	struct buf *out;
 	struct buf cell, scratch;
+	const struct column *charted; /* of the table: has bars with --bars; NULL: none */
+	double charted_whole;         /* the value of a whole bar */
 };
 
 typedef VEC(const struct column *) column_list;
@@ -33,11 +36,55 @@ static void choose_columns(const struct text_printing *p, const struct row_sourc
 			vec_push(columns, c);
 }
 
-static void add_titles(struct table *t, const column_list *columns)
+static bool has_bar(const struct text_printing *p, const struct column *c)
+{
+	return c->bar || c == p->charted;
+}
+
+static double bar_of(const struct text_printing *p, const struct column *c, struct cell cell)
+{
+	double whole = c->bar ? c->bar_full > 0 ? c->bar_full : 1 : p->charted_whole;
+
+	return whole > 0 ? cell_number(cell) / whole : 0;
+}
+
+/* The column that gets bars with --bars if the table declares none: the one that the rows are
+ * sorted by; if readers do not get it, the first one with its unit. */
+static const struct column *charted_column(const struct row_set *r, const column_list *columns)
+{
+	const struct column *same = NULL;
+
+	vec_each (c, columns)
+		if ((*c)->bar)
+			return NULL;
+	vec_each (c, columns) {
+		if (*c == r->by)
+			return *c;
+		if (!same && r->by && (*c)->unit == r->by->unit)
+			same = *c;
+	}
+	return same;
+}
+
+/* A whole bar is the sum of the column; without one the largest value. */
+static double charted_whole(struct text_printing *p, const struct row_set *r)
+{
+	const struct column *c = p->charted;
+	double most = 0;
+
+	if (c->role == ROLE_SUM)
+		return cell_number(r->total[c - r->source->columns.items]);
+	for (size_t i = 0; i < r->shown; i++)
+		most = fmax(most, fabs(cell_number(
+		                          row_cell(r->source, c, r->order.items[i], &p->scratch))));
+	return most;
+}
+
+static void add_titles(const struct text_printing *p, struct table *t, const column_list *columns)
 {
 	vec_each (c, columns) {
 		table_column(t, (*c)->title, (*c)->unit->left ? TABLE_LEFT : TABLE_RIGHT);
-		if ((*c)->bar)
+		if (has_bar(p, *c))
 			table_column(t, "", TABLE_BAR);
 	}
 }
@@ -49,9 +96,9 @@ static void add_cell(struct text_printing *p, struct table *t, const struct colu
 	if (!c->blank_zero || !cell_is_zero(cell))
 		unit_text_add(c->unit, cell, &p->cell);
 	table_text(t, buf_text(&p->cell));
-	if (c->bar && bar)
-		table_bar(t, cell_number(cell) / (c->bar_full > 0 ? c->bar_full : 1));
-	else if (c->bar && t->style->bars)
+	if (has_bar(p, c) && bar)
+		table_bar(t, bar_of(p, c, cell));
+	else if (has_bar(p, c) && t->style->bars)
 		table_text(t, "");
 }
 
@@ -119,9 +166,12 @@ static void print_table(struct text_printing *p, const struct section *s)
 	r->source->width = p->options->style.width;
 	choose_columns(p, r->source, &columns);
 	style.bars |= r->source->chart;
+	p->charted = style.chart ? charted_column(r, &columns) : NULL;
+	if (p->charted)
+		p->charted_whole = charted_whole(p, r);
 	table_init(&t, &style);
 	t.squeezed = r->source->squeezed;
-	add_titles(&t, &columns);
+	add_titles(p, &t, &columns);
 	for (size_t i = 0; i < r->shown; i++) {
 		add_row(p, &t, r, &columns, r->order.items[i]);
 		flush(p, &t, i + 1);
@@ -129,6 +179,7 @@ static void print_table(struct text_printing *p, const struct section *s)
 	add_last_lines(p, &t, r, &columns);
 	table_print(&t, p->out);
 	table_done(&t);
+	p->charted = NULL;
 	vec_done(&columns);
 }
 
@@ -187,7 +238,7 @@ static void print_tree(struct text_printing *p, const struct section *s)
 	s->tree->source->width = p->options->style.width;
 	choose_columns(p, s->tree->source, &columns);
 	table_init(&t, &p->options->style);
-	add_titles(&t, &columns);
+	add_titles(p, &t, &columns);
 	left = add_nodes(p, &t, s, &columns);
 	table_print(&t, p->out);
 	if (left)

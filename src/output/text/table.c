@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define BAR_WIDTH 16
+#define BAR_LEAST 4  /* shorter bars are left out */
+#define NAME_ROOM 20 /* bars leave this room for the last column */
 #define GAP 2
 #define SQUEEZED 10 /* columns are not made narrower than this */
 
@@ -99,6 +101,14 @@ static const struct table_cell *cell_at(const struct table *t, size_t row, size_
 	return i < t->cells.count ? &t->cells.items[i] : NULL;
 }
 
+/* The length of a bar in a narrower column; a bar that has a star keeps one. */
+static size_t scaled_bar(size_t stars, size_t room)
+{
+	size_t scaled = (stars * room + BAR_WIDTH / 2) / BAR_WIDTH;
+
+	return stars && room && !scaled ? 1 : scaled;
+}
+
 static void print_line(const struct table *t, const size_t *widths, const char *dress, bool titles,
                        size_t row, struct buf *out)
 {
@@ -112,7 +122,8 @@ static void print_line(const struct table *t, const size_t *widths, const char *
 		const char *text = cell ? t->texts.data + cell->at : titles ? column->title : "";
 		size_t whole = cell ? cell->width : text_width(text);
 		size_t width = whole < widths[c] ? whole : widths[c];
-		size_t gap = GAP * (c > 0);
+		bool dropped = column->align == TABLE_BAR && !widths[c];
+		size_t gap = GAP * (c > 0 && !dropped);
 		bool colour = t->style->colour && column->align == TABLE_BAR && width;
 
 		if (column->align == TABLE_RIGHT)
@@ -121,7 +132,9 @@ static void print_line(const struct table *t, const size_t *widths, const char *
 		used += gap;
 		if (colour)
 			buf_puts(out, "\033[33m");
-		if (c + 1 == columns && t->style->width)
+		if (cell && column->align == TABLE_BAR && widths[c] < BAR_WIDTH)
+			buf_pad(out, '*', width = scaled_bar(whole, widths[c]));
+		else if (c + 1 == columns && t->style->width)
 			add_cut(out, text, whole,
 			        t->style->width > used + 8 ? t->style->width - used : 8);
 		else
@@ -199,9 +212,29 @@ static void squeeze(const struct table *t, size_t *widths)
 	}
 }
 
+/* Takes width from bars until the last column has room for a name. */
+static void shorten_bars(const struct table *t, size_t *widths)
+{
+	size_t columns = t->columns.count, all = columns ? GAP * (columns - 1) : 0, over;
+
+	for (size_t c = 0; c < columns; c++)
+		all += c + 1 == columns && widths[c] > NAME_ROOM ? NAME_ROOM : widths[c];
+	for (size_t c = 0; c < columns && all > t->style->width; c++) {
+		if (t->columns.items[c].align != TABLE_BAR)
+			continue;
+		over = all - t->style->width;
+		over = widths[c] < over + BAR_LEAST ? widths[c] : over;
+		widths[c] -= over;
+		all -= over;
+	}
+}
+
 static size_t *widths_of(const struct table *t)
 {
 	size_t *widths = measure(t);
+
+	if (t->style->width)
+		shorten_bars(t, widths);
 
 	if (t->squeezed && t->style->width)
 		squeeze(t, widths);

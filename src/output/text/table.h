@@ -4,9 +4,9 @@
  *
  * Name the columns, add cells row by row, print once. A column is as wide as its widest cell. The
  * last column is cut at the terminal's width; in a `squeezed` table the widest text columns are
- * cut; in a pipe (width 0) nothing is cut. Characters that would move a terminal's cursor are
- * escaped in cells (base/text/plain_text.h). table_init() / table_done(). Nothing fails. One
- * thread. Uses: base.
+ * cut; bars get shorter, so that the last column has room; in a pipe (width 0) nothing is cut.
+ * Characters that would move a terminal's cursor are escaped in cells (base/text/plain_text.h).
+ * table_init() / table_done(). Nothing fails. One thread. Uses: base.
  */
 #ifndef ASSAY_OUTPUT_TEXT_TABLE_H
 #define ASSAY_OUTPUT_TEXT_TABLE_H
@@ -22,6 +22,7 @@
 struct text_style {
 	bool colour;
 	bool bars;      /* stars beside shares */
+	bool chart;     /* a bar for each row of each sorted table */
 	unsigned width; /* columns of the terminal, 0: no limit */
 };
 

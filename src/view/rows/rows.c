@@ -187,6 +187,8 @@ static void sort_rows(struct row_set *r, const struct row_request *q)
 	if (o.count && r->order.count)
 		qsort_r(r->order.items, r->order.count, sizeof(*r->order.items), row_order_compare,
 		        &o);
+	if (o.count && !o.columns->is_text)
+		r->by = o.columns->column;
 	row_order_done(&o);
 }
 

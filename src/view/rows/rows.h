@@ -147,6 +147,7 @@ struct row_set {
 	struct row_source *source;
 	VEC(uint32_t) order; /* rows [0, shown) are to be shown, in this order */
 	size_t shown;
+	const struct column *by; /* the column of numbers by which the rows are sorted; NULL */
 	double limit;
 	bool by_lines; /* rows were left out by their number */
 	/* Per column of the source: sums of the rows left out, of what was not selected, of all. */

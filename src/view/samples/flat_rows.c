@@ -6,6 +6,7 @@
 #include "view/samples/sample_without.h"
 
 #define LEAST 2 /* samples */
+#define ROOM_WIDE 100
 
 /* Figures of a group; the arguments of figure_cell(). */
 enum flat_figure {
@@ -207,6 +208,7 @@ static void add_without(struct row_source *s)
 		add_normalised(s, "total_normalised", "normalised", "total_without");
 	}
 	add_figure(s, "without", "without", "without", unit, ROLE_SUM, FIGURE_WITHOUT);
+	vec_last(&s->columns)->room = children ? ROOM_WIDE : 0;
 	add_normalised(s, "normalised", children ? NULL : "normalised", "without");
 	s->removed = removed_cell;
 }

@@ -121,7 +121,8 @@ static void add_without(struct row_source *s, const struct unit *unit, bool chil
 	         .get = without_cell},
 	        {"total_normalised", "normalised", "total_normalised", &unit_share, ROLE_RATIO,
 	         .of = "total_without", .base = base},
-	        {"without", "without", "without", unit, ROLE_SUM, .get = without_cell},
+	        {"without", "without", "without", unit, ROLE_SUM, .room = children ? 100 : 0,
+	         .get = without_cell},
 	        {"normalised", children ? NULL : "normalised", "normalised", &unit_share,
 	         ROLE_RATIO, .of = "without", .base = base},
 	};

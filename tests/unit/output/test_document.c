@@ -108,6 +108,42 @@ static void a_histogram_has_bars_for_readers_and_steps_for_programs(void)
 	document_done(&d);
 }
 
+/* Lines fit the terminal: bars keep their proportions, and are left out below 4 characters. */
+static void bars_get_shorter_on_narrow_terminals(void)
+{
+	static const struct {
+		unsigned width;
+		const char *want;
+	} cases[] = {
+	        {45, "10 ns  20 ns      4  80.0 %  ****************\n"},
+	        {37, "10 ns  20 ns      4  80.0 %  ********\n"},
+	        {32, "10 ns  20 ns      4  80.0 %\n"},
+	};
+	static const struct histogram_form form = {.from = "from",
+	                                           .to = "below",
+	                                           .count = "calls",
+	                                           .share = "share",
+	                                           .bound_unit = &unit_time,
+	                                           .count_unit = &unit_count,
+	                                           .share_unit = &unit_share};
+	histogram_steps steps = {0};
+	struct document d;
+
+	vec_push(&steps, ((struct histogram_step){0, 10, 1}));
+	vec_push(&steps, ((struct histogram_step){10, 20, 4}));
+	document_init(&d);
+	document_histogram(&d, "steps", &form, &steps);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct document_text_options o = {.style.width = cases[i].width};
+		struct buf out = {0};
+
+		document_text_print(&d, &o, NULL, &out);
+		CHECK(strstr(buf_text(&out), cases[i].want) != NULL);
+		buf_done(&out);
+	}
+	document_done(&d);
+}
+
 static void an_empty_histogram_is_an_empty_list(void)
 {
 	static const struct histogram_form form = {.from = "from",
@@ -202,6 +238,7 @@ int main(void)
 	RUN(lines_to_copy_are_not_wrapped);
 	RUN(a_comment_that_does_not_fit_has_its_own_line);
 	RUN(a_histogram_has_bars_for_readers_and_steps_for_programs);
+	RUN(bars_get_shorter_on_narrow_terminals);
 	RUN(an_empty_histogram_is_an_empty_list);
 	RUN(a_stream_gets_the_same_text);
 	RUN(hot_rows_are_coloured);
