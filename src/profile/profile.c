@@ -4,6 +4,7 @@
 #include "base/memory/buf.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Adds the unknown frame and the empty path, which each profile has. */
@@ -250,23 +251,47 @@ int profile_find_event(const struct profile *p, const char *name, uint8_t *event
 	return ret;
 }
 
+/* One CPU. */
 struct idle_time {
+	uint32_t cpu;
+	bool is_measured; /* every recording has switch records and a clock */
+	bool has_rows;    /* without ticks the row has no weight */
 	double measured_ns, sampled_ns;
 };
 
-/* False if a recording has no switch records or no clock. */
-static bool idle_time_of(const struct ledger *l, uint32_t cpu, struct idle_time *t)
+static struct idle_time *idle_time_of(struct idle_time *times, size_t count, uint32_t cpu)
 {
-	*t = (struct idle_time){0};
-	vec_each (c, &l->cpus) {
-		if (c->cpu != cpu)
-			continue;
-		if (!c->has_switches || !c->period_ns)
-			return false;
+	for (size_t i = 0; i < count; i++)
+		if (times[i].cpu == cpu)
+			return &times[i];
+	return NULL;
+}
+
+/* Returns the times of the CPUs that the ledger has; the caller frees them. */
+static struct idle_time *idle_times(const struct profile *p, uint8_t event, size_t *count)
+{
+	struct idle_time *times = xcalloc(p->ledger.cpus.count + 1, sizeof(*times)), *t;
+
+	*count = 0;
+	vec_each (c, &p->ledger.cpus) {
+		t = idle_time_of(times, *count, c->cpu);
+		if (!t) {
+			t = &times[(*count)++];
+			*t = (struct idle_time){.cpu = c->cpu, .is_measured = true};
+		}
+		t->is_measured &= c->has_switches && c->period_ns;
 		t->measured_ns += (double)c->idle_ns;
-		t->sampled_ns += (double)c->weight_idle;
 	}
-	return true;
+	vec_each (row, &p->rows) {
+		t = row->mode == PROFILE_IDLE && row->event == event
+		            ? idle_time_of(times, *count, row->cpu)
+		            : NULL;
+		if (!t)
+			continue;
+		t->has_rows = true;
+		t->sampled_ns += (double)row->weight;
+	}
+	return times;
 }
 
 /* The CPU had no tick while idle: the kernel function is unknown, but the time is known. */
@@ -290,17 +315,31 @@ static void add_unseen_idle(struct profile *p, uint8_t event, uint16_t cpu, doub
 void profile_weigh_idle(struct profile *p)
 {
 	uint8_t event = profile_clock_event(p);
-	struct idle_time t;
+	size_t count;
+	struct idle_time *times = idle_times(p, event, &count), *t;
 
-	vec_each (row, &p->rows)
-		if (row->mode == PROFILE_IDLE && row->event == event &&
-		    idle_time_of(&p->ledger, row->cpu, &t) && t.sampled_ns > 0)
+	vec_each (row, &p->rows) {
+		t = row->mode == PROFILE_IDLE && row->event == event
+		            ? idle_time_of(times, count, row->cpu)
+		            : NULL;
+		if (t && t->is_measured && t->sampled_ns > 0)
 			row->weight =
-			        (uint64_t)((double)row->weight * t.measured_ns / t.sampled_ns);
-	for (size_t i = 0; p->ledger.machine_wide && i < p->ledger.cpus.count; i++) {
-		uint32_t cpu = p->ledger.cpus.items[i].cpu;
-
-		if (idle_time_of(&p->ledger, cpu, &t) && t.sampled_ns <= 0 && t.measured_ns > 0)
-			add_unseen_idle(p, event, (uint16_t)cpu, t.measured_ns);
+			        (uint64_t)((double)row->weight * t->measured_ns / t->sampled_ns);
 	}
+	for (size_t i = 0; p->ledger.machine_wide && i < count; i++)
+		if (times[i].is_measured && times[i].sampled_ns <= 0 && times[i].measured_ns > 0)
+			add_unseen_idle(p, event, (uint16_t)times[i].cpu, times[i].measured_ns);
+	free(times);
+}
+
+void profile_mark_unseen_idle(struct profile *p)
+{
+	uint8_t event = profile_clock_event(p);
+	size_t count;
+	struct idle_time *times = idle_times(p, event, &count);
+
+	for (size_t i = 0; p->ledger.machine_wide && i < count; i++)
+		if (times[i].is_measured && !times[i].has_rows && times[i].measured_ns > 0)
+			add_unseen_idle(p, event, (uint16_t)times[i].cpu, 0);
+	free(times);
 }

@@ -117,6 +117,11 @@ struct profile_row *profile_row_add_hashed(struct profile *p, const struct profi
  * unchanged.
  */
 void profile_weigh_idle(struct profile *p);
+/*
+ * Adds a row without samples and weight for each CPU that was idle and got no tick while idle. A
+ * store keeps these rows: its readers take their weight from the ledger.
+ */
+void profile_mark_unseen_idle(struct profile *p);
 
 /*
  * For profiles that are filled several times: removes rows and ledger and keeps the rest.

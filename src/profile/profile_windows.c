@@ -100,6 +100,7 @@ static int cut(struct profile_windows *w, uint64_t to_ns, struct error *err)
 
 	w->now.end_ns = to_ns;
 	profile_builder_cut(w->builder, to_ns);
+	profile_mark_unseen_idle(w->profile);
 	ret = w->o.window(w->o.ctx, w->profile, &w->now, err);
 	limit_tables(w);
 	w->now = (struct profile_window){

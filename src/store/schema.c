@@ -176,18 +176,22 @@ static const char session_views[] =
         " nullif(r.sample_ns, 0) AS sample_cost_ns FROM window w"
         " LEFT JOIN window_rate r ON r.window = w.id;";
 
+/*
+ * CROSS JOIN: windows are always the outer loop, so that a condition on the time or the window, a
+ * constant or a subquery, reads only the rows of these windows.
+ */
 static const char samples_view[] =
-        "CREATE VIEW samples AS SELECT s.window AS window, w.start_ns AS time_ns,"
+        "CREATE VIEW samples AS SELECT w.id AS window, w.start_ns AS time_ns,"
         " t.process AS process, s.thread AS thread, s.stack AS stack,"
         " nullif(s.cpu, -1) AS cpu,"
         " CASE s.mode WHEN 0 THEN 'user' WHEN 1 THEN 'kernel' WHEN 2 THEN 'idle'"
         "  WHEN 3 THEN 'guest' ELSE 'unknown' END AS mode,"
         " n.text AS event, nullif(s.region, 0) AS region, CASE s.stack_end";
-static const char samples_view_end[] =
-        " END AS stack_end, s.samples AS samples, s.weight AS weight,"
-        " s.runnable_ns AS runnable_ns, s.blocked_ns AS blocked_ns FROM sample s"
-        " JOIN window w ON w.id = s.window LEFT JOIN thread t ON t.id = s.thread"
-        " LEFT JOIN event e ON e.id = s.event LEFT JOIN name n ON n.id = e.name;";
+static const char samples_view_end[] = " END AS stack_end, s.samples AS samples, " SCHEMA_WEIGHT(
+        "w.session") " AS weight,"
+                     " s.runnable_ns AS runnable_ns, s.blocked_ns AS blocked_ns FROM window w"
+                     " CROSS JOIN sample s ON s.window = w.id LEFT JOIN thread t ON t.id = s.thread"
+                     " LEFT JOIN event e ON e.id = s.event LEFT JOIN name n ON n.id = e.name;";
 
 static int create_samples_view(struct database *d, struct error *err)
 {

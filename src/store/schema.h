@@ -59,6 +59,21 @@
 
 #define SCHEMA_CPU_UNKNOWN (-1)
 
+/*
+ * The time that row `s` of `sample` stands for. For idle time it is the idle time that the switch
+ * records of its window and CPU measured, divided over the idle rows by their weights. A row
+ * without samples is the only one of its window and CPU (profile_mark_unseen_idle()), or has no
+ * weight after windows were merged. `session`: of the window.
+ */
+#define SCHEMA_WEIGHT(session)                                                                     \
+	"CASE WHEN s.mode = 2 AND s.event = (SELECT x.event FROM session_event x"                  \
+	" JOIN event y ON y.id = x.event WHERE x.session = " session " AND y.role = 0"             \
+	" ORDER BY x.place LIMIT 1)"                                                               \
+	" THEN coalesce((SELECT CASE WHEN l.weight_idle_ns > 0"                                    \
+	" THEN CAST(1.0 * s.weight * l.idle_ns / l.weight_idle_ns AS INTEGER)"                     \
+	" WHEN s.samples = 0 THEN l.idle_ns END FROM ledger_cpu l WHERE l.window = s.window"       \
+	" AND l.cpu = s.cpu AND l.has_switches AND l.period_ns > 0), s.weight) ELSE s.weight END"
+
 enum schema_frame_flags { SCHEMA_FRAME_KERNEL = 1, SCHEMA_FRAME_CALLER = 2 };
 
 enum schema_attr_flags {

@@ -56,12 +56,6 @@ def by_function(report):
     return sums
 
 
-def busy_of(processes, idle):
-    """The share of the processes that are not idle. A report of a store also counts idle time
-    without a tick, from the ledger; the samples in SQL do not have it."""
-    return sum(row["share"] for row in processes.values() if not row[idle])
-
-
 def check_against_report(t, file, report, functions):
     own = {(row["function"], row["image"]): row["samples"]
            for row in rows(t, file, "SELECT function, image, sum(samples) AS samples "
@@ -73,10 +67,7 @@ def check_against_report(t, file, report, functions):
     t.equal(sum(own.values()), report["event"]["samples"], "all samples of the main event")
     processes = {(row["name"], row["instance"]): row
                  for row in rows(t, file, "SELECT * FROM by_process")}
-    in_store = str(file).endswith(".db")
-    listed = {(row["name"], row["instance"]): row for row in report["processes"]
-              if not in_store or row["user_samples"] + row["kernel_samples"] +
-              row["interrupt_samples"]}
+    listed = {(row["name"], row["instance"]): row for row in report["processes"]}
     t.equal(set(processes), set(listed), "processes")
     for (name, instance), row in listed.items():
         mine = processes[name, instance]
@@ -84,11 +75,7 @@ def check_against_report(t, file, report, functions):
         t.equal((mine["user"], mine["kernel"] + mine["idle"], mine["idle"], mine["interrupts"]),
                 (row["user_samples"], row["kernel_samples"], row["idle_samples"],
                  row["interrupt_samples"]), f"user, kernel, idle samples and hits of {name!r}")
-        if not in_store:
-            t.near(mine["share"], row["share"], 1e-9, f"share of {name!r}")
-        elif not row["idle_samples"]:
-            t.near(mine["share"] / busy_of(processes, "idle"),
-                   row["share"] / busy_of(listed, "idle_samples"), 1e-8, f"share of {name!r}")
+        t.near(mine["share"], row["share"], 1e-8, f"share of {name!r}")
     modes = {row["mode"]: row["samples"] for row in rows(t, file, "SELECT * FROM by_mode")}
     for mode in ("user", "idle"):
         t.equal(modes.get(mode, 0), sum(row[f"{mode}_samples"] for row in report["processes"]),
@@ -307,6 +294,27 @@ def an_export_is_a_database_for_all(t):
     t.equal(left, ["out.db"], "files that are left")
 
 
+def check_time(t, file, where=""):
+    """The samples, the time without a sample, and the time without switch records are all the
+    time of each window and CPU. Returns the time."""
+    found = rows(t, file, f"""
+        WITH own AS (SELECT window, cpu, sum(weight) AS ns, count(*) AS n,
+                            sum(CASE WHEN mode = 'idle' THEN weight ELSE 0 END) AS idle_ns
+                     FROM samples WHERE event IN (SELECT event FROM sessions) GROUP BY 1, 2)
+        SELECT l.wall_ns, coalesce(own.ns, 0) AS ns, l.unknown_ns, l.period_ns,
+               (l.due_busy - l.seen_busy) * l.period_ns AS missing_ns, l.switches,
+               l.idle_ns - coalesce(own.idle_ns, 0) AS idle_rest, coalesce(own.n, 0) AS n
+        FROM ledger l JOIN windows w ON w.id = l.window
+        LEFT JOIN own ON own.window = l.window AND own.cpu = l.cpu {where}""")
+    for row in found:
+        t.between(row["idle_rest"], 0, row["n"], f"idle time without rows: {row}")
+        # The ends of each run of busy time are not at a tick.
+        rest = row["wall_ns"] - row["ns"] - row["unknown_ns"] - row["missing_ns"]
+        t.between(rest, -(2 + row["switches"] / 2) * row["period_ns"],
+                  (2 + row["switches"] / 2) * row["period_ns"], f"the rest: {row}")
+    return sum(row["wall_ns"] for row in found)
+
+
 @test
 def a_store_answers_as_a_report_of_it(t):
     store = t.path("s.db")
@@ -320,6 +328,8 @@ def a_store_answers_as_a_report_of_it(t):
         t.assay("stop", env=env)
     report = t.report("--percent-limit", "0", "--process-limit", "0", "--store", store)
     check_against_report(t, store, report, [("loop_body", "loop")])
+    ledger = report["ledger"]
+    t.near(check_time(t, store), ledger["wall_ns"] * ledger["cpus"], 1e4, "elapsed x CPUs")
     t.true(rows(t, store, "SELECT count(*) AS n FROM windows")[0]["n"] >= 2, "windows")
     t.has(t.assay("sql", store, "DELETE FROM sample", status=1).err, "writing is refused",
           "the error")

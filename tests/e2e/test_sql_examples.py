@@ -210,7 +210,7 @@ def examples_hold_of_a_store(t):
     t.assay("start", "--store", file, "--window", "1", "-g", env=place)
     t.run(t.workload("threads"), "3", "60")
     t.assay("stop", env=place)
-    answers = run_examples(t, "store", file, empty={8, 25, 26})
+    answers = run_examples(t, "store", file, empty={8, 25, 27})
     t.true(any(r["name"] == "threads" for r in
                ask(t, file, "SELECT name FROM by_application")), "it is in the store")
     t.equal(sum(r["user"] + r["kernel"] + r["idle"] for r in answers[6]),

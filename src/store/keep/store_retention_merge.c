@@ -29,7 +29,7 @@ static const char move_all_sql[] =
  */
 #define RARE "3"
 #define MOVE_DAY(into, other)                                                                      \
-	"INSERT INTO sample SELECT " into ", thread, CASE WHEN samples <= " RARE                   \
+	"INSERT INTO sample SELECT " into ", thread, CASE WHEN samples BETWEEN 1 AND " RARE        \
 	" AND stack THEN " other " ELSE stack END, cpu, mode, event, CASE WHEN samples <= " RARE   \
 	" THEN 0 ELSE region END, stack_end, samples, weight, runnable_ns, blocked_ns"             \
 	" FROM sample WHERE window = ?1"

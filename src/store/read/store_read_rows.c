@@ -6,7 +6,9 @@
 
 static const char row_sql[] =
         "SELECT thread, stack, cpu, mode, event, region, stack_end, samples, weight, runnable_ns,"
-        " blocked_ns FROM sample WHERE window = ?";
+        " blocked_ns, " SCHEMA_WEIGHT(
+                "(SELECT session FROM window WHERE id = s.window)") " FROM sample s WHERE window = "
+                                                                    "?";
 
 static int read_key(struct store_reader *r, sqlite3_stmt *s, struct profile_row *key,
                     struct error *err)
@@ -54,7 +56,7 @@ static int take_row(struct store_reader *r, const struct store_span *w, sqlite3_
 		return status;
 	row = profile_row_add(p, &key);
 	row->samples += samples;
-	row->weight += weight;
+	row->weight += store_column(s, 11);
 	row->runnable_ns += store_column(s, 9);
 	row->blocked_ns += store_column(s, 10);
 	p->events.items[key.event].samples += samples;

@@ -73,6 +73,8 @@ static void a_store_answers_as_the_recording_does(void)
 
 	init_store_fixture(&f);
 	write_store(&f, path_of("same.db"));
+	/* The store has the weights of the ticks, and SQL takes the idle time from its ledger. */
+	profile_weigh_idle(f.profile);
 	recorded = open_profile(&f);
 	CHECK_EQ(sql_open_store(&stored, path_of("same.db"), &err), 0);
 	for (size_t i = 0; stored && i < sizeof(questions) / sizeof(*questions); i++) {
@@ -175,6 +177,41 @@ static void a_store_is_not_written_to(void)
 	fixture_done(&f);
 }
 
+/* Each question finds its windows by an index, and reads only the samples in them. */
+static void a_bound_of_time_reads_its_windows_only(void)
+{
+	static const char *const bounds[] = {
+	        "FROM samples WHERE time_ns >= 5",
+	        "FROM samples WHERE time_ns BETWEEN 5 AND 9",
+	        "FROM samples WHERE time_ns < ?1",
+	        "FROM samples WHERE time_ns > (SELECT max(start_ns) - 9 FROM windows)",
+	        "FROM samples WHERE window = ?1",
+	        "FROM samples WHERE window >= (SELECT max(id) - 9 FROM windows)",
+	        "FROM samples x JOIN processes p ON p.id = x.process WHERE x.time_ns > (SELECT 5)",
+	        "FROM samples x JOIN threads t ON t.id = x.thread WHERE x.time_ns < 5 AND tid = 7"};
+	struct sql *s = NULL;
+	struct fixture f;
+
+	init_store_fixture(&f);
+	write_store(&f, path_of("bounds.db"));
+	CHECK_EQ(sql_open_store(&s, path_of("bounds.db"), NULL), 0);
+	for (size_t i = 0; s && i < sizeof(bounds) / sizeof(*bounds); i++) {
+		char question[256];
+		const char *plan, *windows, *samples;
+
+		snprintf(question, sizeof(question), "EXPLAIN QUERY PLAN SELECT sum(weight) %s",
+		         bounds[i]);
+		plan = ask(s, question);
+		windows = strstr(plan, "SEARCH w USING IN"); /* INDEX or INTEGER PRIMARY KEY */
+		samples = strstr(plan, "SEARCH s USING PRIMARY KEY (window=?");
+		if (!windows || !samples || windows > samples)
+			printf("# %s: %s\n", bounds[i], plan);
+		CHECK(windows && samples && windows < samples);
+	}
+	sql_close(s);
+	fixture_done(&f);
+}
+
 int main(void)
 {
 	if (!folder_make())
@@ -183,6 +220,7 @@ int main(void)
 	RUN(a_store_has_the_public_columns);
 	RUN(a_hostile_store_runs_nothing_of_its_own);
 	RUN(a_store_is_not_written_to);
+	RUN(a_bound_of_time_reads_its_windows_only);
 	buf_done(&sql_rows);
 	folder_take_away();
 	return check_end();

@@ -150,6 +150,21 @@ static uint64_t wrong_names(const struct day *d, sqlite3 *db)
 	return wrong + (names > used ? names - used : used - names);
 }
 
+/*
+ * The idle samples of each window and CPU weigh its idle time. A row is rounded down by less than
+ * 1 ns.
+ */
+static void check_idle(sqlite3 *db)
+{
+	CHECK_EQ(number(db, "WITH idle AS (SELECT window, cpu, sum(weight) AS ns, count(*) AS n "
+	                    "FROM samples WHERE mode = 'idle' GROUP BY window, cpu) "
+	                    "SELECT count(*) FROM ledger l LEFT JOIN idle i ON i.window = l.window "
+	                    "AND i.cpu = l.cpu WHERE l.idle_ns - coalesce(i.ns, 0) "
+	                    "NOT BETWEEN 0 AND coalesce(i.n, 0)"),
+	         0);
+	CHECK(number(db, "SELECT sum(weight) FROM samples WHERE mode = 'idle'") > 0);
+}
+
 /* Checks that hold after any merge. */
 static void check_sums(const struct day *d, sqlite3 *db)
 {
@@ -161,7 +176,8 @@ static void check_sums(const struct day *d, sqlite3 *db)
 	         d->all.missing);
 	CHECK_EQ(number(db, "SELECT sum(busy_ns) FROM ledger"), d->all.busy_ns);
 	CHECK_EQ(number(db, "SELECT sum(samples) FROM samples"), d->all.seen);
-	CHECK_EQ(number(db, "SELECT sum(weight) FROM samples"), d->all.seen * PERIOD_NS);
+	CHECK_EQ(number(db, "SELECT sum(weight) FROM sample"), d->all.seen * PERIOD_NS);
+	check_idle(db);
 	CHECK_EQ(number(db, "SELECT sum(samples) FROM windows"), d->all.seen);
 }
 
