@@ -598,7 +598,7 @@ def what_a_kind_does_not_have_is_one_sentence(t):
                 t.has(result.err, sentence, f"{word}: {words}")
                 t.equal(result.out, "", f"{word}: {words}")
             else:
-                t.lacks(t.assay("report", *words, file, status=None).err, "needs",
+                t.lacks(t.assay("report", *words, file, status=None).err, f"{fact}, which {names[word]}",
                         f"{word}: {words}")
 
 

@@ -2,6 +2,7 @@
 #include "cmd/report/report_kinds.h"
 
 #include "cmd/cli/option.h"
+#include "view/recording_facts.h"
 #include "view/tags/tag_report.h"
 
 #include <errno.h>
@@ -31,32 +32,6 @@ static const struct {
                         HAS_PROCESSES | HAS_THREADS | HAS_IMAGES | HAS_ADDRESSES | HAS_LINES |
                                 HAS_EVENTS | HAS_PATHS,
                         "self,total,share"},
-};
-
-static const struct {
-	unsigned fact;
-	const char *text;
-} facts[] = {
-        {HAS_PROCESSES, "the process of each row"},
-        {HAS_THREADS, "the thread of each row"},
-        {HAS_CPUS, "the CPU of each row"},
-        {HAS_CGROUPS, "the cgroup of each row"},
-        {HAS_TIMES, "the time of each row"},
-        {HAS_IMAGES, "the file of each function"},
-        {HAS_ADDRESSES, "the address of each row"},
-        {HAS_LINES, "the source line of each row"},
-        {HAS_MODES, "the mode (user, kernel) of each row"},
-        {HAS_REGIONS, "the region of each row"},
-        {HAS_EVENTS, "several events"},
-        {HAS_INSTANCES, "a row for each process"},
-        {HAS_PARTS, "tables for each process"},
-        {HAS_IDLE, "idle time among the rows"},
-        {HAS_PATHS, "call paths"},
-        {HAS_PATH_ROWS, "a table of call paths"},
-        {HAS_EACH_CALL, "the time of each call"},
-        {HAS_TAGS, "event tags"},
-        {HAS_CODE, "code addresses without names"},
-        {HAS_RAW_NAMES, "names as the linker knows them"},
 };
 
 /* The alternative that the message names if a kind refuses an option. */
@@ -126,16 +101,14 @@ unsigned report_kinds(const struct option *options, const void *values,
 
 static int refuse(const char *option, unsigned missing, enum load_kind kind, struct error *err)
 {
-	const char *fact = "", *hint = NULL;
+	const char *hint = NULL;
 
-	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
-		if (facts[i].fact & missing)
-			fact = facts[i].text;
 	for (size_t i = 0; i < sizeof(instead) / sizeof(*instead); i++)
 		if (instead[i].kind == kind && !strcmp(instead[i].option, option))
 			hint = instead[i].text;
-	return error_set(err, EINVAL, "%s needs %s, which %s do not have%s%s", option, fact,
-	                 kinds[kind].name, hint ? "; " : "", hint ? hint : "");
+	return error_set(err, EINVAL, "%s needs %s, which %s do not have%s%s", option,
+	                 recording_fact_text(missing), kinds[kind].name, hint ? "; " : "",
+	                 hint ? hint : "");
 }
 
 int report_kinds_check(enum load_kind kind, const struct option *options, const void *values,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/recording_facts.h"
 #include "view/samples/report.h"
 
 #include "base/process/helper_thread.h"
@@ -341,6 +342,9 @@ int report_new(struct report **out, const struct profile *p, struct symbolizer *
 	r->options = *options;
 	r->view = view_new(p, symbols);
 	ret = profile_find_event(p, options->event, &r->event, err);
+	if (!ret)
+		ret = recording_facts_check(options, recording_lacks_samples(p, r->event), true,
+		                            err);
 	if (!ret)
 		ret = filter_select(r->view, &options->filter, r->event, &r->selection, err);
 	if (!ret)
