@@ -85,6 +85,14 @@ static void the_rules_of_assay_are_valid(void)
 	CHECK_STR(of(r, "__memmove_avx512_unaligned_erms", "libc.so.6", false),
 	          "libc/memory and strings");
 	CHECK_STR(of(r, "_int_malloc", "libc.so.6", false), "libc/allocation");
+	CHECK_STR(of(r, "fread", "libc.so.6", false), "libc/standard input and output");
+	CHECK_STR(of(r, "__GI___getdents64", "libc.so.6", false), "libc/system calls");
+	CHECK_STR(of(r, "regexec", "libc.so.6", false), "libc/locale and patterns");
+	CHECK_STR(of(r, "__tz_convert", "libc.so.6", false), "libc/time");
+	CHECK_STR(of(r, "__vdso_clock_gettime", "[vdso]", false), "libc/time");
+	CHECK_STR(of(r, "getopt_long", "libc.so.6", false), "libc/other");
+	CHECK_STR(of(r, "LHashMap;::get", "perf-12.map", false), "generated code");
+	CHECK_STR(of(r, "ext4fs_dirhash", "[kernel]", true), "kernel/file systems");
 	CHECK_STR(of(r, "inflate", "libz.so.1.2.13", false), "compression");
 	CHECK_STR(of(r, "main", "prog", false), "[other]");
 	CHECK_EQ(group_rules_function(r, "memcpy", "[kernel]", true), GROUP_CALLER);
