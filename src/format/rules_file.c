@@ -101,7 +101,11 @@ static int parse_line(const struct parsing *p, const char *text, size_t length)
 	group = xstrndup(name, size);
 	patterns = each_pattern(p, group, colon + 1, length - (size_t)(colon + 1 - text));
 	free(group);
-	return patterns ? 0 : bad(p, "no pattern after the ':'");
+	if (!patterns)
+		return bad(p, "no pattern after the ':'");
+	return text[length - 1] == '!' ? bad(p, "no pattern after the last FILE!, which qualifies "
+	                                        "the patterns behind it")
+	                               : 0;
 }
 
 int rules_file_parse(const char *text, size_t length, const char *path, rules_file_fn *rule,

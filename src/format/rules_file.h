@@ -9,8 +9,10 @@
  *
  * The text before a line's first ':' is the group; the patterns after it are separated by blanks
  * and have the shell's syntax (* ? [...]). `#` begins a comment at the beginning of a line or after
- * a blank. Groups that begin with '(' are reserved for the report. Patterns are passed on in the
- * file's order. -EINVAL names file, line and the way out. No state. Any thread. Uses: base.
+ * a blank. A pattern that ends with ! qualifies the ones behind it (view/groups/group_rules.h), so
+ * it is not the last of a line. Groups that begin with '(' are reserved for the report. Patterns
+ * are passed on in the file's order. -EINVAL names file, line and the way out. No state. Any
+ * thread. Uses: base.
  */
 #ifndef ASSAY_FORMAT_RULES_FILE_H
 #define ASSAY_FORMAT_RULES_FILE_H

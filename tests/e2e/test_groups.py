@@ -126,6 +126,9 @@ def errors_name_the_file_and_the_line(t):
     result = t.assay("report", "--groups", t.write("bad", "input: read_*\nno colon\n"), data,
                      status=1)
     t.has(result.err, "bad, line 2", "the place")
+    result = t.assay("report", "--groups", t.write("bad", "input: read_*\nx: libc.so*!\n"), data,
+                     status=1)
+    t.has(result.err, "bad, line 2: no pattern after the last FILE!", "a qualifier without a pattern")
     t.has(t.assay("report", "--groups", t.path("missing"), data, status=1).err, "missing",
           "a file that does not exist")
 

@@ -134,6 +134,7 @@ static void bad_rules_name_their_line(void)
 	        {"net: # nothing", "rules, line 1: no pattern after the ':'"},
 	        {"(other): a",
 	         "rules, line 1: groups that begin with '(' are reserved for the report"},
+	        {"net: a libc.so*!", "rules, line 1: no pattern after the last FILE!"},
 	        {"net: a\x01", "rules, line 1: control characters"},
 	};
 
