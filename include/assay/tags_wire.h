@@ -169,7 +169,7 @@ struct assay_tags_ring {      /* 128 bytes */
 };
 
 /*
- * What the triggers touch; private memory, wiped in a fork's child. The inline
+ * Data of the triggers, in private memory that is zeroed in a fork's child. The inline
  * sequence for x86-64, tag T, `self` = struct assay_tags_self * in the
  * thread-local variable assay_tags_self (initial-exec):
  *

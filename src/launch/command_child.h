@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What the command and its children used that it waited for; all 0 while it runs. */
+/* Resources of the command and of the children that it waited for; all 0 while it runs. */
 struct command_usage {
 	uint64_t wall_ns; /* from its start to its end */
 	uint64_t user_ns, system_ns;

@@ -298,7 +298,8 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 	key.thread = process_table_thread(p->processes, e->pid, e->tid);
 	process = process_table_thread_at(p->processes, key.thread)->process;
 	process_table_in_cgroup(p->processes, process, e->sample.cgroup);
-	/* A thread may be off the CPU from before the part that is counted until within it. */
+	/* The path of a switch is needed: the thread may be off the CPU when the counted part
+	 * begins. */
 	if (!b->before || a->role == ATTR_SWITCH)
 		find_path(b, e, a, process, &key);
 	if (a->sample_type & PERF_SAMPLE_ADDR)

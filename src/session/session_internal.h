@@ -47,7 +47,7 @@ struct session {
 	uint64_t pause_due_ns; /* of that work */
 	bool read_soon;        /* a hook wants the rings to be read */
 	struct error failed; /* of a read that a hook asked for: records were taken, and are gone */
-	bool began;          /* something was sampled: what there is, is worth keeping */
+	bool began;          /* sampling has begun: a result exists, also after an error */
 	bool stop, signalled, masked;
 	bool interrupted; /* a signal requested the end: COMMAND is ended too */
 	bool over;        /* the requested duration has passed */

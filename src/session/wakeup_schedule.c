@@ -14,7 +14,8 @@
  * Stacks are walked early, while the stack beyond the copied bytes is still in the thread's memory.
  */
 #define UNWIND_MS 100
-/* At first much earlier, then later each time, since the stacks of new threads are unknown. */
+/* The first wake-up is earlier, since the stacks of new threads are unknown; each later one waits
+ * longer. */
 #define UNWIND_SOON_MS 5
 /* While stacks are deeper than the copies, since the memory of a thread is gone when it exits. */
 #define UNWIND_DEEP_MS 20

@@ -94,7 +94,7 @@ void store_close(struct store *s); /* NULL-safe */
 
 int store_begin(struct store *s, const struct recording *described, uint64_t start_ns,
                 struct error *err);
-/* What the measurement could not record or had to drop: these sentences replace those before. */
+/* Replaces the notes: sentences on data that the measurement could not record or had to drop. */
 int store_set_notes(struct store *s, char *const *notes, size_t count, struct error *err);
 int store_add_window(struct store *s, const struct profile *p, const struct store_window *w,
                      struct error *err);

@@ -157,7 +157,7 @@ def what_set_up_takes_belongs_to_the_budget(t):
 
 
 @test
-def events_of_which_there_can_be_no_fewer(t):
+def events_whose_number_cannot_be_reduced(t):
     path = t.path("budget.data")
     t.assay("record", "-q", "-e", "page-faults", "--budget", "1", "-o", path, "--", "true")
     report = t.report(path)

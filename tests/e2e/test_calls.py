@@ -689,7 +689,7 @@ def a_killed_assay_leaves_the_tables_to_get(t):
 # list, get, reset
 
 @test
-def list_names_what_runs(t):
+def list_names_running_processes(t):
     program = build(t)
     t.has(t.assay("calls", "list", env=place(t)).err, "no process of yours counts calls")
     t.equal(listed(t), {"processes": [], "ended": 0})
@@ -717,7 +717,7 @@ def list_names_what_runs(t):
 
 
 @test
-def get_reads_what_runs_and_what_ended(t):
+def get_reads_running_and_exited_processes(t):
     program = build(t)
     t.has(refused(t, "get"), "'assay calls -- COMMAND' runs one")
     one, two = Counted(t, program, 2), Counted(t, program, 5)

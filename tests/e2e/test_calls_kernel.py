@@ -272,13 +272,13 @@ def a_function_that_is_not_there_is_refused(t):
 
 
 @test
-def all_is_put_back(t):
+def all_settings_are_restored(t):
     result = the_guest()
     t.equal(result.text("after"), result.text("before"), "tracefs after a run")
 
 
 @test
-def all_is_put_back_after_a_kill(t):
+def all_settings_are_restored_after_a_kill(t):
     result = the_guest()
     assert "current_tracer: function_graph" in result.text("during"), result.text("during")
     t.equal(result.text("killed"), result.text("before"), "tracefs after kill -9")

@@ -43,7 +43,7 @@ def version_is_printed(t):
 
 
 @test
-def help_comes_by_every_way_and_is_the_same(t):
+def help_is_the_same_in_all_its_forms(t):
     for command in commands(t):
         text = t.assay("help", command).out
         t.has(text, f"Usage: assay {command}")
@@ -216,7 +216,7 @@ def numbers_of_record_and_report_are_checked(t):
 
 
 @test
-def outputs_that_are_full_are_no_success(t):
+def a_full_output_is_an_error(t):
     for words in ("help", "doctor --json", "--version"):
         result = run("sh", "-c", f'"$0" {words} >/dev/full', ASSAY, status=1)
         t.equal(result.err, "assay: the output could not be written: No space left on device\n")

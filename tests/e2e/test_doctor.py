@@ -29,7 +29,7 @@ def each_finding_has_a_state_and_says_what_it_is(t):
 
 
 @test
-def the_text_has_what_the_json_has(t):
+def the_text_has_the_contents_of_the_json(t):
     before = findings(t)
     text = " ".join(t.assay("doctor").out.split())
     after = findings(t)
@@ -113,7 +113,7 @@ def frame_pointers_are_found_where_they_are(t):
 
 
 @test
-def a_directory_that_cannot_be_made_is_missing_and_the_reason_told(t):
+def a_directory_that_cannot_be_created_is_reported_with_the_reason(t):
     t.need("unshare", "mount")
     if os.geteuid() != 0 or run("unshare", "-m", "true", status=None).status:
         t.skip("mount namespaces are not allowed")

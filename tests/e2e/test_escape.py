@@ -192,7 +192,7 @@ def programs_without_samples_are_not_kept(t):
 
 
 @test
-def killed_recorder_leaves_what_was_kept(t):
+def a_killed_recorder_leaves_its_kept_images(t):
     compile(t, "brief", "brief")
     out = t.path("a.data")
     recorder = t.start(ASSAY, "record", "-F", "1999", "-o", out, "--", "sh", "-c",

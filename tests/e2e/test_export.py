@@ -245,7 +245,7 @@ def samples_add_up_to_the_report(t):
 
 
 @test
-def files_are_private_whole_and_spare_what_was_there(t):
+def files_are_private_and_complete_and_replace_no_other(t):
     data, out = t.path("s.data"), t.path("out")
     t.assay("record", "-o", data, "--", "true")
     out.write_text("precious")

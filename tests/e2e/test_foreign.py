@@ -86,7 +86,7 @@ def a_jitdump_on_a_hung_file_system_does_not_stop_the_recorder(t):
 
 
 @test
-def a_store_goes_on_beside_a_program_on_a_hung_file_system(t):
+def a_store_continues_while_a_program_is_on_a_hung_file_system(t):
     env = t.runtime()
     hung, pids = attacks.hung(t, "program")
     try:

@@ -124,7 +124,7 @@ def in_a_pid_namespace_outside_processes_are_not_taken_for_idle(t):
 
 
 @test
-def a_program_in_the_pid_of_another_is_one_more_instance(t):
+def a_program_with_a_reused_pid_is_another_instance(t):
     t.assay("record", "-o", t.path("a.data"), "--", "sh", "-c",
             f"exec sh -c 'exec {t.workload('short')} 2000'")
     found = instances(t, t.path("a.data"))
@@ -355,7 +355,7 @@ def a_process_that_starts_while_recording_begins_counts_once(t):
 
 
 @test
-def a_storm_goes_into_a_store_whole(t):
+def a_storm_of_processes_is_stored_completely(t):
     need_root(t, "record the machine")
     env = t.runtime()
     t.assay("start", "-a", "-F", 97, "--window", 1, "--store", t.path("a.db"), env=env)

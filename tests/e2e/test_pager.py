@@ -142,7 +142,7 @@ def a_reader_who_leaves_early_ends_the_report_silently(t):
 
 
 @test
-def ctrl_c_is_the_pagers(t):
+def ctrl_c_is_left_to_the_pager(t):
     """assay gets the signal too, and continues to wait for the pager."""
     trap = script(t, "trap", "trap 'echo caught >/dev/tty' INT\ncat >/dev/null\necho ready >/dev/tty\n"
                              "read key </dev/tty\nread key </dev/tty; echo last")

@@ -76,7 +76,7 @@ def subprocess_pipe():
 
 
 @test
-def command_is_followed_with_its_children_and_nothing_else(t):
+def only_the_command_and_its_children_are_recorded(t):
     out = t.path("a.data")
     other = t.start(t.workload("short"), "60000000")
     t.assay("record", "-F", "4999", "-o", out, "--", "sh", "-c",

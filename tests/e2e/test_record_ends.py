@@ -69,7 +69,7 @@ def a_process_that_ends_first_leaves_the_command_alone(t):
 
 
 @test
-def a_duration_ends_the_recording_and_the_command_goes_on(t):
+def a_duration_ends_the_recording_and_not_the_command(t):
     out, done = t.path("a.data"), t.path("done")
     result = t.assay("record", "-o", out, "--duration", "300ms", "--", "sh", "-c",
                      f"while [ ! -s {out} ]; do sleep 0.05; done; sleep 1; echo done > {done}; exit 5",

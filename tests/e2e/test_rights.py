@@ -197,7 +197,7 @@ def record_without_kallsyms(t):
 
 
 @test
-def file_of_another_is_refused_politely(t):
+def a_file_of_another_user_is_refused(t):
     with Everybody() as user:
         path = f"{user.work}/secret"
         record(path, "--", workload("short"))

@@ -198,7 +198,7 @@ def sessions_of_different_names_run_at_the_same_time(t):
 
 
 @test
-def of_many_that_start_at_once_one_does_and_the_name_is_free_after_stop(t):
+def only_one_of_several_concurrent_starts_succeeds_and_stop_frees_the_name(t):
     with sessions(t) as s:
         env = {**os.environ, **s.env}
         for _ in range(3):
@@ -332,7 +332,7 @@ def what_a_session_writes_is_not_moved_under_its_feet(t):
 
 
 @test
-def half_a_snapshot_is_never_there_by_its_name(t):
+def an_incomplete_snapshot_never_has_the_final_name(t):
     with sessions(t) as s:
         s("start", "--ring")
         pid = s.pid()
@@ -355,7 +355,7 @@ def half_a_snapshot_is_never_there_by_its_name(t):
 
 
 @test
-def what_a_recorder_held_is_not_lost_where_its_file_cannot_be_written(t):
+def buffered_records_are_kept_if_the_file_cannot_be_written(t):
     with sessions(t) as s:
         data = t.path("perf.data")
 
@@ -578,7 +578,7 @@ def windows(db):
 
 
 @test
-def a_store_is_not_moved_under_its_writers_feet_nor_its_log_into_another_one(t):
+def a_store_in_use_is_not_moved_and_its_log_is_not_used_for_another(t):
     with sessions(t) as s:
         db, data = t.path("a.db"), t.path("a.data")
         t.assay("record", "-q", "-o", data, "--", "true")
@@ -600,7 +600,7 @@ def a_store_is_not_moved_under_its_writers_feet_nor_its_log_into_another_one(t):
 
 
 @test
-def what_a_flight_recorder_cannot_write_at_its_end_is_not_counted_as_written(t):
+def records_that_a_flight_recorder_cannot_write_are_not_counted_as_written(t):
     with sessions(t) as s:
         t.path("there").mkdir()
         s("start", "--ring", "-o", "there/a.data")
@@ -633,7 +633,7 @@ def in_the_foreground_nothing_is_said_and_sigterm_ends_it(t):
 
 
 @test
-def a_snapshot_is_a_recording_and_the_session_goes_on(t):
+def a_snapshot_is_a_recording_and_the_session_continues(t):
     with sessions(t) as s:
         for kind in ((), ("--ring=8M",)):
             s("start", *kind)
@@ -703,7 +703,7 @@ def hear(peer):
 
 
 @test
-def silent_and_strange_clients_hold_nothing_up(t):
+def silent_and_invalid_clients_delay_no_other(t):
     with sessions(t) as s:
         s("start")
         where = s.place / "default.sock"
@@ -847,7 +847,7 @@ def root_without_a_runtime_directory_has_one_in_run(t):
 
 
 @test
-def of_many_snapshots_that_leave_there_is_one_note(t):
+def many_removed_snapshots_have_one_note(t):
     with sessions(t) as s:
         says(t, s("start", "--ring=1000000G", status=2), r"assay: start: --ring=1000000G: this "
              r"machine has \d+ MB of memory", "a ring that no machine holds")

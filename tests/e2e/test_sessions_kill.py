@@ -167,7 +167,7 @@ def storm(t):
 
 
 @test
-def killed_at_any_moment_it_is_whole_and_goes_on(t):
+def a_store_killed_at_any_moment_is_complete_and_continues(t):
     seed = random.randrange(1 << 32)
     chance = random.Random(seed)
     storm(t)

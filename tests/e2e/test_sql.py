@@ -406,7 +406,7 @@ class Terminal:
 
 
 @test
-def a_shell_asks_one_after_the_other(t):
+def a_shell_runs_its_questions_in_turn(t):
     shell = Terminal(t, recording(), XDG_STATE_HOME=str(t.directory))
     shell.until("assay> ")
     shell.type("SELECT 40 + 2\n")
@@ -467,7 +467,7 @@ def end_of_input_typed_while_a_statement_runs_ends_the_shell(t):
 
 
 @test
-def history_goes_through_no_link(t):
+def history_follows_no_link(t):
     (t.directory / "assay").mkdir(0o700)
     other = t.write("other", "mine\n")
     (t.directory / "assay" / "sql_history").symlink_to(other)

@@ -141,7 +141,7 @@ def windows_on_full_disk(t, writer, word, count):
 
 
 @test
-def a_disk_that_was_full_goes_on_when_there_is_room(t):
+def recording_continues_when_a_full_disk_has_space(t):
     if os.geteuid():
         t.skip("only root mounts a disk of its own")
     disk, copy = t.path("disk"), t.path("copy.db")

@@ -26,7 +26,7 @@ def none_missing(t, report):
 
 
 @test
-def calls_are_what_the_source_says(t):
+def calls_are_those_of_the_source_code(t):
     report = record(t, build(t), "rounds=3000", "marks=5", "exit=3", status=3)
     t.equal(calls_of(report), {**of_rounds(3000), "main": 1, "marks": 1, "mark": 5})
     t.equal(report["tags"], events_of(3000) + 2 + 2 + 5, "events")
@@ -278,7 +278,7 @@ def a_command_without_tags_gets_the_reason(t):
 
 
 @test
-def the_report_is_printed_and_quiet_is_quiet(t):
+def the_report_is_printed_and_quiet_prints_nothing(t):
     program = build(t)
     result = t.assay("tags", "-o", t.path("x.tags"), "--", program, "rounds=5", env=place(t))
     t.has(result.out, "Elapsed time")

@@ -76,7 +76,7 @@ def get_copies_and_disturbs_no_program(t):
 
 
 @test
-def all_that_are_there_come_into_one_trace(t):
+def all_existing_files_become_one_trace(t):
     program = build(t)
     runs = Recorded(t, program, "rounds=20")
     t.run(program, "rounds=300", env=place(t))
@@ -90,7 +90,7 @@ def all_that_are_there_come_into_one_trace(t):
 
 
 @test
-def capture_is_put_off_and_on(t):
+def capture_is_switched_off_and_on(t):
     runs = Recorded(t, build(t), "rounds=1")
     t.has(tags(t, "capture", "off").out, f"{runs.pid} program: off")
     runs.rounds(500)

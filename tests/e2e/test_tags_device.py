@@ -28,12 +28,12 @@ def simulate(t, first, plan_of):
 
 
 @test
-def processes_interrupts_and_idle_come_out_as_the_kernel_had_them(t):
+def processes_interrupts_and_idle_are_those_of_the_kernel(t):
     simulate(t, 0, lambda r: Plan(processes=r.randrange(1, 7), tags=r.choice([40, 400, 3000])))
 
 
 @test
-def captures_begin_in_the_midst_of_everything(t):
+def captures_may_begin_at_any_event(t):
     simulate(t, 10000, lambda r: Plan(processes=r.randrange(1, 7), begin=r.randrange(1, 900),
                                       tags=r.choice([20, 200, 1500])))
 
@@ -175,7 +175,7 @@ def true_lines(truth):
 
 
 @test
-def the_code_path_is_what_ran_inside_what_with_its_times(t):
+def the_code_path_has_each_call_in_its_caller_with_its_times(t):
     for seed in range(100000, 100000 + SEEDS):
         r = random.Random(seed)
         shared = r.random() < 0.5
@@ -269,7 +269,7 @@ def a_clock_that_turns_round_between_all_events_loses_no_time(t):
 
 
 @test
-def tags_that_the_names_file_has_not_are_counted_and_keep_their_times(t):
+def tags_without_a_name_are_counted_and_keep_their_times(t):
     for seed in range(80000, 80000 + max(SEEDS // 6, 3)):
         machine = Machine(seed, Plan(tags=800))
         truth = machine.run()

@@ -242,7 +242,7 @@ def waiting_compiler(t, names, held):
 
 
 @test
-def compilers_wait_for_the_lock_and_read_what_came(t):
+def compilers_wait_for_the_lock_and_read_new_names(t):
     need(t)
     names = t.write("names", "before/2\n")
     with open(names, "a", encoding="utf-8") as f:

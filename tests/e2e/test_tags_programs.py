@@ -155,7 +155,7 @@ print(fib(15), caught, sum, load("return 6 * 7")(), (("x"):rep(9):gsub("x", "yy"
 
 
 @test
-def lua_has_triggers_on_every_way_and_works(t):
+def lua_has_triggers_on_every_path_and_works(t):
     t.need("gcc")
     script = t.write("script.lua", SCRIPT)
 

@@ -327,7 +327,7 @@ def a_long_trace_prints_at_once_and_in_little_memory(t):
 
 
 @test
-def a_file_is_whole_or_not_there_and_the_older_one_is_kept(t):
+def a_file_is_complete_or_absent_and_the_older_one_is_kept(t):
     path, out = capture(t, SLEEP), t.path("out")
     out.write_text("older")
     trace(t, "-o", out, path)

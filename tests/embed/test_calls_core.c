@@ -79,7 +79,7 @@ static void a_thread_that_is_out_is_asked_at_each_event(void)
 	CHECK_EQ(((struct assay_calls_wait *)calls_node(AT(A)->wait))->blocked, 5);
 }
 
-static void a_jump_closes_what_it_left(void)
+static void a_jump_closes_the_calls_that_it_left(void)
 {
 	uintptr_t before;
 
@@ -545,7 +545,7 @@ int main(void)
 	RUN(every_tick_has_its_place);
 	RUN(waiting_is_no_net);
 	RUN(a_thread_that_is_out_is_asked_at_each_event);
-	RUN(a_jump_closes_what_it_left);
+	RUN(a_jump_closes_the_calls_that_it_left);
 	RUN(too_deep_goes_to_other);
 	RUN(a_full_table_counts_on);
 	RUN(waiting_in_a_full_table_is_no_net);

@@ -175,7 +175,7 @@ static void jumps_over_levels_of_a_recursion(void)
 }
 
 /* The same, but the first event after the jump is the exit of the call to which it jumped. */
-static void an_exit_after_a_jump_is_of_its_own_level(void)
+static void an_exit_after_a_jump_belongs_to_its_own_level(void)
 {
 	uintptr_t before;
 
@@ -243,7 +243,7 @@ static void leave_on(unsigned i, uint64_t function)
  * If there are too many stacks, the least recently used one loses its open calls; the thread's own
  * stack never does.
  */
-static void more_stacks_than_there_is_room_for(void)
+static void more_stacks_than_fit(void)
 {
 	program_begin(8);
 	enter_on(0, A);
@@ -348,9 +348,9 @@ int main(void)
 	RUN(a_call_from_above_the_entry_of_its_caller);
 	RUN(a_loop_that_is_jumped_back_in);
 	RUN(jumps_over_levels_of_a_recursion);
-	RUN(an_exit_after_a_jump_is_of_its_own_level);
+	RUN(an_exit_after_a_jump_belongs_to_its_own_level);
 	RUN(a_function_called_where_a_dead_one_was);
-	RUN(more_stacks_than_there_is_room_for);
+	RUN(more_stacks_than_fit);
 	RUN(guessed_bounds_below_and_above);
 	RUN(handlers_left_by_a_jump_are_no_flood);
 	return check_end();

@@ -150,7 +150,7 @@ static void events(unsigned n)
 	}
 }
 
-static void an_event_is_its_clock_and_its_tag(void)
+static void an_event_has_a_clock_and_a_tag(void)
 {
 	begin(ASSAY_TAGS_STOP);
 	embedded_now = 0x123456789abcull; /* turn 0x12, and the rest */
@@ -451,7 +451,7 @@ static void a_forks_child_begins_with_zero_counts(void)
 	CHECK(word(0, 0) && !word(0, 1));
 }
 
-static void a_ring_goes_on_with_the_next_thread(void)
+static void a_ring_continues_with_the_next_thread(void)
 {
 	begin(ASSAY_TAGS_STOP);
 	events(3);
@@ -498,7 +498,7 @@ static void a_full_disk_is_reported_to_the_caller(void)
 
 int main(void)
 {
-	RUN(an_event_is_its_clock_and_its_tag);
+	RUN(an_event_has_a_clock_and_a_tag);
 	RUN(full_packets_are_closed_and_followed);
 	RUN(a_full_device_counts_what_it_discards);
 	RUN(a_flight_recorder_keeps_the_newest);
@@ -515,7 +515,7 @@ int main(void)
 	RUN(a_slot_of_no_packet_is_in_no_room);
 	RUN(off_records_nothing_and_on_records_the_gap);
 	RUN(a_forks_child_begins_with_zero_counts);
-	RUN(a_ring_goes_on_with_the_next_thread);
+	RUN(a_ring_continues_with_the_next_thread);
 	RUN(threads_without_a_ring_are_counted);
 	RUN(a_full_disk_is_reported_to_the_caller);
 	return check_end();

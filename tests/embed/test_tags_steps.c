@@ -215,7 +215,7 @@ stepped(unsigned after, void (*handler)(void))
 	return done[d];
 }
 
-/* ---- what is drained ------------------------------------------------------ */
+/* ---- drained words ------------------------------------------------------ */
 
 static uint64_t log_words[MADE_MOST * 2];
 static unsigned log_count, log_holes, log_back;

@@ -37,7 +37,7 @@ static struct diff_amount amount_of(const struct profile *p)
 	return a;
 }
 
-/* What the command of a recording used. */
+/* Resources that the command of a recording used. */
 static void add_measures(struct diff_run *run, const struct profile *p)
 {
 	const struct account_command *c;

@@ -40,7 +40,7 @@ struct calls_output {
 int calls_output(struct call_paths *paths, struct calls_output *to,
                  const struct calls_output_options *options);
 
-/* Notes of what was left out, to stderr. */
+/* Prints notes on omitted data to stderr. */
 void calls_output_notes(const calls_notes *notes);
 
 #endif

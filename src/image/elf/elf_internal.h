@@ -10,9 +10,9 @@
 #include <gelf.h>
 
 /*
- * The limit for the bytes that are read of one open file, for sections as bytes and for symbols
- * with names. A sparse file may declare sections of any size. In the largest known files the former
- * have 40 MB (a Go table) and the latter 300 MB (a browser with symbols).
+ * Limits of one open file: for the bytes of sections, and for the bytes of symbols and their names.
+ * A sparse file may declare sections of any size. The largest known files have 40 MB of sections
+ * (a Go table) and 300 MB of symbols (a browser).
  */
 #define ELF_BYTES_MAX ((uint64_t)64 << 20)
 #define ELF_SYMBOL_BYTES_MAX ((uint64_t)512 << 20)

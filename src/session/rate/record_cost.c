@@ -29,7 +29,7 @@ struct turns {
 	uint32_t count;
 };
 
-/* What is repeated in a turn. Returns the time; 0: it failed. */
+/* The operation that a turn repeats. Returns the time; 0: it failed. */
 struct deed {
 	uint64_t (*turn)(const struct deed *d);
 	int program;   /* a descriptor of this program's file */

@@ -163,7 +163,7 @@ static void note_lost(struct store_sink *s, const struct store_window *w, const 
 	                  plural(s->lost_windows, "is", "are"), why));
 }
 
-/* What the session reports as left out, where that changed since it was written. */
+/* Writes the notes of the session if they changed since the last time. */
 static int write_notes(struct store_sink *s, struct error *err)
 {
 	size_t count;

@@ -14,7 +14,7 @@
 /* The measures of a node. */
 enum { CALL_TREE_NET, CALL_TREE_BLOCKED, CALL_TREE_PREEMPTED, CALL_TREE_CALLS, CALL_TREE_MEASURES };
 
-/* What the tree is made from: `ctx` of the tree, which the caller owns. */
+/* The input of the tree: `ctx` of the tree, which the caller owns. */
 struct call_tree_source {
 	const struct call_report *report;
 	const struct call_process *process;

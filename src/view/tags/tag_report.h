@@ -78,7 +78,7 @@ bool tag_report_is_of(const struct tag_report *r, size_t i, const struct tag_row
 
 /* Average net per call, rounded down; 0 without calls. */
 uint64_t tag_row_average(const struct tag_row *row);
-/* In ns, rounded down as well; nothing without calls. */
+/* The same in ns, rounded down; an empty cell without calls. */
 struct cell tag_row_average_ns(const struct tag_report *r, const struct tag_row *row);
 
 /* All names that a pattern for the row's function may match. Initialize with tag_aliases_init(),

@@ -77,7 +77,7 @@ static void added_in_pieces_of_all_sizes(void)
 	free(got);
 }
 
-static void first_block_is_put_right(void)
+static void first_block_is_corrected(void)
 {
 	char path[] = "/tmp/assay-append-XXXXXX";
 	int fd = mkstemp(path);
@@ -177,7 +177,7 @@ static void stream_copies_every_size_and_alignment(void)
 int main(void)
 {
 	RUN(added_in_pieces_of_all_sizes);
-	RUN(first_block_is_put_right);
+	RUN(first_block_is_corrected);
 	RUN(flushed_bytes_can_be_read);
 	RUN(full_disk_is_an_error);
 	RUN(full_in_the_middle_has_its_start);

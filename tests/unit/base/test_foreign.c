@@ -54,7 +54,7 @@ static bool counts_up(const struct buf *b, size_t count)
 	return true;
 }
 
-static void answers_of_any_size_come_back_whole(void)
+static void answers_of_any_size_arrive_complete(void)
 {
 	static const size_t counts[] = {0, 1, 16384, 16385, 300000, 1000000, 3};
 	struct foreign *f = begin(-1);
@@ -363,7 +363,7 @@ static void the_process_ends_with_its_parent(void)
 
 int main(void)
 {
-	RUN(answers_of_any_size_come_back_whole);
+	RUN(answers_of_any_size_arrive_complete);
 	RUN(mapped_answers_outlive_the_process);
 	RUN(an_error_comes_back_without_bytes);
 	RUN(stuck_calls_are_abandoned_and_their_user_is_left_alone);

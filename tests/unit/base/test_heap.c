@@ -219,7 +219,7 @@ static void counts_in_sorted_arrays(void)
 	vec_done(&list);
 }
 
-static void plain_numbers_are_put_in_order(void)
+static void plain_numbers_are_sorted(void)
 {
 	uint64_t numbers[] = {3, UINT64_MAX, 0, (uint64_t)INT64_MAX + 1, 3, 1};
 	double values[] = {0.5, -HUGE_VAL, HUGE_VAL, -0.25, 0.5, 1e-300};
@@ -241,6 +241,6 @@ int main(void)
 	RUN(the_least_is_first_whatever_came_before);
 	RUN(random_merges_are_a_sort);
 	RUN(counts_in_sorted_arrays);
-	RUN(plain_numbers_are_put_in_order);
+	RUN(plain_numbers_are_sorted);
 	return check_end();
 }

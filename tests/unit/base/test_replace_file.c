@@ -36,7 +36,7 @@ static void an_older_file_stays_as_old(void)
 	CHECK(fixture_is_empty());
 }
 
-static void nothing_is_lost_where_old_is_in_the_way(void)
+static void nothing_is_lost_if_an_old_file_exists(void)
 {
 	struct error err = {0};
 	const char *path = fixture_path("b"), *old = fixture_path("b.old");
@@ -83,7 +83,7 @@ static void unwritable_targets_are_detected_early(void)
 	CHECK_EQ(replace_file("/dev/null", "x", 1, &err), 0);
 }
 
-static void a_replacement_is_beside_the_file_until_it_is_complete(void)
+static void a_replacement_gets_the_files_name_when_it_is_complete(void)
 {
 	struct error err = {0};
 	const char *path = fixture_path("p");
@@ -315,10 +315,10 @@ int main(void)
 	if (!fixture_begin())
 		return 1;
 	RUN(an_older_file_stays_as_old);
-	RUN(nothing_is_lost_where_old_is_in_the_way);
+	RUN(nothing_is_lost_if_an_old_file_exists);
 	RUN(links_and_directories_are_refused);
 	RUN(unwritable_targets_are_detected_early);
-	RUN(a_replacement_is_beside_the_file_until_it_is_complete);
+	RUN(a_replacement_gets_the_files_name_when_it_is_complete);
 	RUN(a_file_in_use_is_not_replaced);
 	RUN(locks_of_bytes_are_no_mark);
 	RUN(logs_of_a_database_go_with_it);

@@ -105,7 +105,7 @@ static void an_abandoned_replacement_changes_no_file(void)
 	CHECK(fixture_is_empty());
 }
 
-static void nothing_is_lost_where_old_is_in_the_way(void)
+static void nothing_is_lost_if_an_old_file_exists(void)
 {
 	const char *path = fixture_path("d"), *old = fixture_path("d.old");
 	struct error err = {0};
@@ -185,7 +185,7 @@ int main(void)
 	RUN(a_file_is_there_when_it_is_complete);
 	RUN(an_older_file_stays_as_old);
 	RUN(an_abandoned_replacement_changes_no_file);
-	RUN(nothing_is_lost_where_old_is_in_the_way);
+	RUN(nothing_is_lost_if_an_old_file_exists);
 	RUN(outputs_that_are_no_files_are_refused);
 	RUN(a_full_device_is_reported);
 	RUN(a_full_device_is_reported_at_the_end);

@@ -117,7 +117,7 @@ static void the_value_of_an_option_may_be_in_four_places(void)
 	}
 }
 
-static void letters_bundle_and_the_last_may_take_a_value(void)
+static void letters_are_combined_and_the_last_may_take_a_value(void)
 {
 	struct parsed p = parse(&permuting, "-agF10k file");
 
@@ -241,7 +241,7 @@ static void some_look_at_the_next_word(void)
 }
 
 /* A letter of both a flag and an option with a value. */
-static void a_shared_letter_is_the_flags_where_no_value_follows(void)
+static void a_shared_letter_is_the_flag_if_no_value_follows(void)
 {
 	static const struct {
 		const char *words, *input;
@@ -380,13 +380,13 @@ static void texts_wrap_at_eighty_columns(void)
 int main(void)
 {
 	RUN(the_value_of_an_option_may_be_in_four_places);
-	RUN(letters_bundle_and_the_last_may_take_a_value);
+	RUN(letters_are_combined_and_the_last_may_take_a_value);
 	RUN(flags_are_unset_by_no);
 	RUN(numbers_have_suffixes_and_limits);
 	RUN(lists_gather_split_and_replace_defaults);
 	RUN(optional_values_need_an_equals_sign);
 	RUN(some_look_at_the_next_word);
-	RUN(a_shared_letter_is_the_flags_where_no_value_follows);
+	RUN(a_shared_letter_is_the_flag_if_no_value_follows);
 	RUN(remaining_words_keep_their_order);
 	RUN(a_command_that_stops_early_leaves_the_rest_alone);
 	RUN(mistakes_are_named);

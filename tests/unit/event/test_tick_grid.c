@@ -159,7 +159,7 @@ static void first_sample_late(void)
 
 /* A time stamp may be a little too early. The tick is that of the nearest point, also after a gap.
  */
-static void a_sample_may_be_early_by_little(void)
+static void a_sample_may_be_slightly_early(void)
 {
 	struct tick_grid g;
 
@@ -252,7 +252,7 @@ int main(void)
 	RUN(late_within_a_period);
 	RUN(late_by_many_periods);
 	RUN(first_sample_late);
-	RUN(a_sample_may_be_early_by_little);
+	RUN(a_sample_may_be_slightly_early);
 	RUN(restarted_timer);
 	RUN(late_windows_count_in_a_row);
 	RUN(hostile_times);

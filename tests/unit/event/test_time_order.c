@@ -184,7 +184,7 @@ static void runs_are_bounded(void)
 	time_order_done(&o);
 }
 
-static void a_round_holds_back_what_may_be_overtaken(void)
+static void a_round_delays_records_that_others_may_precede(void)
 {
 	struct time_order o;
 	struct out out = {0};
@@ -225,7 +225,7 @@ static void records_that_are_too_late_are_counted_and_delivered(void)
 }
 
 /* Memory was short: older events that come later are delivered at once. */
-static void the_oldest_may_go_out_early(void)
+static void the_oldest_record_may_be_delivered_early(void)
 {
 	struct time_order o;
 	struct out out = {0};
@@ -269,7 +269,7 @@ static void a_failing_delivery_ends_it(void)
 	time_order_done(&o);
 }
 
-static void nothing_in_nothing_out(void)
+static void empty_input_gives_empty_output(void)
 {
 	struct time_order o;
 	struct out out = {0};
@@ -287,10 +287,10 @@ int main(void)
 	RUN(without_rounds_all_is_sorted_at_the_end);
 	RUN(records_in_order_need_no_memory);
 	RUN(runs_are_bounded);
-	RUN(a_round_holds_back_what_may_be_overtaken);
+	RUN(a_round_delays_records_that_others_may_precede);
 	RUN(records_that_are_too_late_are_counted_and_delivered);
-	RUN(the_oldest_may_go_out_early);
+	RUN(the_oldest_record_may_be_delivered_early);
 	RUN(a_failing_delivery_ends_it);
-	RUN(nothing_in_nothing_out);
+	RUN(empty_input_gives_empty_output);
 	return check_end();
 }

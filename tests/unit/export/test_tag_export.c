@@ -183,7 +183,7 @@ static void chrome_is_whole_whatever_is_missing(void)
 	memory_done(&m);
 }
 
-static void paths_have_the_net_times_and_what_was_switched_out_apart(void)
+static void paths_have_net_times_and_separate_times_switched_out(void)
 {
 	struct tag_trace_options o = {0};
 	struct memory m;
@@ -277,7 +277,7 @@ int main(void)
 	RUN(chrome_has_each_call_with_its_times);
 	RUN(chromes_size_is_known_before_it_is_written);
 	RUN(chrome_is_whole_whatever_is_missing);
-	RUN(paths_have_the_net_times_and_what_was_switched_out_apart);
+	RUN(paths_have_net_times_and_separate_times_switched_out);
 	RUN(truncated_calls_and_paths_beyond_the_limit_are_reported);
 	RUN(threads_of_a_process_share_its_paths_and_a_devices_processes_have_numbers);
 	return check_end();

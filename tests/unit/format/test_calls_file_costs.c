@@ -4,7 +4,7 @@
  */
 #include "calls_file_fixture.h"
 
-static void costs_are_taken_off(void)
+static void costs_are_subtracted(void)
 {
 	struct abc x = abc_new();
 	struct call_paths *c = read_with(x.f, NULL);
@@ -151,7 +151,7 @@ static void costs_follow_the_callees_length(void)
 
 int main(void)
 {
-	RUN(costs_are_taken_off);
+	RUN(costs_are_subtracted);
 	RUN(nothing_is_clamped);
 	RUN(the_range_moves_with_the_mean);
 	RUN(double_readings_correct_costs);

@@ -74,7 +74,7 @@ static void *baseline(struct fx *f, uint64_t now, struct calls_thread_state cloc
 	return base;
 }
 
-static void a_baseline_is_taken_off(void)
+static void a_baseline_is_subtracted(void)
 {
 	struct abc x = abc_new();
 	struct assay_calls_thread *t = fx_record(x.f, x.thread);
@@ -145,7 +145,7 @@ static void a_baseline_is_taken_off(void)
 }
 
 /* Killed without an event since the reset: all figures are zero, and none is negative. */
-static void a_baseline_of_what_died_leaves_nothing(void)
+static void a_baseline_of_an_exited_process_is_empty(void)
 {
 	struct abc x = abc_new();
 	struct calls_thread_state clocks = {4711, 5950, 0, false};
@@ -217,8 +217,8 @@ static void flags_of_before_the_reset_are_dropped(void)
 int main(void)
 {
 	RUN(the_time_since_the_last_event_is_reported);
-	RUN(a_baseline_is_taken_off);
-	RUN(a_baseline_of_what_died_leaves_nothing);
+	RUN(a_baseline_is_subtracted);
+	RUN(a_baseline_of_an_exited_process_is_empty);
 	RUN(flags_of_before_the_reset_are_dropped);
 	return check_end();
 }

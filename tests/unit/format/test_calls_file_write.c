@@ -167,7 +167,7 @@ static void fill(struct call_paths *c, uint32_t number, double unit)
 		                                           .wall_residual_ns = -1.25});
 }
 
-static void a_recording_gives_back_what_was_written(void)
+static void a_recording_is_read_as_it_was_written(void)
 {
 	struct call_paths *c = call_paths_new(), *again = call_paths_new();
 	struct buf out = {0};
@@ -257,7 +257,7 @@ static void tables_become_recordings(void)
 
 int main(void)
 {
-	RUN(a_recording_gives_back_what_was_written);
+	RUN(a_recording_is_read_as_it_was_written);
 	RUN(long_times_fit);
 	RUN(tables_become_recordings);
 	return check_end();

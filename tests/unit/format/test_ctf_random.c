@@ -154,7 +154,7 @@ static void check_stream(const struct made_stream *s, const struct all *all)
 		      all->events.items[i].tag == s->events.items[i].tag);
 }
 
-static void random_recordings_come_back(void)
+static void random_recordings_are_read_as_they_were_written(void)
 {
 	char *path = place("random");
 
@@ -267,7 +267,7 @@ int main(int argc, char **argv)
 	}
 	if (!fixture_begin())
 		return 1;
-	RUN(random_recordings_come_back);
+	RUN(random_recordings_are_read_as_they_were_written);
 	RUN(a_compressed_copy_expands_to_the_same_bytes);
 	fixture_end();
 	return check_end();

@@ -192,7 +192,7 @@ static void write_file(struct buf *want)
 	recording_done(&r);
 }
 
-static void every_kind_comes_back_as_written(void)
+static void every_kind_is_read_as_it_was_written(void)
 {
 	struct fixture_read got;
 	struct buf want = {0};
@@ -216,7 +216,7 @@ static void every_kind_comes_back_as_written(void)
 	buf_done(&want);
 }
 
-static void features_come_back(void)
+static void features_are_read_as_they_were_written(void)
 {
 	struct fixture_read got;
 	struct buf want = {0};
@@ -246,7 +246,7 @@ static void features_come_back(void)
 	buf_done(&want);
 }
 
-static void attrs_come_back(void)
+static void attrs_are_read_as_they_were_written(void)
 {
 	struct fixture_read got;
 	struct buf want = {0};
@@ -289,7 +289,7 @@ static void ids_are_found_in_the_features(void)
 	buf_done(&want);
 }
 
-static void account_comes_back(void)
+static void the_account_is_read_as_it_was_written(void)
 {
 	static const struct account_cpu cpu = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
 	struct fixture_read got;
@@ -462,7 +462,7 @@ static void look(bool file, bool old, bool part)
 	free(name);
 }
 
-static void a_file_aside_has_its_name_when_it_is_whole(void)
+static void a_temporary_file_gets_its_name_when_it_is_complete(void)
 {
 	struct perf_data_writer *w;
 	struct recording r;
@@ -505,7 +505,7 @@ static void refuse(const char *what)
 	CHECK(strstr(err.text, what) && strstr(err.text, path));
 }
 
-static void outputs_that_are_no_files_are_not_replaced(void)
+static void outputs_that_are_not_regular_files_are_not_replaced(void)
 {
 	struct stat st;
 
@@ -591,18 +591,18 @@ int main(void)
 	}
 	snprintf(path, sizeof(path), "%s/data", directory);
 	snprintf(old_path, sizeof(old_path), "%s/data.old", directory);
-	RUN(every_kind_comes_back_as_written);
-	RUN(features_come_back);
-	RUN(attrs_come_back);
+	RUN(every_kind_is_read_as_it_was_written);
+	RUN(features_are_read_as_they_were_written);
+	RUN(attrs_are_read_as_they_were_written);
 	RUN(ids_are_found_in_the_features);
-	RUN(account_comes_back);
+	RUN(the_account_is_read_as_it_was_written);
 	RUN(a_killed_recording_is_read_to_its_last_record);
 	RUN(records_after_the_last_flush_are_read);
 	RUN(a_flush_updates_the_size_for_perf);
 	RUN(features_follow_the_data_in_order);
 	RUN(an_older_recording_is_kept);
-	RUN(a_file_aside_has_its_name_when_it_is_whole);
-	RUN(outputs_that_are_no_files_are_not_replaced);
+	RUN(a_temporary_file_gets_its_name_when_it_is_complete);
+	RUN(outputs_that_are_not_regular_files_are_not_replaced);
 	RUN(a_recording_under_way_is_not_moved);
 	RUN(a_file_that_cannot_be_created_is_reported);
 	RUN(records_that_do_not_fit_are_not_encoded);

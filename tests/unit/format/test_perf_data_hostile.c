@@ -27,7 +27,7 @@ static void make_file(struct buf *file)
 	buf_done(&records);
 }
 
-static void any_length_is_read_without_harm(void)
+static void any_length_is_read_within_bounds(void)
 {
 	struct fixture_read whole;
 	struct buf file = {0};
@@ -238,7 +238,7 @@ static void a_sink_can_end_the_reading(void)
 	buf_done(&file);
 }
 
-static void files_that_are_none(void)
+static void files_that_cannot_be_recordings(void)
 {
 	struct fixture_read got;
 
@@ -257,7 +257,7 @@ static void files_that_are_none(void)
 
 int main(void)
 {
-	RUN(any_length_is_read_without_harm);
+	RUN(any_length_is_read_within_bounds);
 	RUN(any_byte_may_be_wrong);
 	RUN(unreadable_files_are_refused_with_the_reason);
 	RUN(a_record_of_impossible_size_ends_the_reading);
@@ -265,6 +265,6 @@ int main(void)
 	RUN(sections_may_overlap_but_not_multiply);
 	RUN(a_damaged_pack_ends_the_reading);
 	RUN(a_sink_can_end_the_reading);
-	RUN(files_that_are_none);
+	RUN(files_that_cannot_be_recordings);
 	return check_end();
 }

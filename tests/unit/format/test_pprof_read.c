@@ -126,7 +126,7 @@ static void comes_back(const struct symbolized_profile *n)
 	buf_done(&left);
 }
 
-static void counted_calls_come_back(void)
+static void counted_calls_are_read_as_they_were_written(void)
 {
 	struct named_fixture x;
 
@@ -151,7 +151,7 @@ static void times_below_nothing_come_back(void)
 	fixture_end(&x);
 }
 
-static void deep_paths_come_back(void)
+static void deep_paths_are_read_as_they_were_written(void)
 {
 	struct named_fixture x;
 	uint32_t process, path = 0;
@@ -166,7 +166,7 @@ static void deep_paths_come_back(void)
 	fixture_end(&x);
 }
 
-static void samples_come_back(void)
+static void samples_are_read_as_they_were_written(void)
 {
 	static const struct filter all;
 	struct selection selection;
@@ -603,10 +603,10 @@ static void packed_files_of_older_forms_are_refused(void)
 
 int main(void)
 {
-	RUN(counted_calls_come_back);
+	RUN(counted_calls_are_read_as_they_were_written);
 	RUN(times_below_nothing_come_back);
-	RUN(deep_paths_come_back);
-	RUN(samples_come_back);
+	RUN(deep_paths_are_read_as_they_were_written);
+	RUN(samples_are_read_as_they_were_written);
 	RUN(a_profile_of_go_is_understood);
 	RUN(other_producers_are_understood);
 	RUN(more_values_than_are_kept_are_reported);

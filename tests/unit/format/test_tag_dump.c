@@ -111,7 +111,7 @@ static void bad_layouts_are_refused(void)
 }
 
 /* A 24-bit microsecond clock that wraps around 300 times: only intervals count. */
-static void a_clock_that_goes_round_often_goes_on(void)
+static void a_clock_that_wraps_often_continues(void)
 {
 	enum { COUNT = 200000 };
 	uint8_t *bytes = xcalloc(COUNT, 5);
@@ -144,7 +144,7 @@ static void a_clock_that_goes_round_often_goes_on(void)
 	free(times);
 }
 
-static void csv_is_read_whatever_its_first_line(void)
+static void csv_is_read_with_any_first_line(void)
 {
 	static const char *const same[] = {
 	        "100,502\n107,503\n",
@@ -327,8 +327,8 @@ int main(void)
 	RUN(the_original_record_is_two_bytes_and_three);
 	RUN(layouts_put_fields_anywhere_in_either_order);
 	RUN(bad_layouts_are_refused);
-	RUN(a_clock_that_goes_round_often_goes_on);
-	RUN(csv_is_read_whatever_its_first_line);
+	RUN(a_clock_that_wraps_often_continues);
+	RUN(csv_is_read_with_any_first_line);
 	RUN(csv_clocks_have_the_given_width);
 	RUN(errors_name_the_byte_or_the_line);
 	RUN(nothing_is_an_empty_trace);

@@ -68,7 +68,7 @@ static void nest(struct program *p, int depth)
 	}
 }
 
-static void remembered_states_come_back(void)
+static void remembered_states_are_restored(void)
 {
 	static const int depths[] = {1, 2, DEPTH_MAX};
 
@@ -123,7 +123,7 @@ static void a_state_that_was_not_remembered_ends_the_program(void)
 
 int main(void)
 {
-	RUN(remembered_states_come_back);
+	RUN(remembered_states_are_restored);
 	RUN(too_many_remembered_states_end_the_program);
 	RUN(a_state_that_was_not_remembered_ends_the_program);
 	return check_end();

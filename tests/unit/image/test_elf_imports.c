@@ -40,7 +40,7 @@ static void files_that_are_no_programs_are_errors(void)
 }
 
 /* A file that is still being written, or was truncated. */
-static void cut_programs_do_no_harm(void)
+static void truncated_programs_are_read_within_bounds(void)
 {
 	char path[] = "/tmp/assay-imports-XXXXXX", bytes[8192];
 	FILE *self = fopen("/proc/self/exe", "r");
@@ -65,6 +65,6 @@ int main(void)
 {
 	RUN(imports_of_this_program_are_found);
 	RUN(files_that_are_no_programs_are_errors);
-	RUN(cut_programs_do_no_harm);
+	RUN(truncated_programs_are_read_within_bounds);
 	return check_end();
 }

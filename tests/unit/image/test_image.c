@@ -289,7 +289,7 @@ static void files_that_are_not_elf_are_refused(void)
 }
 
 /* Files truncated at any place, or with any changed byte in a header, give an error or symbols. */
-static void damaged_files_do_no_harm(void)
+static void damaged_files_are_read_within_bounds(void)
 {
 	static uint8_t bytes[65536], copy[65536];
 	FILE *in = fopen(fixture_path("program"), "rb");
@@ -433,7 +433,7 @@ int main(void)
 	RUN(code_is_read_by_address);
 	RUN(a_file_rests_and_wakes);
 	RUN(files_that_are_not_elf_are_refused);
-	RUN(damaged_files_do_no_harm);
+	RUN(damaged_files_are_read_within_bounds);
 	RUN(overlapping_names_are_bounded);
 	RUN(kallsyms_is_read);
 	RUN(hidden_kallsyms_says_so);

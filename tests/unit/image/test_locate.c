@@ -79,7 +79,7 @@ static void kept_copy_is_found_where_the_file_is_gone(void)
 	elf_file_close(f);
 }
 
-static void kept_copy_stands_in_for_one_that_was_rebuilt(void)
+static void a_kept_copy_is_used_for_a_rebuilt_file(void)
 {
 	struct error err;
 	struct elf_file *f;
@@ -260,7 +260,7 @@ int main(void)
 		return 1;
 	}
 	RUN(kept_copy_is_found_where_the_file_is_gone);
-	RUN(kept_copy_stands_in_for_one_that_was_rebuilt);
+	RUN(a_kept_copy_is_used_for_a_rebuilt_file);
 	RUN(copy_of_another_file_is_not_taken);
 	RUN(only_regular_files_are_opened);
 	RUN(copies_under_a_root_are_compared_by_build_id_alone);

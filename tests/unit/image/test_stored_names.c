@@ -131,7 +131,7 @@ static void generated_code_keeps_its_names(void)
 	image_table_done(&t);
 }
 
-static void processes_come_back_as_they_were(void)
+static void processes_are_read_as_they_were_written(void)
 {
 	struct process child = {.instance = 7, .pid = 42, .start_ns = 5, .end_ns = 9, .parent = 3};
 	struct process parent = {.instance = 1, .pid = 1, .kernel = true};
@@ -173,6 +173,6 @@ int main(void)
 	RUN(a_file_that_is_gone_keeps_its_names);
 	RUN(another_kernel_keeps_its_names_and_entries);
 	RUN(generated_code_keeps_its_names);
-	RUN(processes_come_back_as_they_were);
+	RUN(processes_are_read_as_they_were_written);
 	return check_end();
 }

@@ -122,9 +122,9 @@ static void switches_give_way_to_own_events(void)
 	        "100 113 o113 i118 118 130");
 	case_is(TIMES(100, 111, 112, 130), SWITCHES(OUT(110), IN(120)), false, 2,
 	        "100 111 112 o112 i120 130");
-	/* The last event of a packet, and the switch in is not known yet. */
+	/* 113 is the last event of a packet, and the switch in is not known yet. */
 	case_is(TIMES(100, 113), SWITCHES(OUT(110)), false, 1, "100 113 o113");
-	/* The last event of a packet is immediately before its reported switch in. */
+	/* 118, the last event of a packet, is shortly before the reported switch in. */
 	case_is(TIMES(100, 118), SWITCHES(OUT(110), IN(120)), false, 2, "100 o110 i118 118");
 	case_is(TIMES(118), SWITCHES(IN(120)), false, 1, "i118 118");
 	/* Near no switch: a switch was lost. */
@@ -143,7 +143,7 @@ static void long_waits_begin_a_packet(void)
 	case_is(TIMES(100), SWITCHES(OUT(110), IN(3 * TURN), OUT(3 * TURN + 5)), true, 3, want);
 }
 
-static void nothing_is_put_before_the_floor(void)
+static void no_record_is_delivered_before_the_floor(void)
 {
 	struct made e = made(TIMES(95, 130));
 	struct tags_switch s[] = {OUT(90), IN(92)};
@@ -225,7 +225,7 @@ int main(void)
 	RUN(switches_are_in_time_order);
 	RUN(switches_give_way_to_own_events);
 	RUN(long_waits_begin_a_packet);
-	RUN(nothing_is_put_before_the_floor);
+	RUN(no_record_is_delivered_before_the_floor);
 	RUN(own_events_are_never_in_a_wait);
 	return check_end();
 }

@@ -192,7 +192,7 @@ static void processes_share_no_generated_code(void)
 	world_done(&w);
 }
 
-static void a_fork_goes_on_with_what_it_got(void)
+static void a_fork_without_own_names_inherits_them(void)
 {
 	struct world w;
 	struct frame f;
@@ -497,7 +497,7 @@ int main(void)
 	RUN(names_by_time);
 	RUN(only_processes_with_generated_code_are_asked);
 	RUN(processes_share_no_generated_code);
-	RUN(a_fork_goes_on_with_what_it_got);
+	RUN(a_fork_without_own_names_inherits_them);
 	RUN(a_dump_that_is_announced_later_counts);
 	RUN(names_of_later_processes_are_deleted);
 	RUN(why_there_is_no_name);

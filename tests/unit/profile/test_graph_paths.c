@@ -185,7 +185,7 @@ static void nesting_gives_net_of_each(void)
 	done(&f);
 }
 
-static void own_cost_goes_from_callee_and_caller(void)
+static void own_cost_is_subtracted_from_callee_and_caller(void)
 {
 	struct fixture f = fixture_with(3, 4);
 
@@ -206,7 +206,7 @@ static void own_cost_goes_from_callee_and_caller(void)
 	done(&f);
 }
 
-static void interrupts_are_the_cpus(void)
+static void interrupts_are_counted_for_the_cpu(void)
 {
 	struct fixture f = fixture();
 
@@ -393,7 +393,7 @@ static void a_missing_exit_is_closed_by_the_next_entry(void)
 	done(&f);
 }
 
-static void ends_of_what_began_before_are_no_fault(void)
+static void exits_of_calls_that_began_before_are_no_error(void)
 {
 	struct fixture f = fixture();
 
@@ -534,8 +534,8 @@ static void a_number_used_again_is_another_task(void)
 int main(void)
 {
 	RUN(nesting_gives_net_of_each);
-	RUN(own_cost_goes_from_callee_and_caller);
-	RUN(interrupts_are_the_cpus);
+	RUN(own_cost_is_subtracted_from_callee_and_caller);
+	RUN(interrupts_are_counted_for_the_cpu);
 	RUN(only_the_flag_identifies_an_interrupt);
 	RUN(an_interrupt_at_the_depth_of_the_open_call_closes_nothing);
 	RUN(a_preemption_at_the_depth_of_the_open_call_closes_nothing);
@@ -543,7 +543,7 @@ int main(void)
 	RUN(waiting_is_not_net);
 	RUN(a_task_takes_its_stack_to_another_cpu);
 	RUN(a_missing_exit_is_closed_by_the_next_entry);
-	RUN(ends_of_what_began_before_are_no_fault);
+	RUN(exits_of_calls_that_began_before_are_no_error);
 	RUN(after_a_loss_paths_are_other_until_the_next_entry_from_outside);
 	RUN(a_waiting_task_keeps_its_stack_if_its_next_event_fits);
 	RUN(new_processes_and_threads_have_their_own_books);

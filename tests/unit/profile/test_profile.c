@@ -490,7 +490,7 @@ static bool same_row(const struct profile_row *a, const struct profile_row *b)
 	       a->samples == b->samples && a->weight == b->weight;
 }
 
-static void one_cpu_counts_as_two_do(void)
+static void one_cpu_gives_the_same_profile(void)
 {
 	struct profile *one, *two = played();
 	cpu_set_t before, first;
@@ -530,7 +530,7 @@ int main(void)
 	RUN(outer_stacks);
 	RUN(hostile_outer_stacks);
 	RUN(outer_stacks_follow_the_maps);
-	RUN(one_cpu_counts_as_two_do);
+	RUN(one_cpu_gives_the_same_profile);
 	RUN(fast_enough);
 	return check_end();
 }

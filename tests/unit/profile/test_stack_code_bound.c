@@ -99,7 +99,7 @@ static void a_new_walker_takes_over_tables(void)
 	world_done(&now);
 }
 
-static void opening_is_put_off(void)
+static void opening_is_postponed(void)
 {
 	struct stack_walk_options options = {.table_bytes = 0};
 	struct stack_walk_counts counts = {0};
@@ -132,7 +132,7 @@ int main(void)
 	if (!unwind_native())
 		return check_end();
 	RUN(open_tables_have_a_bound);
-	RUN(opening_is_put_off);
+	RUN(opening_is_postponed);
 	RUN(a_new_walker_takes_over_tables);
 	return check_end();
 }

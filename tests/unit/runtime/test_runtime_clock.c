@@ -116,7 +116,7 @@ static void a_moment_lies_between_readings_around_it(void)
 	}
 }
 
-static void errno_is_the_programs(void)
+static void errno_of_the_program_is_unchanged(void)
 {
 	struct clock_rate c = {0};
 
@@ -163,7 +163,7 @@ static void a_reader_sees_moments_whole(void)
 	CHECK_EQ((long)torn, 0);
 }
 
-static void the_cpu_clock_stands_still_in_sleep(void)
+static void the_cpu_clock_stops_during_sleep(void)
 {
 	uint64_t cpu = clock_thread_cpu_ns(), truth = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
@@ -178,8 +178,8 @@ int main(void)
 	RUN(spans_convert_there_and_back);
 	RUN(notes_refine_and_keep_their_distance);
 	RUN(a_moment_lies_between_readings_around_it);
-	RUN(errno_is_the_programs);
+	RUN(errno_of_the_program_is_unchanged);
 	RUN(a_reader_sees_moments_whole);
-	RUN(the_cpu_clock_stands_still_in_sleep);
+	RUN(the_cpu_clock_stops_during_sleep);
 	return check_end();
 }

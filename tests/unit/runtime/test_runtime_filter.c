@@ -243,7 +243,7 @@ static void threads_agree(void)
 	}
 }
 
-static void errno_is_the_programs(void)
+static void errno_of_the_program_is_unchanged(void)
 {
 	errno = 4711;
 	filter_begin("alpha_one");
@@ -315,7 +315,7 @@ int main(void)
 	RUN(images_are_named_by_path_or_last_part);
 	RUN(memory_makes_no_difference);
 	RUN(threads_agree);
-	RUN(errno_is_the_programs);
+	RUN(errno_of_the_program_is_unchanged);
 	RUN(names_are_made_plain);
 	return check_end();
 }

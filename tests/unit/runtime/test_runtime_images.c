@@ -120,7 +120,7 @@ static int check_loaded(struct dl_phdr_info *info, size_t size, void *checked)
 	return 0;
 }
 
-static void all_that_is_loaded_is_known_with_its_build_id(void)
+static void all_loaded_images_have_their_build_id(void)
 {
 	int checked = 0;
 
@@ -218,7 +218,7 @@ static void deleted_and_odd_names_are_encoded(void)
 	CHECK_EQ(rmdir(path), 0);
 }
 
-static void lines_are_taken_apart(void)
+static void lines_are_parsed(void)
 {
 	static const char *const bad[] = {
 	        "",
@@ -398,10 +398,10 @@ int main(void)
 {
 	images_begin(add, gone, NULL);
 	RUN(code_is_found_in_its_file);
-	RUN(all_that_is_loaded_is_known_with_its_build_id);
+	RUN(all_loaded_images_have_their_build_id);
 	RUN(loaded_and_unloaded_images_are_followed);
 	RUN(deleted_and_odd_names_are_encoded);
-	RUN(lines_are_taken_apart);
+	RUN(lines_are_parsed);
 	RUN(many_maps_are_read_whole);
 	RUN(code_of_no_file_is_in_no_image);
 	RUN(a_query_while_reading_does_not_wait);

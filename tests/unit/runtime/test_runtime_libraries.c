@@ -567,7 +567,7 @@ static unsigned long calls_of_deflate(void)
 	return seen.enters;
 }
 
-static void a_librarys_slots_are_turned_once(void)
+static void slots_of_a_library_are_redirected_once(void)
 {
 	struct loaded image;
 	const uintptr_t *slot;
@@ -675,7 +675,7 @@ int main(int argc, char **argv)
 	RUN(a_thread_is_cancelled_within_a_call);
 	RUN(a_forked_child_returns_too);
 	RUN(signals_come_at_any_time);
-	RUN(a_librarys_slots_are_turned_once);
+	RUN(slots_of_a_library_are_redirected_once);
 	return check_end();
 }
 

@@ -53,7 +53,7 @@ static void memory_is_used_again_at_another_place(void)
 	munmap((void *)at, 4 * STACK);
 }
 
-static void many_more_than_there_is_room_for(void)
+static void many_more_records_than_fit(void)
 {
 	const unsigned count = 10000;
 	uintptr_t at = memory_new((size_t)count * 4096);
@@ -136,7 +136,7 @@ static void threads_at_once(void)
 int main(void)
 {
 	RUN(memory_is_used_again_at_another_place);
-	RUN(many_more_than_there_is_room_for);
+	RUN(many_more_records_than_fit);
 	RUN(a_thread_begins_where_contexts_were);
 	RUN(threads_at_once);
 	return check_end();

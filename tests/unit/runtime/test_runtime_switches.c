@@ -438,7 +438,7 @@ static int open_descriptors(void)
 	return count;
 }
 
-static void no_descriptor_stays_and_errno_is_the_programs(void)
+static void no_descriptor_stays_open_and_errno_is_unchanged(void)
 {
 	int before = open_descriptors();
 	struct port_waits w;
@@ -459,7 +459,7 @@ static void no_descriptor_stays_and_errno_is_the_programs(void)
 	switches_close(&s);
 }
 
-static void a_forks_child_opens_its_own(void)
+static void a_forked_child_opens_its_own(void)
 {
 	struct port_waits w;
 	struct switches s;
@@ -547,8 +547,8 @@ int main(void)
 	RUN(full_again_and_again);
 	RUN(a_wait_after_the_end_of_a_full_ring_is_reported);
 	RUN(a_rival_on_the_same_cpu_preempts);
-	RUN(no_descriptor_stays_and_errno_is_the_programs);
-	RUN(a_forks_child_opens_its_own);
+	RUN(no_descriptor_stays_open_and_errno_is_unchanged);
+	RUN(a_forked_child_opens_its_own);
 	RUN(time_of_a_vforks_child_is_its_parents_wait);
 	return check_end();
 }

@@ -425,7 +425,7 @@ static void full_rings_are_counted(void)
 	CHECK(f.events + f.discarded >= 600000);
 }
 
-static void a_forks_child_has_a_file_of_its_own(void)
+static void a_forked_child_has_its_own_file(void)
 {
 	struct found f;
 
@@ -446,7 +446,7 @@ static void a_killed_process_leaves_all_events(void)
 	CHECK_EQ(f.tags[3], 12345);
 }
 
-static void off_until_it_is_put_on(void)
+static void off_until_it_is_switched_on(void)
 {
 	struct found f;
 
@@ -493,9 +493,9 @@ int main(int argc, char **argv)
 	RUN(a_clock_that_is_behind_puts_no_time_back);
 	RUN(threads_share_rings_one_after_the_other);
 	RUN(full_rings_are_counted);
-	RUN(a_forks_child_has_a_file_of_its_own);
+	RUN(a_forked_child_has_its_own_file);
 	RUN(a_killed_process_leaves_all_events);
-	RUN(off_until_it_is_put_on);
+	RUN(off_until_it_is_switched_on);
 	RUN(where_there_is_no_room_programs_run);
 	return check_end();
 }

@@ -59,7 +59,7 @@ static void run(struct course *c, const struct machine *m, unsigned seconds)
 	}
 }
 
-static void begins_at_what_a_sample_costs(void)
+static void the_rate_begins_at_the_cost_of_a_sample(void)
 {
 	struct machine m = {.sample_ns = 16000};
 	struct course c;
@@ -159,7 +159,7 @@ static void budget_uses_the_mean_over_window_ends(void)
 }
 
 /* While full rings limit the rate, the rate of the budget does not increase. */
-static void others_hold_the_rate_down(void)
+static void full_rings_limit_the_rate(void)
 {
 	struct budget_load load = {.elapsed_ns = SECOND, .hz = 50, .sampling = 0.0005};
 	struct budget b;
@@ -487,13 +487,13 @@ static void budget_without_a_clock_is_reported(void)
 
 int main(void)
 {
-	RUN(begins_at_what_a_sample_costs);
+	RUN(the_rate_begins_at_the_cost_of_a_sample);
 	RUN(cheap_sampling_is_not_slowed);
 	RUN(walking_that_gets_dear_and_cheap_again);
 	RUN(too_much_anyway);
 	RUN(budget_ignores_short_bursts);
 	RUN(budget_uses_the_mean_over_window_ends);
-	RUN(others_hold_the_rate_down);
+	RUN(full_rings_limit_the_rate);
 	RUN(set_up_is_paid_off);
 	RUN(a_known_length_is_kept);
 	RUN(rates_are_primes);

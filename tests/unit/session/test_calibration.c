@@ -66,7 +66,7 @@ static void a_busy_machine(void)
 }
 
 /* Samples that take all of the time. */
-static void more_than_the_time_there_is(void)
+static void the_cost_may_exceed_the_elapsed_time(void)
 {
 	struct account_calibration c;
 	double pair_ns[PAIRS];
@@ -116,7 +116,7 @@ int main(void)
 	RUN(the_median_at_the_rate);
 	RUN(stolen_time_moves_no_median);
 	RUN(a_busy_machine);
-	RUN(more_than_the_time_there_is);
+	RUN(the_cost_may_exceed_the_elapsed_time);
 	RUN(on_this_machine);
 	return check_end();
 }

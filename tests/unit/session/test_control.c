@@ -109,7 +109,7 @@ static void serve(struct host *h)
 		control_serve(h->control);
 }
 
-static void a_request_that_is_put_off_comes_again(void)
+static void a_postponed_request_is_repeated(void)
 {
 	struct host h = {.puts_off = true};
 	int fd;
@@ -152,7 +152,7 @@ static void other_requests_are_served_within_a_request(void)
 	close_host(&h);
 }
 
-static void a_request_that_is_put_off_is_answered_at_the_end(void)
+static void a_postponed_request_is_answered_at_the_end(void)
 {
 	struct host h = {.puts_off = true};
 	int fd;
@@ -186,9 +186,9 @@ static void a_client_that_leaves_is_not_asked_again(void)
 int main(void)
 {
 	make_place();
-	RUN(a_request_that_is_put_off_comes_again);
+	RUN(a_postponed_request_is_repeated);
 	RUN(other_requests_are_served_within_a_request);
-	RUN(a_request_that_is_put_off_is_answered_at_the_end);
+	RUN(a_postponed_request_is_answered_at_the_end);
 	RUN(a_client_that_leaves_is_not_asked_again);
 	remove_place();
 	return check_end();

@@ -118,7 +118,7 @@ static void check_bound(uint64_t span_ns)
 	flight_memory_free(f.ring);
 }
 
-static void the_last_records_are_held_and_no_more_bytes_than_allowed(void)
+static void the_last_records_are_kept_within_the_limit_of_bytes(void)
 {
 	check_bound(0);
 }
@@ -348,7 +348,7 @@ static void paths_of_cgroups_are_bounded_in_bytes(void)
 
 int main(void)
 {
-	RUN(the_last_records_are_held_and_no_more_bytes_than_allowed);
+	RUN(the_last_records_are_kept_within_the_limit_of_bytes);
 	RUN(nor_with_a_span_that_does_not_fit);
 	RUN(times_of_a_chunk_are_those_of_its_records);
 	RUN(records_older_than_the_span_are_evicted);

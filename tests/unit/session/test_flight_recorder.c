@@ -215,7 +215,7 @@ static void nothing_left_is_a_recording_like_any_other(void)
 	profile_free(p);
 }
 
-static void a_span_bounds_what_is_held(void)
+static void a_span_limits_the_buffered_records(void)
 {
 	struct flight_recorder_options options = {.span_ns = 2000 * MS,
 	                                          .path = fixture_path("span")};
@@ -401,7 +401,7 @@ int main(void)
 		return 1;
 	RUN(the_books_of_a_stretch_close_and_its_names_are_right);
 	RUN(nothing_left_is_a_recording_like_any_other);
-	RUN(a_span_bounds_what_is_held);
+	RUN(a_span_limits_the_buffered_records);
 	RUN(a_span_beyond_the_memory_is_reported);
 	RUN(a_snapshot_that_cannot_be_written_leaves_the_recorder_as_it_was);
 	RUN(where_nothing_could_be_written_nothing_is_begun);

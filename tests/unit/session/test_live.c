@@ -174,7 +174,7 @@ static void sizes_that_lie(void)
 }
 
 /* Written records are read unchanged: words, outer stacks before their samples. */
-static void our_own_records_come_back(void)
+static void own_records_are_read_as_they_were_written(void)
 {
 	static const uint64_t chain[] = {CHAIN_CONTEXT_USER, 0x400100}, outer[] = {0x1, 0x2, 0x3};
 	struct perf_event_attr attr = fixture_clock();
@@ -515,7 +515,7 @@ int main(void)
 	RUN(fields_around_are_skipped);
 	RUN(words_of_other_recorders_are_ignored);
 	RUN(sizes_that_lie);
-	RUN(our_own_records_come_back);
+	RUN(own_records_are_read_as_they_were_written);
 	RUN(outer_stacks_that_lie);
 	RUN(accounts_keep_rates_and_unwinding);
 	RUN(rings_come_as_one_stream);

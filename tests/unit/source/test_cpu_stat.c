@@ -50,7 +50,7 @@ static void near(uint64_t got_ns, uint64_t before, uint64_t after)
 	between(got_ns, before > 100 ? before - 100 : 0, after + 100);
 }
 
-static void each_field_is_the_kernels(void)
+static void each_field_has_the_value_of_the_kernel(void)
 {
 	struct cpu_stats stats = {0};
 	uint64_t before[FIELDS], after[FIELDS];
@@ -94,7 +94,7 @@ static void readings_do_not_add_up(void)
 
 int main(void)
 {
-	RUN(each_field_is_the_kernels);
+	RUN(each_field_has_the_value_of_the_kernel);
 	RUN(readings_do_not_add_up);
 	return check_end();
 }

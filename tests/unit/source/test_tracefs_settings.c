@@ -49,7 +49,7 @@ static int change_all(struct tracefs_settings *s)
 	       tracefs_settings_write(s, "set_ftrace_pid", "13", false, NULL);
 }
 
-static void check_put_back(void)
+static void check_restored(void)
 {
 	CHECK_STR(get("tracing_on"), "1");
 	CHECK_STR(get("current_tracer"), "nop");
@@ -72,11 +72,11 @@ static void changed_settings_are_restored(void)
 	CHECK(tracefs_settings_change(&s, "not_there", "0", false, &err) < 0);
 	CHECK(strstr(err.text, "not_there") != NULL);
 	tracefs_settings_end(&s);
-	check_put_back();
+	check_restored();
 	CHECK_EQ(waitpid(-1, NULL, WNOHANG), -1); /* the guard has exited */
 }
 
-static void the_guard_puts_back_what_a_killed_process_left(void)
+static void the_guard_restores_the_settings_of_a_killed_process(void)
 {
 	pid_t pid;
 	int ready[2];
@@ -101,7 +101,7 @@ static void the_guard_puts_back_what_a_killed_process_left(void)
 	/* Settings are restored in reverse order: the first one is the last. */
 	for (int i = 0; i < 3000 && strcmp(get("tracing_on"), "1") != 0; i++)
 		usleep(10000);
-	check_put_back();
+	check_restored();
 	close(ready[0]);
 }
 
@@ -132,7 +132,7 @@ int main(void)
 	if (!fixture_begin())
 		return 1;
 	RUN(changed_settings_are_restored);
-	RUN(the_guard_puts_back_what_a_killed_process_left);
+	RUN(the_guard_restores_the_settings_of_a_killed_process);
 	RUN(an_instance_is_removed);
 	fixture_end();
 	return check_end();

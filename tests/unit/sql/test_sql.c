@@ -21,7 +21,7 @@ static void cut_time(struct profile *p)
 	p->recordings.items[0]->account.end_ns = 1025 * (uint64_t)MS;
 }
 
-static void tables_hold_what_the_model_does(void)
+static void tables_have_the_contents_of_the_model(void)
 {
 	struct fixture f;
 	struct sql *s;
@@ -342,7 +342,7 @@ static void errors_name_the_place(void)
 	fixture_done(&f);
 }
 
-static void a_flag_ends_what_runs(void)
+static void a_flag_ends_a_running_query(void)
 {
 	static const char forever[] = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 "
 	                              "FROM c) SELECT count(*) FROM c";
@@ -361,7 +361,7 @@ static void a_flag_ends_what_runs(void)
 	fixture_done(&f);
 }
 
-static void names_that_are_no_text_come_out_as_some(void)
+static void names_that_are_no_text_are_printed_as_text(void)
 {
 	struct fixture f;
 	struct sql *s;
@@ -461,7 +461,7 @@ int main(void)
 {
 	if (!folder_make())
 		return 1;
-	RUN(tables_hold_what_the_model_does);
+	RUN(tables_have_the_contents_of_the_model);
 	RUN(stacks_are_returned_in_any_order);
 	RUN(views_sum_up_the_main_event);
 	RUN(looking_up_finds_what_comparing_finds);
@@ -469,8 +469,8 @@ int main(void)
 	RUN(a_change_is_beyond_chance_by_its_counts);
 	RUN(statements_that_change_or_open_files_are_refused);
 	RUN(errors_name_the_place);
-	RUN(a_flag_ends_what_runs);
-	RUN(names_that_are_no_text_come_out_as_some);
+	RUN(a_flag_ends_a_running_query);
+	RUN(names_that_are_no_text_are_printed_as_text);
 	RUN(an_export_is_a_plain_database);
 	RUN(schemas_are_listed);
 	buf_done(&sql_rows);

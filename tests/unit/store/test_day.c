@@ -308,7 +308,7 @@ static void missed_at_the_edges(void)
 }
 
 /* Names that do not occur again are not kept in memory. */
-static void every_process_another_name(void)
+static void each_process_has_another_name(void)
 {
 	struct options o = {
 	        .seconds = 600, .instances = 60, .names = 1000000, .processes_max = 1000};
@@ -350,7 +350,7 @@ int main(void)
 	}
 	RUN(a_day);
 	RUN(missed_at_the_edges);
-	RUN(every_process_another_name);
+	RUN(each_process_has_another_name);
 	fixture_end();
 	return check_end();
 }

@@ -106,7 +106,7 @@ static void living_processes_keep_row_and_number(void)
 	          "10|1|1|-;11|2|1|3;12|3|0|4");
 }
 
-static void a_name_that_comes_late_takes_a_number_then(void)
+static void a_late_name_gets_its_number_when_it_comes(void)
 {
 	struct error err;
 	struct world w;
@@ -300,7 +300,7 @@ static uint32_t jit_image(struct world *w, uint64_t process, uint64_t address, u
 	return id;
 }
 
-static void generated_code_goes_by_its_name(void)
+static void generated_code_is_found_by_its_name(void)
 {
 	struct namer n = {0};
 	uint32_t a, b, mine, yours;
@@ -398,14 +398,14 @@ int main(void)
 	RUN(sums_are_those_of_the_windows);
 	RUN(every_instance_has_a_row_and_its_number);
 	RUN(living_processes_keep_row_and_number);
-	RUN(a_name_that_comes_late_takes_a_number_then);
+	RUN(a_late_name_gets_its_number_when_it_comes);
 	RUN(threads_have_their_names);
 	RUN(places_are_the_same_after_a_reboot);
 	RUN(memory_without_a_file_is_one_place);
 	RUN(names_are_asked_for_once_a_window);
 	RUN(an_unused_name_is_deleted);
 	RUN(dictionaries_are_refilled_from_the_file);
-	RUN(generated_code_goes_by_its_name);
+	RUN(generated_code_is_found_by_its_name);
 	RUN(a_clock_set_back_is_reported);
 	RUN(views_have_the_public_columns);
 	place_take_away();

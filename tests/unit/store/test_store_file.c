@@ -420,7 +420,7 @@ static void files_are_private(void)
 	umask(before);
 }
 
-static void bytes_are_those_of_the_file_and_of_the_log_beside_it(void)
+static void bytes_are_those_of_the_file_and_its_log(void)
 {
 	struct error err;
 	struct world w;
@@ -565,7 +565,7 @@ int main(void)
 	RUN(a_directory_of_another_user_is_reported);
 	RUN(a_store_on_read_only_media_is_read);
 	RUN(files_are_private);
-	RUN(bytes_are_those_of_the_file_and_of_the_log_beside_it);
+	RUN(bytes_are_those_of_the_file_and_its_log);
 	RUN(a_full_disk_loses_only_its_windows);
 	RUN(a_copy_needs_no_other_file);
 	RUN(a_session_killed_at_its_start_deletes_no_process);

@@ -437,7 +437,7 @@ static void check_line(const struct profile *p, uint32_t recording, uint64_t per
 }
 
 /* Ticks with different periods, and times with and without switches, are separate. */
-static void books_of_a_cpu_are_kept_apart_by_what_they_count(void)
+static void accounts_of_a_cpu_are_separate_for_each_unit(void)
 {
 	struct mill m = a_mill(), again = a_mill();
 	struct store_range all = {0};
@@ -541,7 +541,7 @@ int main(void)
 	RUN(an_empty_range_is_refused_with_the_existing_one);
 	RUN(several_machines_are_distinguished);
 	RUN(changed_rates_are_reported);
-	RUN(books_of_a_cpu_are_kept_apart_by_what_they_count);
+	RUN(accounts_of_a_cpu_are_separate_for_each_unit);
 	RUN(rows_that_refer_to_nothing_are_read);
 	store_fixture_end(path);
 	return check_end();

@@ -68,7 +68,7 @@ static void windows_that_do_not_fit_are_merged_first(void)
  * If windows of 10 minutes need too much space, they become 2 hours, then days; only then some are
  * deleted.
  */
-static void days_are_what_is_left_at_last(void)
+static void finally_only_days_remain(void)
 {
 	struct mill m = a_mill();
 	int hours = check_long() ? 5 * 24 : 48;
@@ -387,7 +387,7 @@ int main(void)
 		return check_end();
 	}
 	RUN(windows_that_do_not_fit_are_merged_first);
-	RUN(days_are_what_is_left_at_last);
+	RUN(finally_only_days_remain);
 	RUN(unreferenced_names_are_deleted);
 	return check_end();
 }

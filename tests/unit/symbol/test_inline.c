@@ -292,7 +292,7 @@ static void split_dwarf_that_is_gone_is_counted(void)
 }
 
 /* libdw opens such a file beside the program, too, which may be in another directory. */
-static void a_pipe_beside_the_program_is_not_opened(void)
+static void a_pipe_next_to_the_program_is_not_opened(void)
 {
 	uint64_t start = 0, size = 0;
 	struct debug_inline in[4];
@@ -349,7 +349,7 @@ static void the_symbolizer_names_them(void)
 #define FILES 48
 
 /* Half with DWARF and half without; fewer files may be open than each half has. */
-static void more_files_are_asked_than_may_be_open(void)
+static void more_files_than_the_limit_of_open_files(void)
 {
 	struct rlimit few, before;
 	struct image_table images;
@@ -455,9 +455,9 @@ int main(void)
 	RUN(chains_of_templates_are_those_of_the_tools);
 	RUN(packed_and_split_dwarf_are_read);
 	RUN(split_dwarf_that_is_gone_is_counted);
-	RUN(a_pipe_beside_the_program_is_not_opened);
+	RUN(a_pipe_next_to_the_program_is_not_opened);
 	RUN(the_symbolizer_names_them);
-	RUN(more_files_are_asked_than_may_be_open);
+	RUN(more_files_than_the_limit_of_open_files);
 	fixture_end();
 	return check_end();
 }

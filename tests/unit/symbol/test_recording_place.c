@@ -74,7 +74,7 @@ static const struct image *image_mapped(struct image_table *images, struct proce
 	return &images->images.items[image_table_add(images, &key)];
 }
 
-static void images_have_pids_of_this_boot_alone(void)
+static void images_have_only_pids_of_this_boot(void)
 {
 	struct image_table images;
 	struct process_table *t;
@@ -111,7 +111,7 @@ int main(void)
 {
 	RUN(boot_id_decides);
 	RUN(without_a_boot_id_the_moment_of_boot_decides);
-	RUN(images_have_pids_of_this_boot_alone);
+	RUN(images_have_only_pids_of_this_boot);
 	RUN(processes_begin_when_they_began);
 	return check_end();
 }

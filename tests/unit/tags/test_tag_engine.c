@@ -23,7 +23,7 @@ static void calls_nest(void)
 	capture_done(&c);
 }
 
-static void a_missing_exit_closes_what_is_above(void)
+static void a_missing_exit_closes_the_calls_above(void)
 {
 	struct capture c;
 
@@ -140,7 +140,7 @@ static void a_gap_is_in_no_call(void)
 	capture_done(&c);
 }
 
-static void the_clock_goes_round(void)
+static void the_clock_wraps(void)
 {
 	struct capture c;
 	uint64_t turn = ASSAY_TAGS_CLOCK_MASK + 1;
@@ -242,7 +242,7 @@ static void time_switched_out_is_left_out(void)
 	capture_done(&c);
 }
 
-static void another_thread_ends_what_is_open(void)
+static void another_thread_ends_the_open_calls(void)
 {
 	struct capture c;
 	struct tag_packet *p;
@@ -344,16 +344,16 @@ static void a_stack_is_bounded(void)
 int main(void)
 {
 	RUN(calls_nest);
-	RUN(a_missing_exit_closes_what_is_above);
+	RUN(a_missing_exit_closes_the_calls_above);
 	RUN(an_exit_closes_the_innermost_of_its_function);
 	RUN(an_unmatched_exit_changes_nothing_but_trust);
 	RUN(a_forks_child_has_exits_of_calls_that_it_did_not_make);
 	RUN(a_gap_is_in_no_call);
-	RUN(the_clock_goes_round);
+	RUN(the_clock_wraps);
 	RUN(a_packet_that_begins_too_early_makes_time_stand);
 	RUN(the_devices_own_time_is_in_no_call);
 	RUN(time_switched_out_is_left_out);
-	RUN(another_thread_ends_what_is_open);
+	RUN(another_thread_ends_the_open_calls);
 	RUN(unknown_tags_are_calls);
 	RUN(words_of_zero_are_none);
 	RUN(open_calls_at_the_end_are_reported);

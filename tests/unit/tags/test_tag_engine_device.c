@@ -5,7 +5,7 @@
  */
 #include "tag_steps_fixture.h"
 
-static void idle_is_no_ones_but_the_interrupts(void)
+static void idle_time_has_no_process_except_interrupts_in_it(void)
 {
 	struct capture c;
 	static const char out[] = "p1 > a 0 @0\n"
@@ -182,7 +182,10 @@ static void switch_functions_may_call_each_other(void)
 	capture_done(&c);
 }
 
-/* A fork's child begins without an exit of `!`: it becomes a process when it waits. */
+/*
+ * The child of a fork begins without an exit of the function `!` (idle). It counts as a process
+ * when it waits for the first time.
+ */
 static void calls_that_wait_in_idle_are_a_process(void)
 {
 	struct capture c;
@@ -302,7 +305,7 @@ static void processes_that_wait_are_bounded(void)
 
 int main(void)
 {
-	RUN(idle_is_no_ones_but_the_interrupts);
+	RUN(idle_time_has_no_process_except_interrupts_in_it);
 	RUN(the_first_exit_identifies_the_process);
 	RUN(the_third_exit_may_identify_the_process);
 	RUN(an_unidentified_process_is_guessed);

@@ -247,7 +247,7 @@ static void streams_are_added_up_by_names(void)
 	capture_done(&c);
 }
 
-static void a_tid_that_is_met_twice_is_one_thread(void)
+static void a_tid_in_two_records_is_one_thread(void)
 {
 	struct capture c;
 
@@ -369,7 +369,7 @@ int main(void)
 	RUN(idle_is_recognised_by_its_kind);
 	RUN(a_device_has_idle_and_processes);
 	RUN(streams_are_added_up_by_names);
-	RUN(a_tid_that_is_met_twice_is_one_thread);
+	RUN(a_tid_in_two_records_is_one_thread);
 	RUN(steps_of_a_histogram_join);
 	RUN(deep_recursion_is_only_deep);
 	RUN(no_events_are_no_time);

@@ -370,7 +370,7 @@ static void without_switches_the_report_says_that_waiting_is_included(void)
 	done(m);
 }
 
-static void switches_that_are_missing_are_said(void)
+static void missing_switches_are_reported(void)
 {
 	struct made *m = threads();
 
@@ -517,7 +517,7 @@ int main(void)
 	RUN(losses_and_repairs_are_reported);
 	RUN(uncertain_and_open_calls_are_marked);
 	RUN(without_switches_the_report_says_that_waiting_is_included);
-	RUN(switches_that_are_missing_are_said);
+	RUN(missing_switches_are_reported);
 	RUN(no_events_are_said_to_be_none);
 	RUN(ranges_are_of_calls_that_took_time);
 	return check_end();

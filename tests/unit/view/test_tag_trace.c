@@ -258,7 +258,7 @@ static void functions_and_depth_choose(void)
 	memory_done(&m);
 }
 
-static void a_call_inside_another_of_its_function_is_in_that_one(void)
+static void a_recursive_call_is_in_the_outer_call(void)
 {
 	const char *f[] = {"f"};
 	struct tag_trace_options o = all();
@@ -516,7 +516,7 @@ static void lost_events_do_not_move_the_begin(void)
 	memory_done(&m);
 }
 
-static void a_stream_may_go_on_with_another_thread(void)
+static void a_stream_may_continue_with_another_thread(void)
 {
 	struct memory m;
 	struct tag_packet *p;
@@ -644,14 +644,14 @@ int main(void)
 	RUN(from_and_to_are_times_calls_and_marks);
 	RUN(events_that_never_occurred_are_reported);
 	RUN(functions_and_depth_choose);
-	RUN(a_call_inside_another_of_its_function_is_in_that_one);
+	RUN(a_recursive_call_is_in_the_outer_call);
 	RUN(calls_longer_than_the_window_have_their_times_at_the_exit);
 	RUN(threads_are_merged_by_time_and_each_line_names_its_own);
 	RUN(threads_are_shown_side_by_side);
 	RUN(a_devices_processes_are_parted_by_the_switch_function);
 	RUN(gaps_and_guesses_are_printed_in_place);
 	RUN(lost_events_do_not_move_the_begin);
-	RUN(a_stream_may_go_on_with_another_thread);
+	RUN(a_stream_may_continue_with_another_thread);
 	RUN(a_terminal_cuts_names_before_times);
 	RUN(a_deep_call_is_numbered_and_not_indented_without_end);
 	RUN(moments_are_times_or_calls);

@@ -443,7 +443,7 @@ static void test_cpus_that_were_not_recorded(void)
 	fixture_done(&f);
 }
 
-static void test_waits_go_to_what_waited(void)
+static void waits_are_counted_for_the_waiting_function(void)
 {
 	struct fixture f;
 	struct report *r;
@@ -700,7 +700,7 @@ static void test_interrupts_are_counted_for_no_process(void)
 	node = child(r->tree, all, "[interrupts]");
 	CHECK(node && node->samples == 5 && child(r->tree, node, "main"));
 	report_free(r);
-	/* The process requested alone: as in all processes, and the interrupts that hit it. */
+	/* With a filter the process has the same figures, and the interrupts that hit it. */
 	r = report_of(&f, &(struct report_request){.limit = -1, .filter = {.comm = LIST("sh")}});
 	CHECK_EQ(r->processes->names.count, 1);
 	CHECK_EQ(r->processes->names.items[0].user_samples, 5);
@@ -788,7 +788,7 @@ int main(void)
 	RUN(test_flat_cut_sums_up_the_rest);
 	RUN(test_flat_keys);
 	RUN(test_cpus_that_were_not_recorded);
-	RUN(test_waits_go_to_what_waited);
+	RUN(waits_are_counted_for_the_waiting_function);
 	RUN(test_switches_are_listed_with_their_waits);
 	RUN(test_processes);
 	RUN(test_process_tables);
