@@ -10,8 +10,8 @@
 
 /*
  * If descriptors 0 to 2 are closed at the start, recordings or locks could be opened with these
- * numbers, and messages would be written to them. Dummy descriptors take the numbers: reads and
- * writes fail on them, and a started command finds the descriptors closed.
+ * numbers, and messages would be written to them. Dummy descriptors occupy these numbers: reads and
+ * writes fail on them, and they are closed in a started command.
  */
 static void hold_standard_files(void)
 {

@@ -3,8 +3,8 @@
  * bound_note: the notes of a session on what a bounded process table dropped, with their counts.
  *
  * bound_note_update() is called as often as wanted: each sentence replaces the earlier one of the
- * same session (session_note()); without a session it does nothing. Zeroed is new. One thread.
- * Uses: base, process, session.
+ * same session (session_note()); without a session it does nothing. A new struct is all zeros. One
+ * thread. Uses: base, process, session.
  */
 #ifndef ASSAY_SESSION_BOUND_NOTE_H
 #define ASSAY_SESSION_BOUND_NOTE_H

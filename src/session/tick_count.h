@@ -4,8 +4,8 @@
  * CPUs, and ticks that were due and are missing.
  *
  * Input: decoded events in time order. Due ticks of each CPU are computed by the same ledger as in
- * a report. Zeroed is new, except for tick_count_init(). One thread, times in ns. Uses: base,
- * event, profile.
+ * a report. A new struct is all zeros; tick_count_init() sets it up. One thread, times in ns. Uses:
+ * base, event, profile.
  */
 #ifndef ASSAY_SESSION_TICK_COUNT_H
 #define ASSAY_SESSION_TICK_COUNT_H

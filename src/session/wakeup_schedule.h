@@ -2,7 +2,7 @@
 /*
  * wakeup_schedule: how long the recorder may sleep, and when it flushes the file.
  *
- * Zeroed is new: the first flush is due at once. Times are ns of
+ * A new struct is all zeros: the first flush is due at once. Times are ns of
  * CLOCK_MONOTONIC, sleeps ms. One thread. Uses: base.
  */
 #ifndef ASSAY_SESSION_WAKEUP_SCHEDULE_H

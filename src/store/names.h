@@ -6,8 +6,8 @@
  * The memory holds recently used entries. An id that is missing is looked up in the database, or a
  * row is created. names_trim() empties a dictionary that has more than NAMES_MAX entries; call it
  * between transactions. Call names_forget() after a rollback, since ids of rows that the
- * transaction created are then invalid. Zeroed is empty; names_done() frees. One thread.
- * Uses: base.
+ * transaction created are then invalid. An empty struct is all zeros; names_done() frees it. One
+ * thread. Uses: base.
  */
 #ifndef ASSAY_STORE_NAMES_H
 #define ASSAY_STORE_NAMES_H

@@ -44,8 +44,8 @@ static int check_magic(const struct perf_data_view *v, struct error *err)
 	                     !memcmp(v->bytes, PERF_DATA_MAGIC_OLD_SWAPPED, 8)))
 		return error_set(err, EINVAL,
 		                 "%s has perf's first format (PERFFILE at byte 0), which perf has "
-		                 "not written since 2012 and assay does not read: 'perf inject -i "
-		                 "%s -o NEW' of a later perf writes it in the present one",
+		                 "not written since 2012, and which assay cannot read: convert it "
+		                 "with 'perf inject -i %s -o NEW' of a later perf",
 		                 v->name, v->name);
 	if (!v->size)
 		return error_set(err, EINVAL, "%s is empty: it holds no recording", v->name);
