@@ -334,6 +334,7 @@ static void fill_result(struct session *s, struct session_result *result)
 static void leave_command(struct session *s, struct session_result *result)
 {
 	result->duration_over = s->over;
+	result->interrupted = s->interrupted;
 	if (!s->began || s->interrupted || command_child_ended(&s->child))
 		return;
 	result->command = s->child;

@@ -25,6 +25,7 @@ struct session_result {
 	int exit_status;              /* of COMMAND in wait(2) form, -1: none */
 	bool command_failed;          /* the error is that COMMAND could not be started */
 	bool command_goes_on;         /* it did not exit after the recorder's signal */
+	bool interrupted;             /* a signal ended sampling */
 	bool duration_over;           /* sampling ended because the duration had passed */
 	struct command_child command; /* still runs, and received no signal; pid 0: none */
 	VEC(char *) notes;

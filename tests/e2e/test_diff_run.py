@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """assay diff --run and assay record --repeat: commands that are run in turn and compared."""
 import os
-import signal
-import subprocess
-import time
 
 from harness import *
 
@@ -70,8 +67,11 @@ def output_and_failures_of_commands(t):
     work = program(t)
     quiet = compare(t, "--run", "1", "--warm-up", "0", "echo spoken", "echo spoken")
     t.true("spoken" not in quiet.out.replace("echo spoken", ""), "no output by default")
-    shown = compare(t, "--run", "1", "--warm-up", "0", "--show-output", "echo spoken", "true")
-    t.equal(shown.out.count("\nspoken\n") + shown.out.startswith("spoken\n"), 1, "output")
+    t.equal(quiet.err, "", "no messages")
+    shown = compare(t, "--run", "2", "--warm-up", "0", "--show-output", "--prepare",
+                    "echo prepared", "--json", "echo spoken", "true")
+    t.json(shown.out)
+    t.equal(sorted(shown.err.split()), ["prepared"] * 4 + ["spoken"] * 2, "output on stderr")
     result = compare(t, "--run", "2", f"{work} 1000 3", "true", status=1)
     t.has(result.err, "command A failed with exit status 3", "the failure")
     compare(t, "--run", "1", "--ignore-failure", f"{work} 1000 3", "true")
@@ -120,23 +120,6 @@ def prepare_runs_before_each_run(t):
 
 
 @test
-def an_interrupt_compares_the_complete_pairs(t):
-    os.makedirs(t.path("tmp"))
-    log = t.path("log")
-    child = subprocess.Popen([ASSAY, "diff", "--run", "500", "--warm-up", "0",
-                              f"sleep 0.1; echo >> {log}", f"sleep 0.1; echo >> {log}"],
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                             env=dict(os.environ, TMPDIR=t.path("tmp")), start_new_session=True)
-    while not os.path.exists(log) or os.path.getsize(log) < 5:
-        time.sleep(0.05)
-    os.killpg(child.pid, signal.SIGINT)
-    _, err = child.communicate(timeout=120)
-    t.has(err, "of the runs of each command are compared", "the message")
-    t.equal(child.returncode, 0, "exit status")
-    t.equal(left(t), [], "temporary recordings that are left")
-
-
-@test
 def record_repeats_a_command(t):
     work, out = program(t), t.path("r.data")
     result = t.assay("record", "--repeat", "3", "-o", out, "--", work, "1000000")
@@ -147,6 +130,18 @@ def record_repeats_a_command(t):
                     status=7).status, 7, "the status of a command that fails")
     t.has(t.assay("record", "--repeat", "3", "-o", out, status=2).err, "needs a command",
           "no command")
+
+
+@test
+def commands_get_an_empty_standard_input(t):
+    """A terminal or a pipe would be read by the first run alone, or wait for a user."""
+    log = t.path("log")
+    reads = f"sh -c 'cat >> {log}; cat | wc -c >> {log}'"
+    compare(t, "--run", "1", "--prepare", f"cat >> {log}", reads, reads, input="x" * 100)
+    t.assay("record", "--repeat", "2", "-o", t.path("r.data"), "--", "sh", "-c",
+            f"cat | wc -c >> {log}", input="x" * 100)
+    with open(log, encoding="utf-8") as f:
+        t.equal(f.read().split(), ["0"] * 6, "bytes that the commands read")
 
 
 main()

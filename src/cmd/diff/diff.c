@@ -298,7 +298,9 @@ static int find_sides(struct diff_command_options *o, int argc, char **argv, str
 		return status;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		runs->commands[side] = argv[side];
-	return run_sides(o, argv, s);
+	status = run_sides(o, argv, s);
+	runs->ended = s->commands.ended;
+	return status;
 }
 
 static int compare_sides(const struct diff_command_options *o, const struct sides *s,
@@ -332,6 +334,8 @@ static int run(void *p, int argc, char **argv)
 	status = find_sides(o, argc, argv, &sides, &runs);
 	if (!status)
 		status = compare_sides(o, &sides, &runs);
+	if (!status)
+		status = sides.commands.status;
 	diff_runs_done(&runs);
 	diff_commands_done(&sides.commands);
 	option_result_done(&sides.words);

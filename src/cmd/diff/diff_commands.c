@@ -2,14 +2,17 @@
 #include "cmd/diff/diff_commands.h"
 
 #include "base/memory/xalloc.h"
+#include "base/text/plural.h"
 #include "cmd/cli/print.h"
 #include "cmd/session/record_runs.h"
 #include "launch/program_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define AT(field) offsetof(struct diff_command_runs_options, field)
@@ -20,8 +23,10 @@ const struct option diff_commands_option_table[] = {
          "run the commands 'A' and 'B' N times each, in turn, and compare",
          .details =
                  "The two words are commands. One without special characters is started "
-                 "directly, any other by sh -c. The order is A B B A A B ... Wall time, CPU time, "
-                 "memory, page faults and context switches are compared too.",
+                 "directly, any other by sh -c. Their standard input is empty. The order is A B B "
+                 "A A B ... Wall time, CPU time, memory, page faults and context switches are "
+                 "compared too. If the series ends early, by Ctrl-C or a command that fails, its "
+                 "complete pairs are compared.",
          .offset = AT(run)},
         {OPTION_COUNT, 0, "warm-up", "N", "runs of each command before, not recorded (default 1)",
          .offset = AT(warm_up)},
@@ -29,9 +34,10 @@ const struct option diff_commands_option_table[] = {
          "a command for sh -c before each run, not recorded", .offset = AT(prepare)},
         {OPTION_FLAG, 0, "ignore-failure", NULL, "go on if a command fails",
          .offset = AT(ignore_failure)},
-        {OPTION_FLAG, 0, "show-output", NULL, "show the standard output of the commands",
-         .offset = AT(show_output)},
+        {OPTION_FLAG, 0, "show-output", NULL,
+         "show the commands' standard output, on standard error", .offset = AT(show_output)},
         {OPTION_STRING, 0, "keep", "DIR", "keep the recordings in DIR: a1.data, b1.data, ...",
+         .details = "Older recordings in DIR move to DIR/old.1, the next time to DIR/old.2.",
          .offset = AT(keep)},
         {OPTION_STRING, 'F', "freq", "HZ", "samples per second, as for 'assay record'",
          .offset = AT(frequency)},
@@ -131,89 +137,123 @@ int diff_commands_check(const struct diff_command_runs_options *o, int count, ch
 	return status;
 }
 
-static int make_directory(struct diff_commands *c, const char *keep)
-{
-	const char *top = getenv("TMPDIR");
-
-	c->kept = keep != NULL;
-	c->directory = keep ? xstrdup(keep)
-	                    : xasprintf("%s/assay-diff-XXXXXX", top && *top ? top : "/tmp");
-	if (keep ? !mkdir(keep, 0700) || errno == EEXIST : mkdtemp(c->directory) != NULL)
-		return 0;
-	command_fail(1, "diff: %s: the directory for the recordings cannot be created: %s",
-	             c->directory, strerror(errno));
-	free(c->directory);
-	c->directory = NULL;
-	return 1;
-}
-
 struct series {
 	struct diff_commands *to;
 	const struct diff_command_runs_options *options;
 	char *const *commands;
 	struct words words[DIFF_SIDES], prepare;
 	struct record_options record;
+	struct buf reason; /* for which the series ended */
 	bool progress;
 };
 
-/* The exit status of a failed run after a message; 0: the series goes on. */
-static int check_run(const struct series *s, enum diff_side side, struct record_run_end end,
-                     bool recorded)
+static void put_status(struct buf *out, int status)
 {
-	if (record_runs_interrupted())
-		return 0;
-	if (recorded && !end.recorded)
-		return 1;
-	if (!end.status || s->options->ignore_failure)
-		return 0;
-	if (s->progress)
-		print_progress_end();
-	return command_fail(
-	        1, "diff: command %c failed with exit status %d: %s (--ignore-failure goes on)",
-	        letters[side], end.status, s->commands[side]);
+	buf_addf(out, " failed with exit status %d", status);
+	if (status > 128 && status < 128 + NSIG)
+		buf_addf(out, " (%s)", strsignal(status - 128));
 }
 
-static int prepare(const struct series *s)
+static void put_place(struct buf *out, const char *in, enum diff_side side, uint64_t number)
 {
-	const struct record_run run = {.command_name = "diff",
-	                               .argv = s->prepare.list.items,
-	                               .discard = !s->options->show_output};
+	if (number)
+		buf_addf(out, " %s run %" PRIu64 " of %c", in, number, letters[side]);
+	else
+		buf_addf(out, " %s a warm-up run of %c", in, letters[side]);
+}
+
+/* Prints the reason. Returns the exit status. */
+static int end_series(struct series *s, const char *command, const char *hint)
+{
+	if (s->progress)
+		print_progress_end();
+	return command_fail(1, "diff: %s: %s%s", buf_text(&s->reason), command, hint);
+}
+
+/* The exit status of a failed run after a message; 0: the series goes on. */
+static int check_run(struct series *s, enum diff_side side, uint64_t number,
+                     struct record_run_end end)
+{
+	struct buf *reason = &s->reason;
+
+	if (record_runs_interrupted())
+		return 0;
+	if (end.recorder_end) {
+		buf_puts(reason, "the recorder was killed");
+		if (WIFSIGNALED(end.recorder_end))
+			buf_addf(reason, " by signal %d (%s)", WTERMSIG(end.recorder_end),
+			         strsignal(WTERMSIG(end.recorder_end)));
+		put_place(reason, "in", side, number);
+		return end_series(s, s->commands[side], "");
+	}
+	if (number && end.failed) {
+		buf_puts(reason, "the recording failed");
+		put_place(reason, "in", side, number);
+		return end_series(s, s->commands[side], "");
+	}
+	if (!end.status || s->options->ignore_failure)
+		return 0;
+	buf_addf(reason, "command %c", letters[side]);
+	put_status(reason, end.status);
+	put_place(reason, "in", side, number);
+	return end_series(s, s->commands[side], " (--ignore-failure goes on)");
+}
+
+static enum record_run_output output_of(const struct series *s)
+{
+	return s->options->show_output ? RECORD_RUN_TO_STDERR : RECORD_RUN_DISCARDED;
+}
+
+static int prepare(struct series *s, enum diff_side side, uint64_t number)
+{
+	const struct record_run run = {
+	        .command_name = "diff", .argv = s->prepare.list.items, .shown = output_of(s)};
 	struct record_run_end end;
 
 	if (!s->options->prepare || record_runs_interrupted())
 		return 0;
 	end = record_runs_one(&run);
-	return end.status ? command_fail(1, "diff: --prepare failed with exit status %d: %s",
-	                                 end.status, s->options->prepare)
-	                  : 0;
+	if (!end.status || record_runs_interrupted())
+		return 0;
+	buf_puts(&s->reason, "--prepare");
+	put_status(&s->reason, end.status);
+	put_place(&s->reason, "before", side, number);
+	return end_series(s, s->options->prepare, "");
+}
+
+static void show_progress(const struct series *s, enum diff_side side, uint64_t number)
+{
+	if (s->progress && number)
+		print_progress("run %" PRIu64 " of %" PRIu64 ": %c", number, s->options->run,
+		               letters[side]);
+	else if (s->progress)
+		print_progress("warm-up: %c", letters[side]);
 }
 
 /* `number`: from 1; 0: a run that is not recorded. */
 static int run_one(struct series *s, enum diff_side side, uint64_t number)
 {
-	struct record_run run = {.command_name = "diff",
-	                         .argv = s->words[side].list.items,
-	                         .discard = !s->options->show_output};
+	struct record_run run = {
+	        .command_name = "diff", .argv = s->words[side].list.items, .shown = output_of(s)};
 	struct record_run_end end;
 	char *file = NULL;
-	int status = prepare(s);
+	int status;
 
+	show_progress(s, side, number);
+	status = prepare(s, side, number);
 	if (status || record_runs_interrupted())
 		return status;
 	if (number) {
-		file = xasprintf("%s/%c%llu.data", s->to->directory, letters[side] - 'A' + 'a',
-		                 (unsigned long long)number);
+		file = diff_directory_file(&s->to->directory, (char)(letters[side] - 'A' + 'a'),
+		                           number);
 		run.options = &s->record;
 		run.output = file;
 	}
-	if (s->progress && number)
-		print_progress("run %llu of %llu: %c", (unsigned long long)number,
-		               (unsigned long long)s->options->run, letters[side]);
 	end = record_runs_one(&run);
-	status = check_run(s, side, end, number != 0);
-	if (file && !status && end.recorded && !record_runs_interrupted())
+	status = check_run(s, side, number, end);
+	if (file && !status && end.complete) {
 		vec_push(&s->to->files[side], file);
-	else if (file) {
+	} else if (file) {
 		unlink(file);
 		free(file);
 	}
@@ -222,10 +262,10 @@ static int run_one(struct series *s, enum diff_side side, uint64_t number)
 
 static int run_all(struct series *s)
 {
-	int status = 0;
 	uint64_t warm_up = s->options->warm_up == OPTION_NO_COUNT ? 1 : s->options->warm_up;
+	int status = 0;
 
-	for (uint64_t i = 0; i < warm_up && !status; i++)
+	for (uint64_t i = 0; i < warm_up && !status && !record_runs_interrupted(); i++)
 		for (int side = 0; side < DIFF_SIDES && !status; side++)
 			status = run_one(s, (enum diff_side)side, 0);
 	for (uint64_t i = 1; i <= s->options->run && !status && !record_runs_interrupted(); i++) {
@@ -238,24 +278,42 @@ static int run_all(struct series *s)
 	return status;
 }
 
-/* After an interruption the sides keep their complete pairs. */
-static int check_all(struct diff_commands *c)
+/* The sides keep their complete pairs. */
+static size_t drop_unpaired(struct diff_commands *c)
 {
 	size_t a = c->files[DIFF_A].count, b = c->files[DIFF_B].count, pairs = a < b ? a : b;
 
-	if (!record_runs_interrupted())
-		return 0;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		while (c->files[side].count > pairs) {
 			char *file = c->files[side].items[--c->files[side].count];
 
-			if (!c->kept)
+			if (!c->directory.kept)
 				unlink(file);
 			free(file);
 		}
+	return pairs;
+}
+
+/* A series that ended early is compared as far as it went. Returns the exit status if there is
+ * nothing to compare. */
+static int close_series(struct series *s, int status)
+{
+	struct diff_commands *c = s->to;
+	size_t pairs = drop_unpaired(c);
+
+	if (pairs == s->options->run)
+		return 0;
+	if (!s->reason.size)
+		buf_puts(&s->reason, "the series was interrupted");
 	if (!pairs)
-		return command_fail(130, "diff: interrupted before each command had run once");
-	print_message("interrupted: %zu of the runs of each command are compared", pairs);
+		return status ? status
+		              : command_fail(130, "diff: %s before each command had run once",
+		                             buf_text(&s->reason));
+	c->status = status;
+	c->ended =
+	        xasprintf("%s: %zu of %" PRIu64 " runs of each command %s compared",
+	                  buf_text(&s->reason), pairs, s->options->run, plural(pairs, "is", "are"));
+	print_message("%s", c->ended);
 	return 0;
 }
 
@@ -263,7 +321,7 @@ int diff_commands_run(struct diff_commands *c, const struct diff_command_runs_op
                       char *const words[DIFF_SIDES])
 {
 	struct series s = {.to = c, .options = o, .commands = words};
-	int status = make_directory(c, o->keep);
+	int status = diff_directory_open(&c->directory, o->keep);
 
 	if (status)
 		return status;
@@ -284,12 +342,12 @@ int diff_commands_run(struct diff_commands *c, const struct diff_command_runs_op
 	status = run_all(&s);
 	if (s.progress)
 		print_progress_end();
-	if (!status)
-		status = check_all(c);
+	status = close_series(&s, status);
 	record_runs_end();
 	words_done(&s.words[DIFF_A]);
 	words_done(&s.words[DIFF_B]);
 	words_done(&s.prepare);
+	buf_done(&s.reason);
 	return status;
 }
 
@@ -297,14 +355,13 @@ void diff_commands_done(struct diff_commands *c)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		vec_each (file, &c->files[side]) {
-			if (!c->kept)
+			if (!c->directory.kept)
 				unlink(*file);
 			free(*file);
 		}
 		vec_done(&c->files[side]);
 	}
-	if (c->directory && !c->kept)
-		rmdir(c->directory);
-	free(c->directory);
+	diff_directory_done(&c->directory);
+	free(c->ended);
 	*c = (struct diff_commands){0};
 }

@@ -11,6 +11,7 @@
 
 #include "base/memory/vec.h"
 #include "cmd/cli/option.h"
+#include "cmd/diff/diff_directory.h"
 #include "cmd/diff/diff_load.h"
 #include "cmd/session/record_options.h"
 
@@ -38,9 +39,10 @@ static inline bool diff_commands_wanted(const struct diff_command_runs_options *
 int diff_commands_check(const struct diff_command_runs_options *o, int count, char *const *words);
 
 struct diff_commands {
-	char *directory;
-	bool kept;
+	struct diff_directory directory;
 	VEC(char *) files[DIFF_SIDES];
+	char *ended; /* a sentence: the series ended early; NULL: it is complete */
+	int status;  /* the exit status of a series that ended early by a failure */
 };
 
 int diff_commands_run(struct diff_commands *c, const struct diff_command_runs_options *o,

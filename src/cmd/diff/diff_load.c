@@ -56,6 +56,18 @@ static void add_measures(struct diff_run *run, const struct profile *p)
 	run->measures[DIFF_INVOLUNTARY] = (double)c->involuntary_switches;
 }
 
+static void add_defects(struct diff_defects *d, const struct profile *p)
+{
+	vec_each (recording, &p->recordings) {
+		const struct recording *r = *recording;
+
+		d->lost_records += recording_lost(r);
+		d->cut_short |= r->truncated;
+		if (p->recordings.count == 1 && r->account.present)
+			d->exit_status = r->account.exit_status;
+	}
+}
+
 static int count_work(const struct diff_loading *l, const struct profile *p, struct diff_amount *a,
                       struct error *err)
 {
@@ -92,6 +104,7 @@ static void add_runs(struct diff_loading *l, enum diff_side side, const char *na
 	}
 	diff_add_samples(l->runs, first, v, s, l->windows);
 	add_measures(&l->runs->runs.items[first], v->profile);
+	add_defects(&l->runs->runs.items[first].defects, v->profile);
 }
 
 static int add_samples(struct diff_loading *l, enum diff_side side, const char *path,

@@ -3,14 +3,13 @@
 #include "base/memory/xalloc.h"
 #include "base/text/plural.h"
 #include "base/text/shell_word.h"
+#include "cmd/session/record_command.h"
 #include "cmd/session/record_options.h"
 #include "cmd/session/record_runs.h"
-#include "cmd/run_command.h"
 #include "cmd/session/session_command.h"
 #include "cmd/cli/option.h"
 #include "cmd/cli/print.h"
 #include "output/text/table.h"
-#include "launch/command_run.h"
 #include "session/session.h"
 #include "session/sinks/file_sink.h"
 
@@ -20,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct record_command_options {
@@ -38,8 +38,9 @@ static const struct option options[] = {
          "the output file (default perf.data; an older one becomes FILE.old)",
          .offset = AT(output)},
         {OPTION_COUNT, 0, "repeat", "N", "run COMMAND N times; the files are FILE.1 to FILE.N",
-         .details = "For 'assay diff', which needs several runs of each side. A run that fails "
-                    "ends the series.",
+         .details = "For 'assay diff', which needs several runs of each side. COMMAND's standard "
+                    "input is empty. A run that fails ends the series. With --duration each run "
+                    "waits for the end of COMMAND before the next one.",
          .offset = AT(repeat)},
         {OPTION_FLAG, 'q', "quiet", NULL, "print no progress and no closing line, only errors",
          .offset = AT(quiet)},
@@ -145,29 +146,6 @@ static void print_result(const struct record_command_options *o, const struct se
 	buf_done(&text);
 }
 
-/* Waits for a COMMAND that still runs after sampling, and returns its exit status. */
-static int wait_for_command(const struct record_command_options *o, struct session_result *r)
-{
-	struct command_run_result end;
-	struct error err = {0};
-
-	if (!o->quiet)
-		print_message("the command continues and is no longer sampled; waiting for its "
-		              "exit (Ctrl-C ends both)");
-	if (command_run_wait(&r->command, &end, &err))
-		return command_fail(1, "record: %s", err.text);
-	return run_exit_status(end.exit_status, end.signal);
-}
-
-static int command_status(const struct record_command_options *o, struct session_result *r)
-{
-	if (r->command_goes_on)
-		print_message("the command did not exit after a signal, and continues");
-	if (r->command.pid)
-		return wait_for_command(o, r);
-	return r->exit_status < 0 ? 0 : run_exit_status(r->exit_status, 0);
-}
-
 /* Prints the error at once, then waits for a command that still runs. */
 static int failed(const struct record_command_options *o, const struct session_options *so,
                   struct session_result *r, const struct error *err)
@@ -180,7 +158,7 @@ static int failed(const struct record_command_options *o, const struct session_o
 	command_fail(1, "record: %s", err->text);
 	if (r->command_failed) /* as a shell does */
 		return err->code == ENOENT ? 127 : 126;
-	status = command_status(o, r);
+	status = record_command_status("record", r, o->quiet);
 	if (runs && !o->quiet)
 		print_message("the command ended with exit status %d; the recording of it is "
 		              "incomplete",
@@ -201,10 +179,34 @@ static int record(const struct record_command_options *o, struct session_options
 	} else {
 		if (!o->quiet)
 			print_result(o, &result, so->progress != NULL);
-		status = command_status(o, &result);
+		status = record_command_status("record", &result, o->quiet);
 	}
 	session_result_done(&result);
 	return status;
+}
+
+/* Reports what is wrong with a run; the exit status, 0: the series goes on. */
+static int check_run(const struct record_command_options *o, uint64_t number,
+                     struct record_run_end end)
+{
+	if (record_runs_interrupted())
+		return end.status;
+	if (end.lost_records)
+		print_message("run %" PRIu64 ": %" PRIu64
+		              " %s dropped, since the buffers were full; --memory makes them "
+		              "larger",
+		              number, end.lost_records,
+		              plural(end.lost_records, "record was", "records were"));
+	if (end.recorder_end)
+		return command_fail(
+		        1, "record: run %" PRIu64 ": the recorder was killed%s%s", number,
+		        WIFSIGNALED(end.recorder_end) ? ": " : "",
+		        WIFSIGNALED(end.recorder_end) ? strsignal(WTERMSIG(end.recorder_end)) : "");
+	if (end.status && !end.failed)
+		print_message("run %" PRIu64 ": the command ended with exit status %d, so the "
+		              "series ends",
+		              number, end.status);
+	return end.status;
 }
 
 static int repeat(const struct record_command_options *o, char **argv)
@@ -219,20 +221,21 @@ static int repeat(const struct record_command_options *o, char **argv)
 		const struct record_run one = {.options = &o->record,
 		                               .command_name = "record",
 		                               .output = file,
-		                               .argv = argv};
-		struct record_run_end end = {.status = 1};
+		                               .argv = argv,
+		                               .quiet = o->quiet || done};
+		struct record_run_end end = {.status = 1, .failed = true};
 
 		if (tty)
 			print_progress("run %" PRIu64 " of %" PRIu64, done + 1, o->repeat);
 		if (!session_command_leave_alone("record", file))
 			end = record_runs_one(&one);
-		status = end.status;
-		done += end.recorded && !record_runs_interrupted();
+		if (tty)
+			print_progress_end();
+		status = check_run(o, done + 1, end);
+		done += end.complete;
 		free(file);
 	}
 	record_runs_end();
-	if (tty)
-		print_progress_end();
 	if (!o->quiet && done)
 		print_message("%" PRIu64 " %s recorded, in %s.1 to %s.%" PRIu64, done,
 		              plural(done, "run was", "runs were"), o->output, o->output, done);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/diff/diff_document.h"
 
-#include "base/memory/xalloc.h"
 #include "base/text/figure.h"
 #include "base/text/plural.h"
 #include "view/diff/diff_measures.h"
+#include "view/diff/diff_notes.h"
 #include "view/diff/diff_rows.h"
 
 #include <math.h>
 #include <string.h>
+#include <sys/wait.h>
 
 static const char *work_of(const struct diff *d)
 {
@@ -153,6 +154,11 @@ static void known_real(struct document *out, const char *key, double value)
 		document_null(out, key);
 }
 
+static int shell_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 static void add_side(struct document *out, const struct diff *d, const char *key,
                      enum diff_side side)
 {
@@ -162,6 +168,10 @@ static void add_side(struct document *out, const struct diff *d, const char *key
 			document_object(out, NULL);
 			document_string(out, "path", run->name);
 			document_real(out, "work", run->work);
+			document_int(out, "lost_records", (int64_t)run->defects.lost_records);
+			document_known(out, "exit_status", shell_status(run->defects.exit_status),
+			               run->defects.exit_status >= 0);
+			document_bool(out, "cut_short", run->defects.cut_short);
 			document_end(out);
 		}
 	document_end(out);
@@ -173,6 +183,7 @@ static void add_facts(struct document *out, const struct diff *d)
 	static const char *const classes[] = {"user", "kernel", "irq"};
 
 	document_string(out, "kind", "diff");
+	document_string_or_null(out, "ended", d->runs->ended);
 	add_side(out, d, "before", DIFF_A);
 	add_side(out, d, "after", DIFF_B);
 	document_string(out, "work", work_of(d));
@@ -188,40 +199,6 @@ static void add_facts(struct document *out, const struct diff *d)
 	for (int i = 0; i < DIFF_CLASSES; i++)
 		known_real(out, classes[i], d->class_dispersion[i]);
 	document_end(out);
-}
-
-static void add_notes(struct document *out, const struct diff *d)
-{
-	struct section *s = document_notes(out, MEDIA_READERS, "Notes", NULL);
-
-	vec_each (joined, &d->runs->joined) {
-		struct buf text = {0};
-
-		buf_addf(&text,
-		         "%s of A and %s of B have common functions and count as one file, %s.",
-		         intern_text(&d->runs->texts, joined->a),
-		         intern_text(&d->runs->texts, joined->b),
-		         intern_text(&d->runs->texts, joined->a));
-		section_note(s, buf_text(&text));
-		buf_done(&text);
-	}
-	if (!d->runs->call_paths && !d->runs->groups)
-		section_note(s, "The recordings have no call paths ('assay record -g'): functions "
-		                "count as moved if the changes in their file cancel each other.");
-	if (d->pooled) {
-		struct buf text = {0};
-
-		text_counted(&text, d->pooled, d->runs->groups ? "group has" : "function has",
-		             d->runs->groups ? "groups have" : "functions have");
-		buf_puts(&text,
-		         " too few samples for a test; they are tested as one row, [others].");
-		section_note(s, buf_text(&text));
-		buf_done(&text);
-	}
-	if (!d->paired && d->strength == DIFF_STRONG)
-		section_note(s,
-		             "The sides have different numbers of runs, so runs are not compared "
-		             "in pairs: alternate the runs of A and B.");
 }
 
 static void summary(struct document *out, const struct diff *d)
@@ -262,5 +239,5 @@ void diff_document(struct document *out, const struct diff *d, const struct docu
 	                lines);
 	if (reader->program)
 		diff_rows_table(out, d, DIFF_LIST_ALL, NULL, "rows", reader, 0);
-	add_notes(out, d);
+	diff_notes(out, d);
 }

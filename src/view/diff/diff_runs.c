@@ -30,8 +30,12 @@ void diff_runs_done(struct diff_runs *t)
 
 uint32_t diff_runs_add(struct diff_runs *t, enum diff_side side, const char *name, double work)
 {
-	vec_push(&t->runs,
-	         (struct diff_run){.name = xstrdup(name), .work = work, .side = (uint8_t)side});
+	const struct diff_run run = {.name = xstrdup(name),
+	                             .work = work,
+	                             .side = (uint8_t)side,
+	                             .defects.exit_status = -1};
+
+	vec_push(&t->runs, run);
 	t->count[side]++;
 	return (uint32_t)t->runs.count - 1;
 }

@@ -61,8 +61,16 @@ enum diff_measure {
 	DIFF_MEASURES,
 };
 
+/* What makes a run doubtful. */
+struct diff_defects {
+	uint64_t lost_records; /* dropped, since the buffers were full */
+	int exit_status;       /* of its command, wait(2) form; -1: not known */
+	bool cut_short;        /* the recorder was killed, or the file is damaged */
+};
+
 struct diff_run {
 	char *name;
+	struct diff_defects defects;
 	double work; /* > 0 */
 	uint8_t side;
 	bool windowed;              /* the windows of its samples are known */
@@ -88,6 +96,7 @@ struct diff_runs {
 	bool parts;      /* runs are parts of the time of one recording, one after the other */
 	bool call_paths; /* some paths have parents */
 	const char *commands[DIFF_SIDES]; /* that were run; NULL: recordings were given */
+	const char *ended;                /* a sentence: the runs ended early; NULL: they did not */
 	const char *work_unit;            /* "run", "request", "s"; NULL: "run" */
 	const char *value_unit; /* "bytes", for values that are not times; NULL: CPU time in ns */
 	VEC(struct diff_joined) joined;

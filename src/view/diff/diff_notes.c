@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/diff/diff_notes.h"
+
+#include "base/text/figure.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define LISTED 10 /* runs in one sentence, at most */
+
+static void add(struct section *s, struct buf *text)
+{
+	section_note(s, buf_text(text));
+	buf_done(text);
+}
+
+enum defect { LOST, FAILED, CUT_SHORT };
+
+static bool has(const struct diff_run *run, enum defect which)
+{
+	const struct diff_defects *d = &run->defects;
+
+	return which == LOST     ? d->lost_records > 0
+	       : which == FAILED ? d->exit_status > 0
+	                         : d->cut_short;
+}
+
+static void detail_text(const struct diff_defects *d, enum defect which, struct buf *out)
+{
+	if (which == LOST)
+		buf_addf(out, " (%llu)", (unsigned long long)d->lost_records);
+	else if (which == FAILED && WIFSIGNALED(d->exit_status))
+		buf_addf(out, " (%s)", strsignal(WTERMSIG(d->exit_status)));
+	else if (which == FAILED)
+		buf_addf(out, " (exit status %d)", WEXITSTATUS(d->exit_status));
+}
+
+/* "run 2 of A (exit status 3), run 4 of A (exit status 3)" */
+static size_t runs_text(const struct diff_runs *t, enum defect which, struct buf *out)
+{
+	size_t number[DIFF_SIDES] = {0}, found = 0;
+
+	vec_each (run, &t->runs) {
+		number[run->side]++;
+		if (!has(run, which) || found++ >= LISTED)
+			continue;
+		buf_addf(out, "%srun %zu of %c", found > 1 ? ", " : "", number[run->side],
+		         run->side == DIFF_A ? 'A' : 'B');
+		detail_text(&run->defects, which, out);
+	}
+	if (found > LISTED)
+		buf_addf(out, " and %zu more", found - LISTED);
+	return found;
+}
+
+static void add_defects(struct section *s, const struct diff_runs *t)
+{
+	static const struct {
+		enum defect which;
+		const char *before, *after;
+	} notes[] = {
+	        {CUT_SHORT,
+	         "The recorder was killed or the file is damaged, so that the recording "
+	         "is incomplete: ",
+	         "."},
+	        {FAILED, "The command failed: ", ". Such a run may have done other work."},
+	        {LOST, "Records were lost, since the buffers were full: ",
+	         ". The times of these runs are too small."},
+	};
+
+	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++) {
+		struct buf text = {0};
+
+		buf_puts(&text, notes[i].before);
+		if (runs_text(t, notes[i].which, &text)) {
+			buf_puts(&text, notes[i].after);
+			section_note(s, buf_text(&text));
+		}
+		buf_done(&text);
+	}
+}
+
+static void add_end(struct section *s, const struct diff_runs *t)
+{
+	struct buf text = {0};
+
+	if (!t->ended)
+		return;
+	buf_addf(&text, "%c%s.", toupper((unsigned char)t->ended[0]), t->ended + 1);
+	add(s, &text);
+}
+
+static void add_joined(struct section *s, const struct diff_runs *t)
+{
+	vec_each (joined, &t->joined) {
+		struct buf text = {0};
+
+		buf_addf(&text,
+		         "%s of A and %s of B have common functions and count as one file, %s.",
+		         intern_text(&t->texts, joined->a), intern_text(&t->texts, joined->b),
+		         intern_text(&t->texts, joined->a));
+		add(s, &text);
+	}
+}
+
+static void add_limits(struct section *s, const struct diff *d)
+{
+	struct buf text = {0};
+
+	if (!d->runs->call_paths && !d->runs->groups)
+		section_note(s, "The recordings have no call paths ('assay record -g'): functions "
+		                "count as moved if the changes in their file cancel each other.");
+	if (d->pooled) {
+		text_counted(&text, d->pooled, d->runs->groups ? "group has" : "function has",
+		             d->runs->groups ? "groups have" : "functions have");
+		buf_puts(&text,
+		         " too few samples for a test; they are tested as one row, [others].");
+		add(s, &text);
+	}
+	if (!d->paired && d->strength == DIFF_STRONG)
+		section_note(s,
+		             "The sides have different numbers of runs, so runs are not compared "
+		             "in pairs: alternate the runs of A and B.");
+}
+
+void diff_notes(struct document *out, const struct diff *d)
+{
+	struct section *s = document_notes(out, MEDIA_READERS, "Notes", NULL);
+
+	add_end(s, d->runs);
+	add_defects(s, d->runs);
+	add_joined(s, d->runs);
+	add_limits(s, d);
+}
