@@ -675,6 +675,28 @@ static void test_tree(void)
 	fixture_done(&f);
 }
 
+/* The rows have neither cgroups nor regions. */
+static void test_facts_that_a_recording_lacks_are_refused(void)
+{
+	static const char *const word[] = {"/x"};
+	struct report_request o = {.limit = -1, .keys = {FLAT_CGROUP}, .key_count = 1};
+	struct report *r = NULL;
+	struct error err = {0};
+	struct fixture f;
+
+	fixture_init(&f, false);
+	CHECK_EQ(report_new(&r, f.profile, f.symbols, &o, &err), -EINVAL);
+	CHECK_STR(err.text,
+	          "--sort cgroup needs the cgroup of each row, which this recording does not have; "
+	          "'assay record --all-cgroups' records it");
+	o.keys[0] = FLAT_REGION;
+	CHECK_EQ(report_new(&r, f.profile, f.symbols, &o, &err), -EINVAL);
+	o = (struct report_request){.limit = -1, .filter.cgroup = {word, 1}};
+	CHECK_EQ(report_new(&r, f.profile, f.symbols, &o, &err), -EINVAL);
+	CHECK(!r);
+	fixture_done(&f);
+}
+
 /* An interrupt hit sh with 5 of its 10 samples. */
 static void test_interrupts_are_counted_for_no_process(void)
 {
@@ -690,7 +712,6 @@ static void test_interrupts_are_counted_for_no_process(void)
 	CHECK_EQ(samples_by(&f, FLAT_PROCESS, "[interrupts]"), 5);
 	CHECK_EQ(samples_by(&f, FLAT_INSTANCE, "[interrupts]"), 5);
 	CHECK_EQ(samples_by(&f, FLAT_THREAD, "[interrupts]"), 5);
-	CHECK_EQ(samples_by(&f, FLAT_CGROUP, "[interrupts]"), 5);
 	CHECK_EQ(samples_of_owner(&f, "sh"), 5);
 	CHECK_EQ(samples_of_owner(&f, "[interrupts]"), 5);
 	r = report_of(&f, &whole);
@@ -769,6 +790,7 @@ static void test_waits_after_an_interrupt_are_the_process(void)
 
 int main(void)
 {
+	RUN(test_facts_that_a_recording_lacks_are_refused);
 	RUN(test_interrupts_are_counted_for_no_process);
 	RUN(test_waits_after_an_interrupt_are_the_process);
 	RUN(test_a_limit_keeps_rows_that_a_filter_named);
