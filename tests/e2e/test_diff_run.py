@@ -48,6 +48,7 @@ def a_change_of_a_factor_of_four_is_found(t):
     t.true(measures["user_ns"]["after"] > measures["user_ns"]["before"], "CPU time")
     for key in ("wall_ns", "user_ns", "rss_bytes", "minor_faults"):
         t.true(measures[key]["before"] > 0, f"{key} is measured")
+    t.true(measures["user_ns"]["changed"] and measures["user_ns"]["p"] < 0.05 / 8, "CPU time, test")
     t.equal(left(t), [], "temporary recordings that are left")
 
 
@@ -60,6 +61,30 @@ def recordings_are_kept_on_request_and_read_again(t):
     files = [os.path.join(kept, name) for name in ("a1.data", "a2.data", "b1.data", "b2.data")]
     second = t.json(t.assay("diff", "--json", *files[:2], "--", *files[2:]).out)
     t.equal(second["measures"], first["measures"], "what the runs used")
+
+
+@test
+def older_recordings_in_the_directory_are_kept(t):
+    kept = t.path("kept")
+    compare(t, "--run", "2", "--keep", kept, "true", "true")
+    t.write("kept/a1.data", "the first")
+    for series in (1, 2):
+        err = compare(t, "--run", "1", "--keep", kept, "true", "true").err
+        t.has(err, f"are in {kept}/old.{series} now", "the message")
+    t.equal(sorted(os.listdir(kept)), ["a1.data", "b1.data", "old.1", "old.2"], "files")
+    t.equal(sorted(os.listdir(kept / "old.1")), ["a1.data", "a2.data", "b1.data", "b2.data"],
+            "the first series")
+    t.equal((kept / "old.1" / "a1.data").read_text(), "the first", "the contents")
+
+
+@test
+def two_equal_runs_have_intervals_with_a_width(t):
+    """A standard error of 0 would make any interval certain."""
+    for row in t.json(compare(t, "--json", "--run", "2", "true", "true").out)["measures"]:
+        if row["change"] is not None:
+            t.true(row["high"] > row["low"], f"an interval with a width: {row}")
+    t.has(" ".join(compare(t, "--run", "2", "true", "true").out.split()),
+          "Corrected for their number (Holm, 5 %), ", "the note")
 
 
 @test

@@ -51,7 +51,7 @@ static struct mean_interval interval(double mean, double error, double degrees, 
 {
 	double half = error > 0 ? error * student_quantile((1 + confidence) / 2, degrees) : error;
 
-	return (struct mean_interval){mean, mean - half, mean + half, NAN};
+	return (struct mean_interval){mean, mean - half, mean + half, NAN, error, degrees};
 }
 
 struct mean_interval mean_interval(const double *values, size_t count, double confidence)
@@ -79,6 +79,23 @@ struct mean_interval mean_difference(const double *a, size_t a_count, const doub
 	return m;
 }
 
+struct mean_interval mean_interval_rounded(struct mean_interval m, double error, double confidence)
+{
+	struct mean_interval wider = interval(m.mean, error, m.degrees, confidence);
+
+	wider.deviation = m.deviation;
+	return m.error < error ? wider : m;
+}
+
+double mean_probability(const struct mean_interval *m)
+{
+	if (isnan(m->low) || isnan(m->degrees))
+		return NAN;
+	if (!(m->error > 0))
+		return m->mean == 0 ? 1 : 0;
+	return 2 * student_above(fabs(m->mean) / m->error, m->degrees);
+}
+
 struct ranked {
 	double p;
 	size_t place;
@@ -93,20 +110,41 @@ static int by_p(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-void false_discovery_rates(const double *p, size_t count, double *q)
+/* The tests in the order of p; returns their number. NaN is copied to `result`. */
+static size_t rank(const double *p, size_t count, double *result, struct ranked *tests)
 {
-	struct ranked *tests = xcalloc(count + 1, sizeof(*tests));
 	size_t tested = 0;
-	double least = 1;
 
 	for (size_t i = 0; i < count; i++) {
 		if (isnan(p[i]))
-			q[i] = p[i];
+			result[i] = p[i];
 		else
 			tests[tested++] = (struct ranked){p[i], i};
 	}
 	if (tested)
 		qsort(tests, tested, sizeof(*tests), by_p);
+	return tested;
+}
+
+void family_error_rates(const double *p, size_t count, double *adjusted)
+{
+	struct ranked *tests = xcalloc(count + 1, sizeof(*tests));
+	size_t tested = rank(p, count, adjusted, tests);
+	double most = 0;
+
+	for (size_t i = 0; i < tested; i++) {
+		most = fmin(1, fmax(most, tests[i].p * (double)(tested - i)));
+		adjusted[tests[i].place] = most;
+	}
+	free(tests);
+}
+
+void false_discovery_rates(const double *p, size_t count, double *q)
+{
+	struct ranked *tests = xcalloc(count + 1, sizeof(*tests));
+	size_t tested = rank(p, count, q, tests);
+	double least = 1;
+
 	for (size_t i = tested; i-- > 0;) {
 		least = fmin(least, tests[i].p * (double)tested / (double)(i + 1));
 		q[tests[i].place] = least;

@@ -28,15 +28,16 @@ static const struct unit unit_mean = {.name = "mean", .text = put_mean};
 static const struct {
 	const char *name, *key;
 	const struct unit *unit;
+	double step; /* values are multiples of it */
 } measures[DIFF_MEASURES] = {
-        [DIFF_WALL] = {"wall time", "wall_ns", &unit_fine_time},
-        [DIFF_USER_TIME] = {"user CPU time", "user_ns", &unit_fine_time},
-        [DIFF_SYSTEM_TIME] = {"system CPU time", "system_ns", &unit_fine_time},
-        [DIFF_RSS] = {"largest resident size", "rss_bytes", &unit_bytes},
-        [DIFF_MINOR_FAULTS] = {"minor page faults", "minor_faults", &unit_mean},
-        [DIFF_MAJOR_FAULTS] = {"major page faults", "major_faults", &unit_mean},
-        [DIFF_VOLUNTARY] = {"voluntary switches", "voluntary_switches", &unit_mean},
-        [DIFF_INVOLUNTARY] = {"involuntary switches", "involuntary_switches", &unit_mean},
+        [DIFF_WALL] = {"wall time", "wall_ns", &unit_fine_time, 1},
+        [DIFF_USER_TIME] = {"user CPU time", "user_ns", &unit_fine_time, 1000},
+        [DIFF_SYSTEM_TIME] = {"system CPU time", "system_ns", &unit_fine_time, 1000},
+        [DIFF_RSS] = {"largest resident size", "rss_bytes", &unit_bytes, 4096},
+        [DIFF_MINOR_FAULTS] = {"minor page faults", "minor_faults", &unit_mean, 1},
+        [DIFF_MAJOR_FAULTS] = {"major page faults", "major_faults", &unit_mean, 1},
+        [DIFF_VOLUNTARY] = {"voluntary switches", "voluntary_switches", &unit_mean, 1},
+        [DIFF_INVOLUNTARY] = {"involuntary switches", "involuntary_switches", &unit_mean, 1},
 };
 
 static bool all_measured(const struct diff *d)
@@ -56,7 +57,16 @@ static void values_of(const struct diff *d, enum diff_measure which, double *val
 		values[run->side][used[run->side]++] = run->measures[which];
 }
 
-static void compare(const struct diff *d, double *values[DIFF_SIDES],
+/*
+ * Values that are equal in all runs have a standard error of 0, which a few runs do not prove: a
+ * rounded value has the variance step^2 / 12.
+ */
+static double rounding_error(double step, size_t a, size_t b)
+{
+	return step * sqrt((1 / (double)a + 1 / (double)b) / 12);
+}
+
+static void compare(const struct diff *d, double step, double *values[DIFF_SIDES],
                     struct diff_measure_change *out)
 {
 	size_t a = d->runs->count[DIFF_A], b = d->runs->count[DIFF_B];
@@ -69,6 +79,11 @@ static void compare(const struct diff *d, double *values[DIFF_SIDES],
 	} else {
 		m = mean_difference(values[DIFF_A], a, values[DIFF_B], b, CONFIDENCE);
 	}
+	if (isnan(m.degrees) && a > 1 && b > 1) /* no scatter */
+		m.degrees = (double)(a + b - 2);
+	m = mean_interval_rounded(m, rounding_error(step, a, b), CONFIDENCE);
+	if (out->mean[DIFF_A] > 0 || out->mean[DIFF_B] > 0)
+		out->p = mean_probability(&m);
 	if (!(out->mean[DIFF_A] > 0))
 		return;
 	out->change = m.mean / out->mean[DIFF_A];
@@ -76,15 +91,10 @@ static void compare(const struct diff *d, double *values[DIFF_SIDES],
 	out->high = m.high / out->mean[DIFF_A];
 }
 
-bool diff_measure(const struct diff *d, enum diff_measure which, struct diff_measure_change *out)
+static void measure(const struct diff *d, enum diff_measure which, double *values[DIFF_SIDES],
+                    struct diff_measure_change *out)
 {
-	double *values[DIFF_SIDES];
-
-	*out = (struct diff_measure_change){.change = NAN, .low = NAN, .high = NAN};
-	if (!all_measured(d))
-		return false;
-	for (int side = 0; side < DIFF_SIDES; side++)
-		values[side] = xcalloc(d->runs->count[side], sizeof(double));
+	*out = (struct diff_measure_change){.change = NAN, .low = NAN, .high = NAN, .p = NAN};
 	values_of(d, which, values);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct mean_interval m =
@@ -93,17 +103,49 @@ bool diff_measure(const struct diff *d, enum diff_measure which, struct diff_mea
 		out->mean[side] = m.mean;
 		out->deviation[side] = m.deviation;
 	}
-	compare(d, values, out);
+	compare(d, measures[which].step, values, out);
+}
+
+bool diff_measures(const struct diff *d, struct diff_measure_change out[DIFF_MEASURES])
+{
+	double *values[DIFF_SIDES], p[DIFF_MEASURES];
+
+	if (!all_measured(d))
+		return false;
+	for (int side = 0; side < DIFF_SIDES; side++)
+		values[side] = xcalloc(d->runs->count[side], sizeof(double));
+	for (int i = 0; i < DIFF_MEASURES; i++) {
+		measure(d, (enum diff_measure)i, values, &out[i]);
+		p[i] = out[i].p;
+	}
+	family_error_rates(p, DIFF_MEASURES, p);
+	for (int i = 0; i < DIFF_MEASURES; i++)
+		out[i].changed = p[i] <= 1 - CONFIDENCE;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		free(values[side]);
 	return true;
+}
+
+bool diff_measures_changed(const struct diff *d, struct buf *out)
+{
+	struct diff_measure_change all[DIFF_MEASURES];
+	size_t tested = 0, changed = 0;
+
+	if (!diff_measures(d, all))
+		return false;
+	for (int i = 0; i < DIFF_MEASURES; i++) {
+		tested += !isnan(all[i].p);
+		if (all[i].changed)
+			buf_addf(out, "%s%s", changed++ ? ", " : "", measures[i].name);
+	}
+	return tested > 0;
 }
 
 struct measure_rows {
 	struct diff_measure_change items[DIFF_MEASURES];
 };
 
-enum figure { BEFORE, BEFORE_DEVIATION, AFTER, AFTER_DEVIATION, CHANGE, LOW, HIGH };
+enum figure { BEFORE, BEFORE_DEVIATION, AFTER, AFTER_DEVIATION, CHANGE, LOW, HIGH, CHANCE };
 
 static double figure_of(const struct diff_measure_change *m, enum figure which)
 {
@@ -122,6 +164,8 @@ static double figure_of(const struct diff_measure_change *m, enum figure which)
 		return m->low;
 	case HIGH:
 		return m->high;
+	case CHANCE:
+		return m->p;
 	}
 	return NAN;
 }
@@ -186,6 +230,19 @@ static struct cell name_cell(const struct row_source *s, const struct column *c,
 	return cell_text(c->argument ? measures[row].key : measures[row].name);
 }
 
+static struct cell changed_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                                struct buf *text)
+{
+	return cell_int(rows_of(s)->items[row].changed);
+}
+
+static void put_yes_json(const struct unit *unit, struct cell cell, struct json *j)
+{
+	json_bool(j, cell.i != 0);
+}
+
+static const struct unit unit_yes = {.name = "yes or no", .json = put_yes_json};
+
 #define NUMBER(name_, key_, which)                                                                 \
 	{                                                                                          \
 		name_, NULL, key_, &unit_number, .get = figure_cell, .argument = which             \
@@ -208,6 +265,8 @@ void diff_measures_table(struct document *out, const struct diff *d)
 	        NUMBER("change", "change", CHANGE),
 	        NUMBER("low", "low", LOW),
 	        NUMBER("high", "high", HIGH),
+	        NUMBER("p", "p", CHANCE),
+	        {"changed", NULL, "changed", &unit_yes, .get = changed_cell},
 	};
 	struct measure_rows *rows;
 	struct row_source *s;
@@ -215,8 +274,7 @@ void diff_measures_table(struct document *out, const struct diff *d)
 	if (!all_measured(d))
 		return;
 	rows = xcalloc(1, sizeof(*rows));
-	for (int i = 0; i < DIFF_MEASURES; i++)
-		diff_measure(d, (enum diff_measure)i, &rows->items[i]);
+	diff_measures(d, rows->items);
 	s = row_source_new(rows);
 	s->free = free;
 	s->rows = DIFF_MEASURES;

@@ -5,7 +5,8 @@
  *
  * The table has the mean and the standard deviation of each side. With two runs or more on each
  * side it has the change with a 95 % interval: Welch's interval of the difference of the means, or,
- * for runs in pairs, the t interval of their differences, in parts of the mean of A. There is no
+ * for runs in pairs, the t interval of their differences, in parts of the mean of A. The interval
+ * of a measure is for it alone; `changed` is corrected for the number of measures. There is no
  * table if a run has no measures. Nothing fails. Uses: base, view.
  */
 #ifndef ASSAY_VIEW_DIFF_DIFF_MEASURES_H
@@ -17,10 +18,15 @@
 struct diff_measure_change {
 	double mean[DIFF_SIDES], deviation[DIFF_SIDES]; /* deviation: NAN: one run */
 	double change, low, high;                       /* ratio - 1; NAN: unknown */
+	double p;                                       /* of no change; NAN: not tested */
+	bool changed; /* at 5 % for all measures together (Holm) */
 };
 
 /* False: a run has no measures. */
-bool diff_measure(const struct diff *d, enum diff_measure which, struct diff_measure_change *out);
+bool diff_measures(const struct diff *d, struct diff_measure_change out[DIFF_MEASURES]);
+
+/* Appends the names of the measures that changed; returns whether any was tested. */
+bool diff_measures_changed(const struct diff *d, struct buf *out);
 
 void diff_measures_table(struct document *out, const struct diff *d);
 

@@ -2,6 +2,7 @@
 #include "view/diff/diff_notes.h"
 
 #include "base/text/figure.h"
+#include "view/diff/diff_measures.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -91,6 +92,26 @@ static void add_end(struct section *s, const struct diff_runs *t)
 	add(s, &text);
 }
 
+/* Eight intervals of 95 % are not 95 % together. */
+static void add_measures(struct section *s, const struct diff *d)
+{
+	struct buf text = {0}, changed = {0};
+
+	if (diff_measures_changed(d, &changed)) {
+		buf_puts(&text,
+		         "Each interval of 'What a run used' is for its measure alone, so that "
+		         "one of them may exclude 0 by chance. Corrected for their number "
+		         "(Holm, 5 %), ");
+		if (changed.size)
+			buf_addf(&text, "these changed: %s.", buf_text(&changed));
+		else
+			buf_puts(&text, "none shows a change.");
+		section_note(s, buf_text(&text));
+	}
+	buf_done(&text);
+	buf_done(&changed);
+}
+
 static void add_joined(struct section *s, const struct diff_runs *t)
 {
 	vec_each (joined, &t->joined) {
@@ -130,6 +151,7 @@ void diff_notes(struct document *out, const struct diff *d)
 
 	add_end(s, d->runs);
 	add_defects(s, d->runs);
+	add_measures(s, d);
 	add_joined(s, d->runs);
 	add_limits(s, d);
 }

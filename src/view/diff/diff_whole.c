@@ -61,7 +61,7 @@ static struct mean_interval of_sides(const struct diff_table *t, const double *l
 {
 	double mean[DIFF_SIDES] = {0}, squares = 0, error = ONE_RUN_ERROR, half;
 	double a = (double)t->runs->count[DIFF_A], b = (double)t->runs->count[DIFF_B];
-	struct mean_interval m = {NAN, NAN, NAN, NAN};
+	struct mean_interval m = {NAN, NAN, NAN, NAN, NAN, NAN};
 
 	if (!t->runs->count[DIFF_A] || !t->runs->count[DIFF_B])
 		return m;

@@ -116,6 +116,37 @@ static void false_discovery_rates_follow_benjamini_and_hochberg(void)
 	false_discovery_rates(p, 0, q);
 }
 
+static void family_error_rates_follow_holm(void)
+{
+	double p[] = {0.01, 0.04, NAN, 0.03, 0.005, 0.8}, adjusted[6];
+
+	family_error_rates(p, 6, adjusted);
+	CHECK(near(adjusted[4], 0.025) && near(adjusted[0], 0.04));
+	CHECK(near(adjusted[3], 0.09) && near(adjusted[1], 0.09));
+	CHECK(near(adjusted[5], 0.8) && isnan(adjusted[2]));
+	family_error_rates(p, 0, adjusted);
+}
+
+static void means_are_tested_against_zero(void)
+{
+	const double values[] = {1, 2, 3, 4, 5}, equal[] = {3, 3, 3}, zeros[] = {0, 0};
+	struct mean_interval m = mean_interval(values, 5, 0.95), r;
+	double t = 3 / sqrt(0.5);
+
+	CHECK(near(mean_probability(&m), 2 * student_above(t, 4)));
+	r = mean_interval_rounded(m, 0.1, 0.95);
+	CHECK(near(r.low, m.low));
+	m = mean_interval(equal, 3, 0.95);
+	CHECK(near(mean_probability(&m), 0));
+	m = mean_interval_rounded(m, 0.5, 0.95);
+	CHECK(near(m.mean, 3) && near(m.high, 3 + 0.5 * student_quantile(0.975, 2)));
+	CHECK(near(mean_probability(&m), 2 * student_above(6, 2)));
+	m = mean_interval(zeros, 2, 0.95);
+	CHECK(near(mean_probability(&m), 1));
+	m = mean_interval(values, 1, 0.95);
+	CHECK(isnan(mean_probability(&m)));
+}
+
 int main(void)
 {
 	RUN(normal_values);
@@ -125,6 +156,8 @@ int main(void)
 	RUN(derivatives_of_log_gamma);
 	RUN(quantiles_invert_probabilities);
 	RUN(lists_have_quantiles_and_means);
+	RUN(family_error_rates_follow_holm);
+	RUN(means_are_tested_against_zero);
 	RUN(false_discovery_rates_follow_benjamini_and_hochberg);
 	return check_end();
 }
