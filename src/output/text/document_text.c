@@ -83,7 +83,10 @@ static double charted_whole(struct text_printing *p, const struct row_set *r)
 static void add_titles(const struct text_printing *p, struct table *t, const column_list *columns)
 {
 	vec_each (c, columns) {
-		table_column(t, (*c)->title, (*c)->unit->left ? TABLE_LEFT : TABLE_RIGHT);
+		table_column(t, (*c)->title,
+		             (*c)->path         ? TABLE_PATH
+		             : (*c)->unit->left ? TABLE_LEFT
+		                                : TABLE_RIGHT);
 		if (has_bar(p, *c))
 			table_column(t, "", TABLE_BAR);
 	}
@@ -166,6 +169,8 @@ static void print_table(struct text_printing *p, const struct section *s)
 	r->source->width = p->options->style.width;
 	choose_columns(p, r->source, &columns);
 	style.bars |= r->source->chart;
+	if (r->source->squeezed && p->options->wide)
+		style.width = 0; /* whole names */
 	p->charted = style.chart ? charted_column(r, &columns) : NULL;
 	if (p->charted)
 		p->charted_whole = charted_whole(p, r);

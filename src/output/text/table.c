@@ -93,6 +93,59 @@ static void add_cut(struct buf *out, const char *text, size_t width, size_t room
 	buf_putc(out, '~');
 }
 
+#define STEP " > "
+#define GAP_OF_PATH "... > "
+
+/* The longest end of a path, of whole names, with at most `room` characters; NULL: none. */
+static const char *path_end(const char *text, size_t room)
+{
+	while (text_width(text) > room) {
+		text = strstr(text, STEP);
+		if (!text)
+			return NULL;
+		text += strlen(STEP);
+	}
+	return text;
+}
+
+/* "main > ... > sort > compare": the last functions are kept, and the first if there is room. */
+static void add_cut_path(struct buf *out, const char *text, size_t width, size_t room)
+{
+	const char *first = strstr(text, STEP), *end = NULL;
+	size_t head = first ? (size_t)(first - text) + strlen(STEP) : 0, gap = strlen(GAP_OF_PATH);
+
+	if (width <= room) {
+		buf_puts(out, text);
+		return;
+	}
+	if (head && head <= room / 3 && room > head + gap)
+		end = path_end(text + head, room - head - gap);
+	if (end) {
+		buf_add(out, text, head);
+	} else {
+		end = room > gap ? path_end(text, room - gap) : NULL;
+	}
+	if (end) {
+		buf_addf(out, GAP_OF_PATH "%s", end);
+		return;
+	}
+	end = text + strlen(text);
+	for (size_t n = 0; end > text && n + 1 < room; n++)
+		do
+			end--;
+		while (((unsigned char)*end & 0xc0) == 0x80);
+	buf_addf(out, "~%s", end);
+}
+
+static void add_text(struct buf *out, const struct table_column *column, const char *text,
+                     size_t width, size_t room)
+{
+	if (column->align == TABLE_PATH)
+		add_cut_path(out, text, width, room);
+	else
+		add_cut(out, text, width, room);
+}
+
 /* NULL: the row ends before the column. */
 static const struct table_cell *cell_at(const struct table *t, size_t row, size_t column)
 {
@@ -135,10 +188,10 @@ static void print_line(const struct table *t, const size_t *widths, const char *
 		if (cell && column->align == TABLE_BAR && widths[c] < BAR_WIDTH)
 			buf_pad(out, '*', width = scaled_bar(whole, widths[c]));
 		else if (c + 1 == columns && t->style->width)
-			add_cut(out, text, whole,
-			        t->style->width > used + 8 ? t->style->width - used : 8);
+			add_text(out, column, text, whole,
+			         t->style->width > used + 8 ? t->style->width - used : 8);
 		else
-			add_cut(out, text, whole, widths[c]);
+			add_text(out, column, text, whole, widths[c]);
 		if (colour)
 			buf_addf(out, "\033[0m%s", dress);
 		used += width;
@@ -202,7 +255,9 @@ static void squeeze(const struct table *t, size_t *widths)
 		size_t widest = columns;
 
 		for (size_t c = 0; c < columns; c++)
-			if (t->columns.items[c].align == TABLE_LEFT && widths[c] > SQUEEZED &&
+			if ((t->columns.items[c].align == TABLE_LEFT ||
+			     t->columns.items[c].align == TABLE_PATH) &&
+			    widths[c] > SQUEEZED &&
 			    (widest == columns || widths[c] > widths[widest]))
 				widest = c;
 		if (widest == columns)

@@ -26,7 +26,8 @@ struct text_style {
 	unsigned width; /* columns of the terminal, 0: no limit */
 };
 
-enum table_align { TABLE_LEFT, TABLE_RIGHT, TABLE_BAR };
+/* TABLE_PATH: left; a call path "a > b > c" that is too long loses names in its middle. */
+enum table_align { TABLE_LEFT, TABLE_RIGHT, TABLE_BAR, TABLE_PATH };
 enum table_kind { TABLE_ROW, TABLE_WARM, TABLE_HOT, TABLE_REST, TABLE_TOTAL };
 
 struct table_column {

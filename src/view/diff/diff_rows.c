@@ -225,24 +225,30 @@ static struct cell within_cell(const struct row_source *s, const struct column *
 	               : cell_none();
 }
 
-/* "main < read_all < memcpy", the innermost frames last. */
+/* Functions at the end of a path for readers: in a pipe, on a terminal, which cuts the text. */
+#define TAIL_PIPE 4
+#define TAIL_TERMINAL 64
+
+/* "main > ... > read_all > memcpy": the first function and the innermost ones, or all of them. */
 static struct cell path_cell(const struct row_source *s, const struct column *c, uint32_t row,
                              struct buf *text)
 {
 	const struct diff *d = rows_of(s)->diff;
 	uint32_t at = d->paths.items[rows_of(s)->items.items[row]].path;
-	const char *names[4];
-	size_t count = 0, most = c->argument ? sizeof(names) / sizeof(*names) : SIZE_MAX;
+	size_t tail = !c->argument ? SIZE_MAX : s->width ? TAIL_TERMINAL : TAIL_PIPE;
 	VEC(const char *) all = {0};
 
-	for (; at != DIFF_NO_PATH && count < most; at = d->runs->paths.items[at].parent, count++)
+	for (; at != DIFF_NO_PATH; at = d->runs->paths.items[at].parent)
 		vec_push(&all,
 		         intern_text(&d->runs->texts,
 		                     d->runs->rows.items[d->runs->paths.items[at].row].function));
-	if (at != DIFF_NO_PATH)
-		buf_puts(text, "... > ");
-	for (size_t i = all.count; i-- > 0;)
+	for (size_t i = all.count; i-- > 0;) {
 		buf_addf(text, "%s%s", all.items[i], i ? " > " : "");
+		if (i + 1 == all.count && i > tail) {
+			buf_puts(text, "... > ");
+			i = tail;
+		}
+	}
 	vec_done(&all);
 	return cell_text(buf_text(text));
 }
@@ -308,6 +314,7 @@ static void add_columns(struct row_source *s, const struct diff *d, enum diff_li
 	                            "path",
 	                            &unit_text,
 	                            .argument = !reader->wide && !reader->program,
+	                            .path = true,
 	                            .get = path_cell};
 
 	add_figures(s, d);

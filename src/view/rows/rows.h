@@ -54,14 +54,15 @@ struct column {
 	const char *key;   /* in JSON; NULL: not in JSON */
 	const struct unit *unit;
 	enum column_role role;
-	enum media media;  /* 0: all; a column without title and key is for sorting and sums */
-	bool bar;          /* readers also get a bar of this share */
-	double bar_full;   /* the share that fills the bar; 0: 1 */
-	bool blank_zero;   /* readers get nothing for 0 */
-	bool cut;          /* a row is shown if this share reaches the limit */
-	uint16_t room;     /* readers get it on terminals at least this wide */
-	const char *of;    /* ROLE_RATIO: column with the part */
-	const char *per;   /* ROLE_RATIO: column with the whole; NULL: `base` */
+	enum media media; /* 0: all; a column without title and key is for sorting and sums */
+	bool bar;         /* readers also get a bar of this share */
+	double bar_full;  /* the share that fills the bar; 0: 1 */
+	bool blank_zero;  /* readers get nothing for 0 */
+	bool cut;         /* a row is shown if this share reaches the limit */
+	bool path;       /* call paths "a > b > c": cut in the middle if there is too little room */
+	uint16_t room;   /* readers get it on terminals at least this wide */
+	const char *of;  /* ROLE_RATIO: column with the part */
+	const char *per; /* ROLE_RATIO: column with the whole; NULL: `base` */
 	struct cell base;  /* ROLE_RATIO: the whole */
 	uint32_t argument; /* for `get` */
 	/* Makes the cell of a row; a text may be put into `text`, which is empty. NULL: a ratio,

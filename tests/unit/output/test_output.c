@@ -317,6 +317,35 @@ static void test_squeezed_tables_fit_the_terminal(void)
 	buf_done(&out);
 }
 
+static void check_path(unsigned width, const char *want)
+{
+	struct text_style style = {.width = width};
+	struct buf out = {0};
+	struct table t;
+
+	table_init(&t, &style);
+	table_column(&t, "", TABLE_PATH);
+	table_row(&t, TABLE_ROW);
+	table_text(&t, "main > read_all > sort > comp\xc3\xa4re > memcpy");
+	table_print(&t, &out);
+	CHECK_STR(buf_text(&out), want);
+	table_done(&t);
+	buf_done(&out);
+}
+
+static void test_call_paths_lose_their_middle(void)
+{
+	check_path(0, "main > read_all > sort > comp\xc3\xa4re > memcpy\n");
+	check_path(41, "main > read_all > sort > comp\xc3\xa4re > memcpy\n");
+	check_path(40, "main > ... > sort > comp\xc3\xa4re > memcpy\n");
+	check_path(36, "main > ... > sort > comp\xc3\xa4re > memcpy\n");
+	check_path(35, "main > ... > comp\xc3\xa4re > memcpy\n");
+	check_path(20, "... > memcpy\n");
+	check_path(12, "... > memcpy\n");
+	check_path(11, "~e > memcpy\n");
+	check_path(8, "~ memcpy\n");
+}
+
 static void test_percent_signs_stay_with_their_numbers(void)
 {
 	struct text_style style = {.width = 20};
@@ -369,6 +398,7 @@ int main(void)
 	RUN(test_a_machine_is_named_once);
 	RUN(test_names_cannot_drive_the_terminal);
 	RUN(test_squeezed_tables_fit_the_terminal);
+	RUN(test_call_paths_lose_their_middle);
 	RUN(test_percent_signs_stay_with_their_numbers);
 	RUN(test_units);
 	return check_end();
