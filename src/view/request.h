@@ -66,6 +66,7 @@ struct report_request {
 	size_t by_count;
 	struct filter_list without;    /* functions and groups whose own time is taken out
 	                                * (groups/without.h) */
+	bool by_sort;                  /* `by` are words of --sort, none of which is a key */
 	const char *callers, *callees; /* the function whose neighbours are shown; NULL: none */
 	double limit;                  /* rows below this share go into the rest; < 0: the default
 	                                * of the reader */

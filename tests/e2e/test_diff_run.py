@@ -55,12 +55,22 @@ def a_change_of_a_factor_of_four_is_found(t):
 @test
 def recordings_are_kept_on_request_and_read_again(t):
     work, kept = program(t), t.path("kept")
-    first = t.json(compare(t, "--json", "--run", "2", "--keep", kept, f"{work} 1000000",
-                           f"sh -c '{work} 1000000'").out)
+    first = t.json(compare(t, "--json", "--run", "2", "-F", "4000", "--keep", kept,
+                           f"{work} 20000000", f"sh -c '{work} 20000000'").out)
     t.equal(sorted(os.listdir(kept)), ["a1.data", "a2.data", "b1.data", "b2.data"], "files")
     files = [os.path.join(kept, name) for name in ("a1.data", "a2.data", "b1.data", "b2.data")]
     second = t.json(t.assay("diff", "--json", *files[:2], "--", *files[2:]).out)
     t.equal(second["measures"], first["measures"], "what the runs used")
+    for words, key, reverse in ((["--by", "function"], "function", False),
+                                (["--by", "after"], "after", True)):
+        rows = t.json(t.assay("diff", "--json", *words, *files[:2], "--", *files[2:]).out)["rows"]
+        values = [row[key] for row in rows if row["function"] != "[others]"]
+        t.true(len(values) > 1, f"rows: {rows}")
+        t.equal(values, sorted(values, reverse=reverse), f"order of {words}")
+    t.has(t.assay("diff", "--by", "nosuch", files[0], files[2], status=2).err,
+          "choose from: size, before, after, change, low, high, q, image, function", "wrong key")
+    t.has(t.assay("report", "--sort", "nosuch", files[0], status=2).err,
+          "--sort has the keys process,instance,thread,cpu,image,function,", "wrong key")
 
 
 @test

@@ -19,7 +19,7 @@ struct diff_command_options {
 	struct load_options load;
 	struct diff_command_runs_options commands;
 	struct filter_options filters;
-	struct option_list function;
+	struct option_list function, by;
 	const char *from, *until, *event, *work, *fail_if, *sort, *groups;
 	double rate, least;
 	uint64_t lines;
@@ -107,6 +107,14 @@ static const struct option options[] = {
                     "sure if the lower end of "
                     "the interval is beyond it, and possible if only the upper end is.",
          .offset = AT(fail_if)},
+        {.kind = OPTION_LIST,
+         .name = "by",
+         .argument = "COLUMN,...",
+         .help = "the order of the functions: " DIFF_ORDERS,
+         .choices = DIFF_ORDERS,
+         .details = "Default: size, the difference of the CPU times. Numbers are sorted largest "
+                    "first, texts from a to z.",
+         .offset = AT(by)},
         {.kind = OPTION_COUNT,
          .letter = 'n',
          .name = "lines",
@@ -235,12 +243,14 @@ static int compare(const struct diff_command_options *o, const struct diff_condi
 {
 	const struct diff_options how = {.least_change = o->least / 100, .rate = o->rate / 100};
 	const struct document_reader reader = {.program = o->json, .wide = o->wide};
+	const struct row_request rows = {
+	        .by = o->by.items, .by_count = o->by.count, .lines = o->lines};
 	struct diff *d = diff_new(runs, &how);
 	struct document document;
 	int status;
 
 	document_init(&document);
-	diff_document(&document, d, &reader, o->lines);
+	diff_document(&document, d, &reader, &rows);
 	medium_print(&document, &reader, &o->style);
 	document_done(&document);
 	status = conclude(o, c, d);

@@ -161,6 +161,7 @@ static int parse_keys(const struct report_options *o, struct report_request *q, 
 	if (unknown) {
 		q->by = o->sort.items;
 		q->by_count = o->sort.count;
+		q->by_sort = true;
 	}
 	if (o->functions)
 		add_key(q, FLAT_FUNCTION);
@@ -193,7 +194,9 @@ int report_print(const struct document *d, const struct report_request *q,
 	struct error err = {0};
 
 	if (request_check_order(q, d, &err))
-		return command_fail(2, "report: %s", err.text);
+		return command_fail(2, "report: %s%s",
+		                    q->by_sort ? "--sort has the keys " SORT_KEYS "; " : "",
+		                    err.text);
 	medium_print(d, &q->reader, style);
 	return 0;
 }

@@ -220,7 +220,7 @@ static void summary(struct document *out, const struct diff *d)
 }
 
 void diff_document(struct document *out, const struct diff *d, const struct document_reader *reader,
-                   size_t lines)
+                   const struct row_request *q)
 {
 	bool groups = d->runs->groups;
 
@@ -228,16 +228,17 @@ void diff_document(struct document *out, const struct diff *d, const struct docu
 	summary(out, d);
 	diff_measures_table(out, d);
 	diff_rows_table(out, d, DIFF_LIST_CHANGED, groups ? "Changed groups" : "Changed functions",
-	                "changes", reader, lines);
+	                "changes", reader, q);
 	diff_rows_table(out, d, DIFF_LIST_MOVED, "Moved between functions, in sum unchanged",
-	                "moved", reader, lines);
+	                "moved", reader, q);
 	diff_rows_table(out, d, DIFF_LIST_NEW, groups ? "New groups" : "New functions", "new",
-	                reader, lines);
+	                reader, q);
 	diff_rows_table(out, d, DIFF_LIST_GONE, groups ? "Gone groups" : "Gone functions", "gone",
-	                reader, lines);
+	                reader, q);
 	diff_rows_table(out, d, DIFF_LIST_PATHS, "Call paths in these functions", "paths", reader,
-	                lines);
+	                q);
 	if (reader->program)
-		diff_rows_table(out, d, DIFF_LIST_ALL, NULL, "rows", reader, 0);
+		diff_rows_table(out, d, DIFF_LIST_ALL, NULL, "rows", reader,
+		                &(struct row_request){.by = q->by, .by_count = q->by_count});
 	diff_notes(out, d);
 }

@@ -9,9 +9,15 @@
 #include "view/diff/diff.h"
 #include "view/document/document.h"
 
-/* `d` must outlive the document. lines: at most this many rows of a table; 0: all. */
+/* The columns by which the tables can be sorted, as for --sort. */
+#define DIFF_ORDERS "size,before,after,change,low,high,q,image,function"
+
+/*
+ * `d` must outlive the document. `q`: the columns of the order, then the size of the change;
+ * at most `lines` rows of a table, 0: all.
+ */
 void diff_document(struct document *out, const struct diff *d, const struct document_reader *reader,
-                   size_t lines);
+                   const struct row_request *q);
 
 /* Appends "+12.3 %", "x 3.4", "new"; 0: "gone". */
 void diff_ratio_text(double ratio, struct buf *out);

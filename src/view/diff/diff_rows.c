@@ -343,10 +343,10 @@ static void free_rows(void *model)
 
 void diff_rows_table(struct document *out, const struct diff *d, enum diff_list list,
                      const char *title, const char *key, const struct document_reader *reader,
-                     size_t lines)
+                     const struct row_request *q)
 {
-	static const char *const by[] = {"size"};
-	struct row_request q = {.by = by, .by_count = 1, .lines = lines};
+	VEC(const char *) by = {0};
+	struct row_request sorted = *q;
 	struct diff_list_rows *r;
 	struct row_source *s;
 
@@ -366,5 +366,11 @@ void diff_rows_table(struct document *out, const struct diff *d, enum diff_list 
 	s->squeezed = true;
 	s->free = free_rows;
 	add_columns(s, d, list, reader);
-	document_table(out, MEDIA_ALL, title, key, row_set_new(s, &q));
+	for (size_t i = 0; i < q->by_count; i++)
+		vec_push(&by, q->by[i]);
+	vec_push(&by, "size");
+	sorted.by = by.items;
+	sorted.by_count = by.count;
+	document_table(out, MEDIA_ALL, title, key, row_set_new(s, &sorted));
+	vec_done(&by);
 }

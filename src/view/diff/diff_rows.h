@@ -20,7 +20,7 @@ size_t diff_rows_count(const struct diff *d, enum diff_list list);
 /* Readers get no empty table, programs get an empty list. */
 void diff_rows_table(struct document *out, const struct diff *d, enum diff_list list,
                      const char *title, const char *key, const struct document_reader *reader,
-                     size_t lines);
+                     const struct row_request *q);
 
 /* Of values per unit of work. */
 const struct unit *diff_value_unit(const struct diff *d);

@@ -128,12 +128,13 @@ static bool has_note(const struct document *d, const char *text)
 static void notes_name_doubtful_runs(void)
 {
 	const struct document_reader reader = {0};
+	const struct row_request rows = {0};
 	struct diff_runs t = with_defects();
 	struct diff *d = diff_new(&t, NULL);
 	struct document document;
 
 	document_init(&document);
-	diff_document(&document, d, &reader, 0);
+	diff_document(&document, d, &reader, &rows);
 	CHECK(has_note(&document, "buffers were full: run 2 of A (12), run 3 of B (3)."));
 	CHECK(has_note(&document, "The command failed: run 1 of B (Segmentation fault)."));
 	CHECK(!has_note(&document, "incomplete"));
