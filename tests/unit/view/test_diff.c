@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/diff/diff.h"
+#include "view/diff/diff_groups.h"
 #include "view/diff/diff_join.h"
 
 #include "check.h"
@@ -268,6 +269,49 @@ static void renamed_programs_are_joined(void)
 	diff_runs_done(&t);
 }
 
+/* A helper of the kernel counts for its callers, and its windows are divided among them. */
+static void groups_have_all_counts_and_windows(void)
+{
+	struct group_rules *r = group_rules_new();
+	struct diff_runs t, g;
+	uint32_t run, net, disk, helper, main_row;
+	struct diff_row wanted = {0};
+
+	group_rules_rule(r, "net", "tcp_*");
+	group_rules_rule(r, "disk", "ext4_*");
+	group_rules_rule(r, "caller", "kernel!");
+	group_rules_rule(r, "caller", "memcpy");
+	diff_runs_init(&t);
+	diff_runs_init(&g);
+	run = diff_runs_add(&t, DIFF_A, "a", 2);
+	diff_runs_add(&t, DIFF_B, "b", 1);
+	net = diff_runs_row(&t, "tcp_x", "[kernel]", "kernel", DIFF_KERNEL);
+	disk = diff_runs_row(&t, "ext4_x", "[kernel]", "kernel", DIFF_KERNEL);
+	helper = diff_runs_row(&t, "memcpy", "[kernel]", "kernel", DIFF_KERNEL);
+	main_row = diff_runs_row(&t, "main", "prog", "user", DIFF_USER);
+	net = diff_runs_path(&t, diff_runs_path(&t, DIFF_NO_PATH, main_row), net);
+	disk = diff_runs_path(&t, DIFF_NO_PATH, disk);
+	diff_run_count(&t, run, 1, 5, 50);
+	diff_run_count(&t, run, diff_runs_path(&t, net, helper), 3, 30);
+	diff_run_count(&t, run, diff_runs_path(&t, disk, helper), 1, 10);
+	diff_run_window(&t, run, helper, 7, 4);
+	diff_runs_group(&g, &t, r);
+	CHECK_EQ(g.rows.count, 3);
+	CHECK(g.groups && !g.call_paths);
+	CHECK(g.runs.items[0].work == 2 && g.count[DIFF_A] == 1 && g.count[DIFF_B] == 1);
+	wanted.function = wanted.image = intern_find(&g.texts, "net");
+	wanted.mode = intern_find(&g.texts, "");
+	net = diff_runs_find(&g, &wanted);
+	CHECK_EQ(g.rows.items[net].class, DIFF_KERNEL);
+	CHECK(g.runs.items[0].windows.items[net * DIFF_WINDOWS + 7] == 3);
+	net = diff_runs_path(&g, DIFF_NO_PATH, net);
+	CHECK(g.runs.items[0].paths.items[net].count == 3);
+	CHECK(g.runs.items[0].paths.items[net].cpu_ns == 30);
+	diff_runs_done(&g);
+	diff_runs_done(&t);
+	group_rules_free(r);
+}
+
 int main(void)
 {
 	RUN(renamed_programs_are_joined);
@@ -276,5 +320,6 @@ int main(void)
 	RUN(empty_sides_are_no_error);
 	RUN(changes_are_found);
 	RUN(equal_programs_have_no_changes);
+	RUN(groups_have_all_counts_and_windows);
 	return check_end();
 }
