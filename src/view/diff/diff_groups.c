@@ -23,7 +23,7 @@ static bool is_kernel(const struct diff_runs *t, uint32_t path)
 static const char *group_of(const struct grouping *g, uint32_t path)
 {
 	const struct diff_runs *t = g->in;
-	bool in_kernel = is_kernel(t, path), sampled = !t->exact;
+	bool in_kernel = is_kernel(t, path);
 	uint16_t group = GROUP_NONE;
 
 	for (; path != DIFF_NO_PATH && is_kernel(t, path) == in_kernel;
@@ -32,7 +32,7 @@ static const char *group_of(const struct grouping *g, uint32_t path)
 
 		group = group_rules_function(g->rules, intern_text(&t->texts, row->function),
 		                             intern_text(&t->texts, row->image), in_kernel);
-		if (!sampled || (group != GROUP_CALLER && !(in_kernel && group == GROUP_NONE)))
+		if (t->symbolized || (group != GROUP_CALLER && !(in_kernel && group == GROUP_NONE)))
 			break;
 	}
 	return group_rules_name(g->rules, group < GROUP_CALLER ? group : GROUP_NONE, in_kernel);

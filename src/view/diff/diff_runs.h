@@ -92,6 +92,7 @@ struct diff_runs {
 	VEC(struct diff_run) runs;
 	size_t count[DIFF_SIDES];
 	bool groups;     /* rows are groups of functions (diff_groups.h) */
+	bool symbolized; /* calls, tags, pprof: groups do not look at callers, as in reports */
 	bool exact;      /* times were measured, not sampled */
 	bool parts;      /* runs are parts of the time of one recording, one after the other */
 	bool call_paths; /* some paths have parents */

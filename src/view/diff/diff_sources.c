@@ -292,6 +292,7 @@ void diff_add_symbolized(struct diff_runs *t, uint32_t run, const struct symboli
 {
 	struct named s = {t, n, xcalloc(n->paths.count + 1, sizeof(uint32_t)), {0}};
 
+	t->symbolized = true;
 	vec_each (row, &n->rows) {
 		double cost = (double)row->values[value] * cost_ns;
 		double count = counts < 0 ? cost : (double)row->values[counts];
