@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/load/load_kind.h"
 
+#include "base/text/plural.h"
 #include "cmd/cli/print.h"
 #include "format/ctf/ctf.h"
 #include "format/file_kind.h"
@@ -107,15 +108,16 @@ static bool is_later(const struct timespec *a, const struct timespec *b)
 static void tell_choice(unsigned here, enum load_kind chosen)
 {
 	char others[64] = "";
-	size_t used = 0;
+	size_t used = 0, count = 0;
 
 	for (enum load_kind kind = 0; kind < LOAD_KINDS; kind++)
 		if (kind != chosen && here & LOAD_BIT(kind))
 			used += (size_t)snprintf(others + used, sizeof(others) - used, "%s%s",
-			                         used ? " and " : "", defaults[kind]);
-	if (used)
-		print_message("reading %s; %s also exists, and is read if you name it",
-		              defaults[chosen], others);
+			                         count++ ? " and " : "", defaults[kind]);
+	if (count)
+		print_message("reading %s; %s also %s if you name %s", defaults[chosen], others,
+		              plural(count, "exists, and is read", "exist, and are read"),
+		              plural(count, "it", "them"));
 }
 
 void load_choose(struct load_options *o, unsigned readable, unsigned about)
