@@ -369,7 +369,7 @@ def forks_within_a_trigger_that_has_no_room_end_no_child(t):
 
 
 @test
-def a_tag_too_few_is_found(t):
+def a_missing_tag_is_found(t):
     """A check of the test itself: a trace in which one word is made invalid."""
     program = tagged("plain", "-O2")
     truth, data = record(t, program, "plain")

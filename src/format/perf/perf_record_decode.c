@@ -139,9 +139,10 @@ static size_t place_of_id(const struct perf_layout *l, bool sample, size_t size)
 }
 
 /*
- * The attr of the event that made this record; if there is one attr, it made all records. If the
- * layouts have the id at different places, it is the attr for which the id at its place is one of
- * its ids, else the attr whose records have no id.
+ * The attr of the event that made this record; if there is one attr, it made all records. The
+ * layouts of the attrs may have the id at different places. Then each attr is tried: it made the
+ * record if it has the id at its own place. If no attr has it, the attr without ids made the
+ * record.
  */
 static uint16_t attr_of(struct perf_decoder *d, const uint8_t *record, size_t size)
 {

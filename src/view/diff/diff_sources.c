@@ -26,7 +26,7 @@ struct sampled {
 	struct diff_runs *runs;
 	struct view *view;
 	uint32_t run;
-	/* Per path node + 1 in the runs, 0: not made: of busy time, and of interrupts. */
+	/* By node of a path: its path in the runs + 1, or 0. [0] busy time, [1] interrupts. */
 	uint32_t *paths[2];
 	uint32_t *rows[DIFF_CLASSES]; /* per frame, likewise */
 	struct buf text;

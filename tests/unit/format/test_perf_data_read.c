@@ -310,7 +310,7 @@ static void put_with_id(struct buf *records, uint64_t id, uint64_t time_ns, bool
 }
 
 /* Ids come with the attrs and from EVENT_DESC: known ids are unchanged, new ones are added. */
-static void ids_that_come_twice_hide_no_others(void)
+static void duplicate_ids_hide_no_others(void)
 {
 	static const uint64_t first[] = {1}, second[] = {1, 2, 2, 3};
 	struct perf_event_attr attrs[2] = {fixture_clock(), fixture_clock()};
@@ -597,7 +597,7 @@ int main(void)
 	RUN(fields_after_the_chain_are_skipped);
 	RUN(counters_of_ended_tasks);
 	RUN(events_of_different_layout);
-	RUN(ids_that_come_twice_hide_no_others);
+	RUN(duplicate_ids_hide_no_others);
 	RUN(events_with_and_without_an_id);
 	RUN(events_that_differ_in_the_cpu_field);
 	RUN(roles_follow_type_and_config);

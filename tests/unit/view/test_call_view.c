@@ -96,7 +96,7 @@ static void totals_of_a_function_count_outermost_calls_alone(void)
 	fixture_done(&f);
 }
 
-/* The parts add up to the total of the function, the total of each row need not. */
+/* The parts add up to the total of the function. The totals of the rows may be larger. */
 static void callers_and_callees_have_calls_and_times(void)
 {
 	struct call_fixture f;

@@ -601,7 +601,7 @@ static void test_shares_of_filtered(void)
 	o.filter.relative = false;
 	o.filter.no_idle = true;
 	r = report_of(&f, &o);
-	CHECK(near(row_named(r->functions, "hot")->share, 40.0 / 85)); /* of all but idle */
+	CHECK(near(row_named(r->functions, "hot")->share, 40.0 / 85)); /* all except idle */
 	report_free(r);
 	fixture_done(&f);
 }
@@ -770,7 +770,7 @@ static void test_a_limit_keeps_rows_that_a_filter_named(void)
 }
 
 /* An interrupt switches a thread out: the wait belongs to the thread. */
-static void test_waits_after_an_interrupt_are_the_process(void)
+static void test_waits_after_an_interrupt_belong_to_the_process(void)
 {
 	struct fixture f;
 	struct report *r;
@@ -792,7 +792,7 @@ int main(void)
 {
 	RUN(test_facts_that_a_recording_lacks_are_refused);
 	RUN(test_interrupts_are_counted_for_no_process);
-	RUN(test_waits_after_an_interrupt_are_the_process);
+	RUN(test_waits_after_an_interrupt_belong_to_the_process);
 	RUN(test_a_limit_keeps_rows_that_a_filter_named);
 	RUN(test_account_closes);
 	RUN(test_account_steal_only_where_ticks_miss);
