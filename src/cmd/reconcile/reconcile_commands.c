@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define AT(field) offsetof(struct reconcile_commands_options, field)
@@ -78,7 +79,8 @@ static int sample(struct series *s, char *file)
 	                         .command_name = "reconcile",
 	                         .output = file,
 	                         .argv = s->command,
-	                         .discard = true};
+	                         .shown = RECORD_RUN_DISCARDED,
+	                         .quiet = true};
 	char *program = s->command[0];
 	struct record_run_end end;
 
@@ -86,7 +88,12 @@ static int sample(struct series *s, char *file)
 		s->command[0] = (char *)(uintptr_t)s->options->native;
 	end = record_runs_one(&run);
 	s->command[0] = program;
-	return end.recorded || record_runs_interrupted() ? check_end(s, end.status) : 1;
+	if (end.failed)
+		return 1;
+	if (end.recorder_end && !record_runs_interrupted())
+		return command_fail(1, "reconcile: the recorder was killed by signal %d",
+		                    WTERMSIG(end.recorder_end));
+	return check_end(s, end.status);
 }
 
 static int count(struct series *s, char *file)
