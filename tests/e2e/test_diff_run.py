@@ -41,6 +41,8 @@ def a_change_of_a_factor_of_four_is_found(t):
                          f"{work} 160000000").out)
     t.equal([len(got["before"]), len(got["after"])], [4, 4], "runs")
     t.equal(got["work"], "run", "unit of work")
+    t.equal([got["command_before"], got["command_after"]],
+            [f"{work} 20000000", f"{work} 160000000"], "commands")
     changed = {row["function"]: row for row in got["changes"]}
     t.true("change" in changed, f"the function that changed, in {list(changed)}")
     t.true(changed["change"]["low"] > 1, f"{changed['change']}")

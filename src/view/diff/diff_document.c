@@ -58,7 +58,8 @@ static void whole_text(const struct diff *d, struct buf *out)
 
 	buf_addf(out, "%s per %s ", cost_of(d), work_of(d));
 	if (!(e->before > 0) || !(e->after > 0)) {
-		buf_puts(out, "cannot be compared: one side has no samples. ");
+		buf_puts(out, "cannot be compared: one side has no samples");
+		buf_puts(out, d->runs->commands[DIFF_A] ? " (-F HZ takes more). " : ". ");
 		return;
 	}
 	if (e->verdict == DIFF_SAME)
@@ -183,6 +184,8 @@ static void add_facts(struct document *out, const struct diff *d)
 	static const char *const classes[] = {"user", "kernel", "irq"};
 
 	document_string(out, "kind", "diff");
+	document_string_or_null(out, "command_before", d->runs->commands[DIFF_A]);
+	document_string_or_null(out, "command_after", d->runs->commands[DIFF_B]);
 	document_string_or_null(out, "ended", d->runs->ended);
 	add_side(out, d, "before", DIFF_A);
 	add_side(out, d, "after", DIFF_B);
