@@ -112,7 +112,7 @@ def signals_reach_the_running_command(t):
     for number in (signal.SIGTERM, signal.SIGHUP):
         for warm_up in ("0", "1"):
             log = t.path(f"log{number}{warm_up}")
-            mark = f"exec sleep 10{number.value}{warm_up}.5"
+            mark = f"exec sleep 10{number.value}{warm_up}.{os.getpid()}"
             s = Series(t, "diff", "--run", "5", "--warm-up", warm_up, f"echo >> {log}; {mark}",
                        "true")
             s.log = log
