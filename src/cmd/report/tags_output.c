@@ -54,11 +54,11 @@ static void tell_missing(const struct tags_collect_result *r)
 		print_message("more than %u threads at a time: events of some are missing",
 		              ASSAY_TAGS_RINGS);
 	if (r->holes)
-		print_message("%" PRIu64 " %s begun and not written, for the thread was "
-		              "killed or interrupted just then",
+		print_message("%" PRIu64 " %s begun, but not written: the thread was killed or "
+		              "interrupted at that moment",
 		              r->holes, plural(r->holes, "event was", "events were"));
 	if (r->damaged)
-		print_message("%" PRIu64 " %s left out: what stands there cannot be", r->damaged,
+		print_message("%" PRIu64 " %s left out: the contents are invalid", r->damaged,
 		              plural(r->damaged, "packet is", "packets are"));
 }
 

@@ -221,8 +221,8 @@ static void recording_limits(const struct report_summing *g)
 			summary_limit(g->summary, "truncated", 1, "the file was cut short");
 	}
 	if (lost)
-		summary_limit(g->summary, "lost_records", (double)lost, "%" PRIu64 " %s lost", lost,
-		              plural(lost, "record was", "records were"));
+		summary_limit_count(g->summary, "lost_records", lost, "record was lost",
+		                    "records were lost");
 	if (slowed)
 		summary_limit(g->summary, "slowed", (double)slowed,
 		              "sampling was slowed %" PRIu64 " %s", slowed,

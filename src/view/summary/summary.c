@@ -71,6 +71,16 @@ void summary_limit(struct summary *s, const char *key, double value, const char 
 	vec_push(&s->limits, limit);
 }
 
+void summary_limit_count(struct summary *s, const char *key, uint64_t count, const char *one,
+                         const char *many)
+{
+	struct buf text = {0};
+
+	text_counted(&text, count, one, many);
+	summary_limit(s, key, (double)count, "%s", buf_text(&text));
+	buf_done(&text);
+}
+
 void summary_next(struct summary *s, const char *command, const char *argument, const char *fmt,
                   ...)
 {

@@ -80,6 +80,9 @@ void summary_process(struct summary *s, const char *name, double share);
 struct summary_reason *summary_reason(struct summary *s, double share);
 void summary_limit(struct summary *s, const char *key, double value, const char *fmt, ...)
         __attribute__((format(printf, 4, 5)));
+/* The text is a count: "1,234 records were lost". */
+void summary_limit_count(struct summary *s, const char *key, uint64_t count, const char *one,
+                         const char *many);
 /*
  * Adds the command line "assay " `command` `argument` and the words that name the recording.
  * `argument` is quoted for a shell if necessary; NULL: there is none.

@@ -84,14 +84,13 @@ static void limits(struct summary *s, const struct symbolized_report *r, const c
 		summary_limit(s, "books", (double)named_subtract(b->rows, b->selected),
 		              "the functions do not add up to the whole");
 	if (b->below_rows)
-		summary_limit(s, "below_paths", (double)b->below_rows, "%" PRIu64 " %s negative",
-		              b->below_rows,
-		              plural(b->below_rows, "call path is", "call paths are"));
+		summary_limit_count(s, "below_paths", b->below_rows, "call path is negative",
+		                    "call paths are negative");
 	if (*left)
 		summary_limit(s, "not_read", 1, "parts of the file were not read");
 	if (r->n->nameless)
-		summary_limit(s, "nameless", (double)r->n->nameless, "%" PRIu64 " %s no function",
-		              r->n->nameless, plural(r->n->nameless, "place has", "places have"));
+		summary_limit_count(s, "nameless", r->n->nameless, "place has no function",
+		                    "places have no function");
 	if (r->missing.count)
 		summary_limit(s, "missing", (double)r->missing.count,
 		              "%zu %s under \"What the file does not contain\"", r->missing.count,

@@ -110,9 +110,7 @@ static void limits(struct summary *s, const struct tag_report *r)
 		summary_limit(s, "waiting_not_separated", 1, "times include waiting");
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (all[i].number)
-			summary_limit(s, all[i].key, (double)all[i].number, "%" PRIu64 " %s",
-			              all[i].number,
-			              plural(all[i].number, all[i].one, all[i].many));
+			summary_limit_count(s, all[i].key, all[i].number, all[i].one, all[i].many);
 }
 
 static void next(struct summary *s, const struct tag_report *r)

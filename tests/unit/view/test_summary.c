@@ -99,7 +99,7 @@ static void limit(struct summary *s)
 	s->whole = cell_none();
 	summary_process(s, "a\033[7m", 0.5);
 	summary_process(s, "b", 0.25);
-	summary_limit(s, "lost", 2, "%d records were lost", 2);
+	summary_limit_count(s, "lost", 12345, "record was lost", "records were lost");
 	summary_limit(s, "short", 1, "a short recording");
 	summary_next(s, "report -g --comm", "a\033[7m", "the call tree of %s", "a\033[7m");
 }
@@ -112,7 +112,7 @@ static void limits_and_processes_are_listed(void)
 	CHECK_STR(buf_text(&out),
 	          "Summary\n"
 	          "processes   a\\x1b[7m 50.0 %, b 25.0 %\n"
-	          "limits      2 records were lost; a short recording\n"
+	          "limits      12,345 records were lost; a short recording\n"
 	          "next        assay report -g --comm $'a\\x1b[7m' a.data  # the call tree of "
 	          "a\\x1b[7m\n");
 	buf_done(&out);
@@ -147,7 +147,7 @@ static void programs_get_figures(void)
 	print(true, false, limit, &out);
 	compact(&out);
 	CHECK(strstr(out.data, "\"whole\": null,\"parts\": [],"));
-	CHECK(strstr(out.data, "{\"name\": \"lost\",\"value\": 2}"));
+	CHECK(strstr(out.data, "{\"name\": \"lost\",\"value\": 12345}"));
 	buf_done(&out);
 }
 
