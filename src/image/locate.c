@@ -213,8 +213,8 @@ static int search_result(struct image_search *s, const char *path, bool deleted,
 			elf_file_close(s->unknown);
 		else
 			error_set(err, 0,
-			          "%s: read as it is now: the recording holds no build-id of it, "
-			          "so it is unknown whether the file is the same",
+			          "%s: read as it is now. The recording has no build-id of the "
+			          "file, so the file may have changed",
 			          path);
 		return 0;
 	}

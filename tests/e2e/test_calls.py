@@ -639,7 +639,7 @@ def children_that_run_on_and_counted_nothing_are_named(t):
                              ("raw", (program, t.path("fifo"), "raw")),
                              ("exec", ("sh", "-c", f"'{quiet}' '{t.path('fifo')}'; '{counting}' 3"))):
             result = t.assay("calls", "-o", t.path("c.calls"), "--", *command, env=place(t))
-            t.has(result.err, "1 child is still running and had called no function that is counted: ")
+            t.has(result.err, "1 child is still running and had called no counted function: ")
             t.has(result.err, "quiet (process " if how == "exec" else "background (process ")
             t.has(" ".join(result.out.split()), "had called no counted function: 1;")
             found = processes(t, t.path("c.calls"))

@@ -224,7 +224,7 @@ def two_names_of_one_tag_are_reported(t):
     library = build(t, "library.so", LIBRARY, names="other.names", extra=["-shared", "-fPIC"])
     result = t.assay("tags", "-o", t.path("y.tags"), "--", program, f"library={library}",
                      env=place(t))
-    t.has(result.err, "want one names file")
+    t.has(result.err, "with one names file")
     t.equal(t.report(t.path("y.tags"))["tags"], 2 + 2 + 12, "events")
 
 

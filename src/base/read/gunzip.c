@@ -86,7 +86,7 @@ static int bad_stream(const struct gunzip_unpacking *u, int code, struct error *
 		return error_set(err, ENOMEM, "no memory to unpack %s", u->name);
 	if (code == Z_BUF_ERROR)
 		return error_set(err, EBADMSG,
-		                 "%s is cut short: its gzip stream goes on behind "
+		                 "%s is cut short: its gzip stream continues after "
 		                 "byte %zu, where the file ends. Copy or record it again",
 		                 u->name, u->size);
 	return error_set(err, EBADMSG,

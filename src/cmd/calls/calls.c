@@ -167,8 +167,9 @@ static void tell_uncounted(struct call_paths *paths, const struct command_run_re
 		         (int)list.items[i].pid);
 	if (list.count)
 		print_message(
-		        "%zu %s running and had called no function that is counted: %s%s; the "
-		        "report has nothing of %s, and 'assay calls get' reads what %s later",
+		        "%zu %s running and had called no counted function: %s%s; the "
+		        "report does not contain %s, and 'assay calls get' reads the calls that %s "
+		        "later",
 		        list.count, plural(list.count, "child is still", "children are still"),
 		        buf_text(&names), list.count > NAMED ? ", ..." : "",
 		        plural(list.count, "it", "them"),

@@ -196,7 +196,7 @@ static int check_run(struct series *s, enum diff_side side, uint64_t number,
 	buf_addf(reason, "command %c", letters[side]);
 	put_status(reason, end.status);
 	put_place(reason, "in", side, number);
-	return end_series(s, s->commands[side], " (--ignore-failure goes on)");
+	return end_series(s, s->commands[side], " (--ignore-failure continues)");
 }
 
 static enum record_run_output output_of(const struct series *s)

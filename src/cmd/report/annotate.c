@@ -145,10 +145,11 @@ const struct command cmd_annotate = {
                 "IMAGE:NAME, or the address at which it starts (IMAGE:0x1234). Where several "
                 "functions have that name they are listed. Functions of stripped files are "
                 "ranges, \"[between recv and recvfrom]\".\n\n"
-                "The kernel's code is read from /proc/kcore, as it stands in memory, or from a "
-                "vmlinux of the recorded kernel; modules' from /proc/kcore. A sample that is not "
-                "at an instruction's first byte is shown and counted: then the code is not what "
-                "ran.",
+                "The kernel's code is read from /proc/kcore (the running code) or from a vmlinux "
+                "of "
+                "the recorded kernel, and that of modules from /proc/kcore. Samples that are not "
+                "at the first byte of an instruction are counted and reported: they show that the "
+                "code is not the code that ran.",
         .examples = "assay annotate main\n    the function main in ./perf.data\n"
                     "assay annotate libc.so.6:memcpy a.data\n    that of libc, in another file\n"
                     "assay annotate --dso '[kernel.kallsyms]' clear_page_erms\n    the kernel's\n",

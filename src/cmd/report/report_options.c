@@ -84,13 +84,14 @@ const struct option report_letter_table[] = {
         {OPTION_FLAG, 'o', "by-first", NULL,
          "the same as --by first: in the order of the first calls", .offset = AT(by_first)},
         {OPTION_FLAG, 'c', "by-calls", NULL, "the same as --by calls",
-         .details = "The letter is --comm's where a NAME follows: a word that is neither an option "
-                    "nor a file of call paths.",
+         .details =
+                 "If a NAME follows (a word that is neither an option nor a file of call paths), "
+                 "-c is --comm.",
          .offset = AT(by_calls)},
         {OPTION_FLAG, 't', "by-time", NULL, "the same as --by net", .offset = AT(by_time)},
         {OPTION_FLAG, 'i', "full-paths", NULL, FULL_PATHS,
-         .details = "The letter is --input's where a FILE follows that holds no call paths. A file "
-                    "of call paths behind -i is read, and its paths are shown whole.",
+         .details = "If a FILE without call paths follows, -i is --input. If a file of call paths "
+                    "follows, it is read, and its paths are shown whole.",
          .needs = HAS_PATH_ROWS, .offset = AT(full_paths)},
         {.kind = OPTION_END},
 };

@@ -68,10 +68,9 @@ static void tell_names(const struct tags_collect_result *r)
 		print_message("there was no room for all names: some tags have none; 'assay tags "
 		              "import' and 'assay report' read names files with --names");
 	if (r->conflicts)
-		print_message("%" PRIu64 " %s for a tag that has another name already, and %s "
-		              "left out: programs and libraries of one process want one names file",
-		              r->conflicts, plural(r->conflicts, "name stands", "names stand"),
-		              plural(r->conflicts, "is", "are"));
+		print_message("%" PRIu64 " %s left out, since the tag has another name already: "
+		              "build the program and its libraries with one names file",
+		              r->conflicts, plural(r->conflicts, "name was", "names were"));
 }
 
 void tags_output_tell(const struct tags_collect_result *r, const char *path)

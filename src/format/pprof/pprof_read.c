@@ -402,8 +402,7 @@ int pprof_read_memory(struct symbolized_profile *n, const char *name, const void
 	int ret = 0;
 
 	if (!size)
-		return error_set(err, EBADMSG,
-		                 "%s is empty: it holds no profile. Copy or record it again", name);
+		return error_set(err, EBADMSG, "%s is empty. Copy or record it again", name);
 	if (gunzip_is_packed(bytes, size)) {
 		ret = pprof_unpack(name, bytes, size, &unpacked, err);
 		r.t.bytes = (const uint8_t *)buf_text(&unpacked);

@@ -157,7 +157,7 @@ static void copies_under_a_root_are_compared_by_build_id_alone(void)
 	setenv("XDG_CACHE_HOME", fixture_path("empty"), 1);
 	CHECK(fixture_run("mkdir -p root/bin && cp program root/bin/same && cp other root/bin/"));
 	CHECK_EQ(locate_under_root(&without, "/bin/same", &err), 0);
-	CHECK(strstr(err.text, "holds no build-id") != NULL);
+	CHECK(strstr(err.text, "has no build-id") != NULL);
 	CHECK_EQ(locate_under_root(&with, "/bin/same", &err), 0);
 	CHECK_STR(err.text, "");
 	CHECK_EQ(locate_under_root(&with, "/bin/other", &err), -ESTALE);
