@@ -32,7 +32,7 @@ static const struct option options[] = {
         {OPTION_NUMBER, 0, "confidence", "P", "the chance of a change, at most (default 0.001)",
          .offset = AT(confidence)},
         {OPTION_NUMBER, 0, "rate", "PERCENT",
-         "false ones among the changed functions, at most (default 5)", .offset = AT(rate)},
+         "false ones among the changed functions, at most (default 10)", .offset = AT(rate)},
         {OPTION_NUMBER, 0, "least", "PERCENT", "changes below this are not listed (default 10)",
          .offset = AT(least)},
         {OPTION_FLAG, 0, "wall", NULL, "do not divide by the load of the machine",
@@ -111,7 +111,7 @@ const struct command cmd_watch = {
                 "The verdict is regression, improvement, went away (the old level returned), or "
                 "moved (the time of another function of the file changed by the opposite "
                 "amount). q is the expected part of false ones among the functions with this "
-                "q or less.",
+                "q or less; functions with more samples have a larger part of it.",
         .examples = "assay watch history.db\n    all of the store\n"
                     "assay watch --from -7d --json history.db\n    a week, for scripts\n",
         .options = options,

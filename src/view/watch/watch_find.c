@@ -9,40 +9,20 @@
 #include "base/memory/xalloc.h"
 #include "base/statistics/distributions.h"
 #include "base/statistics/samples.h"
+#include "view/watch/watch_dispersion.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A series with a larger share of the time is not part of the load. */
-#define LOAD_SHARE 0.05
-/* If the others have less than this share, all series are. */
-#define LOAD_LEAST 0.2
 /* Each part has at least this part of the points around it, and this many points. */
 #define TRIM 0.05
 #define POINTS_LEAST 3
-/* The usual level of an hour is mixed with this many samples of the mean level. */
-#define HOUR_SAMPLES 30
-/* At least this many blocks for a dispersion. */
-#define BLOCKS_LEAST 16
-#define LENGTHS 12
-/* With fewer pairs of blocks a dispersion is not known. */
-#define PAIRS_LEAST 4
-/* The same of blocks with fewer samples. */
-#define BLOCK_SAMPLES 5
-/* An own dispersion with this probability under the typical one is clearly larger. */
-#define CLEARLY 0.995
-/* Degrees of freedom of a typical dispersion. */
-#define CLASS_DEGREES 200
-/* The weight of the typical dispersion beside an own one that is clearly larger. */
-#define OWN_DEGREES 10
 
 struct finder {
-	struct watch *w;
-	double *exposure;       /* of one series, by point */
-	double most;            /* p of a change, at most */
-	double *counts, *times; /* sums of samples and exposure before a point */
-	double spread[LENGTHS]; /* typical, between blocks of 2^i points */
+	struct watch_exposure e;
+	double most; /* p of a change of weight 1, at most */
+	double root; /* the mean of the roots of the samples */
 };
 
 double watch_split_chance(double z)
@@ -55,176 +35,14 @@ double watch_split_chance(double z)
 	return p < 1 ? p : 1;
 }
 
-static void set_load(struct watch *w)
-{
-	double all = 0, small = 0, wall_s = 0, sum = 0;
-
-	vec_each (s, &w->series)
-		all += s->all_samples;
-	vec_each (s, &w->series)
-		small += s->all_samples < LOAD_SHARE * all ? s->all_samples : 0;
-	vec_each (s, &w->series)
-		if (small < LOAD_LEAST * all || s->all_samples < LOAD_SHARE * all)
-			for (size_t i = 0; i < w->points; i++)
-				w->load[i] += s->samples[i];
-	for (size_t i = 0; i < w->points; i++) {
-		wall_s += w->wall_s[i];
-		sum += w->wall_s[i] > 0 ? w->load[i] : 0;
-	}
-	/* The mean load is 1. */
-	for (size_t i = 0; i < w->points; i++)
-		w->load[i] =
-		        w->wall_s[i] > 0 && sum > 0 ? w->load[i] / w->wall_s[i] * wall_s / sum : 0;
-}
-
-static size_t hour_of(const struct finder *f, size_t point)
-{
-	uint64_t day_ns = UINT64_C(86400000000000);
-
-	return (size_t)(watch_time_ns(f->w, point) % day_ns / (day_ns / WATCH_HOURS));
-}
-
-/* Multiplies the exposure by the usual level of each hour. */
-static void set_season(struct finder *f, const struct watch_series *s)
-{
-	double counts[WATCH_HOURS] = {0}, times[WATCH_HOURS] = {0}, count = 0, time = 0;
-
-	for (size_t i = 0; i < f->w->points; i++) {
-		double samples = f->exposure[i] > 0 ? s->samples[i] : 0;
-
-		counts[hour_of(f, i)] += samples;
-		times[hour_of(f, i)] += f->exposure[i];
-		count += samples;
-		time += f->exposure[i];
-	}
-	for (size_t i = 0; i < f->w->points; i++) {
-		size_t hour = hour_of(f, i);
-		double usual = times[hour] * count / time;
-
-		f->exposure[i] *= (counts[hour] + HOUR_SAMPLES) / (usual + HOUR_SAMPLES);
-	}
-}
-
-static void set_exposure(struct finder *f, const struct watch_series *s)
-{
-	const struct watch *w = f->w;
-	double count = 0, time = 0;
-
-	for (size_t i = 0; i < w->points; i++)
-		f->exposure[i] = w->wall_s[i] * (w->how.by_wall ? 1 : w->load[i]);
-	if (w->seasonal)
-		set_season(f, s);
-	for (size_t i = 0; i < w->points; i++) {
-		f->counts[i] = count;
-		f->times[i] = time;
-		count += f->exposure[i] > 0 ? s->samples[i] : 0;
-		time += f->exposure[i];
-	}
-	f->counts[w->points] = count;
-	f->times[w->points] = time;
-}
-
-/* Neighbouring blocks are compared: a change of the level is in one pair only, and the two largest
- * pairs are left out. */
-static double block_dispersion(const struct finder *f, size_t length, double *pairs)
-{
-	double sum = 0, most[2] = {0}, count = 0, cut;
-
-	for (size_t i = 0; i + 2 * length <= f->w->points; i += 2 * length) {
-		double a = f->counts[i + length] - f->counts[i];
-		double b = f->counts[i + 2 * length] - f->counts[i + length];
-		double a_time = f->times[i + length] - f->times[i];
-		double b_time = f->times[i + 2 * length] - f->times[i + length];
-		double part = a_time / (a_time + b_time), off = a - (a + b) * part;
-		double one;
-
-		if (!(a_time > 0) || !(b_time > 0) || a + b < 1)
-			continue;
-		one = off * off / ((a + b) * part * (1 - part));
-		sum += one;
-		most[1] = fmax(most[1], fmin(one, most[0]));
-		most[0] = fmax(most[0], one);
-		count++;
-	}
-	*pairs = count;
-	if (count < PAIRS_LEAST)
-		return 1;
-	/* The part of the sum of squares of normal values that the others have. */
-	cut = chi_square_quantile(1 - 2 / count, 1);
-	return (sum - most[0] - most[1]) / (count * chi_square_below(cut, 3));
-}
-
-static size_t lengths_of(const struct watch *w)
-{
-	size_t lengths = 1;
-
-	while (lengths < LENGTHS && ((size_t)BLOCKS_LEAST << lengths) <= w->points)
-		lengths++;
-	return lengths;
-}
-
-static double block_mean(const struct watch *w, const struct watch_series *s, size_t length)
-{
-	return s->all_samples / (double)w->points * (double)length;
-}
-
-/* The typical relative change between blocks, squared, at each length of a block. */
-static void set_scatter(struct finder *f)
-{
-	struct watch *w = f->w;
-	size_t lengths = lengths_of(w), used[LENGTHS] = {0};
-	double *rows = xcalloc(w->series.count * lengths + 1, sizeof(*rows));
-
-	vec_each (s, &w->series) {
-		if (s->pooled)
-			continue;
-		set_exposure(f, s);
-		for (size_t i = 0; i < lengths; i++) {
-			double mean = block_mean(w, s, (size_t)1 << i), pairs;
-			double own = block_dispersion(f, (size_t)1 << i, &pairs);
-
-			if (mean >= BLOCK_SAMPLES && pairs >= PAIRS_LEAST)
-				rows[i * w->series.count + used[i]++] = (own - 1) / mean;
-		}
-	}
-	for (size_t i = 0; i < lengths; i++)
-		if (used[i])
-			f->spread[i] = fmax(0, sort_median(rows + i * w->series.count, used[i]));
-	free(rows);
-}
-
-/* The largest dispersion of all lengths, so that noise which lasts for hours counts. A series has
- * the typical dispersion at a length, unless its own is clearly larger. */
-static void set_dispersion(const struct finder *f, struct watch_series *s)
-{
-	s->dispersion = 1;
-	s->degrees = CLASS_DEGREES;
-	for (size_t i = 0; i < lengths_of(f->w); i++) {
-		size_t length = (size_t)1 << i;
-		double mean = block_mean(f->w, s, length), degrees = CLASS_DEGREES, pairs;
-		double own = block_dispersion(f, length, &pairs);
-		double both = 1 + f->spread[i] * mean;
-
-		if (pairs < PAIRS_LEAST || mean < BLOCK_SAMPLES)
-			continue;
-		if (own > both * chi_square_quantile(CLEARLY, pairs) / pairs) {
-			degrees = pairs + OWN_DEGREES;
-			both = (own * pairs + both * OWN_DEGREES) / degrees;
-		}
-		if (both > s->dispersion) {
-			s->dispersion = both;
-			s->degrees = degrees;
-		}
-	}
-}
-
 /* The distance of two levels: of [first, point) and [point, last). */
 static double levels_score(const struct finder *f, const struct watch_series *s, size_t first,
                            size_t point, size_t last)
 {
-	double a = f->counts[point] - f->counts[first], b = f->counts[last] - f->counts[point];
-	double a_time = f->times[point] - f->times[first];
-	double b_time = f->times[last] - f->times[point];
+	double a = f->e.counts[point] - f->e.counts[first],
+	       b = f->e.counts[last] - f->e.counts[point];
+	double a_time = f->e.times[point] - f->e.times[first];
+	double b_time = f->e.times[last] - f->e.times[point];
 	double part = b_time / (a_time + b_time);
 
 	if (!(a_time > 0) || !(b_time > 0) || a + b < 1)
@@ -243,12 +61,12 @@ static double normal_of_student(double t, double degrees)
 static size_t best_split(const struct finder *f, const struct watch_series *s, size_t first,
                          size_t last, double *score)
 {
-	double time = f->times[last] - f->times[first];
+	double time = f->e.times[last] - f->e.times[first];
 	size_t best = 0;
 
 	*score = 0;
 	for (size_t i = first + POINTS_LEAST; i + POINTS_LEAST <= last; i++) {
-		double before = (f->times[i] - f->times[first]) / time, one;
+		double before = (f->e.times[i] - f->e.times[first]) / time, one;
 
 		if (!(before >= TRIM && before <= 1 - TRIM))
 			continue;
@@ -261,16 +79,38 @@ static size_t best_split(const struct finder *f, const struct watch_series *s, s
 	return best;
 }
 
+/* A large function has a larger part of the error rate (Genovese, Roeder and Wasserman): its
+ * changes matter more, and can be found. The mean of the weights is 1. */
+static double mean_root(const struct watch *w)
+{
+	double sum = 0;
+
+	vec_each (s, &w->series)
+		sum += s->pooled ? 0 : sqrt(s->all_samples);
+	return w->tested ? sum / (double)w->tested : 1;
+}
+
+static double weight_of(const struct watch_series *s, double mean)
+{
+	return sqrt(s->all_samples) / mean;
+}
+
+/* The p of a change of the series, at most. */
+static double most_of(const struct finder *f, const struct watch_series *s)
+{
+	return fmin(f->e.w->how.confidence, f->most * weight_of(s, f->root));
+}
+
 /* Divides [first, last), and lists the points in the order of time. */
 static void divide(struct finder *f, uint32_t id, size_t first, size_t last, unsigned depth)
 {
-	struct watch *w = f->w;
+	struct watch *w = f->e.w;
 	struct watch_series *s = &w->series.items[id];
 	double score, p;
 	size_t point = best_split(f, s, first, last, &score);
 
 	p = point ? watch_split_chance(normal_of_student(score, s->degrees)) : 1;
-	if (!point || p > f->most || depth > 20)
+	if (!point || p > most_of(f, s) || depth > 20)
 		return;
 	divide(f, id, first, point, depth + 1);
 	vec_push(&w->changes,
@@ -292,12 +132,12 @@ static double value_of(const struct watch *w, const struct watch_series *s, size
 /* The levels before and after a change, up to the changes beside it. */
 static void set_levels(const struct finder *f, struct watch_change *c)
 {
-	const struct watch *w = f->w;
+	const struct watch *w = f->e.w;
 	const struct watch_series *s = &w->series.items[c->series];
-	double a = f->counts[c->point] - f->counts[c->first];
-	double b = f->counts[c->last] - f->counts[c->point];
-	double a_time = f->times[c->point] - f->times[c->first];
-	double b_time = f->times[c->last] - f->times[c->point];
+	double a = f->e.counts[c->point] - f->e.counts[c->first];
+	double b = f->e.counts[c->last] - f->e.counts[c->point];
+	double a_time = f->e.times[c->point] - f->e.times[c->first];
+	double b_time = f->e.times[c->last] - f->e.times[c->point];
 	double error = sqrt(s->dispersion * (1 / (a + 0.5) + 1 / (b + 0.5)));
 	double wide = student_quantile(0.995, s->degrees);
 
@@ -314,22 +154,22 @@ static void set_levels(const struct finder *f, struct watch_change *c)
 /* Two changes in a row after which the first level is back are one change that went away. */
 static void join_gone(struct finder *f, size_t from)
 {
-	struct watch *w = f->w;
+	struct watch *w = f->e.w;
 
 	for (size_t i = from; i + 1 < w->changes.count; i++) {
 		struct watch_change *c = &w->changes.items[i], *next = c + 1;
 		const struct watch_series *s = &w->series.items[c->series];
-		double a = (f->counts[c->point] - f->counts[c->first]) /
-		           (f->times[c->point] - f->times[c->first]);
-		double b = (f->counts[c->last] - f->counts[c->point]) /
-		           (f->times[c->last] - f->times[c->point]);
-		double d = (f->counts[next->last] - f->counts[next->point]) /
-		           (f->times[next->last] - f->times[next->point]);
-		double both = (f->times[c->point] - f->times[c->first]) * a +
-		              (f->times[next->last] - f->times[next->point]) * d;
-		double error =
-		        sqrt(s->dispersion * both) / (f->times[c->point] - f->times[c->first] +
-		                                      f->times[next->last] - f->times[next->point]);
+		double a = (f->e.counts[c->point] - f->e.counts[c->first]) /
+		           (f->e.times[c->point] - f->e.times[c->first]);
+		double b = (f->e.counts[c->last] - f->e.counts[c->point]) /
+		           (f->e.times[c->last] - f->e.times[c->point]);
+		double d = (f->e.counts[next->last] - f->e.counts[next->point]) /
+		           (f->e.times[next->last] - f->e.times[next->point]);
+		double both = (f->e.times[c->point] - f->e.times[c->first]) * a +
+		              (f->e.times[next->last] - f->e.times[next->point]) * d;
+		double error = sqrt(s->dispersion * both) /
+		               (f->e.times[c->point] - f->e.times[c->first] +
+		                f->e.times[next->last] - f->e.times[next->point]);
 
 		if ((b - a) * (d - b) >= 0 || fabs(d - a) > 0.5 * fabs(b - a) + 2 * error)
 			continue;
@@ -342,10 +182,10 @@ static void join_gone(struct finder *f, size_t from)
 
 static void find_series(struct finder *f, uint32_t id)
 {
-	struct watch *w = f->w;
+	struct watch *w = f->e.w;
 	size_t from = w->changes.count, count;
 
-	set_exposure(f, &w->series.items[id]);
+	watch_exposure_set(&f->e, &w->series.items[id]);
 	divide(f, id, 0, w->points, 0);
 	count = w->changes.count;
 	for (size_t i = from; i < count; i++) {
@@ -361,29 +201,33 @@ static void find_series(struct finder *f, uint32_t id)
 /* Sets p and q of the series, and the p that a change of a series has at most. */
 static void test_series(struct finder *f)
 {
-	struct watch *w = f->w;
+	struct watch *w = f->e.w;
 	double *p = xcalloc(w->series.count + 1, sizeof(*p)), score;
 
+	w->tested = 0;
+	vec_each (s, &w->series)
+		w->tested += !s->pooled;
+	f->root = mean_root(w);
 	for (size_t i = 0; i < w->series.count; i++) {
 		struct watch_series *s = &w->series.items[i];
 
 		p[i] = NAN;
 		if (s->pooled)
 			continue;
-		w->tested++;
-		set_exposure(f, s);
-		set_dispersion(f, s);
+		watch_exposure_set(&f->e, s);
 		best_split(f, s, 0, w->points, &score);
-		s->p = p[i] = watch_split_chance(normal_of_student(score, s->degrees));
+		s->p = watch_split_chance(normal_of_student(score, s->degrees));
+		p[i] = fmin(1, s->p / weight_of(s, f->root));
 	}
 	false_discovery_rates(p, w->series.count, p);
 	f->most = w->tested ? w->how.rate / (double)w->tested : 0;
 	for (size_t i = 0; i < w->series.count; i++) {
-		w->series.items[i].q = p[i];
-		if (p[i] <= w->how.rate && w->series.items[i].p > f->most)
-			f->most = w->series.items[i].p;
+		struct watch_series *s = &w->series.items[i];
+
+		s->q = p[i];
+		if (p[i] <= w->how.rate)
+			f->most = fmax(f->most, s->p / weight_of(s, f->root));
 	}
-	f->most = f->most < w->how.confidence ? f->most : w->how.confidence;
 	free(p);
 }
 
@@ -461,9 +305,11 @@ static void pool(struct watch *w)
 }
 
 /* Searched by halves: the score whose chance is that of the first listed function. */
-static void set_smallest(struct watch *w)
+static void set_smallest(const struct finder *f)
 {
-	double least = w->how.rate / (double)(w->tested ? w->tested : 1), low = 1.5, high = 30;
+	struct watch *w = f->e.w;
+	double weight = sqrt(0.01 * w->samples) / f->root, low = 1.5, high = 30;
+	double least = w->how.rate / (double)(w->tested ? w->tested : 1) * weight;
 	double *all = xcalloc(w->series.count + 1, sizeof(*all)), spread;
 	size_t count = 0;
 
@@ -486,20 +332,17 @@ static void set_smallest(struct watch *w)
 
 void watch_find(struct watch *w, const struct watch_options *how)
 {
-	struct finder f = {.w = w};
+	struct finder f = {0};
 
 	w->how = how ? *how : (struct watch_options){0};
 	w->how.confidence = w->how.confidence > 0 ? w->how.confidence : 0.001;
-	w->how.rate = w->how.rate > 0 ? w->how.rate : 0.05;
+	w->how.rate = w->how.rate > 0 ? w->how.rate : 0.1;
 	w->how.least = w->how.least > 0 ? w->how.least : 0.1;
 	w->seasonal = (double)w->points * (double)w->step_ns >= WATCH_DAYS * 86400e9 &&
 	              w->step_ns <= 3600000000000u;
 	pool(w);
-	set_load(w);
-	f.exposure = xcalloc(w->points + 1, sizeof(*f.exposure));
-	f.counts = xcalloc(w->points + 1, sizeof(*f.counts));
-	f.times = xcalloc(w->points + 1, sizeof(*f.times));
-	set_scatter(&f);
+	watch_exposure_init(&f.e, w);
+	watch_dispersions_set(&f.e);
 	test_series(&f);
 	for (uint32_t i = 0; i < w->series.count; i++)
 		if (w->series.items[i].q <= w->how.rate)
@@ -508,8 +351,6 @@ void watch_find(struct watch *w, const struct watch_options *how)
 	if (w->changes.count)
 		qsort(w->changes.items, w->changes.count, sizeof(*w->changes.items), by_time);
 	find_moved(w);
-	set_smallest(w);
-	free(f.exposure);
-	free(f.counts);
-	free(f.times);
+	set_smallest(&f);
+	watch_exposure_done(&f.e);
 }

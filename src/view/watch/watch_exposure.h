@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * watch_exposure: what the samples of a series are compared with: observed time x load x the usual
+ * level of the hour, summed up over the points.
+ *
+ *	watch_exposure_init(e, w); watch_exposure_set(e, series) for each; watch_exposure_done(e)
+ *
+ * Nothing fails. One thread. Uses: base.
+ */
+#ifndef ASSAY_VIEW_WATCH_WATCH_EXPOSURE_H
+#define ASSAY_VIEW_WATCH_WATCH_EXPOSURE_H
+
+#include "view/watch/watch.h"
+
+struct watch_exposure {
+	struct watch *w;
+	double *exposure;       /* of one series, by point */
+	double *counts, *times; /* sums of its samples and exposure before a point */
+};
+
+void watch_exposure_init(struct watch_exposure *e, struct watch *w);
+void watch_exposure_set(struct watch_exposure *e, const struct watch_series *s);
+void watch_exposure_done(struct watch_exposure *e);
+
+#endif
