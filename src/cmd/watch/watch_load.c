@@ -4,10 +4,10 @@
 #include "base/clock.h"
 #include "base/memory/buf.h"
 #include "cmd/cli/parse_time.h"
+#include "cmd/watch/watch_names.h"
 #include "format/file_kind.h"
 #include "sql/sql.h"
 #include "store/store_path.h"
-#include "view/diff/diff_sources.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -28,6 +28,7 @@ struct loading {
 	VEC(uint32_t) points; /* by window id - first_id */
 	int64_t first_id;
 	size_t hosts;
+	struct watch_names names;
 	struct buf text;
 };
 
@@ -135,48 +136,37 @@ static void place_windows(struct loading *l)
 	}
 }
 
-static int take_samples(void *ctx, uint64_t row, const struct sql_value *v, size_t count,
-                        struct error *err)
+static int take_sample(void *ctx, uint64_t row, const struct sql_value *v, size_t count,
+                       struct error *err)
 {
 	struct loading *l = ctx;
 	uint64_t at = row ? (uint64_t)(v[0].integer - l->first_id) : 0;
-	const char *function = row && v[1].text ? v[1].text : DIFF_NO_SYMBOL;
-	const char *image = row && v[2].text ? v[2].text : "";
-	double weight;
-	uint32_t series;
+	double samples, weight;
 
 	if (!row || at >= l->points.count || l->points.items[at] == UINT32_MAX)
 		return 0;
-	buf_clear(&l->text);
-	diff_image_text(image, &l->text);
-	series = watch_series(l->w, function, buf_text(&l->text), v[3].text ? v[3].text : "");
-	weight = (double)v[5].integer;
-	watch_count(l->w, series, l->points.items[at], (double)v[4].integer,
-	            weight > 0 ? weight : (double)v[4].integer);
+	samples = (double)v[3].integer;
+	weight = (double)v[4].integer;
+	watch_count(l->w, watch_names_series(&l->names, l->w, v[1].integer, v[2].integer),
+	            l->points.items[at], samples, weight > 0 ? weight : samples);
 	return 0;
 }
 
-/* The samples are added up by stack before names are looked up. */
+/* Mode 2 is idle. The table is read once, in its order, without joins: a week has millions of rows.
+ */
 static int read_samples(struct loading *l, struct error *err)
 {
 	struct buf q = {0};
-	int ret;
+	int ret = watch_names_load(&l->names, l->sql, err);
 
-	buf_puts(&q, "WITH own AS (SELECT s.stack AS stack, s.window AS window, s.mode AS mode,"
-	             " sum(s.samples) AS samples, sum(s.weight) AS weight FROM samples s"
-	             " WHERE s.window IN (SELECT w.id FROM windows w WHERE");
-	add_range(l, &q);
-	buf_puts(&q, ") AND s.mode <> 'idle' AND s.event IN (SELECT event FROM sessions)"
-	             " GROUP BY s.window, s.stack, s.mode), "
-	             "placed AS (SELECT own.window AS window, f.function AS function,"
-	             " CASE WHEN f.function IS NULL THEN f.image END AS image, own.mode AS mode,"
-	             " sum(own.samples) AS samples, sum(own.weight) AS weight FROM own"
-	             " LEFT JOIN stacks t ON t.id = own.stack LEFT JOIN frames f ON f.id = t.frame"
-	             " GROUP BY 1, 2, 3, 4) "
-	             "SELECT placed.window, n.name, i.name, placed.mode, placed.samples,"
-	             " placed.weight FROM placed LEFT JOIN functions n ON n.id = placed.function"
-	             " LEFT JOIN images i ON i.id = coalesce(n.image, placed.image)");
-	ret = sql_run(l->sql, buf_text(&q), take_samples, l, err);
+	buf_addf(&q,
+	         "SELECT window, stack, mode, samples, weight FROM sample WHERE window BETWEEN"
+	         " %" PRId64 " AND %" PRId64 " AND mode <> 2 AND event IN (SELECT e.id FROM event e"
+	         " JOIN name n ON n.id = e.name WHERE n.text IN (SELECT event FROM sessions))",
+	         l->first_id, l->windows.items[l->windows.count - 1].id);
+	if (!ret)
+		ret = sql_run(l->sql, buf_text(&q), take_sample, l, err);
+	watch_names_done(&l->names);
 	buf_done(&q);
 	return ret;
 }

@@ -18,6 +18,7 @@ void watch_done(struct watch *w)
 	vec_each (s, &w->series) {
 		free(s->samples);
 		free(s->cpu_ns);
+		vec_done(&s->few);
 	}
 	vec_done(&w->series);
 	vec_done(&w->changes);
@@ -64,11 +65,24 @@ uint32_t watch_series(struct watch *w, const char *function, const char *image, 
 	if (id != ID_NONE)
 		return id;
 	id = (uint32_t)w->series.count;
-	s.samples = xcalloc(w->points + 1, sizeof(*s.samples));
-	s.cpu_ns = xcalloc(w->points + 1, sizeof(*s.cpu_ns));
 	vec_push(&w->series, s);
 	id_table_add(&w->index, hash, id);
 	return id;
+}
+
+static void add(struct watch_series *s, size_t point, float samples, float cpu_ns)
+{
+	s->samples[point] += samples;
+	s->cpu_ns[point] += cpu_ns;
+}
+
+static void make_points(const struct watch *w, struct watch_series *s)
+{
+	s->samples = xcalloc(w->points + 1, sizeof(*s->samples));
+	s->cpu_ns = xcalloc(w->points + 1, sizeof(*s->cpu_ns));
+	vec_each (few, &s->few)
+		add(s, few->point, few->samples, few->cpu_ns);
+	vec_done(&s->few);
 }
 
 void watch_count(struct watch *w, uint32_t series, size_t point, double samples, double cpu_ns)
@@ -77,11 +91,39 @@ void watch_count(struct watch *w, uint32_t series, size_t point, double samples,
 
 	if (point >= w->points)
 		return;
-	s->samples[point] += (float)samples;
-	s->cpu_ns[point] += (float)cpu_ns;
 	s->all_samples += samples;
 	s->all_cpu_ns += cpu_ns;
 	w->samples += samples;
+	if (!s->samples && s->all_samples >= WATCH_FLOOR)
+		make_points(w, s);
+	if (s->samples)
+		add(s, point, (float)samples, (float)cpu_ns);
+	else
+		vec_push(&s->few,
+		         (struct watch_few){(uint32_t)point, (float)samples, (float)cpu_ns});
+}
+
+void watch_pool(struct watch *w)
+{
+	size_t count = w->series.count;
+	uint32_t others = watch_series(w, "[others]", "", "");
+	struct watch_series *o = &w->series.items[others];
+
+	if (!o->samples)
+		make_points(w, o);
+	for (size_t i = 0; i < count; i++) {
+		struct watch_series *s = &w->series.items[i];
+
+		if (i == others || s->samples)
+			continue;
+		s->pooled = true;
+		w->pooled++;
+		vec_each (few, &s->few)
+			add(o, few->point, few->samples, few->cpu_ns);
+		o->all_samples += s->all_samples;
+		o->all_cpu_ns += s->all_cpu_ns;
+	}
+	o->pooled = o->all_samples < WATCH_FLOOR;
 }
 
 uint64_t watch_time_ns(const struct watch *w, size_t point)

@@ -22,9 +22,15 @@
 
 #include <stdbool.h>
 
+struct watch_few {
+	uint32_t point;
+	float samples, cpu_ns;
+};
+
 struct watch_series {
 	uint32_t function, image, mode; /* ids in texts */
-	float *samples, *cpu_ns;        /* by point */
+	float *samples, *cpu_ns;        /* by point; NULL: too few samples, they are in `few` */
+	VEC(struct watch_few) few;
 	double all_samples, all_cpu_ns;
 	double dispersion, degrees; /* of its samples, against chance alone */
 	double p, q;                /* of its largest change; NAN: not tested */
@@ -81,6 +87,8 @@ void watch_observed(struct watch *w, size_t point, double wall_s);
 /* The id of the series with these names. */
 uint32_t watch_series(struct watch *w, const char *function, const char *image, const char *mode);
 void watch_count(struct watch *w, uint32_t series, size_t point, double samples, double cpu_ns);
+/* Adds series with few samples up as one, [others]. watch_find() calls it. */
+void watch_pool(struct watch *w);
 /* NULL: the default options. Called once. */
 void watch_find(struct watch *w, const struct watch_options *how);
 

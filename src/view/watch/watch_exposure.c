@@ -18,11 +18,11 @@ static void set_load(struct watch *w)
 	double all = 0, small = 0, wall_s = 0, sum = 0;
 
 	vec_each (s, &w->series)
-		all += s->all_samples;
+		all += s->samples ? s->all_samples : 0;
 	vec_each (s, &w->series)
-		small += s->all_samples < LOAD_SHARE * all ? s->all_samples : 0;
+		small += s->samples && s->all_samples < LOAD_SHARE * all ? s->all_samples : 0;
 	vec_each (s, &w->series)
-		if (small < LOAD_LEAST * all || s->all_samples < LOAD_SHARE * all)
+		if (s->samples && (small < LOAD_LEAST * all || s->all_samples < LOAD_SHARE * all))
 			for (size_t i = 0; i < w->points; i++)
 				w->load[i] += s->samples[i];
 	for (size_t i = 0; i < w->points; i++) {

@@ -280,30 +280,6 @@ static int by_time(const void *a, const void *b)
 	return x->series < y->series ? -1 : x->series > y->series;
 }
 
-/* Series with few samples become one. */
-static void pool(struct watch *w)
-{
-	size_t count = w->series.count;
-	uint32_t others = watch_series(w, "[others]", "", "");
-
-	for (size_t i = 0; i < count; i++) {
-		struct watch_series *s = &w->series.items[i], *o = &w->series.items[others];
-
-		if (i == others || s->all_samples >= WATCH_FLOOR)
-			continue;
-		s->pooled = true;
-		w->pooled++;
-		for (size_t k = 0; k < w->points; k++) {
-			o->samples[k] += s->samples[k];
-			o->cpu_ns[k] += s->cpu_ns[k];
-		}
-		o->all_samples += s->all_samples;
-		o->all_cpu_ns += s->all_cpu_ns;
-		s->all_samples = 0; /* once in the load */
-	}
-	w->series.items[others].pooled = w->series.items[others].all_samples < WATCH_FLOOR;
-}
-
 /* Searched by halves: the score whose chance is that of the first listed function. */
 static void set_smallest(const struct finder *f)
 {
@@ -340,7 +316,7 @@ void watch_find(struct watch *w, const struct watch_options *how)
 	w->how.least = w->how.least > 0 ? w->how.least : 0.1;
 	w->seasonal = (double)w->points * (double)w->step_ns >= WATCH_DAYS * 86400e9 &&
 	              w->step_ns <= 3600000000000u;
-	pool(w);
+	watch_pool(w);
 	watch_exposure_init(&f.e, w);
 	watch_dispersions_set(&f.e);
 	test_series(&f);
