@@ -39,7 +39,8 @@ static const struct option options[] = {
          .offset = AT(wall)},
         {OPTION_STRING, 0, "fail-if", "CONDITION",
          "exit status 1 if 'regression > 20%' is sure, 3 if it is possible",
-         .details = "regression is any function with this verdict; 'NAME > 5%' is about one.",
+         .details =
+                 "regression is any function that costs more or is new; 'NAME > 5%' is about one.",
          .offset = AT(fail_if)},
         {OPTION_COUNT, 'n', "lines", "N", "at most N changes", .offset = AT(lines)},
         {OPTION_FLAG, 0, "json", NULL, "as JSON; times in ns, changes as ratio - 1",
@@ -57,7 +58,8 @@ static int conclude(const struct watch *w, const struct diff_condition *c)
 	vec_each (change, &w->changes) {
 		const char *name = intern_text(&w->texts, w->series.items[change->series].function);
 
-		if (change->verdict != WATCH_REGRESSION || (!any && strcmp(name, c->what) != 0))
+		if ((change->verdict != WATCH_REGRESSION && change->verdict != WATCH_NEW) ||
+		    (!any && strcmp(name, c->what) != 0))
 			continue;
 		if (change->low > 1 + c->beyond)
 			return DIFF_FAILED;
@@ -108,7 +110,8 @@ const struct command cmd_watch = {
                 "The own CPU time of each function per second is divided by the load of the "
                 "machine, and the levels before and after each time are compared. From three days "
                 "on the same hours of the days are compared.\n\n"
-                "The verdict is regression, improvement, went away (the old level returned), or "
+                "The verdict is regression, improvement, new (no sample before), gone (no "
+                "sample after), went away (the old level returned), or "
                 "moved (the time of another function of the file changed by the opposite "
                 "amount). q is the expected part of false ones among the functions with this "
                 "q or less; functions with more samples have a larger part of it.",

@@ -27,17 +27,17 @@ struct watch_place {
 	uint32_t series[WATCH_MODES];
 };
 
+struct watch_id {
+	int64_t id;
+	uint32_t value;
+};
+
 struct watch_names {
 	struct intern texts;
 	VEC(struct watch_place) places;
 	struct id_table index;
-	/* By id: the place of a stack, the text of an image. */
-	VEC(struct watch_id {
-		int64_t id;
-		uint32_t value;
-	})
-	stacks,
-	        images;
+	VEC(struct watch_id) stacks; /* their places, by id */
+	VEC(struct watch_id) images; /* their texts */
 };
 
 int watch_names_load(struct watch_names *n, struct sql *sql, struct error *err);

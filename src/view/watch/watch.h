@@ -34,10 +34,19 @@ struct watch_series {
 	double all_samples, all_cpu_ns;
 	double dispersion, degrees; /* of its samples, against chance alone */
 	double p, q;                /* of its largest change; NAN: not tested */
+	double shift;               /* of the load by the largest change, relative */
+	bool outside;               /* is not part of the load, since it changed */
 	bool pooled;                /* has too few samples; its time is part of [others] */
 };
 
-enum watch_verdict { WATCH_REGRESSION, WATCH_IMPROVEMENT, WATCH_WENT_AWAY, WATCH_MOVED };
+enum watch_verdict {
+	WATCH_REGRESSION,
+	WATCH_IMPROVEMENT,
+	WATCH_NEW,  /* no sample before */
+	WATCH_GONE, /* no sample after */
+	WATCH_WENT_AWAY,
+	WATCH_MOVED
+};
 
 struct watch_change {
 	uint32_t series;
@@ -74,7 +83,7 @@ struct watch {
 	VEC(struct watch_change) changes; /* by time */
 	struct watch_options how;
 	size_t tested, pooled;
-	double samples;
+	double samples, load_samples; /* of all series, and of those in the load */
 	double smallest; /* ratio - 1 of a function with 1 % of the time, in the middle of the
 	                  * range, that 80 % of searches find; NAN: none */
 	bool seasonal;   /* levels of the same hours were compared */

@@ -58,6 +58,8 @@ static struct cell name_cell(const struct row_source *s, const struct column *c,
 {
 	static const char *const verdicts[] = {[WATCH_REGRESSION] = "regression",
 	                                       [WATCH_IMPROVEMENT] = "improvement",
+	                                       [WATCH_NEW] = "new",
+	                                       [WATCH_GONE] = "gone",
 	                                       [WATCH_WENT_AWAY] = "went away",
 	                                       [WATCH_MOVED] = "moved"};
 	const struct watch *w = watch_of(s);

@@ -3,7 +3,9 @@
 
 #include "base/memory/xalloc.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A series with a larger share of the time is not part of the load. */
 #define LOAD_SHARE 0.05
@@ -12,24 +14,35 @@
 /* The usual level of an hour is mixed with this many samples of the mean level. */
 #define HOUR_SAMPLES 30
 
-/* Sets the load of each point; their mean is 1. */
-static void set_load(struct watch *w)
+static double add_load(struct watch *w, double below, double least)
 {
-	double all = 0, small = 0, wall_s = 0, sum = 0;
+	double sum = 0;
+
+	vec_each (s, &w->series)
+		sum += s->samples && !s->outside && s->all_samples < below ? s->all_samples : 0;
+	if (sum < least)
+		return 0;
+	vec_each (s, &w->series)
+		if (s->samples && !s->outside && s->all_samples < below)
+			for (size_t i = 0; i < w->points; i++)
+				w->load[i] += s->samples[i];
+	return sum;
+}
+
+void watch_load_set(struct watch *w)
+{
+	double all = 0, wall_s = 0, sum = 0;
 
 	vec_each (s, &w->series)
 		all += s->samples ? s->all_samples : 0;
-	vec_each (s, &w->series)
-		small += s->samples && s->all_samples < LOAD_SHARE * all ? s->all_samples : 0;
-	vec_each (s, &w->series)
-		if (s->samples && (small < LOAD_LEAST * all || s->all_samples < LOAD_SHARE * all))
-			for (size_t i = 0; i < w->points; i++)
-				w->load[i] += s->samples[i];
+	memset(w->load, 0, w->points * sizeof(*w->load));
+	w->load_samples = add_load(w, LOAD_SHARE * all, LOAD_LEAST * all);
+	if (!(w->load_samples > 0))
+		w->load_samples = add_load(w, INFINITY, 0);
 	for (size_t i = 0; i < w->points; i++) {
 		wall_s += w->wall_s[i];
 		sum += w->wall_s[i] > 0 ? w->load[i] : 0;
 	}
-	/* The mean load is 1. */
 	for (size_t i = 0; i < w->points; i++)
 		w->load[i] =
 		        w->wall_s[i] > 0 && sum > 0 ? w->load[i] / w->wall_s[i] * wall_s / sum : 0;
@@ -90,7 +103,6 @@ void watch_exposure_init(struct watch_exposure *e, struct watch *w)
 	        .counts = xcalloc(w->points + 1, sizeof(*e->counts)),
 	        .times = xcalloc(w->points + 1, sizeof(*e->times)),
 	};
-	set_load(w);
 }
 
 void watch_exposure_done(struct watch_exposure *e)

@@ -3,7 +3,8 @@
  * watch_exposure: what the samples of a series are compared with: observed time x load x the usual
  * level of the hour, summed up over the points.
  *
- *	watch_exposure_init(e, w); watch_exposure_set(e, series) for each; watch_exposure_done(e)
+ *	watch_load_set(w); watch_exposure_init(e, w); watch_exposure_set(e, series) for each;
+ *watch_exposure_done(e)
  *
  * Nothing fails. One thread. Uses: base.
  */
@@ -18,6 +19,8 @@ struct watch_exposure {
 	double *counts, *times; /* sums of its samples and exposure before a point */
 };
 
+/* Sets the load of each point; their mean is 1. */
+void watch_load_set(struct watch *w);
 void watch_exposure_init(struct watch_exposure *e, struct watch *w);
 void watch_exposure_set(struct watch_exposure *e, const struct watch_series *s);
 void watch_exposure_done(struct watch_exposure *e);

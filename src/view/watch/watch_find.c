@@ -18,6 +18,11 @@
 /* Each part has at least this part of the points around it, and this many points. */
 #define TRIM 0.05
 #define POINTS_LEAST 3
+/* From this score on, the deviance is computed. */
+#define SKEWED 2
+/* Changed functions that change the load by this part are left out, one by one. */
+#define SHIFT 0.005
+#define ROUNDS 8
 
 struct finder {
 	struct watch_exposure e;
@@ -35,19 +40,30 @@ double watch_split_chance(double z)
 	return p < 1 ? p : 1;
 }
 
-/* The distance of two levels: of [first, point) and [point, last). */
+/* The part of the deviance of a count. */
+static double deviance(double count, double expected)
+{
+	return count > 0 ? count * log(count / expected) : 0;
+}
+
+/* The distance of two levels: of [first, point) and [point, last). Large ones are the root of the
+ * deviance: the counts of a short side are skewed. */
 static double levels_score(const struct finder *f, const struct watch_series *s, size_t first,
                            size_t point, size_t last)
 {
-	double a = f->e.counts[point] - f->e.counts[first],
-	       b = f->e.counts[last] - f->e.counts[point];
+	double a = f->e.counts[point] - f->e.counts[first];
+	double b = f->e.counts[last] - f->e.counts[point];
 	double a_time = f->e.times[point] - f->e.times[first];
 	double b_time = f->e.times[last] - f->e.times[point];
-	double part = b_time / (a_time + b_time);
+	double part = b_time / (a_time + b_time), expected = (a + b) * part, score;
 
 	if (!(a_time > 0) || !(b_time > 0) || a + b < 1)
 		return 0;
-	return (b - (a + b) * part) / sqrt((a + b) * part * (1 - part) * s->dispersion);
+	score = (b - expected) / sqrt(expected * (1 - part) * s->dispersion);
+	if (fabs(score) < SKEWED)
+		return score;
+	score = 2 * (deviance(b, expected) + deviance(a, (a + b) * (1 - part))) / s->dispersion;
+	return copysign(sqrt(fmax(0, score)), b - expected);
 }
 
 static double normal_of_student(double t, double degrees)
@@ -148,7 +164,12 @@ static void set_levels(const struct finder *f, struct watch_change *c)
 	c->high = (b + 0.5) / b_time / ((a + 0.5) / a_time) * exp(wide * error);
 	if (!(a > 0))
 		c->high = INFINITY;
-	c->verdict = c->ratio > 1 ? WATCH_REGRESSION : WATCH_IMPROVEMENT;
+	if (!(b > 0))
+		c->low = 0;
+	c->verdict = !(a > 0)       ? WATCH_NEW
+	             : !(b > 0)     ? WATCH_GONE
+	             : c->ratio > 1 ? WATCH_REGRESSION
+	                            : WATCH_IMPROVEMENT;
 }
 
 /* Two changes in a row after which the first level is back are one change that went away. */
@@ -198,6 +219,21 @@ static void find_series(struct finder *f, uint32_t id)
 	join_gone(f, from);
 }
 
+/* How much the load changes by the change of the series. */
+static void set_shift(const struct finder *f, struct watch_series *s, size_t point)
+{
+	const double *counts = f->e.counts, *times = f->e.times;
+	size_t end = f->e.w->points;
+	double a, b;
+
+	s->shift = 0;
+	if (!point)
+		return;
+	a = counts[point] / times[point];
+	b = (counts[end] - counts[point]) / (times[end] - times[point]);
+	s->shift = fabs(b - a) * times[end] / f->e.w->load_samples;
+}
+
 /* Sets p and q of the series, and the p that a change of a series has at most. */
 static void test_series(struct finder *f)
 {
@@ -215,7 +251,7 @@ static void test_series(struct finder *f)
 		if (s->pooled)
 			continue;
 		watch_exposure_set(&f->e, s);
-		best_split(f, s, 0, w->points, &score);
+		set_shift(f, s, best_split(f, s, 0, w->points, &score));
 		s->p = watch_split_chance(normal_of_student(score, s->degrees));
 		p[i] = fmin(1, s->p / weight_of(s, f->root));
 	}
@@ -306,6 +342,21 @@ static void set_smallest(const struct finder *f)
 		              1;
 }
 
+/* A changed function that is a large part of the load would change all others. The surest one is
+ * left out. */
+static bool leave_out(struct watch *w)
+{
+	struct watch_series *most = NULL;
+
+	vec_each (s, &w->series)
+		if (!s->pooled && !s->outside && s->q <= w->how.rate && s->shift > SHIFT &&
+		    (!most || s->p < most->p))
+			most = s;
+	if (most)
+		most->outside = true;
+	return most;
+}
+
 void watch_find(struct watch *w, const struct watch_options *how)
 {
 	struct finder f = {0};
@@ -318,8 +369,13 @@ void watch_find(struct watch *w, const struct watch_options *how)
 	              w->step_ns <= 3600000000000u;
 	watch_pool(w);
 	watch_exposure_init(&f.e, w);
-	watch_dispersions_set(&f.e);
-	test_series(&f);
+	for (int round = 0; round < ROUNDS; round++) {
+		watch_load_set(w);
+		watch_dispersions_set(&f.e);
+		test_series(&f);
+		if (!leave_out(w))
+			break;
+	}
 	for (uint32_t i = 0; i < w->series.count; i++)
 		if (w->series.items[i].q <= w->how.rate)
 			find_series(&f, i);

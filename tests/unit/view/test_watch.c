@@ -236,6 +236,52 @@ static void test_changes_that_are_no_regressions(void)
 	watch_done(&w);
 }
 
+/* 20 functions of 100 samples at each point; one of them from `at` until `until` alone. */
+static void count_steady(struct watch *w, size_t points, size_t at, size_t until)
+{
+	watch_init(w);
+	watch_points(w, 0, 1000000000, points);
+	for (uint32_t f = 0; f < 20; f++) {
+		char name[16];
+		uint32_t id;
+
+		snprintf(name, sizeof(name), "f%u", f);
+		id = watch_series(w, name, "prog", "user");
+		for (size_t i = 0; i < points; i++) {
+			/* The load of the machine doubles in the middle. */
+			double mean = i < points / 2 ? 100 : 200;
+
+			watch_observed(w, i, f ? 0 : 1);
+			if (f || (i >= at && i < until))
+				watch_count(w, id, i, poisson(mean), 1e6 * mean);
+		}
+	}
+}
+
+static void test_functions_that_appear_and_vanish(void)
+{
+	struct watch w;
+
+	state = 5;
+	count_steady(&w, 100, 0, 100);
+	watch_find(&w, NULL);
+	CHECK_EQ(w.changes.count, 0);
+	watch_done(&w);
+
+	count_steady(&w, 100, 30, 100);
+	watch_find(&w, NULL);
+	CHECK_EQ(w.changes.count, 1);
+	CHECK(w.changes.count && w.changes.items[0].verdict == WATCH_NEW);
+	CHECK(w.changes.count && w.changes.items[0].point == 30);
+	watch_done(&w);
+
+	count_steady(&w, 100, 0, 70);
+	watch_find(&w, NULL);
+	CHECK_EQ(w.changes.count, 1);
+	CHECK(w.changes.count && w.changes.items[0].verdict == WATCH_GONE);
+	watch_done(&w);
+}
+
 static void test_little_or_no_data(void)
 {
 	struct watch w;
@@ -260,6 +306,7 @@ int main(void)
 	RUN(test_a_week_without_changes);
 	RUN(test_a_change_in_a_week);
 	RUN(test_changes_that_are_no_regressions);
+	RUN(test_functions_that_appear_and_vanish);
 	RUN(test_little_or_no_data);
 	return check_end();
 }
