@@ -56,4 +56,17 @@ def the_exit_status_follows_the_condition(t):
     t.assay("watch", "--fail-if", "nonsense", store(t), status=2)
 
 
+@test
+def a_short_time_is_reported_as_too_short(t):
+    text = t.assay("watch", "--from", "1970-01-01T00:00:01.010Z", store(t)).out
+    t.has(text, "too short")
+
+
+@test
+def wrong_options_and_files_are_refused(t):
+    t.has(t.assay("watch", "--rate", "200", store(t), status=2).err, "--rate is 0 to 100")
+    t.assay("watch", t.write("empty.db", ""), status=2)
+    t.assay("watch", t.write("short.db", open(store(t), "rb").read()[:3000]), status=1)
+
+
 main()

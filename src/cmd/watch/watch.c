@@ -33,7 +33,8 @@ static const struct option options[] = {
          .offset = AT(confidence)},
         {OPTION_NUMBER, 0, "rate", "PERCENT",
          "false ones among the changed functions, at most (default 10)", .offset = AT(rate)},
-        {OPTION_NUMBER, 0, "least", "PERCENT", "changes below this are not listed (default 10)",
+        {OPTION_NUMBER, 0, "least", "PERCENT",
+         "changes below this, or perhaps below half of it, are not listed (default 10)",
          .offset = AT(least)},
         {OPTION_FLAG, 0, "wall", NULL, "do not divide by the load of the machine",
          .offset = AT(wall)},
@@ -82,6 +83,9 @@ static int run(void *p, int argc, char **argv)
 
 	if (argc != 1)
 		return command_fail(2, "watch: give one STORE, which 'assay start --store' writes");
+	if (o->rate < 0 || o->rate > 100 || o->confidence < 0 || o->confidence > 1 || o->least < 0)
+		return command_fail(2, "watch: --rate is 0 to 100 (percent), --confidence 0 to 1, "
+		                       "and --least is not negative");
 	if (o->fail_if && diff_condition_parse(o->fail_if, &condition, &err))
 		return command_fail(2, "watch: %s", err.text);
 	o->range.store = argv[0];

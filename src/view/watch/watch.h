@@ -36,7 +36,7 @@ struct watch_series {
 	double p, q;                /* of its largest change; NAN: not tested */
 	double shift;               /* of the load by the largest change, relative */
 	bool outside;               /* is not part of the load, since it changed */
-	bool pooled;                /* has too few samples; its time is part of [others] */
+	bool pooled;                /* has too few samples; is a part of [others], or is [others] */
 };
 
 enum watch_verdict {
@@ -70,6 +70,9 @@ struct watch_options {
 /* The day has this many parts with a level of their own, if there are enough days. */
 #define WATCH_HOURS 24
 #define WATCH_DAYS 3
+/* A change has so many points on each side, and a search twice as many. */
+#define WATCH_SIDE_LEAST 3
+#define WATCH_POINTS_LEAST (2 * WATCH_SIDE_LEAST)
 /* A series with fewer samples is pooled. */
 #define WATCH_FLOOR 100
 
@@ -96,7 +99,7 @@ void watch_observed(struct watch *w, size_t point, double wall_s);
 /* The id of the series with these names. */
 uint32_t watch_series(struct watch *w, const char *function, const char *image, const char *mode);
 void watch_count(struct watch *w, uint32_t series, size_t point, double samples, double cpu_ns);
-/* Adds series with few samples up as one, [others]. watch_find() calls it. */
+/* Adds series with few samples up as one, [others], which is not tested. watch_find() calls it. */
 void watch_pool(struct watch *w);
 /* NULL: the default options. Called once. */
 void watch_find(struct watch *w, const struct watch_options *how);

@@ -6,6 +6,9 @@
 
 #include <math.h>
 
+/* A smallest change that is no help: x 10. */
+#define LARGE 9
+
 enum figure { WHEN, BACK, BEFORE, AFTER, CHANGE, LOW, HIGH, RATE };
 
 static const struct watch *watch_of(const struct row_source *s)
@@ -120,6 +123,30 @@ static void add_table(struct document *out, const struct watch *w, size_t lines)
 	               row_set_new(s, &q));
 }
 
+static bool too_short(const struct watch *w)
+{
+	return w->observed < WATCH_POINTS_LEAST;
+}
+
+static void put_tested(const struct watch *w, struct buf *text)
+{
+	text_counted(text, w->tested, "function was", "functions were");
+	buf_puts(text, " tested at ");
+	text_counted(text, w->observed, "point", "points");
+	buf_puts(text, " of ");
+	text_time(text, (int64_t)w->step_ns);
+	buf_puts(text, w->changes.count ? ". " : ", and none shows a change. ");
+	if (w->smallest < LARGE) {
+		buf_puts(text, "The smallest change that 4 of 5 searches find, in the middle of "
+		               "the time: ");
+		diff_ratio_text(1 + w->smallest, text);
+		buf_puts(text, " of a function with 1 % of the time.");
+	} else {
+		buf_puts(text, "There are too few samples to find changes of a function with 1 % "
+		               "of the time.");
+	}
+}
+
 static void summary(struct document *out, const struct watch *w)
 {
 	struct buf text = {0};
@@ -129,17 +156,14 @@ static void summary(struct document *out, const struct watch *w)
 	text_date(&text, watch_time_ns(w, w->points));
 	document_line(out, "Time", buf_text(&text));
 	buf_clear(&text);
-	text_counted(&text, w->tested, "function was", "functions were");
-	buf_puts(&text, " tested at ");
-	text_counted(&text, w->observed, "point", "points");
-	buf_puts(&text, " of ");
-	text_time(&text, (int64_t)w->step_ns);
-	buf_puts(&text, w->changes.count ? ". " : ", and none shows a change. ");
-	if (!isnan(w->smallest) && w->smallest < 1e3) {
-		buf_puts(&text, "The smallest change that 4 of 5 searches find, in the middle of "
-		                "the time: ");
-		diff_ratio_text(1 + w->smallest, &text);
-		buf_puts(&text, " of a function with 1 % of the time.");
+	if (too_short(w)) {
+		buf_puts(&text, "The time is too short to search: it has ");
+		text_counted(&text, w->observed, "point", "points");
+		buf_puts(&text, " of ");
+		text_time(&text, (int64_t)w->step_ns);
+		buf_addf(&text, ", and %d are needed.", WATCH_POINTS_LEAST);
+	} else {
+		put_tested(w, &text);
 	}
 	document_text(out, "Summary", buf_text(&text));
 	buf_done(&text);
@@ -164,10 +188,9 @@ void watch_document(struct document *out, const struct watch *w, size_t lines)
 	summary(out, w);
 	add_table(out, w, lines);
 	notes = document_notes(out, MEDIA_READERS, "Notes", NULL);
-	if (!w->seasonal)
+	if (!w->seasonal && !too_short(w))
 		section_note(notes, "The same hours of several days cannot be compared in under "
 		                    "three days: a change may be the rhythm of the day.");
-	if (w->pooled)
-		section_note(notes,
-		             "Functions with under 100 samples are tested as one, [others].");
+	if (w->pooled && !too_short(w))
+		section_note(notes, "Functions with under 100 samples are not tested.");
 }

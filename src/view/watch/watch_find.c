@@ -15,9 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each part has at least this part of the points around it, and this many points. */
+/* Each part has at least this part of the points around it. */
 #define TRIM 0.05
-#define POINTS_LEAST 3
 /* From this score on, the deviance is computed. */
 #define SKEWED 2
 /* Changed functions that change the load by this part are left out, one by one. */
@@ -30,13 +29,31 @@ struct finder {
 	double root; /* the mean of the roots of the samples */
 };
 
-double watch_split_chance(double z)
+/* The part of the crossings of a level by a continuous path that steps of this size see (Siegmund
+ * and Yakir). */
+static double seen_part(double step)
 {
-	double density = exp(-z * z / 2) / sqrt(2 * M_PI), p;
+	double below = normal_below(step / 2);
+	double density = exp(-step * step / 8) / sqrt(2 * M_PI);
+
+	return 2 / step * (below - 0.5) / (step / 2 * below + density);
+}
+
+double watch_split_chance(double z, size_t points)
+{
+	double density = exp(-z * z / 2) / sqrt(2 * M_PI), p, sum = 0;
+	double end = log((1 - TRIM) / TRIM);
+	int steps = 24;
 
 	if (z < 1.5)
 		return 1;
-	p = density * (z - 1 / z) * 2 * log((1 - TRIM) / TRIM) + 4 * density / z;
+	/* Over the logits of the part before the point: both halves are equal. */
+	for (int i = 0; i < steps; i++) {
+		double odds = exp((i + 0.5) * end / steps), part = odds / (1 + odds);
+
+		sum += seen_part(z / sqrt((double)points * part * (1 - part)));
+	}
+	p = density * (z - 1 / z) * 2 * end * sum / steps + 4 * density / z;
 	return p < 1 ? p : 1;
 }
 
@@ -81,7 +98,7 @@ static size_t best_split(const struct finder *f, const struct watch_series *s, s
 	size_t best = 0;
 
 	*score = 0;
-	for (size_t i = first + POINTS_LEAST; i + POINTS_LEAST <= last; i++) {
+	for (size_t i = first + WATCH_SIDE_LEAST; i + WATCH_SIDE_LEAST <= last; i++) {
 		double before = (f->e.times[i] - f->e.times[first]) / time, one;
 
 		if (!(before >= TRIM && before <= 1 - TRIM))
@@ -125,7 +142,7 @@ static void divide(struct finder *f, uint32_t id, size_t first, size_t last, uns
 	double score, p;
 	size_t point = best_split(f, s, first, last, &score);
 
-	p = point ? watch_split_chance(normal_of_student(score, s->degrees)) : 1;
+	p = point ? watch_split_chance(normal_of_student(score, s->degrees), last - first) : 1;
 	if (!point || p > most_of(f, s) || depth > 20)
 		return;
 	divide(f, id, first, point, depth + 1);
@@ -155,17 +172,23 @@ static void set_levels(const struct finder *f, struct watch_change *c)
 	double a_time = f->e.times[c->point] - f->e.times[c->first];
 	double b_time = f->e.times[c->last] - f->e.times[c->point];
 	double error = sqrt(s->dispersion * (1 / (a + 0.5) + 1 / (b + 0.5)));
-	double wide = student_quantile(0.995, s->degrees);
+	double wide = student_quantile(0.995, s->degrees), none;
 
 	c->before = value_of(w, s, c->first, c->point);
 	c->after = value_of(w, s, c->point, c->last);
 	c->ratio = b / b_time / (a / a_time);
 	c->low = (b + 0.5) / b_time / ((a + 0.5) / a_time) * exp(-wide * error);
 	c->high = (b + 0.5) / b_time / ((a + 0.5) / a_time) * exp(wide * error);
-	if (!(a > 0))
+	/* Without samples on one side, by the deviance. */
+	none = exp(-wide * wide * s->dispersion / (2 * (a + b)));
+	if (!(a > 0)) {
+		c->low = a_time / b_time * none / (1 - none);
 		c->high = INFINITY;
-	if (!(b > 0))
+	}
+	if (!(b > 0)) {
 		c->low = 0;
+		c->high = a_time / b_time * (1 - none) / none;
+	}
 	c->verdict = !(a > 0)       ? WATCH_NEW
 	             : !(b > 0)     ? WATCH_GONE
 	             : c->ratio > 1 ? WATCH_REGRESSION
@@ -252,7 +275,7 @@ static void test_series(struct finder *f)
 			continue;
 		watch_exposure_set(&f->e, s);
 		set_shift(f, s, best_split(f, s, 0, w->points, &score));
-		s->p = watch_split_chance(normal_of_student(score, s->degrees));
+		s->p = watch_split_chance(normal_of_student(score, s->degrees), w->points);
 		p[i] = fmin(1, s->p / weight_of(s, f->root));
 	}
 	false_discovery_rates(p, w->series.count, p);
@@ -267,7 +290,13 @@ static void test_series(struct finder *f)
 	free(p);
 }
 
-/* Removes small changes. */
+/* The end of the interval that is nearest to no change. */
+static double nearest(const struct watch_change *c)
+{
+	return fmax(0, c->ratio > 1 ? c->low - 1 : 1 - c->high);
+}
+
+/* Removes small changes, and large ones that may be small. */
 static void select_changes(struct watch *w)
 {
 	size_t kept = 0;
@@ -276,7 +305,7 @@ static void select_changes(struct watch *w)
 		struct watch_change c = w->changes.items[i];
 
 		c.q = w->series.items[c.series].q;
-		if (fabs(c.ratio - 1) >= w->how.least)
+		if (fabs(c.ratio - 1) >= w->how.least && nearest(&c) >= w->how.least / 2)
 			w->changes.items[kept++] = c;
 	}
 	w->changes.count = kept;
@@ -334,7 +363,7 @@ static void set_smallest(const struct finder *f)
 	for (int i = 0; i < 60; i++) {
 		double middle = (low + high) / 2;
 
-		*(watch_split_chance(middle) > least ? &low : &high) = middle;
+		*(watch_split_chance(middle, w->points) > least ? &low : &high) = middle;
 	}
 	if (count && w->samples > 0)
 		w->smallest = exp((high + normal_quantile(0.8)) *

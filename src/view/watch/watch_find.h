@@ -5,8 +5,8 @@
 
 #include "view/watch/watch.h"
 
-/* The probability that the largest of the scores of all points exceeds z by chance, at points from
- * 5 % to 95 % of the time (Miller and Siegmund). */
-double watch_split_chance(double z);
+/* The probability that the largest of the scores of `points` points exceeds z by chance, at points
+ * from 5 % to 95 % of the time (James, James and Siegmund). */
+double watch_split_chance(double z, size_t points);
 
 #endif

@@ -120,6 +120,17 @@ static size_t regressions(const struct watch *w)
 	return count;
 }
 
+/* Against 80,000 simulated series of normal values (10,000 of 2,000 points). */
+static void test_the_chance_of_the_largest_score(void)
+{
+	CHECK(fabs(watch_split_chance(3, 200) / 0.0535 - 1) < 0.1);
+	CHECK(fabs(watch_split_chance(3.5, 200) / 0.0116 - 1) < 0.1);
+	CHECK(fabs(watch_split_chance(2.5, 2000) / 0.2262 - 1) < 0.1);
+	CHECK(fabs(watch_split_chance(4, 2000) / 0.0026 - 1) < 0.15);
+	/* Few points: not below the truth. */
+	CHECK(watch_split_chance(3, 20) > 0.0220 && watch_split_chance(3, 20) < 0.034);
+}
+
 /* 75,000 samples a side, as a machine with steady work has them. */
 static void test_a_small_function_is_found(void)
 {
@@ -302,6 +313,7 @@ static void test_little_or_no_data(void)
 
 int main(void)
 {
+	RUN(test_the_chance_of_the_largest_score);
 	RUN(test_a_small_function_is_found);
 	RUN(test_a_week_without_changes);
 	RUN(test_a_change_in_a_week);
