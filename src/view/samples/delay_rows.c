@@ -3,6 +3,7 @@
 #include "view/samples/report_document.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 enum delay_cell {
 	CELL_SAMPLES,
@@ -88,10 +89,12 @@ static const struct column columns[] = {
 struct row_set *delay_rows(const struct report *r, const struct document_reader *reader)
 {
 	static const char *const by[] = {"weight", "samples"};
-	struct row_request q = {.by = by,
-	                        .by_count = sizeof(by) / sizeof(*by),
-	                        .limit = request_limit(&r->options, reader),
-	                        .lines = reader->program ? 0 : r->options.lines};
+	struct row_request q = {
+	        .by = by,
+	        .by_count = sizeof(by) / sizeof(*by),
+	        /* Smaller places are not judged, so all of them are worth a line. */
+	        .limit = fmax(r->options.limit, 0),
+	        .lines = reader->program ? 0 : r->options.lines};
 	struct row_source *s = row_source_new((void *)(uintptr_t)r);
 	uint64_t base =
 	        r->selection.base_weight ? r->selection.base_weight : r->selection.base_samples;
