@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -295,6 +296,78 @@ int place_create(const char *kind, uint64_t birth)
 		rc = make_file(directory, kind, birth);
 		uncancelled_close(directory);
 	}
+	errno = saved;
+	return rc;
+}
+
+/* Of entries of a directory; the kernel's struct linux_dirent64. */
+struct entry {
+	uint64_t inode;
+	int64_t next;
+	uint16_t bytes;
+	uint8_t type;
+	char name[];
+};
+
+/*
+ * True: the entry is a file with contents. The lock of a process that ended is gone: its file is
+ * removed if `free_it`, and does not count. The creator locks a file before it sets the size.
+ */
+static bool is_in_use(int directory, const char *name, bool free_it)
+{
+	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	int fd = uncancelled_open(directory, name, flags, 0);
+	struct stat st;
+	bool used = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 &&
+	            st.st_uid == (uid_t)syscall(SYS_geteuid);
+
+	if (used && free_it && !flock(fd, LOCK_EX | LOCK_NB))
+		used = unlinkat(directory, name, 0) != 0;
+	if (fd >= 0)
+		uncancelled_close(fd);
+	return used;
+}
+
+/* Number of files in use, up to `most`. */
+static unsigned count_files(int directory, unsigned most, bool free_them)
+{
+	_Alignas(struct entry) char page[2048];
+	int fd = uncancelled_open(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	unsigned count = 0;
+	long size = 0;
+
+	while (fd >= 0 && count < most &&
+	       (size = syscall(SYS_getdents64, fd, page, sizeof(page))) > 0)
+		for (long at = 0; at < size && count < most;) {
+			const struct entry *e = (const struct entry *)(page + at);
+
+			if (e->name[0] >= '0' && e->name[0] <= '9')
+				count += is_in_use(directory, e->name, free_them);
+			at += e->bytes;
+		}
+	if (fd >= 0)
+		uncancelled_close(fd);
+	return count;
+}
+
+int place_create_locked(const char *kind, uint64_t birth, unsigned most)
+{
+	char path[PATH_ROOM];
+	int saved = errno, rc = place_directory(kind, path, sizeof(path)), directory;
+
+	if (rc)
+		return rc;
+	directory = open_directory(path);
+	rc = directory;
+	if (directory >= 0) {
+		bool full = most && count_files(directory, most, false) == most &&
+		            count_files(directory, most, true) == most;
+
+		rc = full ? -ENOSPC : make_file(directory, kind, birth);
+		uncancelled_close(directory);
+	}
+	if (rc >= 0)
+		flock(rc, LOCK_EX | LOCK_NB);
 	errno = saved;
 	return rc;
 }

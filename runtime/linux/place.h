@@ -15,6 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * Likewise, with a lock (flock) that the kernel releases when the descriptor is closed and the last
+ * mapping of the file is gone. If the directory has `most` files (0: any number), files without a
+ * lock are removed: their processes have ended. -ENOSPC: all of them are locked.
+ */
+int place_create_locked(const char *kind, uint64_t birth, unsigned most);
+
 /* Writes the path of the directory. Error: -ENAMETOOLONG. */
 int place_directory(const char *kind, char *path, size_t room);
 /* Creates and opens the file. Returns the descriptor (close-on-exec) or -errno. */

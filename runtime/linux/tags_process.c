@@ -30,6 +30,7 @@
 #define MEMORY_LEAST (4 * (uint64_t)ASSAY_TAGS_PACKET)
 #define MEMORY_MOST (256ull << 30)
 #define PAGES(bytes) (((uint64_t)(bytes) + ASSAY_TAGS_PAGE - 1) / ASSAY_TAGS_PAGE * ASSAY_TAGS_PAGE)
+#define FILES_MOST 16   /* in the default directory */
 #define PAUSE_NS 100000 /* while a thread waits for a free packet */
 #define DRAINER_NS 10000000000ull
 #define STEP_FIRST (4 * (uint64_t)ASSAY_TAGS_PACKET) /* of pages for packets */
@@ -180,12 +181,14 @@ static void point(char *base)
 static uint64_t map_file(char **at)
 {
 	struct assay_tags_header layout = {0};
+	/* A directory that the user or assay names has no bound. */
+	unsigned most = place_environment("ASSAY_TAGS_DIR") ? 0 : FILES_MOST;
 	uint64_t bytes;
 	int fd;
 
 	lay_out(&layout, memory_limit());
 	bytes = layout.packets_offset + layout.packet_count * ASSAY_TAGS_PACKET;
-	fd = layout.packet_count ? place_create("tags", place_birth()) : -1;
+	fd = layout.packet_count ? place_create_locked("tags", place_birth(), most) : -1;
 	if (fd < 0)
 		return 0;
 	*at = MAP_FAILED;

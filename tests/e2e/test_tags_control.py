@@ -5,6 +5,7 @@ what they need."""
 import os
 import signal
 import struct
+import subprocess
 
 from harness import BUILD, ROOT, main, test
 from programs import Obeying
@@ -31,6 +32,20 @@ def listed(t, *words):
     found = t.json(tags(t, "list", "--json", *words).out)
     found.pop("assay")  # the version
     return found
+
+
+@test
+def files_of_ended_processes_are_bounded(t):
+    program = build(t)
+    env = {**os.environ, "XDG_RUNTIME_DIR": t.path(".")}
+    env.pop("ASSAY_TAGS_DIR", None)
+    os.chmod(t.path("."), 0o700)
+    held = t.path("assay/tags")
+    for _ in range(16):
+        subprocess.run([program], env=env, check=True)
+    t.equal(len(os.listdir(held)), 16)
+    subprocess.run([program], env=env, check=True)
+    t.equal(len(os.listdir(held)), 1)
 
 
 @test
