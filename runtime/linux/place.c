@@ -328,8 +328,17 @@ static bool is_in_use(int directory, const char *name, bool free_it)
 	return used;
 }
 
-/* Number of files in use, up to `most`. */
-static unsigned count_files(int directory, unsigned most, bool free_them)
+/* "1234-5678-0.tags": a process, its birth and a number, as make_file() names it. */
+static bool is_name_of(const char *name, const char *kind)
+{
+	size_t length = strlen(name), end = strlen(kind);
+
+	return name[0] >= '0' && name[0] <= '9' && length > end + 1 &&
+	       name[length - end - 1] == '.' && !strcmp(name + length - end, kind);
+}
+
+/* Number of files of a kind in use, up to `most`. */
+static unsigned count_files(int directory, const char *kind, unsigned most, bool free_them)
 {
 	_Alignas(struct entry) char page[2048];
 	int fd = uncancelled_open(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
@@ -341,7 +350,7 @@ static unsigned count_files(int directory, unsigned most, bool free_them)
 		for (long at = 0; at < size && count < most;) {
 			const struct entry *e = (const struct entry *)(page + at);
 
-			if (e->name[0] >= '0' && e->name[0] <= '9')
+			if (is_name_of(e->name, kind))
 				count += is_in_use(directory, e->name, free_them);
 			at += e->bytes;
 		}
@@ -360,8 +369,8 @@ int place_create_locked(const char *kind, uint64_t birth, unsigned most)
 	directory = open_directory(path);
 	rc = directory;
 	if (directory >= 0) {
-		bool full = most && count_files(directory, most, false) == most &&
-		            count_files(directory, most, true) == most;
+		bool full = most && count_files(directory, kind, most, false) == most &&
+		            count_files(directory, kind, most, true) == most;
 
 		rc = full ? -ENOSPC : make_file(directory, kind, birth);
 		uncancelled_close(directory);
