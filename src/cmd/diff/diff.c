@@ -8,7 +8,7 @@
 #include "cmd/diff/diff_load.h"
 #include "cmd/load/filters.h"
 #include "cmd/report/report_groups.h"
-#include "view/diff/diff_document.h"
+#include "view/diff/document/diff_document.h"
 #include "view/diff/diff_groups.h"
 
 #include <errno.h>

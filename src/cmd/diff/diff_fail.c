@@ -4,8 +4,8 @@
 #include "base/memory/buf.h"
 #include "base/memory/xalloc.h"
 #include "base/text/spelling.h"
-#include "view/diff/diff_document.h"
-#include "view/diff/diff_rows.h"
+#include "view/diff/document/diff_document.h"
+#include "view/diff/document/diff_rows.h"
 
 #include <ctype.h>
 #include <errno.h>

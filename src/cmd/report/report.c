@@ -9,7 +9,7 @@
 #include "cmd/report/report_kinds.h"
 #include "cmd/report/report_pprof.h"
 #include "cmd/report/report_tags.h"
-#include "view/samples/report_document.h"
+#include "view/samples/document/report_document.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The groups of a sampled profile as rows of a table. */
-#include "view/samples/report_document.h"
+#include "view/samples/document/report_document.h"
 
 #include "view/samples/flat_cell.h"
 #include "view/samples/sample_without.h"

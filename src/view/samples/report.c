@@ -4,7 +4,7 @@
 
 #include "base/process/helper_thread.h"
 #include "base/memory/xalloc.h"
-#include "view/samples/report_summary.h"
+#include "view/samples/document/report_summary.h"
 
 #include <errno.h>
 #include <string.h>

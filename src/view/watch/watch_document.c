@@ -2,7 +2,7 @@
 #include "view/watch/watch_document.h"
 
 #include "base/text/figure.h"
-#include "view/diff/diff_document.h"
+#include "view/diff/document/diff_document.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #define ASSAY_TESTS_REPORT_PRINT_H
 
 #include "output/document_output.h"
-#include "view/samples/report_document.h"
+#include "view/samples/document/report_document.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/diff/diff_document.h"
-#include "view/diff/diff_measures.h"
+#include "view/diff/document/diff_document.h"
+#include "view/diff/document/diff_measures.h"
 
 #include "check.h"
 

@@ -6,7 +6,7 @@
 
 #include "view/samples/flat_cell.h"
 #include "view/samples/report.h"
-#include "view/samples/report_document.h"
+#include "view/samples/document/report_document.h"
 #include "view/symbolized/symbolized.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The CPU use of the largest processes over the time. */
-#include "view/samples/report_document.h"
+#include "view/samples/document/report_document.h"
 
 #include "base/text/figure.h"
 #include "view/document/grid.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/diff/diff_measures.h"
+#include "view/diff/document/diff_measures.h"
 
 #include "base/memory/xalloc.h"
 #include "base/statistics/samples.h"
 #include "base/text/figure.h"
-#include "view/diff/diff_document.h"
-#include "view/diff/diff_rows.h"
+#include "view/diff/document/diff_document.h"
+#include "view/diff/document/diff_rows.h"
 
 #include <math.h>
 #include <stdlib.h>

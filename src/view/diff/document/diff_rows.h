@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* diff_rows: the tables of a comparison. Nothing fails. Uses: base, view. */
-#ifndef ASSAY_VIEW_DIFF_DIFF_ROWS_H
-#define ASSAY_VIEW_DIFF_DIFF_ROWS_H
+#ifndef ASSAY_VIEW_DIFF_DOCUMENT_DIFF_ROWS_H
+#define ASSAY_VIEW_DIFF_DOCUMENT_DIFF_ROWS_H
 
 #include "view/diff/diff.h"
 #include "view/document/document.h"

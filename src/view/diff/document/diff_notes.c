@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/diff/diff_notes.h"
+#include "view/diff/document/diff_notes.h"
 
 #include "base/text/figure.h"
-#include "view/diff/diff_measures.h"
+#include "view/diff/document/diff_measures.h"
 
 #include <ctype.h>
 #include <string.h>

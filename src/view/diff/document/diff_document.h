@@ -3,8 +3,8 @@
  * diff_document: a comparison as a document (docs/FORMAT.md describes the keys). Nothing fails.
  * Uses: base, view.
  */
-#ifndef ASSAY_VIEW_DIFF_DIFF_DOCUMENT_H
-#define ASSAY_VIEW_DIFF_DIFF_DOCUMENT_H
+#ifndef ASSAY_VIEW_DIFF_DOCUMENT_DIFF_DOCUMENT_H
+#define ASSAY_VIEW_DIFF_DOCUMENT_DIFF_DOCUMENT_H
 
 #include "view/diff/diff.h"
 #include "view/document/document.h"

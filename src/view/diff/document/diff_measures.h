@@ -9,8 +9,8 @@
  * of a measure is for it alone; `changed` is corrected for the number of measures. There is no
  * table if a run has no measures. Nothing fails. Uses: base, view.
  */
-#ifndef ASSAY_VIEW_DIFF_DIFF_MEASURES_H
-#define ASSAY_VIEW_DIFF_DIFF_MEASURES_H
+#ifndef ASSAY_VIEW_DIFF_DOCUMENT_DIFF_MEASURES_H
+#define ASSAY_VIEW_DIFF_DOCUMENT_DIFF_MEASURES_H
 
 #include "view/diff/diff.h"
 #include "view/document/document.h"

@@ -5,8 +5,8 @@
  * The document refers to the report, which must outlive it; it takes the report's tree over.
  * Nothing fails. One thread. Uses: base, profile, view.
  */
-#ifndef ASSAY_VIEW_SAMPLES_REPORT_DOCUMENT_H
-#define ASSAY_VIEW_SAMPLES_REPORT_DOCUMENT_H
+#ifndef ASSAY_VIEW_SAMPLES_DOCUMENT_REPORT_DOCUMENT_H
+#define ASSAY_VIEW_SAMPLES_DOCUMENT_REPORT_DOCUMENT_H
 
 #include "view/document/document.h"
 #include "view/samples/report.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/samples/report_summary.h"
+#include "view/samples/document/report_summary.h"
 
 #include "base/memory/xalloc.h"
 #include "base/text/figure.h"
 #include "base/text/plural.h"
 #include "view/account/rates.h"
 #include "view/samples/flat_cell.h"
-#include "view/samples/report_document.h"
+#include "view/samples/document/report_document.h"
 #include "view/summary/summary.h"
 
 #include <ctype.h>

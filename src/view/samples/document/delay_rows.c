@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The places with kernel time that ran with interrupts off, as rows of a table. */
-#include "view/samples/report_document.h"
+#include "view/samples/document/report_document.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/diff/diff_rows.h"
+#include "view/diff/document/diff_rows.h"
 
 #include "base/memory/xalloc.h"
 #include "base/text/figure.h"
-#include "view/diff/diff_document.h"
+#include "view/diff/document/diff_document.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The sampling rates, the cost of the recording, and the fill level of the buffers. */
-#include "view/samples/report_document.h"
+#include "view/samples/document/report_document.h"
 
 #include "base/text/figure.h"
 #include "base/text/plural.h"

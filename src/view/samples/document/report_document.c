@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/samples/report_document.h"
+#include "view/samples/document/report_document.h"
 
 #include "base/text/figure.h"
 #include "base/text/plural.h"
-#include "view/samples/report_summary.h"
+#include "view/samples/document/report_summary.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The quality of call chains: how many are complete, and why the others are not. */
-#include "view/samples/report_document.h"
+#include "view/samples/document/report_document.h"
 
 #include "base/text/figure.h"
 #include "base/text/plural.h"

@@ -3,8 +3,8 @@
  * report_summary: the summary (view/summary/summary.h) of a report on samples. Nothing fails. Uses:
  * base, profile, view.
  */
-#ifndef ASSAY_VIEW_SAMPLES_REPORT_SUMMARY_H
-#define ASSAY_VIEW_SAMPLES_REPORT_SUMMARY_H
+#ifndef ASSAY_VIEW_SAMPLES_DOCUMENT_REPORT_SUMMARY_H
+#define ASSAY_VIEW_SAMPLES_DOCUMENT_REPORT_SUMMARY_H
 
 #include "view/document/document.h"
 #include "view/samples/report.h"
