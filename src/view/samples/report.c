@@ -327,10 +327,20 @@ static int find_neighbours(struct report *r, struct error *err)
 {
 	const struct report_request *q = &r->options;
 
+	struct error without = {0};
+	int ret;
+
 	if (!q->callers && !q->callees)
 		return 0;
-	return neighbour_tables_make(
-	        &r->neighbours, sample_tree_new(r->view, &r->selection, q, NULL, true), q, err);
+	ret = neighbour_tables_make(&r->neighbours,
+	                            sample_tree_new(r->view, &r->selection, q, NULL, true), q, err);
+	if (ret != -ENOENT || r->view->profile->events.items[r->event].user_callchain)
+		return ret;
+	without = *err;
+	return error_set(err, ENOENT,
+	                 "%s; this recording has no call paths of programs ('assay record -g' "
+	                 "records them)",
+	                 without.text);
 }
 
 int report_new(struct report **out, const struct profile *p, struct symbolizer *symbols,
