@@ -5,6 +5,7 @@ Each program provokes one reason; the unit test of view/reconcile holds the othe
 """
 import os
 
+import tags_program
 from harness import *
 
 SOURCE = """
@@ -135,6 +136,18 @@ def a_pprof_profile_is_a_sampled_side(t):
     other = rows_of(t.json(reconcile(t, "--json", "--percent-limit", "0", sampled, counted).out))
     for name in ("steady", "copies", "inlined"):
         t.equal(one[name]["sampled_ns"], other[name]["sampled_ns"], f"time of {name}")
+
+
+@test
+def event_tags_are_a_counted_side(t):
+    work = tags_program.build(t, "tagged", SOURCE)
+    files = [t.path("t.data"), t.path("t.tags")]
+    t.assay("record", "-g", "-o", files[0], "--", work, "10")
+    t.assay("tags", "-q", "-o", files[1], "--", work, "10")
+    rows = rows_of(t.json(reconcile(t, "--json", "--percent-limit", "0", *files).out))
+    t.equal({name: rows[name]["calls"] for name in ("steady", "copies", "sleeps")},
+            {"steady": 20, "copies": 10, "sleeps": 10}, "calls")
+    t.true(rows["copies"]["folded_ns"] > 0, "memcpy counts for its caller")
 
 
 @test

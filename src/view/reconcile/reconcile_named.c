@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* At most, in ns: the triggers at entry and exit of a call; they are in the times of event tags. */
+#define TRIGGERS_NS 40.0
 /* Half of a 95 % interval of a count, in standard deviations. */
 #define HALF 1.96
 
@@ -48,6 +50,19 @@ static uint32_t tag_function(struct reconcile_runs *t, const struct symbolized_p
 	return function;
 }
 
+/* A part of the time of triggers is in the caller. */
+static void add_caller_cost(struct reconcile_runs *t, uint32_t run,
+                            const struct symbolized_profile *n, const struct named_row *row,
+                            double cost_ns)
+{
+	uint32_t parent = n->paths.items[row->path].parent, to;
+
+	if (row->path == NAMED_ROOT || parent == NAMED_ROOT)
+		return;
+	to = reconcile_row(t, process_of(n, row), tag_function(t, n, parent));
+	reconcile_sum_of(t, run, to)->cost_ns += cost_ns;
+}
+
 void reconcile_add_tags(struct reconcile_runs *t, const char *name,
                         const struct symbolized_profile *n)
 {
@@ -59,9 +74,11 @@ void reconcile_add_tags(struct reconcile_runs *t, const char *name,
 		struct reconcile_sum *sum = reconcile_sum_of(t, run, to);
 
 		sum->count += (double)row->values[NAMED_CALLS];
+		sum->cost_ns += (double)row->values[NAMED_CALLS] * TRIGGERS_NS;
 		sum->cpu_ns += (double)row->values[NAMED_NET];
 		sum->blocked_ns +=
 		        (double)row->values[NAMED_BLOCKED] + (double)row->values[NAMED_PREEMPTED];
+		add_caller_cost(t, run, n, row, (double)row->values[NAMED_CALLS] * TRIGGERS_NS);
 	}
 }
 

@@ -62,9 +62,9 @@ static const struct {
                              "at a switch, so no sample falls there; counted times contain a part "
                              "of it, up to 30 us a switch."},
         [REASON_COST] = {"cost of counting", "cost_of_counting",
-                         "the difference is not larger than the cost of counting the calls, which "
-                         "was subtracted. A processor hides a part of this cost, and how much "
-                         "depends on the code around the call."},
+                         "the difference is not larger than the cost of counting the calls. A "
+                         "processor hides a part of this cost, and how much depends on the code "
+                         "around the call."},
         [REASON_DELAY] = {"interrupts off", "interrupts_off",
                           "samples are late: the time belongs to code before it, which ran with "
                           "interrupts off."},
