@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Narrower terminals have fewer columns. */
-enum { ROOM_FEW = 90, ROOM_ALL = 130 };
+enum { ROOM_FEW = 100, ROOM_ALL = 150 };
 
 enum figure {
 	SHARE,
@@ -133,20 +133,19 @@ static struct cell count_cell(const struct row_source *s, const struct column *c
 	return cell_int(llrint(figure_of(s, row, c->argument)));
 }
 
-/* "1.20 s +/- 0.01 s". */
+/* "+/- 12.3 ms". */
 static struct cell interval_cell(const struct row_source *s, const struct column *c, uint32_t row,
                                  struct buf *text)
 {
 	enum reconcile_side side = (enum reconcile_side)c->argument;
 	const struct reconcile_estimate *e = &line_at(s, row)->sides[side];
 
-	text_fine_time(text, e->mean_ns);
-	buf_puts(text, " +/- ");
+	buf_puts(text, "+/- ");
 	text_fine_time(text, e->half_ns);
 	return cell_text(buf_text(text));
 }
 
-/* The difference as a part of the larger figure. */
+/* The difference as a part of the larger figure, or half of its interval. */
 static struct cell difference_cell(const struct row_source *s, const struct column *c, uint32_t row,
                                    struct buf *text)
 {
@@ -156,7 +155,10 @@ static struct cell difference_cell(const struct row_source *s, const struct colu
 
 	if (!(scale > 0))
 		return cell_none();
-	buf_addf(text, "%+.1f %%", 100 * line->difference_ns / scale);
+	if (c->argument)
+		buf_addf(text, "+/- %.1f", 100 * line->half_ns / scale);
+	else
+		buf_addf(text, "%+.1f %%", 100 * line->difference_ns / scale);
 	return cell_text(buf_text(text));
 }
 
@@ -168,29 +170,44 @@ static struct cell calls_cell(const struct row_source *s, const struct column *c
 	return calls > 0 ? cell_int(llrint(calls)) : cell_none();
 }
 
+/* Processes that only one method saw have no verdict. */
+static bool is_judged(const struct row_source *s, uint32_t row)
+{
+	const struct reconcile_process *p = process_at(s, row);
+
+	return !table_of(s)->processes || (!p->only_sampled && !p->only_counted);
+}
+
+/* "differ: short calls". */
+static struct cell judgement_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                                  struct buf *text)
+{
+	const struct reconcile_line *line = line_at(s, row);
+
+	if (!is_judged(s, row))
+		return cell_none();
+	buf_puts(text, reconcile_verdict_word(line->verdict));
+	if (line->reason != REASON_NONE)
+		buf_addf(text, ": %s", reconcile_reason_word(line->reason));
+	return cell_text(buf_text(text));
+}
+
 static struct cell verdict_cell(const struct row_source *s, const struct column *c, uint32_t row,
                                 struct buf *text)
 {
 	static const char *const keys[] = {"agree", "differ", "cannot_tell"};
-	const struct reconcile_process *p = process_at(s, row);
-	enum reconcile_verdict verdict = line_at(s, row)->verdict;
 
-	if (table_of(s)->processes && (p->only_sampled || p->only_counted))
-		return cell_none();
-	return cell_text(c->argument ? keys[verdict] : reconcile_verdict_word(verdict));
+	return is_judged(s, row) ? cell_text(keys[line_at(s, row)->verdict]) : cell_none();
 }
 
 static struct cell reason_cell(const struct row_source *s, const struct column *c, uint32_t row,
                                struct buf *text)
 {
-	const struct reconcile_process *p = process_at(s, row);
 	enum reconcile_reason reason = line_at(s, row)->reason;
 
-	if (reason == REASON_NONE ||
-	    (table_of(s)->processes && (p->only_sampled || p->only_counted)))
+	if (reason == REASON_NONE || !is_judged(s, row))
 		return cell_none();
-	return cell_text(c->argument ? reconcile_reason_key(reason)
-	                             : reconcile_reason_word(reason));
+	return cell_text(reconcile_reason_key(reason));
 }
 
 static struct cell process_cell(const struct row_source *s, const struct column *c, uint32_t row,
@@ -225,11 +242,15 @@ static const struct unit right = {.name = "figure"};
 
 /* The columns that both tables have. */
 static const struct column figures[] = {
-        {"sampled", "sampled", NULL, &right, .get = interval_cell, .argument = S},
-        {"counted", "counted", NULL, &right, .get = interval_cell, .argument = C},
+        {"sampled", "sampled", NULL, &unit_fine_time, .get = figure_cell, .argument = OF(S, MEAN)},
+        {"sampled_interval", "", NULL, &right, .get = interval_cell, .argument = S,
+         .room = ROOM_ALL},
+        {"counted", "counted", NULL, &unit_fine_time, .get = figure_cell, .argument = OF(C, MEAN)},
+        {"counted_interval", "", NULL, &right, .get = interval_cell, .argument = C,
+         .room = ROOM_ALL},
         {"difference", "difference", NULL, &right, .get = difference_cell},
-        {"verdict", "verdict", NULL, &unit_text, .get = verdict_cell},
-        {"reason", "reason", NULL, &unit_text, .get = reason_cell},
+        {"difference_interval", "", NULL, &right, .get = difference_cell, .argument = 1},
+        {"judgement", "verdict", NULL, &right, .get = judgement_cell},
         NUMBER("sampled_ns", S, MEAN),
         NUMBER("sampled_low_ns", S, LOW),
         NUMBER("sampled_high_ns", S, HIGH),
@@ -242,12 +263,12 @@ static const struct column figures[] = {
         NUMBER("hooks_ns", S, COST),
         NUMBER("cost_ns", C, COST),
         NUMBER("blocked_ns", C, BLOCKED),
-        {"verdict_key", NULL, "verdict", &unit_text, .get = verdict_cell, .argument = 1},
-        {"reason_key", NULL, "reason", &unit_text, .get = reason_cell, .argument = 1},
+        {"verdict", NULL, "verdict", &unit_text, .get = verdict_cell},
+        {"reason", NULL, "reason", &unit_text, .get = reason_cell},
 };
 
 static const struct column of_functions[] = {
-        {"sampled_share", "share", "sampled_share", &unit_share, .get = figure_cell,
+        {"sampled_share", "sampled", "sampled_share", &unit_share, .get = figure_cell,
          .argument = OF(S, SHARE), .room = ROOM_FEW},
         {"counted_share", "counted", "counted_share", &unit_share, .get = figure_cell,
          .argument = OF(C, SHARE), .room = ROOM_FEW},
@@ -313,6 +334,7 @@ void reconcile_functions_table(struct document *out, const struct reconcile *r,
 	row_source_columns(s, &function, 1);
 	row_source_columns(s, &image, 1);
 	row_source_columns(s, &process_column, 1);
+	vec_last(&s->columns)->room = ROOM_FEW;
 	s->squeezed = !reader->wide;
 	document_table(out, MEDIA_ALL, "CPU time of functions", "functions",
 	               row_set_new(s, &(struct row_request){.lines = lines}));
