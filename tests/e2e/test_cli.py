@@ -73,6 +73,12 @@ def every_option_is_described(t):
 
 
 @test
+def the_page_of_a_command_contains_its_subcommands(t):
+    t.equal(t.assay("help", "--man", "tags", "trace").out, t.assay("help", "--man", "tags").out)
+    t.has(t.assay("help", "--man", "tags", "trase", status=2).err, "'trase' is too many")
+
+
+@test
 def man_pages_name_every_option(t):
     for command in commands(t):
         page = t.assay("help", "--man", command).out

@@ -202,8 +202,10 @@ static int help_run(void *data, int argc, char **argv)
 		if (!command)
 			return unknown(argv[0]);
 	}
-	if (argc > 1 && command_find_sub(command, argv[1]) && !options->man) {
-		command = command_find_sub(command, argv[1]);
+	if (argc > 1 && command_find_sub(command, argv[1])) {
+		/* The page of a command contains its subcommands. */
+		if (!options->man)
+			command = command_find_sub(command, argv[1]);
 		argc--;
 	}
 	if (argc > 1)

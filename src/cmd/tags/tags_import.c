@@ -66,12 +66,13 @@ static void tell(const struct import_options *o, const char *path,
 		              plural(result->trailing_bytes, "byte", "bytes"));
 	if (!result->events)
 		print_message("%s has no records", path);
-	text_count(&text, result->events);
+	text_counted(&text, result->events, "event", "events");
+	if (result->turns)
+		buf_addf(&text, ", whose clock wrapped %" PRIu64 " %s,", result->turns,
+		         plural(result->turns, "time", "times"));
 	if (!o->quiet)
-		print_message("%s %s, whose clock wrapped %" PRIu64 " %s, in %s; 'assay "
-		              "report %s' prints a summary",
-		              text.data, plural(result->events, "event", "events"), result->turns,
-		              plural(result->turns, "time", "times"), o->output, o->output);
+		print_message("%s in %s; 'assay report %s' prints a summary", buf_text(&text),
+		              o->output, o->output);
 	buf_done(&text);
 }
 
