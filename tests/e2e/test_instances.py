@@ -115,7 +115,7 @@ def in_a_pid_namespace_outside_processes_are_not_taken_for_idle(t):
     t.has(t.assay("report", "--full", t.path("a.data")).out, "its own process ids")
     ledger = t.report(t.path("a.data"))["ledger"]
     t.true(ledger["residual_ns"] > -ledger["wall_ns"] / 20, f"time is counted twice: {ledger}")
-    # The number of CPUs by the kernel; a process with a CPU quota cannot make them all busy.
+    # How many CPUs were busy, by the counters of the kernel: a CPU quota may leave some idle.
     first, last = ([int(word) for word in line.split()[1:9]] for line in result.out.splitlines())
     spent = [b - a for a, b in zip(first, last)]
     user, ticks = (spent[0] + spent[1]) / max(sum(spent), 1), ledger["ticks"]

@@ -177,7 +177,7 @@ static bool matches(const struct trigger_rule *r, const char *name)
 	return !fnmatch(r->name, name, 0);
 }
 
-/* Records the names of running processes: they do not start, but may exit. */
+/* Records the names of the processes that run already: a rule about exits applies to them too. */
 static void learn_names(struct trigger *t)
 {
 	DIR *dir = opendir(t->proc);

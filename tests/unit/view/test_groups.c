@@ -43,7 +43,7 @@ static void qualifiers_name_files_and_the_kernel(void)
 	group_rules_free(r);
 }
 
-static void the_first_pattern_decides_however_it_is_found(void)
+static void the_first_pattern_that_matches_decides(void)
 {
 	struct group_rules *r = rules_of("a: kernel! ab?d\n"
 	                                 "b: kernel! abcd\n"
@@ -111,7 +111,7 @@ static void the_kernel_is_known_by_its_file(void)
 int main(void)
 {
 	RUN(qualifiers_name_files_and_the_kernel);
-	RUN(the_first_pattern_decides_however_it_is_found);
+	RUN(the_first_pattern_that_matches_decides);
 	RUN(functions_may_count_for_their_callers);
 	RUN(the_rules_of_assay_are_valid);
 	RUN(the_kernel_is_known_by_its_file);
