@@ -244,8 +244,7 @@ static int run_one(struct series *s, enum diff_side side, uint64_t number)
 	if (status || record_runs_interrupted())
 		return status;
 	if (number) {
-		file = diff_directory_file(&s->to->directory, (char)(letters[side] - 'A' + 'a'),
-		                           number);
+		file = run_directory_file(&s->to->directory, side, number);
 		run.options = &s->record;
 		run.output = file;
 	}
@@ -321,7 +320,9 @@ int diff_commands_run(struct diff_commands *c, const struct diff_command_runs_op
                       char *const words[DIFF_SIDES])
 {
 	struct series s = {.to = c, .options = o, .commands = words};
-	int status = diff_directory_open(&c->directory, o->keep);
+	static const struct run_files files[] = {
+	        [DIFF_A] = {"a", ".data"}, [DIFF_B] = {"b", ".data"}, {0}};
+	int status = run_directory_open(&c->directory, "diff", files, o->keep);
 
 	if (status)
 		return status;
@@ -361,7 +362,7 @@ void diff_commands_done(struct diff_commands *c)
 		}
 		vec_done(&c->files[side]);
 	}
-	diff_directory_done(&c->directory);
+	run_directory_done(&c->directory);
 	free(c->ended);
 	*c = (struct diff_commands){0};
 }

@@ -11,9 +11,9 @@
 
 #include "base/memory/vec.h"
 #include "cmd/cli/option.h"
-#include "cmd/diff/diff_directory.h"
 #include "cmd/diff/diff_load.h"
 #include "cmd/session/record_options.h"
+#include "cmd/session/run_directory.h"
 
 struct diff_command_runs_options {
 	uint64_t run; /* runs of each command; OPTION_NO_COUNT: files are compared */
@@ -39,7 +39,7 @@ static inline bool diff_commands_wanted(const struct diff_command_runs_options *
 int diff_commands_check(const struct diff_command_runs_options *o, int count, char *const *words);
 
 struct diff_commands {
-	struct diff_directory directory;
+	struct run_directory directory;
 	VEC(char *) files[DIFF_SIDES];
 	char *ended; /* a sentence: the series ended early; NULL: it is complete */
 	int status;  /* the exit status of a series that ended early by a failure */

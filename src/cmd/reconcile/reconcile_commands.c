@@ -9,11 +9,8 @@
 #include "cmd/session/record_runs.h"
 #include "launch/calls/calls_runtime.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,21 +43,10 @@ struct series {
 	bool progress;
 };
 
-static int make_directory(struct reconcile_commands *c, const char *keep)
-{
-	const char *top = getenv("TMPDIR");
+enum { SAMPLED, COUNTED };
 
-	c->kept = keep != NULL;
-	c->directory = keep ? xstrdup(keep)
-	                    : xasprintf("%s/assay-reconcile-XXXXXX", top && *top ? top : "/tmp");
-	if (keep ? !mkdir(keep, 0700) || errno == EEXIST : mkdtemp(c->directory) != NULL)
-		return 0;
-	command_fail(1, "reconcile: %s: the directory for the recordings cannot be created: %s",
-	             c->directory, strerror(errno));
-	free(c->directory);
-	c->directory = NULL;
-	return 1;
-}
+static const struct run_files run_files[] = {
+        [SAMPLED] = {"sampled", ".data"}, [COUNTED] = {"counted", ".calls"}, {0}};
 
 static int check_end(const struct series *s, int status)
 {
@@ -121,8 +107,7 @@ static int count(struct series *s, char *file)
 
 static int run_one(struct series *s, bool counted, uint64_t number)
 {
-	char *file = xasprintf("%s/%s%llu.%s", s->to->directory, counted ? "counted" : "sampled",
-	                       (unsigned long long)number, counted ? "calls" : "data");
+	char *file = run_directory_file(&s->to->directory, counted ? COUNTED : SAMPLED, number);
 
 	vec_push(&s->to->files, file);
 	if (s->progress)
@@ -167,7 +152,7 @@ int reconcile_commands_run(struct reconcile_commands *c, const struct reconcile_
 
 	if (calls_runtime_find(&s.library, &err))
 		return command_fail(1, "reconcile: %s", err.text);
-	status = make_directory(c, o->keep);
+	status = run_directory_open(&c->directory, "reconcile", run_files, o->keep);
 	if (!status) {
 		record_options_default(&s.record);
 		s.record.frequency = o->frequency ? o->frequency : s.record.frequency;
@@ -187,13 +172,11 @@ int reconcile_commands_run(struct reconcile_commands *c, const struct reconcile_
 void reconcile_commands_done(struct reconcile_commands *c)
 {
 	vec_each (file, &c->files) {
-		if (!c->kept)
+		if (!c->directory.kept)
 			unlink(*file);
 		free(*file);
 	}
 	vec_done(&c->files);
-	if (c->directory && !c->kept)
-		rmdir(c->directory);
-	free(c->directory);
+	run_directory_done(&c->directory);
 	*c = (struct reconcile_commands){0};
 }

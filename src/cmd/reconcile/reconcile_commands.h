@@ -10,7 +10,7 @@
 #define ASSAY_CMD_RECONCILE_RECONCILE_COMMANDS_H
 
 #include "base/memory/vec.h"
-#include "cmd/cli/command.h"
+#include "cmd/session/run_directory.h"
 
 #include <stdbool.h>
 
@@ -22,8 +22,7 @@ struct reconcile_commands_options {
 extern const struct option reconcile_commands_option_table[];
 
 struct reconcile_commands {
-	char *directory;
-	bool kept;
+	struct run_directory directory;
 	VEC(char *) files;
 };
 
