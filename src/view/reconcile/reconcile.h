@@ -36,6 +36,7 @@ enum reconcile_reason {
 	REASON_INLINES,
 	REASON_IN_CALLERS,
 	REASON_START,
+	REASON_SAMPLING,
 	REASON_IDLE_HOOKS,
 	REASON_CHANGED_CODE,
 	REASON_SWITCHES,
@@ -45,7 +46,7 @@ enum reconcile_reason {
 	REASON_WHOLE,
 	REASON_UNKNOWN,
 };
-#define RECONCILE_REASONS 20
+#define RECONCILE_REASONS 21
 
 /* The mean over the runs of a side. */
 struct reconcile_estimate {

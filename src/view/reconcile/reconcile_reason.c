@@ -15,6 +15,8 @@
 /* At most, in ns a call: hooks that do nothing, with the code that calls them. */
 #define IDLE_HOOK_NS 5.0
 #define IDLE_HOOK_TIMES 3.0
+/* At most, in ns: the kernel's work for one sample. */
+#define SAMPLE_NS 20000.0
 /* At most, in ns a switch: code of the scheduler in which samples are held off. */
 #define SWITCH_NS 30000.0
 
@@ -84,6 +86,12 @@ static bool by_start(const struct judged *j)
 	return more_sampled(j) && j->process->outside_ns > MOST * j->off_ns;
 }
 
+/* The time of taking samples is in the periods of the samples. */
+static bool by_sampling(const struct judged *j)
+{
+	return more_sampled(j) && j->excess_ns <= SAMPLE_NS * j->sampled->count;
+}
+
 static bool by_idle_hooks(const struct judged *j)
 {
 	double most = fmax(IDLE_HOOK_NS * j->counted->count, IDLE_HOOK_TIMES * j->sampled->cost_ns);
@@ -142,14 +150,23 @@ static const struct {
 	enum reconcile_reason reason;
 	bool (*explains)(const struct judged *j);
 } reasons[] = {
-        {REASON_WAITING, by_waiting},     {REASON_WORK, by_work},
-        {REASON_NO_CHAINS, by_no_chains}, {REASON_CUT_STACKS, by_cut_stacks},
-        {REASON_INLINED, by_inlined},     {REASON_INLINES, by_inlines},
-        {REASON_START, by_start},         {REASON_DELAY, by_delay},
-        {REASON_IN_STEP, by_step},        {REASON_IDLE_HOOKS, by_idle_hooks},
-        {REASON_IN_CALLERS, by_callers},  {REASON_CHANGED_CODE, by_changed_code},
-        {REASON_SWITCHES, by_switches},   {REASON_COST, by_cost},
-        {REASON_SCATTER, by_scatter},     {REASON_WHOLE, by_whole},
+        {REASON_WAITING, by_waiting},
+        {REASON_WORK, by_work},
+        {REASON_NO_CHAINS, by_no_chains},
+        {REASON_CUT_STACKS, by_cut_stacks},
+        {REASON_INLINED, by_inlined},
+        {REASON_INLINES, by_inlines},
+        {REASON_START, by_start},
+        {REASON_DELAY, by_delay},
+        {REASON_IN_STEP, by_step},
+        {REASON_SAMPLING, by_sampling},
+        {REASON_IDLE_HOOKS, by_idle_hooks},
+        {REASON_IN_CALLERS, by_callers},
+        {REASON_CHANGED_CODE, by_changed_code},
+        {REASON_SWITCHES, by_switches},
+        {REASON_COST, by_cost},
+        {REASON_SCATTER, by_scatter},
+        {REASON_WHOLE, by_whole},
 };
 
 static enum reconcile_reason reason_of(const struct judged *j)

@@ -51,6 +51,9 @@ static const struct {
                           "samples are from the first to the last instruction of the process; "
                           "counting begins after the loading of libraries, and it does not see "
                           "the exit."},
+        [REASON_SAMPLING] = {"cost of sampling", "cost_of_sampling",
+                             "the time that the kernel needs to take a sample, up to 20 us, is in "
+                             "the sampled times. A lower rate (-F) makes it smaller."},
         [REASON_IDLE_HOOKS] = {"idle hooks", "idle_hooks",
                                "the sampled program has hooks too. They do nothing, but to call "
                                "them takes time, up to 5 ns a call."},

@@ -228,6 +228,16 @@ static void test_time_outside_is_start_and_exit(void)
 	expect(&m, RECONCILE_DIFFER, REASON_START);
 }
 
+static void test_taking_samples_takes_time(void)
+{
+	struct made m;
+
+	make(&m, 21, 20);
+	EACH_RUN
+	sum(&m, RECONCILE_SAMPLED, run, m.f)->count = 42;
+	expect(&m, RECONCILE_DIFFER, REASON_SAMPLING);
+}
+
 static void test_hooks_that_do_nothing_take_time(void)
 {
 	struct made m;
@@ -391,6 +401,7 @@ int main(void)
 	RUN(test_a_caller_contains_its_inlined_callee);
 	RUN(test_a_tail_call_is_in_its_caller);
 	RUN(test_time_outside_is_start_and_exit);
+	RUN(test_taking_samples_takes_time);
 	RUN(test_hooks_that_do_nothing_take_time);
 	RUN(test_hooks_change_the_code_of_a_native_program);
 	RUN(test_switches_are_held_off_from_samples);
