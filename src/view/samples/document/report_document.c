@@ -27,22 +27,17 @@ static bool rate_changed(const struct report *r)
 static void event_text(const struct report *r, struct buf *out)
 {
 	const struct profile_event *e = report_event(r);
+	struct report_rates rates = report_event_rates(r->view->profile, e);
 
 	if (!e) {
 		buf_puts(out, "no samples of any event");
 		return;
 	}
 	buf_puts(out, e->name);
-	buf_puts(out, rate_changed(r) ? " at up to" : e->frequency_hz || e->period_ns ? " at" : "");
-	if (e->frequency_hz)
-		buf_addf(out, " %" PRIu64 " Hz", e->frequency_hz);
-	else if (e->period_ns)
-		buf_addf(out, " %.0f Hz", 1e9 / (double)e->period_ns);
-	if (e->period_ns) {
-		buf_addf(out, " (every %.3f %s)",
-		         (double)e->period_ns / (e->period_ns < 1000000 ? 1e3 : 1e6),
-		         e->period_ns < 1000000 ? "us" : "ms");
-	}
+	if (report_rates_differ(&rates))
+		buf_addf(out, " at %.0f to %.0f Hz", rates.least_hz, rates.most_hz);
+	else
+		report_event_rate(e->frequency_hz, e->period_ns, rate_changed(r), out);
 	buf_puts(out, ", ");
 	text_counted(out, e->samples, "sample", "samples");
 	if (report_event_caveat(r))
@@ -64,94 +59,6 @@ static void other_events(const struct report *r, struct buf *out)
 		buf_puts(out, "; report --event NAME selects another one");
 }
 
-static void host_text(const struct recording *rec, struct buf *out)
-{
-	buf_puts(out, rec->hostname ? rec->hostname : "");
-	if (rec->os_release)
-		buf_addf(out, "%sLinux %s", out->size ? ", " : "", rec->os_release);
-	if (rec->arch)
-		buf_addf(out, "%s%s", out->size ? ", " : "", rec->arch);
-	if (rec->cpu_description)
-		buf_addf(out, "%s%s", out->size ? ", " : "", rec->cpu_description);
-	if (rec->cpus_online)
-		buf_addf(out, "%s%" PRIu32 " %s", out->size ? ", " : "", rec->cpus_online,
-		         plural(rec->cpus_online, "CPU", "CPUs"));
-}
-
-static void when_text(const struct recording *rec, struct buf *out)
-{
-	time_t t = (time_t)recording_time_s(rec);
-	char text[64];
-	struct tm tm;
-
-	if (!t || !localtime_r(&t, &tm))
-		return;
-	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %Z", &tm);
-	buf_puts(out, text);
-	if (!rec->clock_wall_ns)
-		buf_puts(out, " (when the file was written)");
-}
-
-static bool same_machine(const struct recording *a, const struct recording *b)
-{
-	return a->hostname && b->hostname && !strcmp(a->hostname, b->hostname) && a->os_release &&
-	       b->os_release && !strcmp(a->os_release, b->os_release);
-}
-
-static void bound_text(const struct recording *rec, uint64_t ns, struct buf *out)
-{
-	uint64_t start_ns = rec->account.start_ns;
-
-	if (rec->account.present && ns >= start_ns)
-		buf_addf(out, "+%.3f s", (double)(ns - start_ns) / 1e9);
-	else
-		buf_addf(out, "%.3f s of its clock", (double)ns / 1e9);
-}
-
-/* The part of the time that was selected, in seconds from the start of sampling if it is known. */
-static void part_text(const struct recording *rec, struct buf *out)
-{
-	const struct account *a = &rec->account;
-
-	if (!recording_is_part(rec))
-		return;
-	buf_puts(out, "from ");
-	if (rec->from_ns)
-		bound_text(rec, rec->from_ns, out);
-	else
-		buf_puts(out, "the start");
-	buf_puts(out, " to ");
-	if (rec->to_ns)
-		bound_text(rec, rec->to_ns, out);
-	else
-		buf_puts(out, "the end");
-	if (!a->present)
-		return;
-	buf_puts(out, " of ");
-	text_time(out, (int64_t)(a->end_ns - a->start_ns));
-	buf_puts(out, "; what the recorder counted over the whole recording (budget, rates, "
-	              "buffers, notes) is of all of it");
-}
-
-static void recording_lines(struct report_writing *w, const struct recording *rec,
-                            const struct recording *before)
-{
-	buf_puts(&w->text, rec->path ? rec->path : "");
-	if (rec->bytes) {
-		buf_puts(&w->text, ", ");
-		text_bytes(&w->text, rec->bytes);
-	}
-	report_line(w, "file");
-	document_line(w->document, "command", rec->cmdline);
-	if (!before || !same_machine(rec, before))
-		host_text(rec, &w->text);
-	report_line(w, "machine");
-	when_text(rec, &w->text);
-	report_line(w, "date");
-	part_text(rec, &w->text);
-	report_line(w, "part");
-}
-
 /* An idle CPU counts no cycles, so the recording may cover more CPUs than have samples. */
 static void cpus_text(const struct report *r, struct buf *out)
 {
@@ -167,12 +74,18 @@ static void cpus_text(const struct report *r, struct buf *out)
 }
 
 /* A session that samples processes by pid has no command, so it recorded no exit status. */
-static const char *followed(const struct profile *p)
+static void followed(const struct profile *p, struct buf *out)
 {
-	vec_each (rec, &p->recordings)
-		if ((*rec)->account.present && (*rec)->account.exit_status < 0)
-			return "Some processes";
-	return "One command";
+	vec_each (rec, &p->recordings) {
+		if ((*rec)->account.present && (*rec)->account.exit_status < 0) {
+			buf_puts(out, "Some processes, ");
+			return;
+		}
+	}
+	if (p->recordings.count > 1)
+		buf_addf(out, "%zu commands, ", p->recordings.count);
+	else
+		buf_puts(out, "One command, ");
 }
 
 void report_whole_text(const struct report *r, struct buf *out)
@@ -180,10 +93,10 @@ void report_whole_text(const struct report *r, struct buf *out)
 	const struct account_view *a = r->account;
 	bool machine = a->machine_wide && a->cpus;
 
-	buf_puts(out, machine      ? "The whole machine, "
-	              : a->threads ? followed(r->view->profile)
-	                           : "Samples of ");
-	buf_puts(out, !machine && a->threads ? ", " : "");
+	if (!machine && a->threads)
+		followed(r->view->profile, out);
+	else
+		buf_puts(out, machine ? "The whole machine, " : "Samples of ");
 	if (r->elapsed_ns)
 		text_time(out, (int64_t)r->elapsed_ns);
 	else
@@ -200,13 +113,11 @@ void report_whole_text(const struct report *r, struct buf *out)
 static void heading(struct report_writing *w)
 {
 	const struct report *r = w->report;
-	const struct profile *p = r->view->profile;
 
 	report_whole_text(r, &w->text);
 	document_heading(w->document, "%s", buf_text(&w->text));
 	buf_clear(&w->text);
-	vec_each (rec, &p->recordings)
-		recording_lines(w, *rec, rec > p->recordings.items ? rec[-1] : NULL);
+	report_document_recordings(w);
 	event_text(r, &w->text);
 	report_line(w, "event");
 	other_events(r, &w->text);
@@ -247,55 +158,17 @@ static void observer(struct report_writing *w)
 	report_line(w, "observer");
 }
 
-static void cost_of_sampling(struct report_writing *w)
+/* Rate and period are null if they differ between recordings. */
+static void event_facts(struct report_writing *w, const char *key, const struct profile_event *e)
 {
-	vec_each (rec, &w->report->view->profile->recordings) {
-		if (report_document_calibration(*rec, &w->text))
-			report_line(w, "slowdown");
-		if (report_document_budget(*rec, &w->text))
-			report_line(w, "budget");
-	}
-}
-
-static void recordings(struct report_writing *w)
-{
+	struct report_rates rates = report_event_rates(w->report->view->profile, e);
+	bool one_rate = !report_rates_differ(&rates);
 	struct document *d = w->document;
 
-	document_array(d, "recordings");
-	vec_each (item, &w->report->view->profile->recordings) {
-		const struct recording *rec = *item;
-
-		document_object(d, NULL);
-		document_string(d, "path", rec->path);
-		document_string(d, "command", rec->cmdline);
-		document_string(d, "hostname", rec->hostname);
-		document_string(d, "kernel", rec->os_release);
-		document_string(d, "arch", rec->arch);
-		document_string(d, "cpu", rec->cpu_description);
-		document_int(d, "cpus_online", rec->cpus_online);
-		document_known(d, "first_sample_ns", rec->first_sample_ns, rec->first_sample_ns);
-		document_known(d, "last_sample_ns", rec->last_sample_ns, rec->last_sample_ns);
-		document_known(d, "from_ns", rec->from_ns, rec->from_ns);
-		document_known(d, "to_ns", rec->to_ns, rec->to_ns);
-		document_known(d, "time_s", recording_time_s(rec), recording_time_s(rec));
-		document_int(d, "bytes", rec->bytes);
-		document_int(d, "samples", rec->samples);
-		document_int(d, "lost_records", rec->lost_records);
-		document_int(d, "lost_samples", rec->lost_samples);
-		document_int(d, "unknown_records", rec->unknown_records);
-		document_bool(d, "truncated", rec->truncated);
-		report_document_recording(w, rec);
-		document_end(d);
-	}
-	document_end(d);
-}
-
-static void event_facts(struct document *d, const char *key, const struct profile_event *e)
-{
 	document_object(d, key);
 	document_string(d, "name", e->name);
-	document_int(d, "frequency_hz", e->frequency_hz);
-	document_int(d, "period_ns", e->period_ns);
+	document_known(d, "frequency_hz", (int64_t)e->frequency_hz, one_rate);
+	document_known(d, "period_ns", (int64_t)e->period_ns, one_rate);
 	document_int(d, "samples", e->samples);
 	document_int(d, "weight", e->weight);
 	document_bool(d, "callchain", e->callchain);
@@ -307,13 +180,13 @@ static void events(struct report_writing *w)
 	struct document *d = w->document;
 
 	if (report_event(w->report))
-		event_facts(d, "event", report_event(w->report));
+		event_facts(w, "event", report_event(w->report));
 	else
 		document_null(d, "event");
 	document_string(d, "event_caveat", report_event_caveat(w->report));
 	document_array(d, "events");
 	vec_each (e, &w->report->view->profile->events)
-		event_facts(d, NULL, e);
+		event_facts(w, NULL, e);
 	document_end(d);
 }
 
@@ -342,7 +215,7 @@ static void facts(struct report_writing *w)
 	struct document *d = w->document;
 
 	document_string(d, "kind", "samples");
-	recordings(w);
+	report_document_recording_facts(w);
 	events(w);
 	report_document_ledger(w);
 	observer_facts(w);
@@ -493,7 +366,7 @@ static void write_for_readers(struct report_writing *w)
 		return;
 	heading(w);
 	observer(w);
-	cost_of_sampling(w);
+	report_document_costs(w);
 	report_document_stacks(w);
 	removed(w);
 	report_document_account(w);

@@ -23,7 +23,14 @@ void report_document(struct document *d, struct report *r, const struct document
 /* Appends what was recorded: "The whole machine, 10.02 s on 2 CPUs". */
 void report_whole_text(const struct report *r, struct buf *out);
 
-/* The parts (report_document_account.c, _rates.c, _stacks.c, _time.c). */
+/* The parts (report_document_recordings.c, _account.c, _rates.c, _stacks.c, _time.c). */
+/* Lines for each recording, for readers; of several recordings with rate, loss and costs of each.
+ */
+void report_document_recordings(struct report_writing *w);
+/* The costs of sampling of a single recording, for readers. */
+void report_document_costs(struct report_writing *w);
+/* The array "recordings", for programs. */
+void report_document_recording_facts(struct report_writing *w);
 void report_document_account(struct report_writing *w);
 void report_document_ledger(struct report_writing *w);
 /* The rates if they changed, the buffers if they were too full. */
@@ -40,6 +47,16 @@ void report_document_recording(struct report_writing *w, const struct recording 
 bool report_document_budget(const struct recording *rec, struct buf *out);
 /* The same of the slowdown by sampling; false: it was not to be measured. */
 bool report_document_calibration(const struct recording *rec, struct buf *out);
+
+/* The rates of an event in the recordings of a profile. 0: not known. */
+struct report_rates {
+	double least_hz, most_hz;
+};
+
+struct report_rates report_event_rates(const struct profile *p, const struct profile_event *e);
+bool report_rates_differ(const struct report_rates *rates);
+/* Appends " at 500 Hz (every 2.000 ms)"; "" if both are 0. */
+void report_event_rate(uint64_t frequency_hz, uint64_t period_ns, bool up_to, struct buf *out);
 
 /* The rows of a table; `f` must outlive them (flat_rows.c, delay_rows.c, process_rows.c). */
 struct row_set *flat_rows(struct flat *f, const struct report *r,
