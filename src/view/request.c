@@ -55,6 +55,17 @@ double request_limit(const struct report_request *q, const struct document_reade
 	return q->limit >= 0 ? q->limit : reader->program ? 0 : DOCUMENT_LIMIT;
 }
 
+const char *request_tree_title(const struct report_request *q)
+{
+	return q->inverted ? "Call tree, callees above callers"
+	                   : "Call tree, callers above callees";
+}
+
+const char *request_tree_key(const struct report_request *q)
+{
+	return q->inverted ? "inverted_tree" : "tree";
+}
+
 bool request_of_paths(const struct report_request *q)
 {
 	return q->tree || q->callers || q->callees;

@@ -75,6 +75,7 @@ struct report_request {
 	size_t lines;   /* at most this many rows per table; 0: all */
 	bool children;  /* functions with their callees, sorted by the total */
 	bool tree;
+	bool inverted;   /* the tree has callees above callers */
 	bool instances;  /* each process of a name by itself */
 	bool full_paths; /* readers: call paths from the outermost function on */
 	struct document_reader reader;
@@ -82,6 +83,10 @@ struct report_request {
 
 /* The smallest share of a row or node that is shown: the option, or the reader's default. */
 double request_limit(const struct report_request *q, const struct document_reader *reader);
+
+/* The title and the key of the call tree. */
+const char *request_tree_title(const struct report_request *q);
+const char *request_tree_key(const struct report_request *q);
 
 /* Whether readers get a call tree, callers or callees in place of the standard tables. */
 bool request_of_paths(const struct report_request *q);

@@ -17,8 +17,10 @@ from pprof_write import Profile
 
 INLINED = {"inner"}  # in outer; samples and pprof profiles say so
 
-# A chain of calls: (function, net). Chains of one shape begin with the same function.
-Shape = collections.namedtuple("Shape", "chains totals tree")
+# A chain of calls: (function, net). Chains of one shape begin with the same function. `inverted` has
+# the paths of the bottom-up tree, innermost function first, and the time that ends there; f:3/1 is
+# a recursion of 3 levels and 1 function.
+Shape = collections.namedtuple("Shape", "chains totals tree inverted")
 
 
 def chain(text):
@@ -33,47 +35,59 @@ SHAPES = {
     "direct": Shape(
         [chain("main1 f2 f3 f4 leaf5")],
         {"main": 15, "f": 14, "leaf": 5},
-        node("main", 15, 1, node("f", 14, 9, node("leaf", 5, 5), levels=3, functions=1))),
+        node("main", 15, 1, node("f", 14, 9, node("leaf", 5, 5), levels=3, functions=1)),
+        {"main": 1, "f:3/1 main": 9, "leaf f:3/1 main": 5}),
     # Two paths of different depth: the deepest recursion is shown.
     "two depths": Shape(
         [chain("main1 f2 f3 leaf5"), chain("main0 f0 f0 f4 leaf6")],
         {"main": 21, "f": 20, "leaf": 11},
-        node("main", 21, 1, node("f", 20, 9, node("leaf", 11, 11), levels=3, functions=1))),
+        node("main", 21, 1, node("f", 20, 9, node("leaf", 11, 11), levels=3, functions=1)),
+        {"main": 1, "f:3/1 main": 9, "leaf f:3/1 main": 11}),
     # The last `even` is not a complete round, so it is not folded: it stays below `odd`.
     "mutual": Shape(
         [chain("main1 even2 odd3 even4 odd5 leaf6")],
         {"main": 21, "even": 20, "odd": 18, "leaf": 6},
         node("main", 21, 1, node("even", 20, 2, node(
-            "odd", 18, 8, node("even", 4, 4), node("leaf", 6, 6)), levels=2, functions=2))),
+            "odd", 18, 8, node("even", 4, 4), node("leaf", 6, 6)), levels=2, functions=2)),
+        {"main": 1, "even main": 2, "odd:2/2 even main": 8, "even odd even main": 4,
+         "leaf odd:2/2 even main": 6}),
     # As above: the paths that end in the second f and g are not complete rounds.
     "three functions": Shape(
         [chain("main1 f2 g3 h4 f5 g6 h7 leaf8")],
         {"main": 36, "f": 35, "g": 33, "h": 30, "leaf": 8},
         node("main", 36, 1, node("f", 35, 2, node("g", 33, 3, node(
             "h", 30, 11, node("f", 11, 5, node("g", 6, 6)), node("leaf", 8, 8))),
-            levels=2, functions=3))),
+            levels=2, functions=3)),
+        {"main": 1, "f main": 2, "g f main": 3, "h:2/3 g f main": 11, "f h g f main": 5,
+         "g f h g f main": 6, "leaf h:2/3 g f main": 8}),
     "nested": Shape(
         [chain("main1 f2 g3 f4 leaf5")],
         {"main": 15, "f": 14, "g": 12, "leaf": 5},
         node("main", 15, 1, node("f", 14, 2, node("g", 12, 3, node(
-            "f", 9, 4, node("leaf", 5, 5)))))),
+            "f", 9, 4, node("leaf", 5, 5))))),
+        {"main": 1, "f main": 2, "g f main": 3, "f g f main": 4, "leaf f g f main": 5}),
     # f g f g f: two rounds are folded. The last f is below g, with the time of the f in the middle.
     "a round and a half": Shape(
         [chain("main1 f2 g3 f4 g5 f6 leaf7")],
         {"main": 28, "f": 27, "g": 25, "leaf": 7},
         node("main", 28, 1, node("f", 27, 2, node("g", 25, 8, node(
-            "f", 17, 10, node("leaf", 7, 7))), levels=2, functions=2))),
+            "f", 17, 10, node("leaf", 7, 7))), levels=2, functions=2)),
+        {"main": 1, "f:2/2 main": 2, "g:2/2 f main": 8, "f:2/2 g f main": 10,
+         "leaf f:2/2 g f main": 7}),
     "two callers": Shape(
         [chain("main1 f2 g3 f4 leaf5"), chain("main0 h6 f7 leaf8")],
         {"main": 36, "f": 29, "g": 12, "h": 21, "leaf": 13},
         node("main", 36, 1,
              node("f", 14, 2, node("g", 12, 3, node("f", 9, 4, node("leaf", 5, 5)))),
-             node("h", 21, 6, node("f", 15, 7, node("leaf", 8, 8))))),
+             node("h", 21, 6, node("f", 15, 7, node("leaf", 8, 8)))),
+        {"main": 1, "f main": 2, "g f main": 3, "f g f main": 4, "leaf f g f main": 5,
+         "h main": 6, "f h main": 7, "leaf f h main": 8}),
     "inlined": Shape(
         [chain("main1 outer0 inner2 outer0 inner3 leaf4")],
         {"main": 10, "outer": 9, "inner": 9, "leaf": 4},
         node("main", 10, 1, node("outer", 9, 0, node("inner", 9, 5, node("leaf", 4, 4)), levels=2,
-                                 functions=2))),
+                                 functions=2)),
+        {"main": 1, "inner:2/2 outer main": 5, "leaf inner:2/2 outer main": 4}),
 }
 
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Call trees of recursion fold whole repeated rounds only, for every shape of recursion_shapes.py,
-every kind of recording, in text and JSON.
+every kind of recording, in text and JSON, with callers or callees first. Inverted trees have each
+function's own time at the first level.
 """
+import collections
 import re
 
 from harness import main, test
-from recursion_shapes import KINDS, cell, files, node, texts
+from recursion_shapes import KINDS, SHAPES, Shape, cell, chain, files, node, self_of, texts, ways
 
 
 def tree_of_text(text):
@@ -106,6 +108,100 @@ def the_trees_of_json_are_those_of_the_text(t):
         for _, shape, file, what in files(t, word):
             report = t.json(t.assay("report", "-g", "--nested", file).out)
             t.equal(tree_of_json(report, word), shape.tree, what)
+
+
+# Inverted trees: callees above callers
+
+
+def nodes_of(node, key, way=()):
+    """(way, node) of each node below a node of nested JSON that has a value; a way is names, with
+    ":LEVELS/FUNCTIONS" at a recursion."""
+    for child in node["children"]:
+        recursion = f":{child['recursion']}/{child['recursion_functions']}" \
+            if "recursion" in child else ""
+        here = way + (child[key] + recursion,)
+        yield here, child
+        yield from nodes_of(child, key, here)
+
+
+def inverted(t, word, file, *words):
+    report = t.json(t.assay("report", "--inverted", "--nested", *words, file).out)
+    return report.get("inverted_tree") or report["processes"][0]["inverted_tree"]
+
+
+@test
+def inverted_trees_have_the_paths_of_each_function(t):
+    for word in KINDS:
+        name, total, own, unit = KEYS[word]
+        for _, shape, file, what in files(t, word):
+            root = inverted(t, word, file)
+            got = {" ".join(way): n[own] / unit for way, n in nodes_of(root, name) if n[own]}
+            t.equal(got, shape.inverted, what)
+            for n in [root] + [n for _, n in nodes_of(root, name)]:
+                t.equal(n[total], n[own] + sum(child[total] for child in n["children"]),
+                        f"{what}: the children of {n[name]} add up")
+            t.equal({n[name]: n[total] / unit for n in root["children"] if n[total]},
+                    self_of(shape), f"{what}: the first level is the own time")
+            calls = {"calls": len(ways(shape)),  # a path is one call there, and each event here
+                     "tags": 1 + sum(len(chain) - 1 for chain in shape.chains)}
+            t.equal(sum(n.get("calls", 0) for n in root["children"]), calls.get(word, 0),
+                    f"{what}: calls")
+
+
+@test
+def inverted_trees_in_text_have_the_same_values(t):
+    for word in KINDS:
+        for _, shape, file, what in files(t, word):
+            text = t.assay("report", "--inverted", "--percent-limit", "0", file).out
+            want = collections.Counter()
+            for path, us in shape.inverted.items():
+                path = [name.split(":")[0] for name in path.split()]
+                for end in range(1, len(path) + 1):
+                    want[tuple(path[:end])] += us
+            lines = text.splitlines()
+            start = next(i for i, line in enumerate(lines) if line.endswith("inverted call tree"))
+            column = lines[start].index("inverted call tree")
+            title = "self" if word in ("samples", "pprof") else "net"
+            way, got = [], {}
+            for line in lines[start + 2:]:
+                label = line[column:]
+                if not label.strip():
+                    break
+                way[len(label) - len(label.lstrip()) - 1:] = [label.split()[0]]
+                got[tuple(way)] = cell(line, lines[start], title)
+            for path, us in want.items():
+                t.true(got.get(path) in texts(us, shape),
+                       f"{what}: {path} has {got.get(path)}, not {us} us")
+            rest = {path: value for path, value in got.items() if path not in want}
+            t.equal({value for value in rest.values()} - {"0 s", "0", ""}, set(),
+                    f"{what}: other nodes")
+
+
+# leaf has 2 % of all, of which g caused less than 1 %.
+SMALL = Shape([chain("main960 f0 leaf12"), chain("main0 g0 leaf8"), chain("main0 h0 even20")],
+              {}, None, None)
+
+
+@test
+def limits_of_trees_are_shares_of_what_is_selected(t):
+    for word, kind in KINDS.items():
+        file = kind.write(t, f"{word}-small", SMALL)
+        for option in ("-g", "--inverted"):
+            text = t.assay("report", option, "-S", "leaf", "--percent-limit", "1", file).out
+            for name in ("f", "g", "leaf"):
+                t.true(re.search(rf" {name}$", text, re.M), f"{word} {option}: {name}: {text}")
+            text = t.assay("report", option, "-S", "leaf", "--percent-limit", "50", file).out
+            t.true(not re.search(r" g$", text, re.M), f"{word} {option}: 40 % is below 50 %")
+            t.true(re.search(r" f$", text, re.M), f"{word} {option}: 60 % is above 50 %")
+            text = t.assay("report", option, "--percent-limit", "1", file).out
+            t.true(not re.search(r" g$", text, re.M), f"{word} {option}: 0.8 % of all")
+
+
+@test
+def inverted_trees_are_not_for_without(t):
+    file = KINDS["samples"].write(t, "without", SHAPES["direct"])
+    t.has(t.assay("report", "--inverted", "--without", "f", file, status=2).err,
+          "not --callers, --callees and --inverted")
 
 
 

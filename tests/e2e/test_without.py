@@ -191,7 +191,7 @@ def names_that_match_nothing_are_errors(t):
         t.has(error, "but a group has it: --without 'group:libc/allocation'",
               f"{kind}, a group without its prefix")
     t.has(t.assay("report", "--without", "main", "--callers", "main", pprof(t), status=2).err,
-          "not --callers and --callees", "callers")
+          "not --callers, --callees and --inverted", "callers")
 
 
 main()

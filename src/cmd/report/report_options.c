@@ -24,6 +24,10 @@ const struct option report_option_table[] = {
          .offset = AT(functions)},
         {OPTION_FLAG, 'g', "call-graph", NULL, "the call tree, callers above callees",
          .needs = HAS_PATHS, .offset = AT(tree)},
+        {OPTION_FLAG, 0, "inverted", NULL, "the call tree bottom-up: callees above callers",
+         .details = "The first level has the own time of each function, and the levels below it "
+                    "the part that came through each chain of callers.",
+         .needs = HAS_PATHS, .offset = AT(inverted)},
         {OPTION_FLAG, 0, "children", NULL, "functions with what they called; sorted by that",
          .details = "A function counts once for each call path that passes through it. The "
                     "column self or net is the function alone.",
@@ -134,10 +138,10 @@ static int check_without(const struct report_options *o, struct report_request *
 	q->without = (struct filter_list){o->without.items, o->without.count};
 	if (!o->without.count)
 		return 0;
-	if (o->callers || o->callees)
+	if (o->callers || o->callees || o->inverted)
 		return error_set(err, EINVAL,
 		                 "--without changes tables and the tree (-g), not "
-		                 "--callers and --callees");
+		                 "--callers, --callees and --inverted");
 	if (!q->key_count && !o->tree)
 		add_key(q, FLAT_FUNCTION);
 	return 0;
@@ -179,7 +183,8 @@ int report_options_request(const struct report_options *o, struct report_request
 	q->limit = o->limit < 0 ? -1 : o->limit / 100;
 	q->lines = o->lines;
 	q->children = o->children && !o->no_children;
-	q->tree = o->tree;
+	q->tree = o->tree || o->inverted;
+	q->inverted = o->inverted;
 	q->full_paths = o->full_paths;
 	q->reader = (struct document_reader){
 	        .program = o->json || o->nested, .wide = o->wide, .nested = o->nested};

@@ -16,7 +16,7 @@ struct report_options {
 	struct option_list sort, by, without;
 	bool by_name, by_first, by_calls, by_time; /* short forms of `by` */
 	bool functions;                            /* the short form of --sort function */
-	bool tree, children, no_children, wide, json, nested, full_paths;
+	bool tree, inverted, children, no_children, wide, json, nested, full_paths;
 	const char *callers, *callees;
 	double limit; /* percent; < 0: the default of the reader */
 	uint64_t lines;

@@ -128,8 +128,8 @@ static void tree(struct document *part, const struct call_report *r, const struc
 
 	of->report = r;
 	of->process = p;
-	document_tree(part, MEDIA_ALL, "Call tree, callers above callees", "tree",
-	              call_tree_new(of), limit, r->request.lines);
+	document_tree(part, MEDIA_ALL, request_tree_title(&r->request),
+	              request_tree_key(&r->request), call_tree_new(of), limit, r->request.lines);
 	document_own(part, free_tree_source, of);
 }
 

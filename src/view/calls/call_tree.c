@@ -3,6 +3,10 @@
 
 #include "view/calls/call_check.h"
 #include "view/calls/call_rows.h"
+#include "view/tree/invert_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static uint32_t path_parent(void *ctx, uint32_t path)
 {
@@ -24,13 +28,24 @@ static uint32_t function_of(const struct view_tree *t, uint32_t node)
 {
 	const struct call_tree_source *of = t->ctx;
 
-	return node == TREE_ROOT ? of->process->paths.items[0].function : t->nodes.items[node].of;
+	return node == TREE_ROOT && !of->inverted ? of->process->paths.items[0].function
+	                                          : t->nodes.items[node].of;
+}
+
+/* The values of an inverted tree are those of the functions of the first level. */
+static uint32_t owner_of_values(const struct view_tree *t, uint32_t node)
+{
+	const struct call_tree_source *of = t->ctx;
+
+	while (of->inverted && t->nodes.items[node].parent != TREE_ROOT)
+		node = t->nodes.items[node].parent;
+	return node;
 }
 
 static bool is_timed(const struct view_tree *t, uint32_t node)
 {
 	const struct call_tree_source *of = t->ctx;
-	uint32_t function = function_of(t, node);
+	uint32_t function = function_of(t, owner_of_values(t, node));
 
 	return function == ID_NONE || !of->report->paths->functions.items[function].counted;
 }
@@ -174,6 +189,29 @@ static void add_path(struct view_tree *t, struct call_tree_source *of, uint32_t 
 	view_tree_add(t, node, CALL_TREE_CALLS, cell_int((int64_t)calls));
 }
 
+/* Open calls are those of the functions of the first level. */
+static void invert(struct view_tree *t, struct call_tree_source *of)
+{
+	uint32_t outside = of->process->paths.items[0].function, *first;
+	const struct tree_builder_step root = {
+	        .function = UINT32_MAX, .again = UINT32_MAX, .of = outside};
+	VEC(uint32_t) open = {0};
+
+	memcpy(&open, &of->open, sizeof(open));
+	memset(&of->open, 0, sizeof(of->open));
+	of->inherited.count = 0;
+	of->inverted = true;
+	invert_tree(t, &root, &first);
+	add_node_facts(t, of);
+	for (size_t i = 0; i < open.count; i++)
+		if (first[i] != ID_NONE)
+			of->open.items[first[i]] += open.items[i];
+	invert_tree_columns(t->source, self_cell, total_cell);
+	invert_tree_columns(t->source, view_tree_self, view_tree_total);
+	vec_done(&open);
+	free(first);
+}
+
 /* A path without calls and time, or which is not selected, makes no node, except as the caller of
  * another path. */
 struct view_tree *call_tree_new(struct call_tree_source *of)
@@ -189,6 +227,8 @@ struct view_tree *call_tree_new(struct call_tree_source *of)
 	add_columns(t->source, of);
 	t->source->worth = is_worth_a_line;
 	t->marks = add_marks;
+	if (of->report->request.inverted)
+		view_tree_whole(t);
 	if (!chosen)
 		view_tree_reserve(t, count);
 	add_node_facts(t, of);
@@ -199,6 +239,8 @@ struct view_tree *call_tree_new(struct call_tree_source *of)
 			add_path(t, of, id);
 	}
 	free(chosen);
+	if (of->report->request.inverted)
+		invert(t, of);
 	order = request_order(&of->report->request, by, 1);
 	view_tree_finish(t, order.items, order.count);
 	vec_done(&order);

@@ -19,6 +19,7 @@ struct call_tree_source {
 	const struct call_report *report;
 	const struct call_process *process;
 	bool unseparated;
+	bool inverted;          /* callees above callers */
 	VEC(uint32_t) open;     /* per node: calls that had not returned */
 	VEC(uint8_t) inherited; /* per node */
 };

@@ -2,6 +2,7 @@
 #include "view/samples/sample_tree.h"
 
 #include "view/samples/tree_steps.h"
+#include "view/tree/invert_tree.h"
 
 enum sample_measure {
 	MEASURE_SAMPLES,
@@ -136,16 +137,17 @@ static struct cell waits_cell(const struct row_source *s, const struct column *c
 	                view_tree_total_of(s->model, row, MEASURE_BLOCKED));
 }
 
+/* The limit is a share of the selected samples. */
 static bool is_worth(const struct row_source *s, uint32_t row, double limit)
 {
 	const struct view_tree *t = s->model;
 	int64_t all = waits_cell(s, NULL, TREE_ROOT, NULL).i,
 	        waits = waits_cell(s, NULL, row, NULL).i;
 	const struct sample_tree *g = t->ctx;
-	struct cell part =
-	        view_tree_total_of(t, row, g->by_weight ? MEASURE_WEIGHT : MEASURE_SAMPLES);
+	size_t measure = g->by_weight ? MEASURE_WEIGHT : MEASURE_SAMPLES;
 
-	return cell_ratio(part, cell_int((int64_t)g->base)) >= limit ||
+	return cell_ratio(view_tree_total_of(t, row, measure),
+	                  view_tree_total_of(t, TREE_ROOT, measure)) >= limit ||
 	       (all && (double)waits >= limit * (double)all);
 }
 
@@ -249,6 +251,7 @@ struct view_tree *sample_tree_new(struct view *v, const struct selection *s,
 	static const struct view_tree_model model = {path_parent, path_steps};
 	static const char *const by[] = {"weight", "samples", "waits"};
 	struct sample_tree *g = xcalloc(1, sizeof(*g));
+	bool inverted = q->inverted && !whole;
 	column_names order;
 	struct view_tree *t;
 
@@ -256,7 +259,7 @@ struct view_tree *sample_tree_new(struct view *v, const struct selection *s,
 	g->interrupts = names_end(v->profile->processes);
 	g->by_weight = s->base_weight != 0;
 	g->base = s->base_weight ? s->base_weight : s->base_samples;
-	g->whole = whole;
+	g->whole = whole |= inverted;
 	g->without = without;
 	tree_steps_begin(&g->steps, v, s, whole ? 0 : request_limit(q, &q->reader));
 	t = view_tree_new(&model, g, v->profile->paths.count, MEASURES + (without != NULL));
@@ -271,6 +274,10 @@ struct view_tree *sample_tree_new(struct view *v, const struct selection *s,
 	add_wait_columns(t->source, s->waits.count > 0);
 	add_rows(t, s->rows.items, s->rows.count, false);
 	add_rows(t, s->waits.items, s->waits.count, true);
+	if (inverted) {
+		invert_tree(t, NULL, NULL);
+		invert_tree_columns(t->source, view_tree_self, view_tree_total);
+	}
 	order = request_order(q, by, sizeof(by) / sizeof(*by));
 	view_tree_finish(t, order.items, order.count);
 	vec_done(&order);

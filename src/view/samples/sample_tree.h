@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sample_tree: the call tree of samples (view/tree/view_tree.h); processes are the first level.
+ * sample_tree: the call tree of samples (view/tree/view_tree.h); processes are the first level,
+ * unless the request inverts the tree.
  *
  * An inlined function is a separate node between the function that contains it and its callees.
  * Inlined functions are looked up only where a node that the request shows may result. The
@@ -14,8 +15,8 @@
 #include "view/tree/view_tree.h"
 
 /* `whole`: nothing is folded, all inlined functions are looked up, and there is no level of
- * processes. `without`: adds what remains without the removed functions; NULL: nothing is
- * removed. */
+ * processes, whatever the request. `without`: adds what remains without the removed functions;
+ * NULL: nothing is removed. */
 struct view_tree *sample_tree_new(struct view *v, const struct selection *s,
                                   const struct report_request *q,
                                   const struct sample_without *without, bool whole);

@@ -127,7 +127,6 @@ static bool *choose_frames(struct view *v, const struct selection *s, double lim
 {
 	const struct profile *p = v->profile;
 	bool *wanted = xcalloc(p->frames.count + 1, sizeof(*wanted));
-	uint64_t base = s->base_weight ? s->base_weight : s->base_samples;
 	struct frame_sum all, *frames = frame_sums(p, s, &all), *sum;
 	struct function_sums functions = {0};
 
@@ -139,7 +138,7 @@ static bool *choose_frames(struct view *v, const struct selection *s, double lim
 		if (!frames[i].time && !frames[i].waits)
 			continue;
 		sum = function_sum(&functions, view_function(v, (uint32_t)i));
-		wanted[i] = (sum->time && (double)sum->time >= limit * (double)base) ||
+		wanted[i] = (sum->time && (double)sum->time >= limit * (double)all.time) ||
 		            (sum->waits && (double)sum->waits >= limit * (double)all.waits);
 	}
 	id_table_done(&functions.index);

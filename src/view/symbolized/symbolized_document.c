@@ -270,8 +270,9 @@ static void tables(struct symbolized_writing *w)
 	table(w, r->rows, true, "", "rows");
 	neighbour_tables_add(&r->neighbours, w->document);
 	if (r->tree)
-		document_tree(w->document, MEDIA_ALL, "Call tree, callers above callees", "tree",
-		              r->tree, request_limit(&r->options, w->reader), r->options.lines)
+		document_tree(w->document, MEDIA_ALL, request_tree_title(&r->options),
+		              request_tree_key(&r->options), r->tree,
+		              request_limit(&r->options, w->reader), r->options.lines)
 		        ->borrowed = true;
 }
 

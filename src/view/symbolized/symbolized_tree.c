@@ -2,6 +2,7 @@
 #include "view/symbolized/symbolized_tree.h"
 
 #include "base/memory/xalloc.h"
+#include "view/tree/invert_tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -199,11 +200,16 @@ int symbolized_tree_new(struct view_tree **out, const struct named_selection *s,
 {
 	static const char *const by[] = {"total"};
 	column_names order;
-	int ret = symbolized_tree_plant(out, s, &s->n->main_value, 1, whole, err);
+	bool inverted = q->inverted && !whole;
+	int ret = symbolized_tree_plant(out, s, &s->n->main_value, 1, whole || inverted, err);
 
 	if (ret)
 		return ret;
 	add_columns((*out)->source, s, unit);
+	if (inverted) {
+		invert_tree(*out, NULL, NULL);
+		invert_tree_columns((*out)->source, view_tree_self, view_tree_total);
+	}
 	order = request_order(q, by, 1);
 	view_tree_finish(*out, order.items, order.count);
 	vec_done(&order);

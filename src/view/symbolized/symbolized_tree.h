@@ -2,9 +2,9 @@
 /*
  * symbolized_tree: the call tree of a symbolized profile.
  *
- * Processes are the first level if the file has any; inlined functions are separate nodes. The
- * selection and the unit must outlive the tree. -EFBIG: more than NAMED_NODES_MAX nodes. Uses:
- * base, profile, view.
+ * Processes are the first level if the file has any, unless the request inverts the tree; inlined
+ * functions are separate nodes. The selection and the unit must outlive the tree. -EFBIG: more than
+ * NAMED_NODES_MAX nodes. Uses: base, profile, view.
  */
 #ifndef ASSAY_VIEW_SYMBOLIZED_SYMBOLIZED_TREE_H
 #define ASSAY_VIEW_SYMBOLIZED_SYMBOLIZED_TREE_H

@@ -401,7 +401,7 @@ static void tree(struct tag_writing *w)
 	neighbour_tables_add(&p->paths->neighbours, w->document);
 	if (!p->paths->tree)
 		return;
-	document_tree(w->document, MEDIA_ALL, "", "tree", p->paths->tree,
+	document_tree(w->document, MEDIA_ALL, "", request_tree_key(q), p->paths->tree,
 	              request_limit(q, w->reader), q->lines);
 	p->paths->tree = NULL;
 }

@@ -5,6 +5,7 @@
 #include "view/symbolized/symbolized.h"
 #include "view/symbolized/symbolized_tree.h"
 #include "view/tags/tag_paths.h"
+#include "view/tree/invert_tree.h"
 
 #include <stdlib.h>
 
@@ -95,7 +96,8 @@ static void add_outside(struct view_tree *t, const struct tag_report *r)
 		              cell_int((int64_t)ns));
 }
 
-static void finish(struct view_tree *t, const struct tag_tree *of, const struct tag_report *r)
+static void finish(struct view_tree *t, const struct tag_tree *of, const struct tag_report *r,
+                   bool inverted)
 {
 	static const char *const by[] = {"total"};
 	const struct unit *time = &r->scale.ns.unit, *number = r->scale.number;
@@ -119,6 +121,10 @@ static void finish(struct view_tree *t, const struct tag_tree *of, const struct 
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
 		vec_push(&t->source->columns, columns[i]);
+	if (inverted) {
+		invert_tree(t, NULL, NULL);
+		invert_tree_columns(t->source, view_tree_self, view_tree_total);
+	}
 	order = request_order(&r->request, by, 1);
 	view_tree_finish(t, order.items, order.count);
 	vec_done(&order);
@@ -131,14 +137,15 @@ static int plant_tree(struct view_tree **out, const struct tag_tree *t, const st
 	                                  [TAG_TREE_CALLS] = NAMED_CALLS,
 	                                  [TAG_TREE_BLOCKED] = NAMED_BLOCKED,
 	                                  [TAG_TREE_PREEMPTED] = NAMED_PREEMPTED};
+	bool inverted = r->request.inverted && !whole;
 	int ret = symbolized_tree_plant(out, &t->selection, values,
-	                                sizeof(values) / sizeof(*values), whole, err);
+	                                sizeof(values) / sizeof(*values), whole || inverted, err);
 
 	if (ret)
 		return ret;
 	if (!whole && !is_filtered(&r->request))
 		add_outside(*out, r);
-	finish(*out, t, r);
+	finish(*out, t, r, inverted);
 	return 0;
 }
 

@@ -29,11 +29,12 @@ static bool is_deeper(const struct tree_builder *g, uint32_t node)
 	return !g->whole && g->depths.items[node] > TREE_DEPTH_MAX;
 }
 
+static const struct tree_builder_step deeper = {
+        .function = DEEPER, .name = "[deeper]", .of = ID_NONE};
+
 static void go(struct view_tree *t, struct recursion_place *at,
                const struct tree_builder_step *step)
 {
-	static const struct tree_builder_step deeper = {
-	        .function = DEEPER, .name = "[deeper]", .of = ID_NONE};
 	const struct tree_builder *g = &t->builder;
 	bool deep = !g->whole && g->depths.items[at->node] >= TREE_DEPTH_MAX;
 
@@ -80,6 +81,20 @@ uint32_t tree_builder_add_path(struct view_tree *t, uint32_t owner, uint32_t fir
 		g->added[g->way.items[i]] = owner + 1;
 	}
 	return is_deeper(g, at.node) ? innermost(t, at.node, path) : at.node;
+}
+
+uint32_t tree_builder_add_way(struct view_tree *t, const struct tree_builder_steps *steps,
+                              const struct tree_builder_step *last)
+{
+	struct recursion_place at = {.node = TREE_ROOT};
+
+	vec_each (step, &steps->all)
+		go(t, &at, step);
+	if (is_deeper(&t->builder, at.node))
+		return tree_builder_node(t, at.node, last ? last : vec_last(&steps->all));
+	if (!last)
+		return at.node;
+	return tree_builder_node(t, tree_builder_node(t, at.node, &deeper), last);
 }
 
 void tree_builder_begin(struct view_tree *t, size_t paths)

@@ -60,4 +60,9 @@ uint32_t tree_builder_node(struct view_tree *t, uint32_t parent,
  * owner are below `first`. */
 uint32_t tree_builder_add_path(struct view_tree *t, uint32_t owner, uint32_t first, uint32_t path);
 
+/* The node of a path that is not one of the model, from the root on. `last` not NULL: the path goes
+ * on to this step, and the steps between them are left out. */
+uint32_t tree_builder_add_way(struct view_tree *t, const struct tree_builder_steps *steps,
+                              const struct tree_builder_step *last);
+
 #endif

@@ -234,9 +234,15 @@ bool view_tree_shown(const struct view_tree *t, uint32_t node, double limit)
 		return true;
 	if (t->source->worth)
 		return t->source->worth(t->source, node, limit);
-	vec_each (c, &t->source->columns)
-		if (c->cut && !shown)
-			shown = fabs(cell_number(row_cell(t->source, c, node, &text))) >= limit;
+	vec_each (c, &t->source->columns) {
+		double all;
+
+		if (!c->cut || shown)
+			continue;
+		all = fabs(cell_number(row_cell(t->source, c, TREE_ROOT, &text)));
+		shown = fabs(cell_number(row_cell(t->source, c, node, &text))) >=
+		        limit * fmin(all, 1);
+	}
 	buf_done(&text);
 	return shown;
 }

@@ -344,8 +344,9 @@ static void tree(struct report_writing *w)
 
 	neighbour_tables_add(&r->neighbours, w->document);
 	if (r->tree)
-		document_tree(w->document, MEDIA_ALL, "Call tree, callers above callees", "tree",
-		              r->tree, request_limit(&r->options, w->reader), r->options.lines)
+		document_tree(w->document, MEDIA_ALL, request_tree_title(&r->options),
+		              request_tree_key(&r->options), r->tree,
+		              request_limit(&r->options, w->reader), r->options.lines)
 		        ->borrowed = true;
 }
 
