@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define ASSAY_CALLS_MAGIC "ASYCALLS"
-#define ASSAY_CALLS_VERSION 1
+#define ASSAY_CALLS_VERSION 2
 #define ASSAY_CALLS_UNIT 64u   /* bytes */
 #define ASSAY_CALLS_PAGE 4096u /* bytes; chunks are multiples of it */
 
@@ -111,6 +111,7 @@ enum assay_calls_kind {
 	ASSAY_CHUNK_MORE = 9,  /* `used` struct assay_calls_more, for some nodes */
 	/* In baselines, which a reset writes: */
 	ASSAY_CHUNK_CLOCKS = 10, /* `used` struct assay_calls_clocks */
+	ASSAY_CHUNK_TIMES = 11,  /* `used` struct assay_calls_times */
 };
 
 struct assay_calls_chunk { /* 64 bytes */
@@ -153,12 +154,46 @@ struct assay_calls_node { /* 64 bytes: one cache line */
 struct assay_calls_wait {                        /* 64 bytes */
 	uint64_t blocked, preempted;             /* ticks */
 	uint64_t blocked_count, preempted_count; /* times */
-	uint32_t node, unused32;
+	uint32_t node;
+	uint32_t times;   /* in tables of processes: unit of the node's sums of times, 0: none */
 	uint64_t settled; /* part of blocked that comes from the CPU clock */
 	/* Of the thread's CPU time, in the node's function. Each adds `period` ticks to its net. */
 	uint64_t samples;
 	uint64_t unused;
 };
+
+/*
+ * Durations of the calls of a node. Its items are one with sums and others with buckets. A bucket
+ * counts the calls that a timed call stands for: one, or ASSAY_TIMES_WEIGHT for a call that was
+ * chosen at random while the thread counted without the clock.
+ */
+struct assay_calls_times { /* 64 bytes */
+	uint32_t node;
+	uint32_t first; /* the first bucket of counts[]; ASSAY_TIMES_SUMS: counts[] has sums */
+	uint32_t next;  /* for the writer: unit of the node's next item, 0: none */
+	uint32_t unused32;
+	uint64_t counts[6];
+};
+
+#define ASSAY_TIMES_SUMS UINT32_MAX
+enum { ASSAY_TIMES_BUCKETS = 6 }; /* in one item; `first` is a multiple of it */
+/* Sums: timed calls; squares of what each stands for; calls that were chosen and not timed. */
+enum { ASSAY_TIMES_TIMED, ASSAY_TIMES_SQUARES, ASSAY_TIMES_MISSED };
+#define ASSAY_TIMES_WEIGHT 4096u
+/* A path's calls before this one have no durations, so that rare paths need no memory. */
+#define ASSAY_TIMES_FIRST 16u
+
+/* Eight buckets for each power of two, and one for each value below 8. 488 buckets. */
+static inline uint32_t assay_times_bucket(int64_t net)
+{
+	uint64_t value = net > 0 ? (uint64_t)net : 0;
+	uint32_t power;
+
+	if (value < 8)
+		return (uint32_t)value;
+	power = 63 - (uint32_t)__builtin_clzll(value);
+	return (power - 2) * 8 + ((uint32_t)(value >> (power - 3)) & 7);
+}
 
 /*
  * Value of a thread's epoch that a reset writes: the thread restarts min and max at its next exit.
@@ -286,6 +321,8 @@ static inline uint64_t assay_calls_item_bytes(uint32_t kind)
 		return sizeof(struct assay_calls_more);
 	case ASSAY_CHUNK_CLOCKS:
 		return sizeof(struct assay_calls_clocks);
+	case ASSAY_CHUNK_TIMES:
+		return sizeof(struct assay_calls_times);
 	default:
 		return 0;
 	}

@@ -71,6 +71,12 @@ static void clear(struct calls_thread *t)
 		for (uint32_t unit = calls_id(waits) + 1; unit < home->wait_end; unit++)
 			*calls_node(unit) = (struct assay_calls_node){0};
 	}
+	if (home->times_end) {
+		struct assay_calls_chunk *times = (struct assay_calls_chunk *)calls_node(
+		        home->times_end - ASSAY_CALLS_PAGE / ASSAY_CALLS_UNIT);
+
+		times->used = 0;
+	}
 	r->own = r->slow = 0;
 	r->enter = r->exit = (struct assay_calls_sample){0};
 	calls_tree_begin(t);

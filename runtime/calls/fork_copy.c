@@ -82,6 +82,7 @@ void calls_fork_copy_trim(struct calls_thread *t)
 	uint32_t first = home->chunks + 1;
 
 	home->wait_next = home->wait_end = 0;
+	home->times_next = home->times_end = 0;
 	if (!home->chunks || chunk->used <= home->node_next - first)
 		return;
 	for (uint32_t i = home->node_next; i < first + (uint32_t)chunk->used; i++)

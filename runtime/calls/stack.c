@@ -470,6 +470,8 @@ void calls_frame_end(struct calls_thread *t, struct calls_frame *f)
 		node->min = f->net;
 	if (f->net > node->max)
 		node->max = f->net;
+	if (t->charge || f == t->chosen)
+		calls_times_add(t, f);
 }
 
 void calls_stack_drop(struct calls_thread *t, struct calls_frame *to)

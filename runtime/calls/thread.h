@@ -82,6 +82,7 @@ struct calls_home {
 	struct calls_hash *hash;
 	uint32_t node_next, node_end; /* next free unit and end of the current chunk of nodes */
 	uint32_t wait_next, wait_end;
+	uint32_t times_next, times_end;
 	uint64_t chunk_bytes; /* of the latest chunk of nodes */
 	bool is_reserve; /* that chunk lies in the part of the table that is reserved for (other) */
 	uint32_t chunks; /* unit of the latest chunk header; unused[0]: the one before */
@@ -114,11 +115,12 @@ struct calls_thread {
 	uint64_t charge;
 	/* Only of threads whose CPU time is sampled (window.c): */
 	bool samples;
-	uint32_t window_events; /* of the window */
-	uint32_t window;        /* events that remain in the window */
-	uint64_t window_from;   /* ticks: begin of the window, or the latest change of credit */
-	int64_t credit;         /* ticks */
-	uint32_t discarded;     /* samples since the clock is charged */
+	uint32_t window_events;     /* of the window */
+	uint32_t window;            /* events that remain in the window */
+	struct calls_frame *chosen; /* the call that began the window, while it can be timed */
+	uint64_t window_from;       /* ticks: begin of the window, or the latest change of credit */
+	int64_t credit;             /* ticks */
+	uint32_t discarded;         /* samples since the clock is charged */
 	uint64_t inner_cost, outer_cost; /* what is subtracted from the nodes at once */
 	/* used by the port only */
 	uint64_t port[48];
@@ -319,6 +321,12 @@ void calls_window_begin(struct calls_thread *t);
 void calls_window_step(struct calls_thread *t, uint64_t now);
 /* Ends a window: the open calls are not timed. */
 void calls_window_end(struct calls_thread *t);
+
+/* times.c */
+/* Adds the duration of a call that ends. */
+void calls_times_add(struct calls_thread *t, struct calls_frame *f);
+/* Frame `f` is no longer timed: counts its call, if it is one whose duration was to be added. */
+void calls_times_miss(struct calls_thread *t, struct calls_frame *f);
 
 /* slow.c */
 /* Events in a thread whose state is not READY. */

@@ -180,6 +180,7 @@ static void record_begin(struct calls_thread *t)
 	t->charge = ~UINT64_C(0);
 	t->rest = CALLS_TIMED;
 	t->samples = false;
+	t->chosen = NULL;
 	t->inner_cost = t->outer_cost = 0;
 	port_thread_begin(t, t->record, &t->watch);
 	t->seen = *t->watch;

@@ -42,8 +42,28 @@ static int64_t apart(const struct calls_thread *t)
 
 static void no_frame_timed(struct calls_thread *t)
 {
-	for (struct calls_frame *f = calls_home(t)->top; f; f = calls_frame_below(t, f))
+	for (struct calls_frame *f = calls_home(t)->top; f; f = calls_frame_below(t, f)) {
+		if (!calls_is_mark(f) && calls_is_timed(f))
+			calls_times_miss(t, f);
 		f->net = CALLS_UNTIMED;
+	}
+	t->chosen = NULL;
+}
+
+/*
+ * The clock is charged after a window. The calls that are open were not all chosen, and the long
+ * ones would be too many among the durations, except for the call that began the window.
+ */
+static void only_chosen_timed(struct calls_thread *t)
+{
+	for (struct calls_frame *f = calls_home(t)->top; f; f = calls_frame_below(t, f)) {
+		if (calls_is_mark(f))
+			continue;
+		if (!calls_is_timed(f))
+			return;
+		if (f != t->chosen)
+			f->net = CALLS_UNTIMED;
+	}
 }
 
 static void charge_begin(struct calls_thread *t, uint64_t now)
@@ -151,6 +171,7 @@ void calls_window_begin(struct calls_thread *t)
 	uint64_t now = port_clock();
 
 	top->net = 0;
+	t->chosen = top;
 	t->window = top->node->calls > CALLS_RARE ? WINDOW_EVENTS : WINDOW_EVENTS_RARE;
 	t->window_events = t->window;
 	t->window_from = now;
@@ -170,9 +191,12 @@ void calls_window_end(struct calls_thread *t)
 		if (calls_is_mark(f))
 			continue;
 		if (!calls_is_timed(f))
-			return;
+			break;
+		if (f == t->chosen)
+			calls_times_miss(t, f);
 		f->net = CALLS_UNTIMED;
 	}
+	t->chosen = NULL;
 }
 
 void calls_window_step(struct calls_thread *t, uint64_t now)
@@ -180,10 +204,12 @@ void calls_window_step(struct calls_thread *t, uint64_t now)
 	if (!t->charge) {
 		if (--t->window)
 			return;
-		if ((int64_t)(now - t->window_from) > t->window_events * apart(t))
-			charge_begin(t, now);
-		else
+		if ((int64_t)(now - t->window_from) <= t->window_events * apart(t)) {
 			calls_window_end(t);
+			return;
+		}
+		only_chosen_timed(t);
+		charge_begin(t, now);
 		return;
 	}
 	t->credit += (int64_t)(now - t->window_from);

@@ -157,6 +157,114 @@ static void windows_time_whole_calls(void)
 	CHECK_EQ(AT(A)->min, INT64_MAX);
 }
 
+/* Sum number `sum` of a node's durations. */
+static uint64_t times_sum(const struct assay_calls_node *n, unsigned sum)
+{
+	const struct assay_calls_wait *wait = (const struct assay_calls_wait *)calls_node(n->wait);
+
+	if (!n->wait || !wait->times)
+		return 0;
+	return ((const struct assay_calls_times *)calls_node(wait->times))->counts[sum];
+}
+
+/* The calls that the bucket of a duration stands for. */
+static uint64_t times_of(const struct assay_calls_node *n, int64_t net)
+{
+	const struct assay_calls_wait *wait = (const struct assay_calls_wait *)calls_node(n->wait);
+	uint32_t bucket = assay_times_bucket(net), unit = n->wait ? wait->times : 0;
+	const struct assay_calls_times *item;
+
+	for (; unit; unit = item->next) {
+		item = (const struct assay_calls_times *)calls_node(unit);
+		if (item->first == bucket / ASSAY_TIMES_BUCKETS * ASSAY_TIMES_BUCKETS)
+			return item->counts[bucket % ASSAY_TIMES_BUCKETS];
+	}
+	return 0;
+}
+
+static void buckets_are_an_eighth_of_a_power_of_two(void)
+{
+	CHECK_EQ(assay_times_bucket(INT64_MIN), 0);
+	CHECK_EQ(assay_times_bucket(-1), 0);
+	CHECK_EQ(assay_times_bucket(7), 7);
+	CHECK_EQ(assay_times_bucket(8), 8);
+	CHECK_EQ(assay_times_bucket(15), 15);
+	CHECK_EQ(assay_times_bucket(16), 16);
+	CHECK_EQ(assay_times_bucket(17), 16);
+	CHECK_EQ(assay_times_bucket(18), 17);
+	CHECK_EQ(assay_times_bucket(1024), 64);
+	CHECK_EQ(assay_times_bucket(INT64_MAX), 61 * 8 - 1);
+}
+
+/* 90 % take 10000 ticks, 9 % 1000000, 1 % 100000000. */
+static uint64_t duration(unsigned i)
+{
+	return i % 100 == 99 ? 100000000 : i % 100 >= 90 ? 1000000 : 10000;
+}
+
+static void each_call_that_the_clock_times_has_a_duration(void)
+{
+	begin();
+	can_sample = false;
+	for (unsigned i = 0; i < 1000 + ASSAY_TIMES_FIRST - 1; i++) {
+		call(A, i < ASSAY_TIMES_FIRST - 1 ? 5 : duration(i - (ASSAY_TIMES_FIRST - 1)));
+		back(A, 7);
+	}
+	CHECK_EQ(times_sum(AT(A), ASSAY_TIMES_TIMED), 1000);
+	CHECK_EQ(times_sum(AT(A), ASSAY_TIMES_SQUARES), 1000);
+	CHECK_EQ(times_sum(AT(A), ASSAY_TIMES_MISSED), 0);
+	CHECK_EQ(times_of(AT(A), 10000), 900);
+	CHECK_EQ(times_of(AT(A), 1000000), 90);
+	CHECK_EQ(times_of(AT(A), 100000000), 10);
+	CHECK_EQ(times_of(AT(A), 5), 0);
+}
+
+/*
+ * Long calls in a thread that counts end the window, and the clock is charged for some time. The
+ * long calls are not too many among the durations.
+ */
+static void chosen_calls_stand_for_all_calls(void)
+{
+	const unsigned count = 8000000;
+	uint64_t small, large;
+
+	begin();
+	call(A, 1);
+	hurry();
+	for (unsigned i = 0; i < count; i++) {
+		call(C, i % 100 == 99 ? 2000 : 2);
+		back(C, 1);
+	}
+	small = times_of(AT(A, C), 2);
+	large = times_of(AT(A, C), 2000);
+	CHECK(times_sum(AT(A, C), ASSAY_TIMES_TIMED) > 500);
+	CHECK_EQ(times_sum(AT(A, C), ASSAY_TIMES_MISSED), 0);
+	CHECK(small + large > count / 2 && small + large < count * 2);
+	CHECK(large > count / 400 && large < count / 25);
+	back(A, 0);
+}
+
+/* A call with more callees than a window has events is chosen and missed. */
+static void calls_that_outlast_their_window_are_missed(void)
+{
+	begin();
+	call(A, 1);
+	hurry();
+	for (unsigned i = 0; i < 100000; i++) {
+		call(C, 1);
+		for (unsigned k = 0; k < 40; k++) {
+			call(B, 1);
+			back(B, 1);
+		}
+		back(C, 1);
+	}
+	CHECK_EQ(times_sum(AT(A, C), ASSAY_TIMES_TIMED), 0);
+	CHECK(times_sum(AT(A, C), ASSAY_TIMES_MISSED) >= 10 * ASSAY_TIMES_WEIGHT);
+	CHECK_EQ(times_sum(AT(A, C, B), ASSAY_TIMES_MISSED), 0);
+	CHECK(times_of(AT(A, C, B), 1) >= 100 * ASSAY_TIMES_WEIGHT);
+	back(A, 0);
+}
+
 int main(void)
 {
 	RUN(few_events_are_timed_by_the_clock);
@@ -164,5 +272,9 @@ int main(void)
 	RUN(samples_are_discarded_while_the_clock_is_charged);
 	RUN(samples_end_when_they_are_not_needed);
 	RUN(windows_time_whole_calls);
+	RUN(buckets_are_an_eighth_of_a_power_of_two);
+	RUN(each_call_that_the_clock_times_has_a_duration);
+	RUN(chosen_calls_stand_for_all_calls);
+	RUN(calls_that_outlast_their_window_are_missed);
 	return check_end();
 }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * times: the durations of the calls of each path, from which readers compute percentiles.
+ *
+ * A call is chosen when it begins, before its duration is known: each call while the clock is
+ * charged, and the call that begins a window while the thread counts. Such a call stands for
+ * ASSAY_TIMES_WEIGHT calls. The number of the call decides, never the clock. Other calls that a
+ * window times are not added. A call that was chosen and whose duration is not known, because its
+ * window ended first, is counted as missed.
+ *
+ * A node's items are a list that begins at its wait record: the sums, then six buckets each. A
+ * typical path needs two or three items.
+ */
+#include "calls/calls.h"
+#include "calls/fast.h"
+
+/* Durations take no more than this part of the table, so that paths keep their room. */
+#define TIMES_SHARE 2
+
+_Static_assert(ASSAY_TIMES_WEIGHT == CALLS_WINDOWS, "a call that begins a window stands for these");
+
+static struct assay_calls_times *at(uint32_t unit)
+{
+	return (struct assay_calls_times *)calls_node(unit);
+}
+
+static struct assay_calls_times *new_item(struct calls_thread *t, uint32_t node, uint32_t first)
+{
+	struct calls_home *home = calls_home(t);
+	struct assay_calls_header *h = calls_table.header;
+	struct assay_calls_times *item;
+	struct assay_calls_chunk *chunk;
+	uint32_t unit;
+
+	if (home->times_next == home->times_end) {
+		if (__atomic_load_n(&h->used_bytes, __ATOMIC_RELAXED) >
+		    h->limit_bytes / TIMES_SHARE)
+			return NULL;
+		unit = calls_chunk(ASSAY_CHUNK_TIMES, calls_id(t->record), ASSAY_CALLS_PAGE);
+		if (!unit)
+			return NULL;
+		home->times_next = unit + 1;
+		home->times_end = unit + ASSAY_CALLS_PAGE / ASSAY_CALLS_UNIT;
+	}
+	item = at(home->times_next);
+	*item = (struct assay_calls_times){.node = node, .first = first};
+	chunk = (struct assay_calls_chunk *)calls_node(home->times_end -
+	                                               ASSAY_CALLS_PAGE / ASSAY_CALLS_UNIT);
+	__atomic_store_n(&chunk->used, chunk->used + 1, __ATOMIC_RELEASE);
+	home->times_next++;
+	return item;
+}
+
+/* The item of the buckets from `first` on; NULL: there is none. *sums: the item with the sums. */
+static struct assay_calls_times *find(const struct assay_calls_node *node, uint32_t first,
+                                      struct assay_calls_times **sums)
+{
+	const struct assay_calls_wait *wait;
+	struct assay_calls_times *item;
+
+	*sums = NULL;
+	if (!node->wait)
+		return NULL;
+	wait = (const struct assay_calls_wait *)calls_node(node->wait);
+	if (!wait->times)
+		return NULL;
+	item = *sums = at(wait->times);
+	while (item->first != first) {
+		if (!item->next)
+			return NULL;
+		item = at(item->next);
+	}
+	return item;
+}
+
+/* The same. Creates what is missing; signals are held. NULL: there is no room. */
+static struct assay_calls_times *make(struct calls_thread *t, struct assay_calls_node *node,
+                                      uint32_t first, struct assay_calls_times **sums)
+{
+	struct assay_calls_times *item = find(node, first, sums);
+	struct assay_calls_wait *wait;
+
+	if (item)
+		return item;
+	wait = calls_tree_wait(t, node);
+	if (wait->node != calls_id(node))
+		return NULL;
+	if (!*sums) {
+		*sums = new_item(t, wait->node, ASSAY_TIMES_SUMS);
+		if (!*sums)
+			return NULL;
+		wait->times = calls_id(*sums);
+	}
+	if (first == ASSAY_TIMES_SUMS)
+		return *sums;
+	item = new_item(t, wait->node, first);
+	if (!item)
+		return NULL;
+	item->next = (*sums)->next;
+	(*sums)->next = calls_id(item);
+	return item;
+}
+
+/* The time that `make` takes is own cost, and in no node. */
+static __attribute__((noinline)) struct assay_calls_times *
+make_charged(struct calls_thread *t, struct assay_calls_node *node, uint32_t first,
+             struct assay_calls_times **sums)
+{
+	struct assay_calls_thread *r = t->record;
+	uint64_t held = port_signals_hold(), from = port_clock(), last = r->last, took;
+	struct assay_calls_times *item = make(t, node, first, sums);
+
+	r->slow++;
+	port_signals_release(held);
+	took = port_clock() - from;
+	/* If a handler's hooks have moved `last`, they have charged this time. */
+	if (*t->watch == t->seen && __atomic_compare_exchange_n(&r->last, &last, last + took, false,
+	                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		calls_add(&r->own, took & t->charge);
+	return item;
+}
+
+/* What the call of a frame stands for; 0: it was not chosen. */
+static uint64_t weight_of(struct calls_thread *t, const struct calls_frame *f)
+{
+	uint64_t weight = t->charge ? 1 : 0;
+
+	if (f == t->chosen)
+		weight = ASSAY_TIMES_WEIGHT;
+	return f->node->calls < ASSAY_TIMES_FIRST ? 0 : weight;
+}
+
+void calls_times_add(struct calls_thread *t, struct calls_frame *f)
+{
+	uint32_t bucket = assay_times_bucket(f->net), in = bucket % ASSAY_TIMES_BUCKETS;
+	uint64_t weight = weight_of(t, f);
+	struct assay_calls_times *sums, *item;
+
+	if (f == t->chosen)
+		t->chosen = NULL;
+	if (!weight)
+		return;
+	item = find(f->node, bucket - in, &sums);
+	if (CALLS_UNLIKELY(!item))
+		item = make_charged(t, f->node, bucket - in, &sums);
+	if (!item) {
+		/* Without room for the duration the call is missed. */
+		if (sums)
+			calls_add(&sums->counts[ASSAY_TIMES_MISSED], weight);
+		return;
+	}
+	calls_add(&item->counts[in], weight);
+	calls_add(&sums->counts[ASSAY_TIMES_TIMED], 1);
+	calls_add(&sums->counts[ASSAY_TIMES_SQUARES], weight * weight);
+}
+
+void calls_times_miss(struct calls_thread *t, struct calls_frame *f)
+{
+	uint64_t weight = weight_of(t, f);
+	struct assay_calls_times *sums;
+
+	if (!weight)
+		return;
+	if (!find(f->node, ASSAY_TIMES_SUMS, &sums))
+		make_charged(t, f->node, ASSAY_TIMES_SUMS, &sums);
+	if (sums)
+		calls_add(&sums->counts[ASSAY_TIMES_MISSED], weight);
+}
