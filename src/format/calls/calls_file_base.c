@@ -76,6 +76,7 @@ void calls_base_subtract(const struct calls_base *b, struct calls_file_table *t)
 	if (!b->there)
 		return;
 	nodes_subtract(b, t);
+	calls_times_subtract(&b->table, t);
 	vec_each (thread, &t->threads) {
 		uint32_t i = calls_table_thread(&b->table, thread->unit);
 		const struct calls_thread_item *was =

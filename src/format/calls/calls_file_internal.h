@@ -37,9 +37,15 @@ struct calls_node {
 	int64_t blocked, preempted;
 	uint64_t blocked_count, preempted_count;
 	uint64_t samples; /* of the thread's CPU time, in the node's function */
+	double shift_ns;  /* from its durations as they were measured to those without all cost */
 	/* Events in halves (entry and exit of a call), to compute their cost. */
 	int64_t halves;       /* of its own calls: 2 for each, 1 for an open one */
 	int64_t child_halves; /* of its callees' calls */
+};
+
+struct calls_times_item {
+	uint32_t unit, node; /* node: index */
+	struct assay_calls_times raw;
 };
 
 /* A sum that saturates: figures of a damaged file may leave the range. */
@@ -71,6 +77,7 @@ struct calls_file_table {
 	VEC(struct assay_calls_image) images;
 	VEC(struct calls_thread_item) threads; /* by unit, ascending */
 	VEC(struct calls_node) nodes;          /* by unit, ascending */
+	VEC(struct calls_times_item) times;    /* by unit, ascending */
 	uint32_t *node_of_unit;                /* ID_NONE: no node begins at the unit */
 	struct buf texts;                      /* NUL-terminated if not empty */
 };
@@ -109,6 +116,16 @@ int calls_base_open(struct calls_base *b, const struct calls_file_table *t,
                     const struct calls_state *state, const char *name, struct error *err);
 void calls_base_subtract(const struct calls_base *b, struct calls_file_table *t);
 void calls_base_done(struct calls_base *b);
+
+/* calls_file_times.c: the durations of calls. */
+void calls_times_read(struct calls_file_table *t, const struct calls_chunk *c);
+void calls_times_subtract(const struct calls_file_table *base, struct calls_file_table *t);
+/* `rate`: ns for each tick. `shift_ns` is added to each duration. */
+void calls_times_add(const struct calls_times_item *item, double rate, double shift_ns,
+                     struct call_times *to);
+/* Appends the items of a node. `scale`: ticks for each nanosecond. */
+void calls_times_write(const struct call_times *times, double scale, uint32_t node,
+                       struct buf *out);
 
 /* calls_file_function.c: maps the functions of a table to the model. */
 struct calls_functions {

@@ -202,20 +202,19 @@ static void samples_add(struct calls_reader *r, const struct calls_node *node, d
 }
 
 /*
- * Adds the shortest and the longest call. The program subtracted the calibrated cost from them. If
- * another cost is subtracted here, they are shifted by the same amount as the mean, which therefore
- * stays between them.
+ * The program subtracted the calibrated cost from the durations of single calls. If another cost is
+ * subtracted here, they are shifted by the same amount as the mean, which therefore stays between
+ * the shortest and the longest.
  */
-static void range_add(struct call_path *path, const struct calls_node *node,
-                      const struct assay_calls_cost *c, double net, double rate)
+static double shift_of(const struct calls_node *node, const struct assay_calls_cost *c, double net,
+                       double rate)
 {
 	double calls = (double)node->halves / 2, outer = (double)node->child_halves / 2;
 	int32_t own = c ? c->inner / 1024 : 0,
 	        callers = c ? c->outer / 1024 : 0; /* the runtime subtracts whole ticks */
 	double told = (double)node->net - calls * own - outer * callers;
-	double shift = calls > 0 && c ? (net - told * rate) / calls : 0;
 
-	call_path_range(path, (double)node->min * rate + shift, (double)node->max * rate + shift);
+	return calls > 0 && c ? (net - told * rate) / calls : 0;
 }
 
 static void node_add(struct calls_reader *r, struct calls_node *node, uint32_t id,
@@ -243,8 +242,10 @@ static void node_add(struct calls_reader *r, struct calls_node *node, uint32_t i
 		path->samples += node->samples;
 		path->is_sampled |= node->samples != 0;
 	}
+	node->shift_ns = shift_of(node, cost->table, net, rate);
 	if (range_holds(r, node))
-		range_add(path, node, cost->table, net, rate);
+		call_path_range(path, (double)node->min * rate + node->shift_ns,
+		                (double)node->max * rate + node->shift_ns);
 	if (r->table.threads.items[node->thread].record.period)
 		samples_add(r, node, cost->overlap, path, thread);
 	thread->net_ns += net;
@@ -290,6 +291,13 @@ static void nodes_add(struct calls_reader *r, struct call_thread *threads)
 		if (id == CALL_PATH_NONE)
 			continue;
 		node_add(r, node, id, &costs[node->thread], &threads[node->thread]);
+	}
+	vec_each (item, &r->table.times) {
+		const struct calls_node *node = &r->table.nodes.items[item->node];
+
+		if (node->path < r->process->paths.count)
+			calls_times_add(item, r->table.ns_per_tick, node->shift_ns,
+			                call_path_times(r->process, node->path));
 	}
 	mean_costs(r);
 	free(costs);

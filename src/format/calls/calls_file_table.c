@@ -11,6 +11,7 @@
 static_assert(sizeof(struct assay_calls_chunk) == 64, "a chunk's header is a unit");
 static_assert(sizeof(struct assay_calls_node) == 64, "a node is a unit");
 static_assert(sizeof(struct assay_calls_wait) == 64, "a wait is a unit");
+static_assert(sizeof(struct assay_calls_times) == 64, "an item of durations is a unit");
 static_assert(sizeof(struct assay_calls_image) == 384, "images are six units");
 static_assert(sizeof(struct assay_calls_name) == 32, "two names a unit");
 static_assert(sizeof(struct assay_calls_books) == 128, "the books are two units");
@@ -37,10 +38,11 @@ static int header_read(struct calls_file_table *t, const void *bytes, size_t siz
 		                 "its header; get a new one (assay calls get)",
 		                 name, size);
 	memcpy(h, bytes, sizeof(*h));
-	if (h->version != ASSAY_CALLS_VERSION)
+	/* Version 1 has no durations. */
+	if (!h->version || h->version > ASSAY_CALLS_VERSION)
 		return error_set(err, EINVAL,
 		                 "%s: a table of call paths of version %u, this assay reads "
-		                 "version %u; read it with the assay that belongs to the "
+		                 "versions 1 to %u; read it with the assay that belongs to the "
 		                 "program's libassay-calls",
 		                 name, h->version, ASSAY_CALLS_VERSION);
 	if (h->header_bytes != ASSAY_CALLS_PAGE || h->used_bytes < ASSAY_CALLS_PAGE)
@@ -245,6 +247,8 @@ int calls_table_open(struct calls_file_table *t, const void *bytes, size_t size,
 	vec_each (c, &t->chunks)
 		if (c->kind == ASSAY_CHUNK_WAITS)
 			waits_read(t, c);
+		else if (c->kind == ASSAY_CHUNK_TIMES)
+			calls_times_read(t, c);
 	return 0;
 }
 
@@ -254,6 +258,7 @@ void calls_table_done(struct calls_file_table *t)
 	vec_done(&t->images);
 	vec_done(&t->threads);
 	vec_done(&t->nodes);
+	vec_done(&t->times);
 	free(t->node_of_unit);
 	buf_done(&t->texts);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "assay/wire.h"
-#include "format/calls/calls_file.h"
+#include "format/calls/calls_file_internal.h"
 
 #include <errno.h>
 #include <math.h>
@@ -30,7 +29,7 @@ struct calls_writer {
 	uint32_t *function_table;       /* by function: the table for which `words` is valid */
 	uint64_t *words;                /* by function: the word in its nodes */
 	uint32_t image_count, name_count;
-	struct buf items[ASSAY_CHUNK_CLOCKS + 1]; /* by kind */
+	struct buf items[ASSAY_CHUNK_TIMES + 1]; /* by kind */
 };
 
 /* The last number is used for all images beyond the limit. */
@@ -231,6 +230,9 @@ static void path_write(struct calls_writer *w, uint32_t id)
 	node.max = isnan(path->max_ns) ? INT64_MIN : ticks(w, path->max_ns);
 	wait_put(w, path, &node, more.node);
 	buf_add(&w->items[ASSAY_CHUNK_NODES], &node, sizeof(node));
+	if (path->times)
+		calls_times_write(&w->process->times.items[path->times - 1], w->scale, more.node,
+		                  &w->items[ASSAY_CHUNK_TIMES]);
 	if (more.open || more.net_error || more.is_sampled)
 		buf_add(&w->items[ASSAY_CHUNK_MORE], &more, sizeof(more));
 }
@@ -292,6 +294,7 @@ static const struct kind {
         {ASSAY_CHUNK_BOOKS, sizeof(struct assay_calls_books)},
         {ASSAY_CHUNK_BOOK, sizeof(struct assay_calls_book)},
         {ASSAY_CHUNK_MORE, sizeof(struct assay_calls_more)},
+        {ASSAY_CHUNK_TIMES, sizeof(struct assay_calls_times)},
 };
 
 static uint64_t chunk_bytes(const struct calls_writer *w, const struct kind *k)

@@ -18,6 +18,9 @@ void call_paths_free(struct call_paths *c)
 	vec_each (p, &c->processes) {
 		vec_done(&p->paths);
 		vec_done(&p->threads);
+		vec_each (times, &p->times)
+			call_times_done(times);
+		vec_done(&p->times);
 		path_tree_done(&p->index);
 	}
 	vec_done(&c->processes);
@@ -94,6 +97,24 @@ void call_path_range(struct call_path *path, double min_ns, double max_ns)
 	/* fmin and fmax ignore a NAN argument. */
 	path->min_ns = fmin(path->min_ns, min_ns);
 	path->max_ns = fmax(path->max_ns, max_ns);
+}
+
+struct call_times *call_path_times(struct call_process *p, uint32_t path)
+{
+	struct call_path *of = &p->paths.items[path];
+
+	if (!of->times) {
+		vec_push(&p->times, (struct call_times){0});
+		of->times = (uint32_t)p->times.count;
+	}
+	return &p->times.items[of->times - 1];
+}
+
+const struct call_times *call_path_times_of(const struct call_process *p, uint32_t path)
+{
+	uint32_t times = p->paths.items[path].times;
+
+	return times ? &p->times.items[times - 1] : NULL;
 }
 
 /*

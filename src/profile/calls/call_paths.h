@@ -18,6 +18,7 @@
 #include "base/memory/hash.h"
 #include "base/memory/path_tree.h"
 #include "image/image.h"
+#include "profile/calls/call_times.h"
 
 /* Reasons for incomplete figures of a process. The first flags have the same bits as in wire.h. */
 enum call_flag {
@@ -73,6 +74,7 @@ struct call_path {
 	double blocked_ns, preempted_ns;
 	uint64_t blocked_count, preempted_count;
 	double min_ns, max_ns; /* net time of one call; NAN: no call has returned */
+	uint32_t times;        /* index + 1 in the process's times; 0: there are none */
 	uint32_t open;         /* calls that had not returned, summed over threads */
 	bool inherited;        /* open when the process was forked */
 	bool is_sampled;       /* net_ns comes from samples, at least in part */
@@ -113,7 +115,8 @@ struct call_process {
 	uint64_t samples, own_samples; /* in the program; in the code of the hooks */
 	VEC(struct call_path) paths;   /* in order of the first calls; [0] is the root, outside */
 	VEC(struct call_thread) threads;
-	struct path_tree index; /* function is the key */
+	VEC(struct call_times) times; /* of some paths */
+	struct path_tree index;       /* function is the key */
 };
 
 /*
@@ -152,6 +155,11 @@ uint32_t call_path_child(struct call_process *p, uint32_t parent, uint32_t funct
 
 /* Merges the min and max of returned calls; NAN: none. */
 void call_path_range(struct call_path *path, double min_ns, double max_ns);
+
+/* The durations of a path's calls; created if there are none yet. */
+struct call_times *call_path_times(struct call_process *p, uint32_t path);
+/* The same; NULL: there are none. */
+const struct call_times *call_path_times_of(const struct call_process *p, uint32_t path);
 
 /* Computes the totals of all processes. Called once. */
 void call_paths_close(struct call_paths *c);

@@ -297,6 +297,10 @@ static void sizes_are_held_against_the_file(void)
 	fx_header(x.f)->version = 9;
 	CHECK_EQ(calls_file_read(c, x.f->bytes, whole, "NAME", NULL, &used, &err), -EINVAL);
 	CHECK(strstr(err.text, "version 9") != NULL);
+	fx_header(x.f)->version = 0;
+	CHECK_EQ(calls_file_read(c, x.f->bytes, whole, "NAME", NULL, &used, &err), -EINVAL);
+	fx_header(x.f)->version = 1;
+	CHECK_EQ(calls_file_read(c, x.f->bytes, whole, "NAME", NULL, &used, &err), 0);
 	fx_header(x.f)->version = ASSAY_CALLS_VERSION;
 	fx_header(x.f)->header_bytes = 64;
 	CHECK_EQ(calls_file_read(c, x.f->bytes, whole, "NAME", NULL, &used, &err), -EINVAL);

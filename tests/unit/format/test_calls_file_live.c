@@ -144,6 +144,87 @@ static void a_baseline_is_subtracted(void)
 	free(x.f);
 }
 
+/* Adds an item of durations to b. */
+static struct assay_calls_times *times_item(struct abc *x, uint32_t first)
+{
+	struct assay_calls_chunk *c = fx_find(x->f, ASSAY_CHUNK_TIMES, x->thread);
+	struct assay_calls_times *item = (struct assay_calls_times *)(c + 1) + c->used++;
+
+	*item = (struct assay_calls_times){.node = x->b, .first = first};
+	return item;
+}
+
+/* Two ticks are a nanosecond. Before the reset there were 100 calls of 1024 ticks, after it 100 of
+ * 4096 ticks. */
+static void durations_since_a_reset_are_counted(void)
+{
+	struct abc x = abc_new();
+	struct assay_calls_times *sums = times_item(&x, ASSAY_TIMES_SUMS),
+	                         *before = times_item(&x, 60), *after;
+	struct calls_thread_state clocks = {4711, 5950, 0, false};
+	struct calls_state state = {.running = true, .live = true, .threads = &clocks};
+	const struct call_times *times;
+	struct call_paths *c;
+	struct fx *base;
+	uint32_t path;
+
+	CHECK_EQ(assay_times_bucket(1024), 64);
+	CHECK_EQ(assay_times_bucket(4096), 80);
+	before->counts[64 - 60] = 100;
+	sums->counts[ASSAY_TIMES_TIMED] = sums->counts[ASSAY_TIMES_SQUARES] = 100;
+	sums->counts[ASSAY_TIMES_MISSED] = 7;
+	fx_header(x.f)->state = ASSAY_CALLS_RUNNING;
+	fx_header(x.f)->end_ticks = 0;
+	state.now = fx_record(x.f, x.thread)->last + 24000;
+	c = read_with(x.f, &state);
+	path = (uint32_t)(PATH(c, 0x1000, 0x2000) - process_of(c)->paths.items);
+	times = call_path_times_of(process_of(c), path);
+	CHECK(times && times->timed == 100 && times->missed == 7);
+	call_paths_free(c);
+
+	base = baseline(x.f, state.now, clocks);
+	fx_header(x.f)->epoch++;
+	state.base = base->bytes;
+	state.base_size = fx_header(base)->used_bytes;
+	state.thread_count = 1;
+	after = times_item(&x, 78);
+	after->counts[80 - 78] = 100;
+	sums->counts[ASSAY_TIMES_TIMED] += 100;
+	sums->counts[ASSAY_TIMES_SQUARES] += 100;
+	fx_node_at(x.f, x.b)->calls += 100;
+	c = read_with(x.f, &state);
+	path = (uint32_t)(PATH(c, 0x1000, 0x2000) - process_of(c)->paths.items);
+	times = call_path_times_of(process_of(c), path);
+	CHECK(times && times->timed == 100 && times->missed == 0);
+	CHECK_EQ(times ? times->buckets.count : 0, 1);
+	CHECK(times && fabs(call_times_percentile(times, 0, 0.01) - 2048) < 300);
+	call_paths_free(c);
+	free(base);
+	free(x.f);
+}
+
+/* An item of a node that does not exist, or with a bucket beyond the last, is damage. */
+static void wrong_durations_are_damage(void)
+{
+	static const uint32_t firsts[] = {3, 492, UINT32_MAX - 1};
+
+	for (size_t i = 0; i <= sizeof(firsts) / sizeof(*firsts); i++) {
+		struct abc x = abc_new();
+		bool node = i == sizeof(firsts) / sizeof(*firsts);
+		struct assay_calls_times *item = times_item(&x, node ? 60 : firsts[i]);
+		struct call_paths *c;
+
+		if (node)
+			item->node = x.thread;
+		item->counts[0] = 5;
+		c = read_with(x.f, NULL);
+		CHECK_EQ(process_of(c)->flags & CALL_DAMAGED, CALL_DAMAGED);
+		CHECK_EQ(process_of(c)->times.count, 0);
+		call_paths_free(c);
+		free(x.f);
+	}
+}
+
 /* Killed without an event since the reset: all figures are zero, and none is negative. */
 static void a_baseline_of_an_exited_process_is_empty(void)
 {
@@ -218,6 +299,8 @@ int main(void)
 {
 	RUN(the_time_since_the_last_event_is_reported);
 	RUN(a_baseline_is_subtracted);
+	RUN(durations_since_a_reset_are_counted);
+	RUN(wrong_durations_are_damage);
 	RUN(a_baseline_of_an_exited_process_is_empty);
 	RUN(flags_of_before_the_reset_are_dropped);
 	return check_end();

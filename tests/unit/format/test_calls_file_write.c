@@ -12,6 +12,21 @@ static bool same(double a, double b)
 	return (isnan(a) && isnan(b)) || fabs(a - b) <= 0.001;
 }
 
+static void compare_times(const struct call_times *a, const struct call_times *b)
+{
+	CHECK_EQ(!a, !b);
+	if (!a || !b)
+		return;
+	CHECK_EQ(a->timed, b->timed);
+	CHECK_EQ(a->squares, b->squares);
+	CHECK_EQ(a->missed, b->missed);
+	CHECK_EQ(a->buckets.count, b->buckets.count);
+	for (size_t i = 0; i < a->buckets.count && i < b->buckets.count; i++) {
+		CHECK_EQ(a->buckets.items[i].bucket, b->buckets.items[i].bucket);
+		CHECK_EQ(a->buckets.items[i].count, b->buckets.items[i].count);
+	}
+}
+
 static void compare_paths(const struct call_paths *a, const struct call_process *p,
                           const struct call_paths *b, const struct call_process *q)
 {
@@ -28,6 +43,8 @@ static void compare_paths(const struct call_paths *a, const struct call_process 
 		      same(x->blocked_ns, y->blocked_ns) &&
 		      same(x->preempted_ns, y->preempted_ns) && same(x->min_ns, y->min_ns) &&
 		      same(x->max_ns, y->max_ns));
+		compare_times(call_path_times_of(p, (uint32_t)i),
+		              call_path_times_of(q, (uint32_t)i));
 		CHECK(f->kind == g->kind && f->library == g->library && f->counted == g->counted &&
 		      f->line == g->line);
 		CHECK_STR(intern_text(&b->images.names, g->name),
@@ -86,6 +103,16 @@ static void compare(const struct call_paths *a, const struct call_paths *b)
 	}
 }
 
+/* Durations of all sizes; those of other paths are in several items or in none. */
+static void fill_times(struct call_times *t, uint32_t number)
+{
+	t->timed = number * 7;
+	t->squares = number * 4096;
+	t->missed = number;
+	for (uint32_t i = 0; i < 60; i += 1 + number % 5)
+		call_times_count(t, ldexp(1 + i % 7 / 7.0, (int)i % 30), i + 1);
+}
+
 /* Each column has a different value, with each sign that it may have. */
 static void fill(struct call_paths *c, uint32_t number, double unit)
 {
@@ -140,6 +167,8 @@ static void fill(struct call_paths *c, uint32_t number, double unit)
 			f = (struct call_function){.kind = CALL_INTERRUPT};
 		at = call_path_child(p, i % 5 ? at : 0, call_paths_function(c, &f));
 		path = &p->paths.items[at];
+		if (i % 3)
+			fill_times(call_path_times(p, at), i);
 		path->calls = 1ull << 55 | i;
 		path->net_ns = (i % 2 ? -1.5 : 1e6 / 3) * unit * i;
 		path->net_error_ns = i * unit / 7;

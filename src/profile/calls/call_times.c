@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/calls/call_times.h"
+
+#include "assay/wire.h"
+#include "base/memory/sorted.h"
+
+#include <math.h>
+#include <string.h>
+
+#define UNITS 1024.0 /* a nanosecond */
+/* The missed calls may change a percentile by this factor. */
+#define MISSED_MOST 1.5
+
+void call_times_done(struct call_times *t)
+{
+	vec_done(&t->buckets);
+}
+
+double call_times_middle(uint32_t bucket)
+{
+	uint32_t power = bucket / 8 + 2;
+
+	if (bucket < 8)
+		return bucket;
+	return ldexp(8 + bucket % 8, (int)power - 3) + (ldexp(1, (int)power - 3) - 1) / 2;
+}
+
+double call_times_bucket_ns(uint32_t bucket)
+{
+	return call_times_middle(bucket) / UNITS;
+}
+
+static void add(struct call_times *t, uint32_t bucket, uint64_t count)
+{
+	size_t at = sorted_count(i, t->buckets.count, t->buckets.items[i].bucket < bucket);
+	struct call_times_bucket *items;
+
+	if (at == t->buckets.count || t->buckets.items[at].bucket != bucket) {
+		vec_push(&t->buckets, (struct call_times_bucket){0});
+		items = t->buckets.items;
+		memmove(items + at + 1, items + at, (t->buckets.count - 1 - at) * sizeof(*items));
+		items[at] = (struct call_times_bucket){.bucket = bucket};
+	}
+	t->buckets.items[at].count += count;
+}
+
+void call_times_count(struct call_times *t, double ns, uint64_t count)
+{
+	double units = fmin(fmax(ns * UNITS, 0), 0x1p62);
+
+	add(t, assay_times_bucket(llrint(units)), count);
+}
+
+void call_times_merge(struct call_times *to, const struct call_times *from)
+{
+	to->timed += from->timed;
+	to->squares += from->squares;
+	to->missed += from->missed;
+	vec_each (b, &from->buckets)
+		add(to, b->bucket, b->count);
+}
+
+static double sum_of(const struct call_times *t)
+{
+	double sum = 0;
+
+	vec_each (b, &t->buckets)
+		sum += (double)b->count;
+	return sum;
+}
+
+uint64_t call_times_unknown(const struct call_times *t, uint64_t calls)
+{
+	double known;
+
+	if (!t || !t->timed)
+		return calls;
+	known = sum_of(t) + (double)t->missed + ASSAY_TIMES_FIRST - 1;
+	/* Calls that were chosen at random stand for a number that scatters. */
+	if (t->squares != t->timed && known * 2 >= (double)calls)
+		return 0;
+	return known < (double)calls ? calls - (uint64_t)known : 0;
+}
+
+/* The duration of the call with this rank, from 0 on. */
+static double at_rank(const struct call_times *t, double rank)
+{
+	double before = 0;
+
+	vec_each (b, &t->buckets) {
+		before += (double)b->count;
+		if (rank < before)
+			return call_times_bucket_ns(b->bucket);
+	}
+	return NAN;
+}
+
+double call_times_percentile(const struct call_times *t, uint64_t unknown, double part)
+{
+	double all = sum_of(t), missed = (double)t->missed + (double)unknown, low, high, rank;
+
+	/*
+	 * Calls that stand for different numbers of calls have less information than as many equal
+	 * ones: all * all / squares. At least one of them has to lie beyond the percentile.
+	 */
+	if (!t->timed || !t->squares || all * all / (double)t->squares * (1 - part) < 1 - 1e-9)
+		return NAN;
+	/* The missed calls may all be the longest or the shortest. */
+	rank = part * (all + missed);
+	high = at_rank(t, rank);
+	low = rank < missed ? NAN : at_rank(t, rank - missed);
+	return high <= low * MISSED_MOST ? at_rank(t, part * all) : NAN;
+}
+
+double call_times_percentile_between(const struct call_times *t, uint64_t unknown, double part,
+                                     double min_ns, double max_ns)
+{
+	double ns = t ? call_times_percentile(t, unknown, part) : NAN;
+
+	return isnan(ns) ? NAN : fmax(fmin(ns, max_ns), min_ns);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * call_times: durations of the calls of a path or function, and their percentiles.
+ *
+ * A zeroed struct is empty; call_times_done() frees. Each duration is known to an eighth of a power
+ * of two, and stands for some number of calls. Calls that were chosen and not timed are `missed`:
+ * a percentile is given only if they cannot change it by more than a half. Not thread-safe. Uses:
+ * base, include/assay/wire.h.
+ */
+#ifndef ASSAY_PROFILE_CALLS_CALL_TIMES_H
+#define ASSAY_PROFILE_CALLS_CALL_TIMES_H
+
+#include "base/memory/vec.h"
+
+#include <stdint.h>
+
+struct call_times_bucket {
+	uint32_t bucket; /* wire.h, in 1/1024 ns */
+	uint64_t count;  /* calls that the timed calls stand for */
+};
+
+struct call_times {
+	uint64_t timed;   /* calls whose duration is known */
+	uint64_t squares; /* sum of the squares of what each stands for */
+	uint64_t missed;
+	VEC(struct call_times_bucket) buckets; /* in ascending order */
+};
+
+void call_times_done(struct call_times *t);
+void call_times_count(struct call_times *t, double ns, uint64_t count);
+void call_times_merge(struct call_times *to, const struct call_times *from);
+
+/*
+ * The number of a path's calls of which no timed call stands for any: their durations are as
+ * unknown as those of missed calls. `t` NULL: no call was timed.
+ */
+uint64_t call_times_unknown(const struct call_times *t, uint64_t calls);
+
+/*
+ * The duration, in ns, below which are `part` (0 to 1) of the calls. NAN: there are too few calls,
+ * or the missed and the `unknown` ones may change it too much.
+ */
+double call_times_percentile(const struct call_times *t, uint64_t unknown, double part);
+
+/*
+ * The same, between the shortest and the longest call (NAN: unknown), since buckets are wide.
+ * `t` NULL: NAN.
+ */
+double call_times_percentile_between(const struct call_times *t, uint64_t unknown, double part,
+                                     double min_ns, double max_ns);
+
+/* The middle of a bucket of wire.h, in the unit of its values. */
+double call_times_middle(uint32_t bucket);
+double call_times_bucket_ns(uint32_t bucket); /* the same of a bucket in 1/1024 ns */
+
+#endif
