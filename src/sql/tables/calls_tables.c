@@ -420,6 +420,22 @@ static void call_times(const struct call_path *p, int column, sqlite3_context *o
 	sql_out_double(out, values[column - CALLS_NET_NS]);
 }
 
+/* The durations of single calls. */
+static void call_percentiles(const struct calls_table_row *r, int column, sqlite3_context *out)
+{
+	static const double parts[] = {0.5, 0.9, 0.99};
+	const struct call_path *p = r->path;
+	const struct call_times *times =
+	        call_path_times_of(r->of, (uint32_t)(p - r->of->paths.items));
+
+	if (column == CALLS_TIMED_CALLS)
+		sql_out_u64(out, times ? times->timed : 0);
+	else
+		sql_out_double(out, call_times_percentile_between(
+		                            times, call_times_unknown(times, p->calls),
+		                            parts[column - CALLS_P50_NS], p->min_ns, p->max_ns));
+}
+
 static void call_value(void *ctx, uint64_t number, int column, sqlite3_context *out)
 {
 	const struct calls_model *m = ctx;
@@ -449,6 +465,12 @@ static void call_value(void *ctx, uint64_t number, int column, sqlite3_context *
 		break;
 	case CALLS_CALLS:
 		sql_out_u64(out, r.path->calls);
+		break;
+	case CALLS_P50_NS:
+	case CALLS_P90_NS:
+	case CALLS_P99_NS:
+	case CALLS_TIMED_CALLS:
+		call_percentiles(&r, column, out);
 		break;
 	default:
 		call_times(r.path, column, out);

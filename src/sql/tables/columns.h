@@ -185,7 +185,11 @@
 	X(CALLS_BLOCKED_NS, "blocked_ns REAL") \
 	X(CALLS_PREEMPTED_NS, "preempted_ns REAL") \
 	X(CALLS_MIN_NS, "min_ns REAL") \
-	X(CALLS_MAX_NS, "max_ns REAL")
+	X(CALLS_MAX_NS, "max_ns REAL") \
+	X(CALLS_P50_NS, "p50_ns REAL") \
+	X(CALLS_P90_NS, "p90_ns REAL") \
+	X(CALLS_P99_NS, "p99_ns REAL") \
+	X(CALLS_TIMED_CALLS, "timed_calls INTEGER")
 
 #define SQL_EVENTS_COLUMNS(X) \
 	X(EVENTS_SEQ, "seq INTEGER") \

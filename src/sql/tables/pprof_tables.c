@@ -326,7 +326,7 @@ static void call_times(const struct symbolized_model *m, const struct named_call
 		sqlite3_result_double(
 		        out,
 		        c->row == NAMED_NONE ? 0 : (double)m->n->rows.items[c->row].values[value]);
-	if (column < CALLS_MIN_NS || c->row >= m->n->ranges.count)
+	if (column < CALLS_MIN_NS || column > CALLS_MAX_NS || c->row >= m->n->ranges.count)
 		return;
 	range = &m->n->ranges.items[c->row];
 	if (range->most >= range->least)

@@ -11,7 +11,8 @@ struct picking {
 	struct call_rows *rows;
 	const struct call_process *process;
 	struct call_names *names;
-	uint8_t *chosen; /* per function: whether it was requested; NULL: all are */
+	VEC(struct call_times) times; /* per sum */
+	uint8_t *chosen;              /* per function: whether it was requested; NULL: all are */
 	struct neighbours neighbours;
 };
 
@@ -72,9 +73,21 @@ static struct call_row row_of_path(const struct call_process *p, uint32_t id)
 	};
 }
 
+static void add_percentiles(struct call_row *row, const struct call_times *times, uint64_t unknown)
+{
+	double *const to[] = {&row->p50_ns, &row->p90_ns, &row->p99_ns};
+	static const double parts[] = {0.5, 0.9, 0.99};
+
+	row->timed = times ? times->timed : 0;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		*to[i] = call_times_percentile_between(times, unknown, parts[i], row->min_ns,
+		                                       row->max_ns);
+}
+
 const struct call_row *call_rows_at(const struct row_source *s, uint32_t row)
 {
 	struct call_rows *r = s->model;
+	const struct call_times *times;
 
 	if (row == s->rows)
 		return &r->whole;
@@ -82,6 +95,8 @@ const struct call_row *call_rows_at(const struct row_source *s, uint32_t row)
 		return &r->sums.items[row];
 	if (r->current_row != row) {
 		r->current = row_of_path(r->process, r->paths.items[row]);
+		times = call_path_times_of(r->process, r->paths.items[row]);
+		add_percentiles(&r->current, times, call_times_unknown(times, r->current.calls));
 		r->current_row = row;
 	}
 	return &r->current;
@@ -99,6 +114,9 @@ static struct call_row sum_of_none(uint32_t function)
 	                         .function = function,
 	                         .min_ns = NAN,
 	                         .max_ns = NAN,
+	                         .p50_ns = NAN,
+	                         .p90_ns = NAN,
+	                         .p99_ns = NAN,
 	                         .order = UINT32_MAX};
 }
 
@@ -203,6 +221,20 @@ static void add_self(struct call_row *to, const struct call_row *row, bool part)
 	to->part_ns += part ? row->net_ns : 0;
 }
 
+static void add_times(struct picking *g, uint32_t sum, uint32_t path)
+{
+	const struct call_times *times = call_path_times_of(g->process, path);
+
+	while (g->times.count < g->rows->sums.count)
+		vec_push(&g->times, (struct call_times){0});
+	if (sum == ID_NONE)
+		return;
+	if (times)
+		call_times_merge(&g->times.items[sum], times);
+	g->times.items[sum].missed +=
+	        call_times_unknown(times, g->process->paths.items[path].calls);
+}
+
 static void enter(void *ctx, uint32_t id)
 {
 	struct picking *g = ctx;
@@ -211,6 +243,8 @@ static void enter(void *ctx, uint32_t id)
 
 	for (size_t i = g->rows->sums.count; i < g->neighbours.functions.count; i++)
 		vec_push(&g->rows->sums, sum_of_none(g->neighbours.functions.items[i]));
+	add_times(g, at.self, id);
+	add_times(g, at.row, id);
 	if (at.self != ID_NONE)
 		add_self(&g->rows->sums.items[at.self], &row, at.self_part);
 	if (at.row == ID_NONE)
@@ -238,6 +272,11 @@ static void pick_sums(struct picking *g)
 	if (g->process->paths.count)
 		call_process_walk(g->process, enter, leave, g);
 	neighbours_done(&g->neighbours);
+	for (size_t i = 0; i < g->times.count; i++) {
+		add_percentiles(&g->rows->sums.items[i], &g->times.items[i], 0);
+		call_times_done(&g->times.items[i]);
+	}
+	vec_done(&g->times);
 }
 
 /* Callers and callees are not parts of the whole. */

@@ -21,7 +21,7 @@
 #include "view/tree/neighbours.h"
 
 /* Narrower terminals have fewer columns, so that names stay readable. */
-enum { CALL_ROOM_ALL = 150, CALL_ROOM_MOST = 110, CALL_ROOM_FEW = 72 };
+enum { CALL_ROOM_PERCENTILES = 190, CALL_ROOM_ALL = 150, CALL_ROOM_MOST = 110, CALL_ROOM_FEW = 72 };
 
 enum call_rows_kind {
 	CALL_ROWS_PATHS,
@@ -37,7 +37,9 @@ struct call_row {
 	double net_ns, net_error_ns, blocked_ns, preempted_ns; /* error: call_error_ns() */
 	uint64_t samples, total_samples;
 	uint64_t blocked_count, preempted_count;
-	double min_ns, max_ns; /* net of one call; NAN: no call has ended */
+	double min_ns, max_ns;         /* net of one call; NAN: no call has ended */
+	double p50_ns, p90_ns, p99_ns; /* of net; NAN: not known */
+	uint64_t timed;                /* calls that the percentiles are of */
 	double total_ns, total_error_ns, total_blocked_ns, total_preempted_ns;
 	double part_ns; /* callers, callees: a part of the function's total (neighbours.h) */
 	uint32_t open, order;

@@ -96,6 +96,52 @@ static void totals_of_a_function_count_outermost_calls_alone(void)
 	fixture_done(&f);
 }
 
+static struct call_row *row_of_path(const struct row_set *r, uint32_t path, struct call_row *row)
+{
+	for (size_t i = 0; i < r->shown; i++) {
+		*row = row_at(r, i);
+		if (row->path == path)
+			return row;
+	}
+	CHECK(!"the path is there");
+	return row;
+}
+
+/* Two paths of fib have durations; two with five calls have none. */
+static void percentiles_of_a_function_come_from_all_its_paths(void)
+{
+	struct call_fixture f;
+	struct call_process *p;
+	struct call_times *times;
+	struct row_set *r;
+	struct call_row row;
+
+	fixture_init(&f);
+	p = &f.paths->processes.items[0];
+	times = call_path_times(p, f.fib);
+	times->timed = times->squares = 100;
+	call_times_count(times, 1e6, 100);
+	p->paths.items[f.fib].calls = 100;
+	times = call_path_times(p, f.fib2);
+	times->timed = times->squares = 300;
+	call_times_count(times, 8, 300);
+	p->paths.items[f.fib2].calls = 300;
+	r = rows_of(&f, CALL_ROWS_FUNCTIONS, NULL);
+	row = row_named(&f, r, "fib");
+	CHECK_EQ(row.timed, 400);
+	CHECK(fabs(row.p50_ns - 8) < 1);
+	CHECK_EQ(row.p90_ns, row.max_ns); /* not above the longest call */
+	row = row_named(&f, r, "sort");
+	CHECK_EQ(row.timed, 0);
+	CHECK(isnan(row.p50_ns));
+	row_set_free(r);
+	r = rows_of(&f, CALL_ROWS_PATHS, NULL);
+	CHECK_EQ(row_of_path(r, f.fib2, &row)->timed, 300);
+	CHECK_EQ(row.p99_ns, row.min_ns); /* not below the shortest */
+	row_set_free(r);
+	fixture_done(&f);
+}
+
 /* The parts add up to the total of the function. The totals of the rows may be larger. */
 static void callers_and_callees_have_calls_and_times(void)
 {
@@ -595,6 +641,7 @@ int main(void)
 {
 	RUN(paths_add_up_and_empty_ones_are_left_out);
 	RUN(totals_of_a_function_count_outermost_calls_alone);
+	RUN(percentiles_of_a_function_come_from_all_its_paths);
 	RUN(callers_and_callees_have_calls_and_times);
 	RUN(rows_are_sorted_as_asked);
 	RUN(truncated_rows_are_summed_up);
