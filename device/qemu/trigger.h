@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* trigger: recognises the triggers of the compiler plugin in the guest's code. */
+#ifndef ASSAY_DEVICE_TRIGGER_H
+#define ASSAY_DEVICE_TRIGGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* True if the instruction is a trigger; *tag: its tag. */
+bool trigger_x86_64(const uint8_t *instruction, size_t size, uint32_t *tag);
+/* True for an instruction that halts the CPU until the next interrupt. */
+bool halts_x86_64(const uint8_t *instruction, size_t size);
+
+#endif
