@@ -95,19 +95,24 @@ def need(t):
         t.skip("the capture device was not built")
 
 
+def compile_guest(directory, guest, names):
+    """Compiles the guest; with triggers if `names`, its names file, is not None."""
+    source = directory / "guest.c"
+    source.write_text(PROGRAM)
+    tags = [f"-fplugin={PLUGIN}", f"-fplugin-arg-assay_tags-names={names}",
+            "-fplugin-arg-assay_tags-trigger=nop", "-fplugin-arg-assay_tags-embed=no"]
+    run("gcc", "-m32", "-w", "-O1", "-ffreestanding", "-fno-pic", "-no-pie", "-nostdlib", "-static",
+        "-fno-stack-protector", "-fno-toplevel-reorder", "-fcf-protection=none",
+        f"-I{ROOT}/include", *(tags if names else []), "-Wl,-Ttext-segment=0x100000",
+        "-Wl,--build-id=none", "-Wl,-z,noexecstack", "-o", guest, source)
+
+
 def build(t):
     """Builds the guest; returns its file and its names file."""
     need(t)
-    source, guest, names = t.path("guest.c"), t.path("guest"), t.path("guest.names")
-    if guest.exists():
-        return guest, names
-    source.write_text(PROGRAM)
-    run("gcc", "-m32", "-w", "-O1", "-ffreestanding", "-fno-pic", "-no-pie", "-nostdlib", "-static",
-         "-fno-stack-protector", "-fno-toplevel-reorder", "-fcf-protection=none", f"-I{ROOT}/include",
-         f"-fplugin={PLUGIN}", f"-fplugin-arg-assay_tags-names={names}",
-         "-fplugin-arg-assay_tags-trigger=nop", "-fplugin-arg-assay_tags-embed=no",
-         "-Wl,-Ttext-segment=0x100000", "-Wl,--build-id=none", "-Wl,-z,noexecstack",
-         "-o", str(guest), str(source))
+    guest, names = t.path("guest"), t.path("guest.names")
+    if not guest.exists():
+        compile_guest(t.directory, guest, names)
     return guest, names
 
 
