@@ -20,11 +20,16 @@ def assay_of(build):
     return program
 
 
+def flags_of(assay, work, name, trigger):
+    """The compiler's options for triggers, with a names file of the program's own."""
+    names = os.path.join(work, name + ".names")
+    return shlex.split(run([assay, "tags", "flags", "--names", names,
+                            "--trigger", trigger])["out"])
+
+
 def tagged(assay, work, name, source, trigger, *flags):
     """Builds a program whose functions have triggers, with the flags of `assay tags flags`."""
-    names = os.path.join(work, name + ".names")
-    words = run([assay, "tags", "flags", "--names", names, "--trigger", trigger])["out"]
-    return compile_c(work, name, source, *PLAIN, *flags, *shlex.split(words))
+    return compile_c(work, name, source, *PLAIN, *flags, *flags_of(assay, work, name, trigger))
 
 
 def ring_library(work):
@@ -57,13 +62,19 @@ def uftrace_record(work, program, *words, data="uftrace.data"):
     return run(["uftrace", "record", "--no-libcall", "--no-event", "-d", data, program, *words])
 
 
-def assay_record(assay, work, program, *words, mode="stream", memory=64, data="assay.tags"):
-    """`assay tags -- PROGRAM`, without its report."""
+def assay_tags(assay, work, words, *options, data="assay.tags", runner=run):
+    """`assay tags OPTIONS -- WORDS`, without its report."""
     data = os.path.join(work, data)
     for path in (data, data + ".old"):
         shutil.rmtree(path, ignore_errors=True)
-    return run([assay, "tags", "-q", "--mode", mode, "--memory", str(memory), "-o", data, "--",
-                program, *words], ASSAY_TAGS_DIR=place(work, "rings"))
+    return runner([assay, "tags", "-q", *options, "-o", data, "--", *words],
+                  ASSAY_TAGS_DIR=place(work, "rings"))
+
+
+def assay_record(assay, work, program, *words, mode="stream", memory=64, data="assay.tags"):
+    """The same with a mode and the memory of the rings."""
+    return assay_tags(assay, work, [program, *words], "--mode", mode, "--memory", str(memory),
+                      data=data)
 
 
 def directory_bytes(path):
