@@ -128,16 +128,19 @@ static void end(struct calls_thread *t, uint64_t held, uint64_t from)
 	t->state = t->rest;
 }
 
-/* Counts a call within (other). It gets no frame, so the depth does not matter. */
-static bool enter_other(struct calls_frame *top, uint64_t function)
+/* True for the frame of a call that is counted in (other). The calls within it get no frames. */
+static bool is_other(const struct calls_frame *f)
 {
-	if (top->node->function != ASSAY_FN_OTHER || calls_is_mark(top))
-		return false;
+	return f->node->function == ASSAY_FN_OTHER && !calls_is_mark(f);
+}
+
+/* Counts a call within (other). It gets no frame, so the depth does not matter. */
+static void enter_other(struct calls_frame *top, uint64_t function)
+{
 	calls_add(&top->node->calls, 1);
 	__atomic_fetch_add(&calls_table.header->other_calls, 1, __ATOMIC_RELAXED);
 	if (top->site == function)
 		top->ra += 2; /* +2 keeps `ra` even, so that it never equals CALLS_MARK */
-	return true;
 }
 
 /* Pushes a frame for the call, with node `node`. */
@@ -161,8 +164,10 @@ static void place(struct calls_thread *t, uint64_t function, const struct calls_
 	struct calls_frame *top = calls_home(t)->top, other;
 	struct assay_calls_node *node;
 
-	if (enter_other(top, function))
+	if (is_other(top)) {
+		enter_other(top, function);
 		return;
+	}
 	node = calls_tree_child(t, top->node, function);
 	if (node->function != ASSAY_FN_OTHER) {
 		push(t, node, call);
@@ -209,10 +214,17 @@ static struct assay_calls_node *found(struct calls_thread *t, struct calls_frame
 void calls_miss_enter(uint64_t function, struct calls_frame *top, uint64_t now)
 {
 	struct calls_thread *t = *port_self();
-	struct assay_calls_node *node = expected(top, function);
+	struct assay_calls_node *node;
 	struct calls_frame call;
 	uint64_t held;
 
+	if (CALLS_UNLIKELY(is_other(top)) && port_wants(function)) {
+		enter_other(top, function);
+		calls_home(t)->top = top;
+		calls_leave(t, now);
+		return;
+	}
+	node = expected(top, function);
 	if (CALLS_UNLIKELY(!node))
 		node = found(t, top, function);
 	if (CALLS_LIKELY(node)) {
@@ -469,7 +481,7 @@ static void unmatched(struct calls_thread *t, uintptr_t sp)
 	struct calls_frame *top = calls_home(t)->top;
 
 	/* Calls within (other) have no frame, so their exits match no frame. */
-	if (top->node->function == ASSAY_FN_OTHER && !calls_is_mark(top) && sp <= top->sp)
+	if (is_other(top) && sp <= top->sp)
 		return;
 	calls_flag(ASSAY_CALLS_UNMATCHED);
 	__atomic_fetch_add(&calls_table.header->unmatched_exits, 1, __ATOMIC_RELAXED);
@@ -517,6 +529,33 @@ void calls_unready_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr
 		calls_fast_exit(function, site, sp, ra);
 }
 
+/*
+ * The exit of a call within (other), without holding signals: if the table is full, these are most
+ * events. False: another case.
+ */
+static bool exit_other(struct calls_thread *t, uint64_t function, struct calls_frame *top,
+                       uint64_t now)
+{
+	struct assay_calls_thread *r = t->record;
+	bool same = top->site == function;
+	uint64_t delta;
+
+	if (!is_other(top) || top[1].sp >= top->sp || top[1].sp < t->low || (same && !top->ra) ||
+	    calls_disturbed(t) || r->epoch == ASSAY_CALLS_RESTART ||
+	    (now && !calls_advance(r, now, &delta)))
+		return false;
+	if (now) {
+		calls_add(&top->node->net, (delta - t->inner_cost) & t->charge);
+		calls_add(&r->own, t->inner_cost);
+		top->net += (int64_t)delta - t->inner;
+	}
+	if (same)
+		top->ra -= 2;
+	calls_home(t)->top = top;
+	calls_leave(t, now);
+	return true;
+}
+
 void calls_slow_exit(uint64_t function, struct calls_frame *top, uint64_t now)
 {
 	struct calls_thread *t = *port_self();
@@ -524,6 +563,6 @@ void calls_slow_exit(uint64_t function, struct calls_frame *top, uint64_t now)
 
 	if (is_forked(t))
 		calls_unready_exit(function, ending.site, ending.sp, ending.ra);
-	else
+	else if (!exit_other(t, function, top, now))
 		slow_exit(t, function, top, &ending, false, now);
 }
