@@ -33,7 +33,11 @@ static void restart(struct calls_thread *t)
 	t->record->epoch = epoch;
 }
 
-void calls_settle(struct calls_thread *t, uint64_t *now)
+/*
+ * Charges the time since the last event: waiting to the innermost open call, the rest to its net
+ * or, with `own`, to the own cost.
+ */
+static void settle(struct calls_thread *t, uint64_t *now, bool own)
 {
 	struct assay_calls_thread *r = t->record;
 	struct calls_frame *top = calls_home(t)->top;
@@ -69,13 +73,22 @@ void calls_settle(struct calls_thread *t, uint64_t *now)
 	}
 	r->last = *now;
 	if (*t->sampled != t->sampled_seen) {
-		sampling = calls_sampling_settle(t, false);
+		sampling = calls_sampling_settle(t, own);
 		sampling = sampling < delta ? sampling : delta;
 		calls_add(&r->own, sampling);
 		delta -= sampling;
 	}
+	if (own) {
+		calls_add(&r->own, delta & t->charge);
+		return;
+	}
 	calls_add(&top->node->net, delta & t->charge);
 	top->net += (int64_t)delta;
+}
+
+void calls_settle(struct calls_thread *t, uint64_t *now)
+{
+	settle(t, now, false);
 }
 
 /* Starts a slow event: holds signals. Handlers that interrupted this hook earlier have returned. */
@@ -113,9 +126,19 @@ static void end(struct calls_thread *t, uint64_t held, uint64_t from)
 {
 	struct calls_frame *top = calls_home(t)->top;
 	struct assay_calls_thread *r = t->record;
-	uint64_t last = r->last, took;
+	uint64_t last, seen, took;
 
 	r->slow++;
+	/*
+	 * Switched out here: a growing hash table may take more than a time slice. ~seen: the
+	 * thread was out before, and each event asks.
+	 */
+	seen = *t->watch;
+	if (seen != t->seen && seen != ~t->seen && r->last == from) {
+		from = 0;
+		settle(t, &from, true);
+	}
+	last = r->last;
 	port_signals_release(held);
 	took = port_clock() - from;
 	/* If the thread was switched out, the next event charges the time. */

@@ -127,8 +127,15 @@ bool port_stack_of(struct calls_thread *t, uintptr_t sp, struct port_stack *stac
 	return true;
 }
 
+static void (*in_slow_path)(void); /* runs once, while a new path is made */
+
 void port_function(uint64_t function)
 {
+	void (*run)(void) = in_slow_path;
+
+	in_slow_path = NULL;
+	if (run)
+		run();
 }
 
 bool port_wants(uint64_t function)

@@ -59,6 +59,29 @@ static void waiting_is_no_net(void)
 	CHECK_EQ(AT(A)->max, 100);
 }
 
+static void take_long_and_be_switched_out(void)
+{
+	embedded_now += 5000;
+	switches++;
+	waits = (struct port_waits){.preempted = 2000, .preempted_count = 1};
+}
+
+/* A hash table that grows takes milliseconds, and a thread is often switched out in it. */
+static void a_switch_in_a_slow_path_charges_no_call_with_it(void)
+{
+	fresh(1000, TABLE_BYTES);
+	call(A, 10);
+	in_slow_path = take_long_and_be_switched_out;
+	call(B, 20);
+	back(B, 7);
+	back(A, 5);
+	CHECK_EQ(AT(A)->net, 17);
+	CHECK_EQ(AT(A, B)->net, 20);
+	CHECK_EQ(AT(A, B)->max, 20);
+	CHECK_EQ(((struct assay_calls_wait *)calls_node(AT(A, B)->wait))->preempted, 2000);
+	CHECK_EQ(embedded_self->record->own, 3000);
+}
+
 /* The child of a vfork runs: the parent's switch in is recorded only when the parent continues. */
 static void a_thread_that_is_out_is_asked_at_each_event(void)
 {
@@ -544,6 +567,7 @@ int main(void)
 {
 	RUN(every_tick_has_its_place);
 	RUN(waiting_is_no_net);
+	RUN(a_switch_in_a_slow_path_charges_no_call_with_it);
 	RUN(a_thread_that_is_out_is_asked_at_each_event);
 	RUN(a_jump_closes_the_calls_that_it_left);
 	RUN(too_deep_goes_to_other);

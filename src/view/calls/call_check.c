@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/calls/call_check.h"
 
+#include "base/memory/xalloc.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -47,6 +49,35 @@ double call_check_net_ns(const struct call_process *p)
 	if (p->threads.count || !p->paths.count)
 		return call_check_of(p).net_ns;
 	return p->paths.items[0].total_ns;
+}
+
+double call_check_unknown_ns(const struct call_process *p, size_t functions, size_t *count)
+{
+	struct {
+		double net, error;
+		uint64_t samples;
+		bool is_sampled;
+	} *sums = xcalloc(functions + 1, sizeof(*sums));
+	double unknown = 0;
+
+	vec_each (path, &p->paths) {
+		sums[path->function].net += path->net_ns;
+		sums[path->function].error += path->net_error_ns;
+		sums[path->function].samples += path->samples;
+		sums[path->function].is_sampled |= path->is_sampled;
+	}
+	*count = 0;
+	for (size_t i = 0; i < functions; i++) {
+		double net = fabs(sums[i].net);
+
+		if (net == 0 || call_error_ns(sums[i].error, sums[i].is_sampled, sums[i].samples,
+		                              p->sample_ns) <= net)
+			continue;
+		unknown += net;
+		++*count;
+	}
+	free(sums);
+	return unknown;
 }
 
 double call_check_share(double residual_ns, double of_ns)

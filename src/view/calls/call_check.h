@@ -28,6 +28,12 @@ struct call_check call_check_thread(const struct call_thread *t);
 /* Net of all threads; if the model has no threads, of all paths. */
 double call_check_net_ns(const struct call_process *p);
 
+/*
+ * Net of the functions whose net is not known: half of its 95 % interval is more than it is.
+ * `functions`: the number of functions of the recording; *count: how many of them.
+ */
+double call_check_unknown_ns(const struct call_process *p, size_t functions, size_t *count);
+
 /* residual / of; 0 if `of` is not positive. */
 double call_check_share(double residual_ns, double of_ns);
 

@@ -3,6 +3,7 @@
 #include "view/calls/call_rows.h"
 
 #include "base/memory/xalloc.h"
+#include "base/text/figure.h"
 #include "view/calls/call_check.h"
 
 #include <math.h>
@@ -62,16 +63,31 @@ static bool error_matters(double error_ns, double net_ns)
 	return error_ns > fabs(net_ns) / 100;
 }
 
+/* Readers get the upper end of the interval of a net that is not known. */
+static struct cell net_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                            struct buf *text)
+{
+	const struct call_rows *r = s->model;
+	const struct call_row *of = call_rows_at(s, row);
+
+	if (!call_rows_timed(r, of) || call_row_known(r, of))
+		return time_at(s, c, row, text);
+	buf_puts(text, "< ");
+	text_fine_time(text, fmax(of->net_ns, 0) + call_row_error_ns(r, of));
+	return cell_text(buf_text(text));
+}
+
 static struct cell error_cell(const struct row_source *s, const struct column *c, uint32_t row,
                               struct buf *text)
 {
 	const struct call_rows *r = s->model;
 	const struct call_row *of = call_rows_at(s, row);
-
 	double error = call_row_error_ns(r, of);
 
-	if (!call_rows_timed(r, of) ||
-	    (r->small_errors_hidden && !error_matters(error, of->net_ns)))
+	if (!call_rows_timed(r, of))
+		return cell_none();
+	if (!r->for_programs && (!call_row_known(r, of) ||
+	                         (r->small_errors_hidden && !error_matters(error, of->net_ns))))
 		return cell_none();
 	return time_cell(error);
 }
@@ -88,9 +104,12 @@ static struct cell total_error_cell(const struct row_source *s, const struct col
 static struct cell average_cell(const struct row_source *s, const struct column *c, uint32_t row,
                                 struct buf *text)
 {
+	const struct call_rows *r = s->model;
 	const struct call_row *of = call_rows_at(s, row);
 
-	return call_rows_timed(s->model, of) ? time_cell(call_row_average_ns(of)) : cell_none();
+	if (!call_rows_timed(r, of) || (!r->for_programs && !call_row_known(r, of)))
+		return cell_none();
+	return time_cell(call_row_average_ns(of));
 }
 
 static struct cell wall_cell(const struct row_source *s, const struct column *c, uint32_t row,
@@ -207,8 +226,10 @@ static void add_columns(struct row_source *s)
 	const struct column columns[] = {
 	        {"identity", NULL, NULL, &unit_text, .json = identity_json},
 	        {"calls", "calls", "calls", COUNT, AT(calls)},
-	        {"net", "net", "net_ns", TIME, .role = ROLE_SUM, AT(net_ns)},
-	        {"net_error", "+/-", "net_error_ns", &unit_fine_time, ROLE_SUM, .get = error_cell,
+	        {"net", NULL, "net_ns", TIME, .role = ROLE_SUM, AT(net_ns)},
+	        {"net_known", "net", NULL, &unit_fine_time, ROLE_TOTAL, .get = net_cell,
+	         AT(net_ns)},
+	        {"net_error", "+/-", "net_error_ns", &unit_fine_time, ROLE_TOTAL, .get = error_cell,
 	         .room = CALL_ROOM_MOST},
 	        {"share", "share", NULL, &unit_share, ROLE_RATIO, .of = "net", .base = net,
 	         .room = CALL_ROOM_MOST},
@@ -253,6 +274,12 @@ static void add_columns(struct row_source *s)
 		vec_push(&s->columns, columns[i]);
 }
 
+/* Without its samples, the error of the row's net is small. */
+static bool call_row_has_few_samples(const struct call_rows *r, const struct call_row *of)
+{
+	return of->is_sampled && !call_row_known(r, of) && of->net_error_ns <= fabs(of->net_ns);
+}
+
 static bool is_worth_a_line(const struct row_source *s, uint32_t row, double limit)
 {
 	const struct call_rows *r = s->model;
@@ -263,17 +290,49 @@ static bool is_worth_a_line(const struct row_source *s, uint32_t row, double lim
 	of = call_rows_at(s, row);
 	if (r->report->request.children && of->total_ns >= limit * r->net_ns)
 		return true;
-	return of->net_ns >= limit * r->net_ns ||
+	return (of->net_ns >= limit * r->net_ns && !call_row_has_few_samples(r, of)) ||
 	       (r->waiting_ns > 0 && of->blocked_ns + of->preempted_ns >= limit * r->waiting_ns);
 }
 
-static void hide_small_error(const struct row_source *s, struct cell *sums)
+/* The cells of net and its error in a line that sums rows: `sum` is their sum. */
+static void sum_net(const struct row_source *s, const struct call_row *sum, struct cell *cells)
 {
-	const struct column *error = column_named(s, "net_error"), *net = column_named(s, "net");
-	struct cell *cell = &sums[error - s->columns.items];
+	const struct call_rows *r = s->model;
+	double error = call_row_error_ns(r, sum);
+	bool shown =
+	        r->for_programs || !r->small_errors_hidden || error_matters(error, sum->net_ns);
 
-	if (!error_matters(cell_number(*cell), cell_number(sums[net - s->columns.items])))
-		*cell = cell_none();
+	cells[column_named(s, "net_known") - s->columns.items] = time_cell(sum->net_ns);
+	cells[column_named(s, "net_error") - s->columns.items] =
+	        shown ? time_cell(error) : cell_none();
+}
+
+static struct call_row sum_of_rows(const struct row_set *set, size_t from)
+{
+	struct call_row sum = {.path = CALL_PATH_NONE};
+
+	for (size_t i = from; i < set->order.count; i++) {
+		const struct call_row *row = call_rows_at(set->source, set->order.items[i]);
+
+		if (call_rows_timed(set->source->model, row))
+			call_row_add(&sum, row);
+	}
+	return sum;
+}
+
+/* The errors of sums: those of samples do not add up. */
+static void sum_nets(struct row_set *set)
+{
+	struct call_rows *r = set->source->model;
+	struct call_row rest = sum_of_rows(set, set->shown), all = sum_of_rows(set, 0);
+	struct call_row left = r->whole;
+
+	sum_net(set->source, &rest, set->rest);
+	sum_net(set->source, set->source->all ? &r->whole : &all, set->total);
+	left.net_ns -= all.net_ns;
+	left.net_error_ns -= all.net_error_ns;
+	left.samples -= all.samples;
+	sum_net(set->source, &left, set->unselected);
 }
 
 /* Readers get the column of errors only if it has an error that matters. */
@@ -290,8 +349,6 @@ static void hide_small_errors(struct row_set *set)
 		any = error_matters(call_row_error_ns(r, of), of->net_ns);
 	}
 	r->small_errors_hidden = true;
-	hide_small_error(set->source, set->rest);
-	hide_small_error(set->source, set->total);
 	vec_each (c, &set->source->columns)
 		if (c->get == error_cell && !any)
 			c->title = NULL;
@@ -329,17 +386,20 @@ struct row_set *call_rows_new(const struct call_report *report, const struct cal
 	r->kind = kind;
 	r->current_row = ID_NONE;
 	r->unseparated = call_check_unseparated(p);
+	r->for_programs = request->reader.program;
 	call_rows_pick(r);
 	if (request_is_by(request, "name"))
 		r->ranks = call_names_ranks(report->names);
 	s->free = call_rows_free;
 	s->rows = (uint32_t)(kind == CALL_ROWS_PATHS ? r->paths.count : r->sums.count);
 	s->worth = is_worth_a_line;
+	s->rest_reason = p->samples ? " or too few samples" : NULL;
 	s->all = r->filtered && !request->filter.relative ? whole_cell : NULL;
 	add_columns(s);
 	set = row_set_new(s, &q);
 	vec_done(&order);
 	hide_small_errors(set);
+	sum_nets(set);
 	return set;
 }
 

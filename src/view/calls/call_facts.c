@@ -106,6 +106,22 @@ static void sampled(struct lines *l)
 	put(l, "sampled");
 }
 
+/* Functions in the rest of the table, or with an upper end in place of their time. */
+static void unknown(struct lines *l)
+{
+	size_t count;
+	double ns = call_check_unknown_ns(l->process, l->report->paths->functions.count, &count);
+
+	if (!count)
+		return;
+	add_share(l, call_check_share(ns, call_check_net_ns(l->process)));
+	buf_puts(&l->text, " of net, in ");
+	text_counted(&l->text, count, "function", "functions");
+	buf_puts(&l->text, count == 1 ? ": its +/- is more than its net"
+	                              : ": the +/- of each is more than its net");
+	put(l, "not known");
+}
+
 static void residual(struct lines *l, double ns, double of_ns)
 {
 	add(l, "; residual ", ns);
@@ -325,13 +341,15 @@ static void identity(struct lines *l)
 	const struct intern *names = &l->report->paths->images.names;
 	const struct call_process *p = l->process;
 	struct document *d = l->document;
+	size_t count;
+	double unknown_ns = call_check_unknown_ns(p, l->report->paths->functions.count, &count);
 	const struct {
 		const char *key;
 		double value;
 	} times[] = {{"wall_ns", p->wall_ns},           {"own_ns", p->own_ns},
 	             {"own_error_ns", p->own_error_ns}, {"own_share", call_check_own_share(p)},
 	             {"inner_ns", p->inner_ns},         {"outer_ns", p->outer_ns},
-	             {"sample_ns", p->sample_ns}};
+	             {"sample_ns", p->sample_ns},       {"unknown_ns", unknown_ns}};
 	const struct {
 		const char *key;
 		uint64_t value;
@@ -381,6 +399,7 @@ void call_facts(struct document *d, const struct call_report *r, const struct ca
 	flags(&l);
 	own_cost(&l);
 	sampled(&l);
+	unknown(&l);
 	if (p->threads.count) {
 		cpu_book(&l, &b);
 		wall_book(&l, &b);

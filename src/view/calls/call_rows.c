@@ -39,6 +39,11 @@ double call_row_total_error_ns(const struct call_rows *r, const struct call_row 
 	                     row->total_samples, r->process->sample_ns);
 }
 
+bool call_row_known(const struct call_rows *r, const struct call_row *row)
+{
+	return call_row_error_ns(r, row) <= fabs(row->net_ns);
+}
+
 double call_row_average_ns(const struct call_row *row)
 {
 	return row->calls ? row->net_ns / (double)row->calls : NAN;
@@ -124,7 +129,7 @@ static struct call_row sum_of_none(uint32_t function)
  * The errors of the compensation have one common cause, so they add up linearly. Samples scatter
  * independently: their number is added up.
  */
-static void add_own(struct call_row *to, const struct call_row *row)
+void call_row_add(struct call_row *to, const struct call_row *row)
 {
 	to->calls += row->calls;
 	to->net_ns += row->net_ns;
@@ -212,7 +217,7 @@ static void pick_paths(struct picking *g)
 static void add_self(struct call_row *to, const struct call_row *row, bool part)
 {
 	to->self = true;
-	add_own(to, row);
+	call_row_add(to, row);
 	to->total_ns += row->net_ns;
 	to->total_error_ns += row->net_error_ns;
 	to->total_samples += row->samples;
@@ -250,7 +255,7 @@ static void enter(void *ctx, uint32_t id)
 	if (at.row == ID_NONE)
 		return;
 	sum = &g->rows->sums.items[at.row];
-	add_own(sum, &row);
+	call_row_add(sum, &row);
 	if (at.once)
 		add_total(sum, &row);
 	if (at.part)
@@ -289,7 +294,7 @@ static void sum_whole(struct picking *g)
 	     id++) {
 		struct call_row row = row_of_path(g->process, id);
 
-		add_own(&r->whole, &row);
+		call_row_add(&r->whole, &row);
 		r->filtered |= !is_chosen(g, row.function) &&
 		               !call_path_is_empty(&g->process->paths.items[id]);
 	}

@@ -70,6 +70,7 @@ struct call_rows {
 	uint32_t current_row;      /* ID_NONE: none */
 	bool unseparated;          /* waiting is part of net */
 	bool small_errors_hidden;  /* readers get an error if it is more than 1 % of its value */
+	bool for_programs;
 };
 
 struct row_set *call_rows_new(const struct call_report *r, const struct call_process *p,
@@ -95,6 +96,10 @@ double call_row_wall_ns(const struct call_row *row);
 double call_row_error_ns(const struct call_rows *r, const struct call_row *row);
 double call_row_total_error_ns(const struct call_rows *r, const struct call_row *row);
 double call_row_average_ns(const struct call_row *row); /* net of one call; NAN: no calls */
+/* False: half of net's interval is more than net, so net may be anything from 0 to that. */
+bool call_row_known(const struct call_rows *r, const struct call_row *row);
+/* The figures of a row, which the rows' sums of them are made of. */
+void call_row_add(struct call_row *to, const struct call_row *row);
 
 /* Whether the path has no calls and no time: it only leads to other paths. */
 bool call_path_is_empty(const struct call_path *path);
