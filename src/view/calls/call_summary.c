@@ -166,7 +166,7 @@ static void reasons(struct call_summing *g)
 		struct buf name = {0};
 
 		if (error > 0) {
-			reason->low = call_check_share(g->net[f] - error, g->all_ns);
+			reason->low = call_check_share(fmax(g->net[f] - error, 0), g->all_ns);
 			reason->high = call_check_share(g->net[f] + error, g->all_ns);
 		}
 		reason->value = cell_real(g->net[f]);
