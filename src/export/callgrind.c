@@ -8,9 +8,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define CALLS 0 /* index of the number of calls; the other values are times */
+#define CALLS 0 /* index of the number of calls, if there is one; the other values are costs */
 
-/* The values of one path: first its own, after sum_up() with all callees. */
+/* A path of functions: as a named_path, but each inlined function is a step of its own. */
+struct step {
+	uint32_t parent, function;
+};
+
+/* The values of one step: first its own, after sum_up() with all callees. */
 struct costs {
 	int64_t values[NAMED_VALUES];
 };
@@ -23,10 +28,12 @@ struct arc {
 struct graph {
 	const struct symbolized_profile *n;
 	struct spill *out;
-	struct costs *paths;     /* per path, with all callees */
+	VEC(struct step) steps;  /* callers come before callees; [0] is the root */
+	uint32_t *step_of;       /* per path: its innermost function */
+	struct costs *costs;     /* per step, with all callees */
 	struct costs *functions; /* per function: its own */
-	uint32_t *function_of;   /* per path */
 	uint32_t root;           /* the function id of the root, or one more than the last id */
+	unsigned first;          /* index of the first cost: 1 after calls, 0 without them */
 	VEC(struct arc) arcs;
 	struct path_tree arc_index; /* by caller and callee: arc + 1 */
 	struct named_below below;
@@ -41,22 +48,23 @@ static void add_costs(struct costs *to, const struct costs *from, unsigned first
 		to->values[i] = named_add(to->values[i], from->values[i]);
 }
 
-/* Sums each path's own values over all processes; negative sums are left out. */
+/* Sums each step's own values over all processes; negative sums are left out. */
 static void own_costs(struct graph *g)
 {
 	const struct symbolized_profile *n = g->n;
 
+	g->costs = xcalloc(g->steps.count, sizeof(*g->costs));
 	vec_each (row, &n->rows) {
 		struct costs own = {0};
 
 		memcpy(own.values, row->values, sizeof(own.values));
-		add_costs(&g->paths[row->path], &own, 0, n->value_count);
+		add_costs(&g->costs[g->step_of[row->path]], &own, 0, n->value_count);
 	}
-	for (size_t p = 0; p < n->paths.count; p++) {
+	for (size_t s = 0; s < g->steps.count; s++) {
 		bool below = false;
 
 		for (unsigned i = 0; i < n->value_count; i++) {
-			int64_t *value = &g->paths[p].values[i];
+			int64_t *value = &g->costs[s].values[i];
 
 			if (*value >= 0)
 				continue;
@@ -65,21 +73,31 @@ static void own_costs(struct graph *g)
 			below = true;
 		}
 		g->below.rows += below;
-		add_costs(&g->functions[g->function_of[p]], &g->paths[p], 1, n->value_count);
+		add_costs(&g->functions[g->steps.items[s].function], &g->costs[s], g->first,
+		          n->value_count);
 	}
 }
 
 /* The root's place stands for the root, which has no caller. */
-static void name_paths(struct graph *g)
+static void make_steps(struct graph *g)
 {
 	const struct symbolized_profile *n = g->n;
 
 	g->root = n->outside == NAMED_NONE ? (uint32_t)n->functions.count
 	                                   : named_place_function(n, n->outside);
-	for (size_t p = 0; p < n->paths.count; p++)
-		g->function_of[p] = p == NAMED_ROOT
-		                            ? g->root
-		                            : named_place_function(n, n->paths.items[p].place);
+	vec_push(&g->steps, (struct step){0, g->root});
+	for (size_t p = 1; p < n->paths.count; p++) {
+		const struct named_place *place = &n->places.items[n->paths.items[p].place];
+		uint32_t at = g->step_of[n->paths.items[p].parent];
+
+		/* A place has its innermost inlined function first. */
+		for (uint32_t i = place->count; i-- > 0;) {
+			vec_push(&g->steps,
+			         (struct step){at, n->lines.items[place->first + i].function});
+			at = (uint32_t)g->steps.count - 1;
+		}
+		g->step_of[p] = at;
+	}
 }
 
 static struct arc *arc_of(struct graph *g, uint32_t caller, uint32_t callee)
@@ -92,55 +110,61 @@ static struct arc *arc_of(struct graph *g, uint32_t caller, uint32_t callee)
 	return &g->arcs.items[id - 1];
 }
 
-/* Callers come before callees: going backwards, each path is complete when it is added to its
+/* Callers come before callees: going backwards, each step is complete when it is added to its
  * parent. */
 static void sum_up(struct graph *g)
 {
-	const struct named_path *paths = g->n->paths.items;
-
-	for (size_t p = g->n->paths.count; p-- > 1;)
-		add_costs(&g->paths[paths[p].parent], &g->paths[p], 1, g->n->value_count);
+	for (size_t s = g->steps.count; s-- > 1;)
+		add_costs(&g->costs[g->steps.items[s].parent], &g->costs[s], g->first,
+		          g->n->value_count);
 }
 
-static void add_arc(struct graph *g, uint32_t path, bool outermost)
+/* Only counted calls have a function that calls the outermost functions. */
+static bool has_root(const struct graph *g)
 {
-	uint32_t parent = g->n->paths.items[path].parent;
+	return g->n->outside != NAMED_NONE;
+}
+
+static void add_arc(struct graph *g, uint32_t step, bool outermost)
+{
+	const struct step *s = &g->steps.items[step];
 	struct arc *arc;
 
-	if (parent == NAMED_ROOT && g->function_of[path] == g->root)
+	if (s->parent == NAMED_ROOT && (s->function == g->root || !has_root(g)))
 		return;
-	arc = arc_of(g, g->function_of[parent], g->function_of[path]);
-	add_costs(&arc->costs, &g->paths[path], CALLS, 1);
+	arc = arc_of(g, g->steps.items[s->parent].function, s->function);
+	if (g->first)
+		add_costs(&arc->costs, &g->costs[step], CALLS, 1);
 	if (outermost)
-		add_costs(&arc->costs, &g->paths[path], 1, g->n->value_count);
+		add_costs(&arc->costs, &g->costs[step], g->first, g->n->value_count);
 }
 
 /* Walks over the tree and counts how often each function is open. */
 static void walk(struct graph *g)
 {
-	const struct named_path *paths = g->n->paths.items;
-	size_t count = g->n->paths.count;
+	const struct step *steps = g->steps.items;
+	size_t count = g->steps.count;
 	uint32_t *child = xmalloc(count * sizeof(*child)), *next = xmalloc(count * sizeof(*next));
 	uint32_t *open = xcalloc(g->n->functions.count + 1, sizeof(*open));
 	uint32_t at = NAMED_ROOT;
 
 	memset(child, 0xff, count * sizeof(*child));
 	memset(next, 0xff, count * sizeof(*next));
-	for (size_t p = count; p-- > 1;) {
-		next[p] = child[paths[p].parent];
-		child[paths[p].parent] = (uint32_t)p;
+	for (size_t s = count; s-- > 1;) {
+		next[s] = child[steps[s].parent];
+		child[steps[s].parent] = (uint32_t)s;
 	}
 	for (;;) {
 		if (child[at] != NAMED_NONE) {
 			uint32_t down = child[at];
 
 			child[at] = next[down];
-			add_arc(g, down, !open[g->function_of[down]]);
-			open[g->function_of[down]]++;
+			add_arc(g, down, !open[steps[down].function]);
+			open[steps[down].function]++;
 			at = down;
 		} else if (at != NAMED_ROOT) {
-			open[g->function_of[at]]--;
-			at = paths[at].parent;
+			open[steps[at].function]--;
+			at = steps[at].parent;
 		} else {
 			break;
 		}
@@ -185,14 +209,14 @@ static void put_place(struct graph *g, const struct named_function *f, bool call
 
 static void put_times(struct graph *g, const struct costs *costs)
 {
-	for (unsigned i = 1; i < g->n->value_count; i++)
+	for (unsigned i = g->first; i < g->n->value_count; i++)
 		buf_addf(&g->out->buf, " %" PRId64, costs->values[i]);
 	buf_putc(&g->out->buf, '\n');
 }
 
 static const struct named_function *function_at(const struct graph *g, uint32_t id)
 {
-	static const struct named_function root = {.image = NAMED_NONE};
+	static const struct named_function root = {.image = NAMED_NONE}; /* "???" */
 
 	return id < g->n->functions.count ? &g->n->functions.items[id] : &root;
 }
@@ -212,7 +236,7 @@ static uint64_t arcs_without_calls(const struct graph *g)
 	uint64_t count = 0;
 
 	vec_each (arc, &g->arcs)
-		count += !arc->costs.values[CALLS] && !arc_is_empty(g, arc);
+		count += g->first && !arc->costs.values[CALLS] && !arc_is_empty(g, arc);
 	return count;
 }
 
@@ -220,7 +244,7 @@ static uint64_t arcs_without_calls(const struct graph *g)
 static void put_arc(struct graph *g, const struct arc *arc, uint32_t line)
 {
 	const struct named_function *callee = function_at(g, arc->callee);
-	int64_t calls = arc->costs.values[CALLS];
+	int64_t calls = g->first ? arc->costs.values[CALLS] : 0;
 
 	if (arc_is_empty(g, arc))
 		return;
@@ -240,6 +264,15 @@ static int compare_arcs(const void *pa, const void *pb)
 	return a->callee < b->callee ? -1 : a->callee > b->callee;
 }
 
+/* The root without a function has costs only if samples have no call path. */
+static bool has_own(const struct graph *g, uint32_t function)
+{
+	for (unsigned i = g->first; i < g->n->value_count; i++)
+		if (g->functions[function].values[i])
+			return true;
+	return false;
+}
+
 static void put_functions(struct graph *g)
 {
 	size_t at = 0;
@@ -249,7 +282,7 @@ static void put_functions(struct graph *g)
 	for (uint32_t id = 0; id <= g->n->functions.count; id++) {
 		const struct named_function *f = function_at(g, id);
 
-		if (id == g->n->functions.count && id != g->root)
+		if (id == g->n->functions.count && (id != g->root || !has_own(g, id)))
 			break;
 		buf_putc(&g->out->buf, '\n');
 		put_place(g, f, false);
@@ -260,6 +293,30 @@ static void put_functions(struct graph *g)
 			put_arc(g, &g->arcs.items[at], f->line);
 		spill_some(g->out);
 	}
+}
+
+static bool is_time(const struct named_value *value)
+{
+	return !strcmp(value->unit, "nanoseconds");
+}
+
+/* An event's name is one word; names of two events that would be equal get their number. */
+static void put_event(struct buf *b, const struct symbolized_profile *n, unsigned value)
+{
+	size_t from = b->size;
+
+	buf_puts(b, *n->values[value].name ? n->values[value].name : "value");
+	b->data[from] = (char)toupper((unsigned char)b->data[from]);
+	for (size_t i = from; i < b->size; i++)
+		if (!isalnum((unsigned char)b->data[i]))
+			b->data[i] = '_';
+	if (is_time(&n->values[value]))
+		buf_puts(b, "_ns");
+	for (unsigned i = 0; i < value; i++)
+		if (!strcmp(n->values[i].name, n->values[value].name)) {
+			buf_addf(b, "_%u", value);
+			break;
+		}
 }
 
 static void put_heading(struct graph *g)
@@ -276,8 +333,10 @@ static void put_heading(struct graph *g)
 		buf_addf(b, "desc: %s\n", intern_text(&n->texts, *comment));
 	if (g->below.rows)
 		buf_addf(b,
-		         "desc: Left out: %" PRIu64 " %s with %" PRId64
-		         " ns together, negative after compensation\n",
+		         g->first ? "desc: Left out: %" PRIu64 " %s with %" PRId64
+		                    " ns together, negative after compensation\n"
+		                  : "desc: Left out: %" PRIu64 " %s with %" PRId64
+		                    " together, which is negative\n",
 		         g->below.rows, plural(g->below.rows, "path", "paths"), g->below.sum);
 	if (uncalled)
 		buf_addf(b,
@@ -285,38 +344,49 @@ static void put_heading(struct graph *g)
 		         " %s with 1 call to a function that was open when counting "
 		         "began\n",
 		         uncalled, plural(uncalled, "caller has an arc", "callers have arcs"));
+	if (!g->first)
+		buf_puts(b, "desc: Calls: not counted; each pair of caller and callee has 1\n");
 	buf_puts(b, "positions: line\n");
-	for (unsigned i = 1; i < n->value_count; i++)
-		buf_addf(b, "event: %c%s_ns : %s time (ns)\n", toupper(*n->values[i].name),
-		         n->values[i].name + 1, n->values[i].name);
+	for (unsigned i = g->first; i < n->value_count; i++) {
+		buf_puts(b, "event: ");
+		put_event(b, n, i);
+		buf_addf(b, is_time(&n->values[i]) ? " : %s time (ns)\n" : " : %s\n",
+		         n->values[i].name);
+	}
 	buf_puts(b, "events:");
-	for (unsigned i = 1; i < n->value_count; i++)
-		buf_addf(b, " %c%s_ns", toupper(*n->values[i].name), n->values[i].name + 1);
+	for (unsigned i = g->first; i < n->value_count; i++) {
+		buf_putc(b, ' ');
+		put_event(b, n, i);
+	}
 	buf_puts(b, "\nsummary:");
-	put_times(g, &g->paths[NAMED_ROOT]);
+	put_times(g, &g->costs[NAMED_ROOT]);
 }
 
 struct named_below callgrind_write(const struct symbolized_profile *n, struct spill *out)
 {
-	struct graph g = {.n = n, .out = out, .object = NAMED_NONE, .file = NAMED_NONE};
+	struct graph g = {.n = n,
+	                  .out = out,
+	                  .object = NAMED_NONE,
+	                  .file = NAMED_NONE,
+	                  .first = n->value_count > 1 && !strcmp(n->values[CALLS].name, "calls")};
 	size_t texts = n->texts.texts.count;
 
-	g.paths = xcalloc(n->paths.count, sizeof(*g.paths));
 	g.functions = xcalloc(n->functions.count + 1, sizeof(*g.functions));
-	g.function_of = xcalloc(n->paths.count, sizeof(*g.function_of));
+	g.step_of = xcalloc(n->paths.count, sizeof(*g.step_of));
 	g.texts = xcalloc(2 * texts, sizeof(*g.texts));
 	g.words = xcalloc(n->functions.count + 1, sizeof(*g.words));
-	name_paths(&g);
+	make_steps(&g);
 	own_costs(&g);
 	sum_up(&g);
 	walk(&g);
 	put_heading(&g);
 	put_functions(&g);
 	buf_puts(&out->buf, "\ntotals:");
-	put_times(&g, &g.paths[NAMED_ROOT]);
-	free(g.paths);
+	put_times(&g, &g.costs[NAMED_ROOT]);
+	vec_done(&g.steps);
+	free(g.costs);
 	free(g.functions);
-	free(g.function_of);
+	free(g.step_of);
 	free(g.texts);
 	free(g.words);
 	vec_done(&g.arcs);

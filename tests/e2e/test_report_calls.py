@@ -285,7 +285,8 @@ def without_a_file_the_newer_recording_is_read(t):
         # An option that applies to one kind only selects the file of that kind.
         t.has(t.assay("report", "-f", "--by", "calls", cwd=here).out, "prog (pid 42)")
         t.has(t.assay("report", "--sort", "cpu", cwd=here).err, "reading perf.data; ")
-        t.has(t.assay("export", "--to", "callgrind", "-o", "-", cwd=here).out, "fn=")
+        t.has(t.assay("export", "--to", "callgrind", "-o", "-", cwd=here).err,
+              f"reading {newer.name}; ")
         t.equal(t.assay("report", "--json", calls, cwd=here).err, "", "a file was named")
 
 

@@ -5,14 +5,12 @@
 #include "base/file/file_in_use.h"
 #include "base/text/plural.h"
 #include "cmd/cli/command.h"
+#include "cmd/export/export_formats.h"
 #include "cmd/export/export_pprof.h"
 #include "cmd/export/export_sqlite.h"
 #include "cmd/load/filters.h"
 #include "cmd/load/load.h"
 #include "cmd/export/tags_trace.h"
-#include "export/pprof_write.h"
-#include "export/callgrind.h"
-#include "export/folded.h"
 #include "view/symbolized/symbolized.h"
 
 #include <errno.h>
@@ -33,13 +31,15 @@ struct export_options {
 #define AT(field) offsetof(struct export_options, field)
 
 static const struct option options[] = {
-        {OPTION_STRING, 0, "to", "FORMAT", "the output format",
-         .choices = "pprof,callgrind,folded,chrome,ctf,sqlite",
+        {OPTION_STRING, 0, "to", "FORMAT", "the output format", .choices = EXPORT_FORMATS,
          .details =
                  "pprof: profile.proto compressed by gzip, symbolized, for go tool pprof, "
                  "speedscope, "
                  "Pyroscope and Parca. callgrind: for KCachegrind and callgrind_annotate; only "
-                 "counted calls. folded: one line per call path, for flame graphs. "
+                 "counted calls and event tags have the number of calls. folded: one line per "
+                 "call path, for flame graphs. speedscope: all values in speedscope's own "
+                 "format. csv: one line per call path and thread. json: the same, with files, "
+                 "lines, addresses and build-ids. "
                  "chrome: trace events in JSON, for Perfetto and speedscope; only event tags. "
                  "ctf: a directory in the Common Trace Format, for babeltrace2 and Trace Compass; "
                  "only event tags, from a compressed trace or that of another tool. "
@@ -102,22 +102,20 @@ static unsigned columns_of(const struct symbolized_profile *n, const char *value
 
 int export_open(const struct export_target *target, struct spill *out)
 {
-	bool pprof = !strcmp(target->to, "pprof");
-	const char *path = target->output;
+	const struct export_format *format = export_format_find(target->to);
+	const char *path = target->output ? target->output : format ? format->file : NULL;
 	struct error err = {0};
 
-	if (!path && pprof)
-		path = EXPORT_PPROF_DEFAULT;
 	if (path && strcmp(path, "-"))
 		return spill_open(out, path, &err)
 		               ? command_fail(err.code == EINVAL ? 2 : 1, "%s: %s", target->command,
 		                              err.text)
 		               : 0;
-	if (pprof && isatty(STDOUT_FILENO))
+	if (format && format->binary && isatty(STDOUT_FILENO))
 		return command_fail(2,
-		                    "%s: the pprof format is binary, and standard output is a "
+		                    "%s: the %s format is binary, and standard output is a "
 		                    "terminal: name a file with -o",
-		                    target->command);
+		                    target->command, target->to);
 	spill_to(out, STDOUT_FILENO, "standard output");
 	return 0;
 }
@@ -133,27 +131,32 @@ static void tell_below(const struct export_target *target, const struct named_be
 		             plural(below->rows, "path is", "paths are"), below->sum, what);
 }
 
+/* A format without a place for remarks on single values has them as comments. */
+static void comment_below(struct symbolized_profile *n)
+{
+	for (unsigned i = 0; i < n->value_count; i++) {
+		struct named_below below = symbolized_profile_below(n, 1u << i);
+
+		if (below.rows)
+			named_comment(n, "%s: %" PRIu64 " %s negative values, %" PRId64 " together",
+			              n->values[i].name, below.rows,
+			              plural(below.rows, "path has", "paths have"), below.sum);
+	}
+}
+
 static int write_to(const struct export_target *target, struct symbolized_profile *n,
                     unsigned columns, struct spill *out, struct error *err)
 {
-	bool folded = !strcmp(target->to, "folded");
-	struct named_below below;
+	const struct export_format *format = export_format_find(target->to);
+	struct named_below below = {0};
+	int ret;
 
-	if (!strcmp(target->to, "pprof")) {
-		for (unsigned i = 0; i < n->value_count; i++) {
-			below = symbolized_profile_below(n, 1u << i);
-			if (below.rows)
-				named_comment(
-				        n,
-				        "%s: %" PRIu64 " %s negative values, %" PRId64 " together",
-				        n->values[i].name, below.rows,
-				        plural(below.rows, "path has", "paths have"), below.sum);
-		}
-		return pprof_write(n, out, err);
-	}
-	below = folded ? folded_write(n, columns, out) : callgrind_write(n, out);
-	tell_below(target, &below, folded ? "the folded form" : "callgrind's format");
-	return 0;
+	if (!format->kind)
+		comment_below(n);
+	ret = format->write(n, columns, out, &below, err);
+	if (!ret)
+		tell_below(target, &below, format->kind);
+	return ret;
 }
 
 int export_columns(const struct export_target *target, struct symbolized_profile *n,
@@ -186,6 +189,11 @@ int export_write(const struct export_target *target, struct symbolized_profile *
 	return export_columns(target, n, columns);
 }
 
+uint32_t export_depth(const char *to)
+{
+	return export_format_find(to)->whole_depth ? 0 : NAMED_DEPTH_MAX;
+}
+
 static struct export_target target_of(const struct export_options *o)
 {
 	return (struct export_target){
@@ -207,14 +215,8 @@ static int export_samples(const struct export_options *o)
 
 	if (load_profile(&profile, &o->load, &err))
 		return command_fail(1, "export: %s", err.text);
-	if (is(o, "callgrind")) {
-		profile_free(profile);
-		return command_fail(2,
-		                    "export: --to callgrind: samples contain no calls; it is for "
-		                    "recordings of 'assay calls'. Use pprof or folded");
-	}
 	symbolized_profile_init(&n);
-	n.depth_max = NAMED_DEPTH_MAX;
+	n.depth_max = export_depth(o->to);
 	symbols = load_symbolizer(profile, &o->load);
 	view = view_new(profile, symbols);
 	event = profile_main_event(profile);
@@ -260,7 +262,7 @@ static int export_calls(const struct export_options *o)
 	if (load_calls(&calls, &o->load, &err))
 		return command_fail(1, "export: %s", err.text);
 	symbolized_profile_init(&n);
-	n.depth_max = is(o, "callgrind") ? 0 : NAMED_DEPTH_MAX;
+	n.depth_max = export_depth(o->to);
 	symbols = load_calls_symbolizer(calls, &o->load);
 	names = call_names_new(calls, symbols, o->load.raw_names);
 	if (named_of_calls(&n, calls, names, symbols, &filter, &err))
@@ -287,9 +289,6 @@ static int export_tags(const struct export_options *o)
 	struct error err = {0};
 	const char *path;
 
-	if (is(o, "callgrind"))
-		return command_fail(2, "export: --to callgrind is for recordings of 'assay calls'; "
-		                       "use chrome, pprof or folded for event tags");
 	if (only_samples(o) || o->filters.comm.count || o->filters.pid.count)
 		return command_fail(2,
 		                    "export: for event tags 'assay tags trace --to %s' writes a "
@@ -325,9 +324,9 @@ static int export_all(const struct export_options *o)
 /* The kinds of recordings that the options apply to, as bits. */
 static unsigned about(const struct export_options *o)
 {
-	return (only_samples(o) ? LOAD_BIT(LOAD_SAMPLES) : 0) |
-	       (is(o, "callgrind") ? LOAD_BIT(LOAD_CALLS) : 0) |
-	       (is(o, "chrome") || is(o, "ctf") ? LOAD_BIT(LOAD_TAGS) : 0);
+	unsigned kinds = export_format_find(o->to)->kinds;
+
+	return only_samples(o) ? kinds & LOAD_BIT(LOAD_SAMPLES) : kinds;
 }
 
 /* The input file that is also the output; NULL: none. */
@@ -347,8 +346,8 @@ static int check_output(const struct export_options *o)
 {
 	const char *output = o->output, *input;
 
-	if (!output && is(o, "pprof"))
-		output = EXPORT_PPROF_DEFAULT;
+	if (!output)
+		output = export_format_find(o->to)->file;
 	if (!output || !strcmp(output, "-"))
 		return 0;
 	input = own_input(&o->load, output);
@@ -369,9 +368,8 @@ static int run(void *p, int argc, char **argv)
 	o->load.arguments = argv;
 	o->load.argument_count = argc;
 	if (!o->to)
-		return command_fail(2, "export: --to is missing: choose pprof, callgrind, "
-		                       "folded, chrome, ctf or sqlite");
-	if (o->value && !is(o, "folded"))
+		return command_fail(2, "export: --to is missing: choose one of " EXPORT_FORMATS);
+	if (o->value && !export_format_find(o->to)->one_value)
 		return command_fail(2, "export: --value is for --to folded; %s contains all values",
 		                    o->to);
 	if (o->compress && !is(o, "ctf"))
@@ -391,7 +389,7 @@ static int run(void *p, int argc, char **argv)
 	if (is(o, "chrome") || is(o, "ctf"))
 		return command_fail(2,
 		                    "export: --to %s is for traces of event tags ('assay tags'); "
-		                    "speedscope reads pprof and folded, too",
+		                    "--to speedscope is for all recordings",
 		                    o->to);
 	return kind == LOAD_CALLS ? export_calls(o) : export_samples(o);
 }
@@ -408,17 +406,19 @@ const struct command cmd_export = {
                 "the current directory, whichever is newest.\n\n"
                 "pprof contains all values: for calls their number and the times net, "
                 "blocked and preempted; for samples their number and weight, with "
-                "inlined functions and lines. callgrind contains the times of each function and of "
-                "each pair of caller and callee, with the exact number of calls. folded contains "
-                "one value, selected by --value. chrome contains each call of a trace of event "
+                "inlined functions and lines. callgrind contains the values of each function and "
+                "of each pair of caller and callee, for counted calls and event tags with the "
+                "exact number of calls. folded contains "
+                "one value, selected by --value. speedscope, csv and json contain all values. "
+                "chrome contains each call of a trace of event "
                 "tags "
                 "with its time; 'assay tags trace --to' writes a part of it. sqlite contains all "
                 "tables of 'assay sql', with windows of one second.\n\n"
-                "Net times can be negative after the cost of counting was subtracted. pprof "
-                "contains them; folded and callgrind exclude such paths, and print their number "
-                "and sum on standard error and in the file. Of paths deeper than "
-                "1000 functions pprof and folded contain the outermost ones, [deeper] and the "
-                "innermost one.",
+                "Net times can be negative after the cost of counting was subtracted. pprof, "
+                "csv and json contain them; folded, callgrind and speedscope exclude such paths, "
+                "and print their number and sum on standard error. Of paths deeper than 1000 "
+                "functions all formats except callgrind and json contain the outermost ones, "
+                "[deeper] and the innermost one.",
         .examples = "assay export --to folded | flamegraph.pl > flame.svg\n"
                     "    a flame graph of ./perf.data\n"
                     "assay export --to pprof -o out.pb.gz assay.calls; go tool pprof out.pb.gz\n"

@@ -14,10 +14,13 @@
 
 struct export_target {
 	const char *command; /* for messages: "export" */
-	const char *to;      /* pprof, callgrind, folded, chrome */
-	const char *output;  /* NULL: standard output, and for pprof EXPORT_PPROF_DEFAULT */
+	const char *to;      /* one of EXPORT_FORMATS */
+	const char *output;  /* NULL: standard output, or the default file of the format */
 	const char *value;   /* folded: the value to write; NULL: the default */
 };
+
+/* The number of functions after which a path is cut, in this format; 0: none. */
+uint32_t export_depth(const char *to);
 
 /* Opens the output. Returns the exit status; 0: it is open. */
 int export_open(const struct export_target *target, struct spill *out);

@@ -2,6 +2,7 @@
 #include "cmd/export/export_pprof.h"
 
 #include "cmd/cli/command.h"
+#include "cmd/export/export_formats.h"
 #include "format/file_kind.h"
 #include "format/pprof/pprof_read.h"
 
@@ -26,19 +27,23 @@ static unsigned value_of(const struct symbolized_profile *n)
 
 int export_pprof(const char *path, const struct export_target *target)
 {
+	const struct export_format *format = export_format_find(target->to);
 	struct buf left = {0};
 	struct error err = {0};
 	struct symbolized_profile n;
 	int status;
 
-	if (strcmp(target->to, "folded") != 0 && strcmp(target->to, "pprof") != 0)
-		return command_fail(2,
-		                    "%s: --to %s: %s is a pprof profile, which can be exported as "
-		                    "folded, pprof "
-		                    "and sqlite",
-		                    target->command, target->to, path);
+	if (!format->write) {
+		export_format_words(&left, LOAD_BIT(LOAD_PPROF));
+		status = command_fail(2,
+		                      "%s: --to %s: %s is a pprof profile, which can be exported "
+		                      "as %s",
+		                      target->command, target->to, path, buf_text(&left));
+		buf_done(&left);
+		return status;
+	}
 	symbolized_profile_init(&n);
-	n.depth_max = NAMED_DEPTH_MAX;
+	n.depth_max = export_depth(target->to);
 	n.wanted = target->value;
 	if (pprof_read(&n, path, &left, &err)) {
 		status = command_fail(err.code == ENOENT && n.wanted ? 2 : 1, "%s: %s",

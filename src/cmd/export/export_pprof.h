@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * export_pprof: exports a pprof profile of any producer as folded stacks or as pprof.
+ * export_pprof: exports a pprof profile of any producer in any format of call paths.
  *
  * Returns the exit status. Prints errors, and the parts of the file that were left out. Uses:
  * format, profile.

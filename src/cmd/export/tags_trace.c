@@ -4,6 +4,7 @@
 #include "cmd/cli/print.h"
 
 #include "base/text/plural.h"
+#include "cmd/export/export_formats.h"
 #include "cmd/load/load.h"
 #include "cmd/cli/style.h"
 #include "format/ctf/ctf.h"
@@ -43,12 +44,13 @@ static const struct option options[] = {
                  "'..'.",
          .offset = AT(from)},
         {OPTION_EACH, 0, "to", "MOMENT|FORMAT",
-         "end at this time or at this call's exit; or the format chrome, folded or pprof",
+         "end at this time or at this call's exit; or a format: chrome, folded, pprof, ...",
          .details =
                  "May be given twice, once for a moment and once for a format. chrome: trace "
                  "events in JSON, for Perfetto and speedscope. folded: net times in ns, one line "
-                 "per call path, for flame graphs. pprof: calls and times of each call path. A "
-                 "function with the name of a format is selected by folded#1.",
+                 "per call path, for flame graphs. pprof, callgrind, speedscope, csv and json: "
+                 "calls and times of each call path, as 'assay export' writes them. A function "
+                 "with the name of a format is selected by folded#1.",
          .offset = AT(to)},
         {OPTION_EACH, 0, "function", "NAME", "only calls of NAME, and the calls within them",
          .offset = AT(functions)},
@@ -137,7 +139,8 @@ static int report_points(const struct tag_trace_options *o, const struct tag_tra
 static const char *to_hint(const struct tag_trace_options *t, const struct error *err)
 {
 	return err->code == ENOENT && t->to.function && strstr(err->text, t->to.function)
-	               ? "; the formats of --to are chrome, folded and pprof"
+	               ? "; the formats of --to are chrome, pprof, callgrind, folded, speedscope, "
+	                 "csv and json"
 	               : "";
 }
 
@@ -301,6 +304,13 @@ int tags_trace_copy(const char *path, const char *output, bool compress)
 	return status;
 }
 
+static bool is_format(const char *text)
+{
+	const struct export_format *format = export_format_find(text);
+
+	return format && (format->write || !strcmp(text, "chrome"));
+}
+
 /* Parses --to, which is a format or a moment. */
 static int read_to(const struct trace_options *o, struct tag_trace_options *t,
                    struct export_target *target)
@@ -309,8 +319,7 @@ static int read_to(const struct trace_options *o, struct tag_trace_options *t,
 
 	for (size_t i = 0; i < o->to.count; i++) {
 		const char *text = o->to.items[i];
-		bool format = !strcmp(text, "chrome") || !strcmp(text, "folded") ||
-		              !strcmp(text, "pprof");
+		bool format = is_format(text);
 
 		if (format ? *target->to != '\0' : t->to.given)
 			return command_fail(2, "tags trace: --to: one %s at a time",
@@ -332,7 +341,7 @@ static int check(const struct trace_options *o, const struct tag_trace_options *
 		return command_fail(2,
 		                    "tags trace: --lines is for text; %s contains the whole trace",
 		                    target->to);
-	if (t->depth && (!strcmp(target->to, "folded") || !strcmp(target->to, "pprof")))
+	if (t->depth && *target->to && export_format_find(target->to)->write)
 		return command_fail(2,
 		                    "tags trace: --depth would exclude the time of deeper calls; "
 		                    "%s contains all levels",
