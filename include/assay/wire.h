@@ -164,8 +164,8 @@ struct assay_calls_wait {                        /* 64 bytes */
 
 /*
  * Durations of the calls of a node. Its items are one with sums and others with buckets. A bucket
- * counts the calls that a timed call stands for: one, or ASSAY_TIMES_WEIGHT for a call that was
- * chosen at random while the thread counted without the clock.
+ * counts the calls that a timed call stands for: one, or more for a call that was chosen at random;
+ * ASSAY_TIMES_WEIGHT if the thread counted without the clock.
  */
 struct assay_calls_times { /* 64 bytes */
 	uint32_t node;

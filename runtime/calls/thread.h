@@ -82,7 +82,7 @@ struct calls_home {
 	struct calls_hash *hash;
 	uint32_t node_next, node_end; /* next free unit and end of the current chunk of nodes */
 	uint32_t wait_next, wait_end;
-	uint32_t times_next, times_end;
+	uint32_t times_next, times_end, times_items;
 	uint64_t chunk_bytes; /* of the latest chunk of nodes */
 	bool is_reserve; /* that chunk lies in the part of the table that is reserved for (other) */
 	uint32_t chunks; /* unit of the latest chunk header; unused[0]: the one before */

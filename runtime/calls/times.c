@@ -2,9 +2,11 @@
 /*
  * times: the durations of the calls of each path, from which readers compute percentiles.
  *
- * A call is chosen when it begins, before its duration is known: each call while the clock is
- * charged, and the call that begins a window while the thread counts. Such a call stands for
- * ASSAY_TIMES_WEIGHT calls. The number of the call decides, never the clock. Other calls that a
+ * A call is chosen when it begins, before its duration is known. While the clock is charged, these
+ * are the first calls of each path, and later about one in CHARGED_WEIGHT, which stands for as many
+ * calls: adding each one would take longer than reading the clock. While the thread counts, it is
+ * the call that begins a window, which stands for ASSAY_TIMES_WEIGHT calls. The number of the call
+ * decides, never the clock. Other calls that a
  * window times are not added. A call that was chosen and whose duration is not known, because its
  * window ended first, is counted as missed.
  *
@@ -16,6 +18,12 @@
 
 /* Durations take no more than this part of the table, so that paths keep their room. */
 #define TIMES_SHARE 2
+
+/* The first calls of a path: fewer when the thread has so many items that they leave the cache. */
+#define CHARGED_EACH 1024u
+#define CHARGED_FEW 64u
+#define ITEMS_FEW 4096u
+#define CHARGED_WEIGHT 16u
 
 _Static_assert(ASSAY_TIMES_WEIGHT == CALLS_WINDOWS, "a call that begins a window stands for these");
 
@@ -48,6 +56,7 @@ static struct assay_calls_times *new_item(struct calls_thread *t, uint32_t node,
 	                                               ASSAY_CALLS_PAGE / ASSAY_CALLS_UNIT);
 	__atomic_store_n(&chunk->used, chunk->used + 1, __ATOMIC_RELEASE);
 	home->times_next++;
+	home->times_items++;
 	return item;
 }
 
@@ -123,23 +132,31 @@ make_charged(struct calls_thread *t, struct assay_calls_node *node, uint32_t fir
 /* What the call of a frame stands for; 0: it was not chosen. */
 static uint64_t weight_of(struct calls_thread *t, const struct calls_frame *f)
 {
-	uint64_t weight = t->charge ? 1 : 0;
+	uint64_t calls = f->node->calls;
 
+	if (calls < ASSAY_TIMES_FIRST)
+		return 0;
 	if (f == t->chosen)
-		weight = ASSAY_TIMES_WEIGHT;
-	return f->node->calls < ASSAY_TIMES_FIRST ? 0 : weight;
+		return ASSAY_TIMES_WEIGHT;
+	if (!t->charge)
+		return 0;
+	if (calls < CHARGED_FEW || (calls < CHARGED_EACH && calls_home(t)->times_items < ITEMS_FEW))
+		return 1;
+	return calls_mix(calls) < UINT32_MAX / CHARGED_WEIGHT ? CHARGED_WEIGHT : 0;
 }
 
 void calls_times_add(struct calls_thread *t, struct calls_frame *f)
 {
-	uint32_t bucket = assay_times_bucket(f->net), in = bucket % ASSAY_TIMES_BUCKETS;
-	uint64_t weight = weight_of(t, f);
 	struct assay_calls_times *sums, *item;
+	uint64_t weight = weight_of(t, f);
+	uint32_t bucket, in;
 
 	if (f == t->chosen)
 		t->chosen = NULL;
 	if (!weight)
 		return;
+	bucket = assay_times_bucket(f->net);
+	in = bucket % ASSAY_TIMES_BUCKETS;
 	item = find(f->node, bucket - in, &sums);
 	if (CALLS_UNLIKELY(!item))
 		item = make_charged(t, f->node, bucket - in, &sums);

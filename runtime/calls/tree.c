@@ -136,7 +136,7 @@ bool calls_tree_begin(struct calls_thread *t)
 
 	home->hash = hash_new(HASH_FIRST);
 	home->node_next = home->node_end = home->wait_next = home->wait_end = 0;
-	home->times_next = home->times_end = 0;
+	home->times_next = home->times_end = home->times_items = 0;
 	home->chunks = 0;
 	home->chunk_bytes = 0;
 	home->is_reserve = false;
