@@ -25,9 +25,9 @@ CACHE = os.path.expanduser("~/.cache/assay-bench")
 
 SCRIPT = """
 fib() { if (( $1 < 2 )); then r=$1; else fib $(($1 - 1)); local a=$r; fib $(($1 - 2)); r=$((r + a)); fi; }
-fib 19
+fib 10
 declare -A words
-for (( i = 0; i < 60000; i++ )); do
+for (( i = 0; i < 90000; i++ )); do
 	key="k$((i % 97))"
 	words[$key]=$(( ${words[$key]:-0} + i ))
 	text="${text:0:40}${key^^}"
