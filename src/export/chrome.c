@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "export/chrome.h"
 
-#include "base/text/json.h"
-
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,7 +23,7 @@ uint64_t chrome_estimate(const struct tag_recording *r)
 
 void chrome_init(struct chrome *c, const struct tag_recording *r, struct spill *out)
 {
-	*c = (struct chrome){.recording = r, .out = out};
+	*c = (struct chrome){.recording = r, .events = {.out = out}};
 }
 
 void chrome_done(struct chrome *c)
@@ -38,49 +36,23 @@ void chrome_done(struct chrome *c)
 	buf_done(&c->name);
 }
 
-static void put_text(struct chrome *c, const char *text)
+static struct trace_place place_of(const struct chrome_track *track)
 {
-	struct json j;
-
-	json_init(&j, &c->out->buf);
-	json_str(&j, text);
-}
-
-/* Writes the start of an event, before its own fields. */
-static void put_head(struct chrome *c, const char *kind, const struct chrome_track *track)
-{
-	if (!c->more)
-		buf_puts(&c->out->buf, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-	else
-		buf_puts(&c->out->buf, ",\n");
-	c->more = true;
-	buf_addf(&c->out->buf, "{\"ph\":\"%s\",\"pid\":%" PRId32 ",\"tid\":%" PRId32, kind,
-	         track->pid, track->tid);
+	return (struct trace_place){track->pid, track->tid};
 }
 
 static void put_event(struct chrome *c, const char *kind, const struct chrome_track *track,
                       uint64_t ticks, const char *name)
 {
 	uint64_t past = ticks > c->begin ? ticks - c->begin : 0;
-	uint64_t ns = tag_clock_ns(&c->recording->clock, past);
 
-	put_head(c, kind, track);
-	buf_addf(&c->out->buf, ",\"ts\":%" PRIu64 ".%03" PRIu64 ",\"name\":", ns / 1000, ns % 1000);
-	put_text(c, name);
-}
-
-static void put_metadata(struct chrome *c, const struct chrome_track *track, const char *what,
-                         const char *name)
-{
-	put_head(c, "M", track);
-	buf_addf(&c->out->buf, ",\"name\":\"%s\",\"args\":{\"name\":", what);
-	put_text(c, name);
-	buf_puts(&c->out->buf, "}}");
+	trace_event(&c->events, kind, place_of(track), tag_clock_ns(&c->recording->clock, past),
+	            name);
 }
 
 static void put_end(struct chrome *c)
 {
-	buf_putc(&c->out->buf, '}');
+	trace_event_end(&c->events);
 }
 
 static bool is_named(const struct chrome *c, int32_t pid)
@@ -102,7 +74,7 @@ static void introduce(struct chrome *c, const struct chrome_track *track,
 			buf_addf(&name, "cpu %" PRIu32, who->stream);
 		else
 			buf_puts(&name, who->process);
-		put_metadata(c, track, "process_name", buf_text(&name));
+		trace_event_name(&c->events, place_of(track), "process_name", buf_text(&name));
 		buf_clear(&name);
 	}
 	if (device && !track->process)
@@ -111,7 +83,7 @@ static void introduce(struct chrome *c, const struct chrome_track *track,
 		buf_addf(&name, "process %" PRIu32, track->process);
 	else
 		buf_puts(&name, who->thread);
-	put_metadata(c, track, "thread_name", buf_text(&name));
+	trace_event_name(&c->events, place_of(track), "thread_name", buf_text(&name));
 	buf_done(&name);
 }
 
@@ -189,9 +161,9 @@ static void instant(struct chrome *c, struct chrome_track *track, const struct t
                     const char *name)
 {
 	put_event(c, "i", track, line->time, name);
-	buf_puts(&c->out->buf, ",\"s\":\"t\"");
+	buf_puts(&c->events.out->buf, ",\"s\":\"t\"");
 	if (line->kind == TRACE_LINE_GAP)
-		buf_addf(&c->out->buf, ",\"args\":{\"lost\":%" PRIu64 "}", line->more);
+		buf_addf(&c->events.out->buf, ",\"args\":{\"lost\":%" PRIu64 "}", line->more);
 	put_end(c);
 }
 
@@ -266,8 +238,8 @@ int chrome_line(void *of, const struct tag_trace *t, const struct trace_line *li
 		break;
 	}
 	c->last = line->time > c->last ? line->time : c->last;
-	spill_some(c->out);
-	return -c->out->code;
+	spill_some(c->events.out);
+	return -c->events.out->code;
 }
 
 static void close_track(struct chrome *c, struct chrome_track *track)
@@ -281,12 +253,5 @@ void chrome_end(struct chrome *c)
 {
 	vec_each (track, &c->tracks)
 		close_track(c, track);
-	if (!c->more)
-		buf_puts(&c->out->buf, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-	buf_puts(&c->out->buf, "\n],\"otherData\":{\"by\":\"assay\"");
-	if (c->recording->command) {
-		buf_puts(&c->out->buf, ",\"command\":");
-		put_text(c, c->recording->command);
-	}
-	buf_puts(&c->out->buf, "}}\n");
+	trace_events_end(&c->events, c->recording->command);
 }

@@ -18,7 +18,7 @@
 #define ASSAY_EXPORT_CHROME_H
 
 #include "base/memory/hash.h"
-#include "base/file/spill.h"
+#include "export/trace_events.h"
 #include "view/tags/tag_trace.h"
 
 struct chrome_call {
@@ -34,8 +34,7 @@ struct chrome_track {
 };
 
 struct chrome {
-	struct spill *out;
-	bool more;
+	struct trace_events events;
 	uint64_t last; /* ticks */
 	VEC(struct chrome_track) tracks;
 	struct id_table index;

@@ -27,10 +27,11 @@ static void put_index(struct json *j, const char *key, uint32_t index)
 		json_u64(j, index);
 }
 
-/* Each list ends with this, so that the buffer does not grow with the profile. */
+/* Items are on lines of their own, and the buffer does not grow with the profile. */
 static void end_item(struct paths_json *p)
 {
 	json_end_object(&p->j);
+	buf_putc(&p->out->buf, '\n');
 	spill_some(p->out);
 }
 
@@ -162,6 +163,7 @@ void paths_json_write(const struct symbolized_profile *n, struct spill *out)
 	struct paths_json p = {.n = n, .out = out};
 
 	json_init(&p.j, &out->buf);
+	p.j.compact = true;
 	json_object(&p.j);
 	put_heading(&p);
 	put_images(&p);
@@ -170,5 +172,4 @@ void paths_json_write(const struct symbolized_profile *n, struct spill *out)
 	put_paths(&p);
 	put_samples(&p);
 	json_end_object(&p.j);
-	buf_putc(&out->buf, '\n');
 }

@@ -290,7 +290,7 @@ def wrong_arguments_are_refused_with_the_way_out(t):
     for words, status, said in (
             (("export", data), 2, "--to is missing"),
             (("export", "--to", "svg", data), 2, "pprof, callgrind, folded"),
-            (("export", "--to", "ctf", data), 2, "is for traces of event tags"),
+            (("export", "--to", "ctf", data), 2, "ctf is not for samples, which can be"),
             (("export", "--to", "folded", "--value", "net", data), 2, "samples and weight"),
             (("export", "--to", "pprof", "--value", "samples", data), 2, "--to folded"),
             (("export", "--to", "folded", "--event", "moon", data), 1, "was not recorded"),

@@ -15,6 +15,8 @@ void json_init(struct json *j, struct buf *out)
 
 static void json_line(struct json *j)
 {
+	if (j->compact)
+		return;
 	buf_putc(j->out, '\n');
 	buf_pad(j->out, ' ', (size_t)j->depth * 2);
 }
@@ -109,7 +111,7 @@ void json_key(struct json *j, const char *key)
 {
 	json_before(j);
 	json_quote(j->out, key, strlen(key));
-	buf_puts(j->out, ": ");
+	buf_puts(j->out, j->compact ? ":" : ": ");
 	j->named = true;
 }
 
@@ -178,6 +180,11 @@ void json_bool(struct json *j, bool value)
 void json_null(struct json *j)
 {
 	json_word(j, "null");
+}
+
+void json_raw(struct json *j, const char *json)
+{
+	json_word(j, json);
 }
 
 void json_kstr(struct json *j, const char *key, const char *text)

@@ -15,8 +15,9 @@
 struct json {
 	struct buf *out;
 	int depth;
-	bool more;  /* a comma is needed before the next value */
-	bool named; /* a key was just written */
+	bool more;    /* a comma is needed before the next value */
+	bool named;   /* a key was just written */
+	bool compact; /* set after json_init(): no lines and no indentation */
 };
 
 void json_init(struct json *j, struct buf *out);
@@ -33,6 +34,8 @@ void json_i64(struct json *j, int64_t value);
 void json_double(struct json *j, double value);
 void json_bool(struct json *j, bool value);
 void json_null(struct json *j);
+/* A value that the caller wrote as JSON. */
+void json_raw(struct json *j, const char *json);
 
 /* Writes a key and its value. */
 void json_kstr(struct json *j, const char *key, const char *text);

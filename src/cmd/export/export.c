@@ -8,6 +8,7 @@
 #include "cmd/export/export_formats.h"
 #include "cmd/export/export_pprof.h"
 #include "cmd/export/export_sqlite.h"
+#include "cmd/export/export_timed.h"
 #include "cmd/load/filters.h"
 #include "cmd/load/load.h"
 #include "cmd/export/tags_trace.h"
@@ -16,6 +17,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,6 +27,7 @@ struct export_options {
 	struct load_options load;
 	struct filter_options filters;
 	const char *to, *output, *value, *event;
+	uint64_t limit;
 	bool no_idle, compress;
 };
 
@@ -38,9 +41,13 @@ static const struct option options[] = {
                  "Pyroscope and Parca. callgrind: for KCachegrind and callgrind_annotate; only "
                  "counted calls and event tags have the number of calls. folded: one line per "
                  "call path, for flame graphs. speedscope: all values in speedscope's own "
-                 "format. csv: one line per call path and thread. json: the same, with files, "
+                 "format. firefox: the processed format of the Firefox Profiler; samples have "
+                 "their times. perf-script: the text of 'perf script'; only samples. "
+                 "csv: one line per call path and thread. json: the same, with files, "
                  "lines, addresses and build-ids. "
-                 "chrome: trace events in JSON, for Perfetto and speedscope; only event tags. "
+                 "chrome: trace events in JSON, for Perfetto and speedscope; only samples of a "
+                 "clock and "
+                 "event tags. "
                  "ctf: a directory in the Common Trace Format, for babeltrace2 and Trace Compass; "
                  "only event tags, from a compressed trace or that of another tool. "
                  "sqlite: the tables and views of 'assay sql', for any program that reads SQLite; "
@@ -60,6 +67,8 @@ static const struct option options[] = {
                  "runnable, blocked or wall. For a pprof profile: the name of any of its "
                  "values (default: samples, else the default value of its producer).",
          .offset = AT(value)},
+        {OPTION_COUNT, 0, "limit", "N",
+         "firefox, perf-script, chrome: at most N samples, the first", .offset = AT(limit)},
         {OPTION_FLAG, 0, "compress", NULL, "ctf: compress the streams, for assay alone",
          .offset = AT(compress)},
         {.kind = OPTION_GROUP, .help = "What is read"},
@@ -200,10 +209,28 @@ static struct export_target target_of(const struct export_options *o)
 	        .command = "export", .to = o->to, .output = o->output, .value = o->value};
 }
 
-static int export_samples(const struct export_options *o)
+static int write_samples(const struct export_options *o, struct symbolized_profile *n,
+                         struct view *view, const struct selection *selection)
 {
 	struct export_target target = target_of(o);
+	uint32_t *rows;
+	int status;
+
+	if (!export_format_find(o->to)->write_timed) {
+		named_of_samples(n, view, selection, NULL);
+		return export_write(&target, n, false);
+	}
+	rows = xcalloc(view->profile->rows.count + 1, sizeof(*rows));
+	named_of_samples(n, view, selection, rows);
+	status = export_timed(&target, n, view->profile, rows, o->limit);
+	free(rows);
+	return status;
+}
+
+static int export_samples(const struct export_options *o)
+{
 	struct filter filter = filters_chosen(&o->filters);
+	struct load_options load = o->load;
 	struct symbolizer *symbols = NULL;
 	struct profile *profile = NULL;
 	struct selection selection = {0};
@@ -213,7 +240,8 @@ static int export_samples(const struct export_options *o)
 	uint8_t event;
 	int status = 0;
 
-	if (load_profile(&profile, &o->load, &err))
+	load.time_axis = export_format_find(o->to)->write_timed != NULL;
+	if (load_profile(&profile, &load, &err))
 		return command_fail(1, "export: %s", err.text);
 	symbolized_profile_init(&n);
 	n.depth_max = export_depth(o->to);
@@ -225,10 +253,8 @@ static int export_samples(const struct export_options *o)
 	filter.no_idle = o->no_idle;
 	if (!status && filter_select(view, &filter, event, &selection, &err))
 		status = command_fail(2, "export: %s", err.text);
-	if (!status) {
-		named_of_samples(&n, view, &selection);
-		status = export_write(&target, &n, false);
-	}
+	if (!status)
+		status = write_samples(o, &n, view, &selection);
 	selection_done(&selection);
 	view_free(view);
 	symbolizer_free(symbols);
@@ -359,6 +385,19 @@ static int check_output(const struct export_options *o)
 	                    output, input);
 }
 
+static int wrong_kind(const struct export_options *o, enum load_kind kind)
+{
+	static const char *const has[LOAD_KINDS] = {"samples", "counted calls", "event tags",
+	                                            "pprof profiles"};
+	struct buf words = {0};
+
+	export_format_words(&words, LOAD_BIT(kind));
+	command_fail(2, "export: --to %s is not for %s, which can be exported as %s", o->to,
+	             has[kind], buf_text(&words));
+	buf_done(&words);
+	return 2;
+}
+
 static int run(void *p, int argc, char **argv)
 {
 	struct export_options *o = p;
@@ -372,6 +411,11 @@ static int run(void *p, int argc, char **argv)
 	if (o->value && !export_format_find(o->to)->one_value)
 		return command_fail(2, "export: --value is for --to folded; %s contains all values",
 		                    o->to);
+	if (o->limit && !export_format_find(o->to)->write_timed)
+		return command_fail(2,
+		                    "export: --limit is for firefox, perf-script and chrome; %s "
+		                    "contains sums of all samples",
+		                    o->to);
 	if (o->compress && !is(o, "ctf"))
 		return command_fail(2, "export: --compress is for --to ctf");
 	load_choose(&o->load, LOAD_BIT(LOAD_SAMPLES) | LOAD_BIT(LOAD_CALLS) | LOAD_BIT(LOAD_TAGS),
@@ -384,13 +428,13 @@ static int run(void *p, int argc, char **argv)
 		return export_profile(o, export_pprof_file(&o->load));
 	if (load_kind(&kind, &o->load, &err))
 		return command_fail(1, "export: %s", err.text);
+	if (!(export_format_find(o->to)->kinds & LOAD_BIT(kind)))
+		return wrong_kind(o, kind);
+	if (o->limit && kind != LOAD_SAMPLES)
+		return command_fail(2, "export: --limit is for samples; 'assay tags trace --to' "
+		                       "writes a part of a trace of event tags");
 	if (kind == LOAD_TAGS)
 		return export_tags(o);
-	if (is(o, "chrome") || is(o, "ctf"))
-		return command_fail(2,
-		                    "export: --to %s is for traces of event tags ('assay tags'); "
-		                    "--to speedscope is for all recordings",
-		                    o->to);
 	return kind == LOAD_CALLS ? export_calls(o) : export_samples(o);
 }
 
@@ -410,9 +454,9 @@ const struct command cmd_export = {
                 "of each pair of caller and callee, for counted calls and event tags with the "
                 "exact number of calls. folded contains "
                 "one value, selected by --value. speedscope, csv and json contain all values. "
-                "chrome contains each call of a trace of event "
-                "tags "
-                "with its time; 'assay tags trace --to' writes a part of it. sqlite contains all "
+                "firefox, perf-script and chrome contain each sample with its "
+                "time; chrome also each call of a trace of event tags: 'assay tags trace --to' "
+                "writes a part of it. sqlite contains all "
                 "tables of 'assay sql', with windows of one second.\n\n"
                 "Net times can be negative after the cost of counting was subtracted. pprof, "
                 "csv and json contain them; folded, callgrind and speedscope exclude such paths, "

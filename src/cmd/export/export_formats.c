@@ -4,9 +4,12 @@
 #include "cmd/export/export.h"
 #include "cmd/load/load.h"
 #include "export/callgrind.h"
+#include "export/chrome_samples.h"
+#include "export/firefox.h"
 #include "export/folded.h"
 #include "export/paths_csv.h"
 #include "export/paths_json.h"
+#include "export/perf_script.h"
 #include "export/pprof_write.h"
 #include "export/speedscope.h"
 
@@ -58,6 +61,18 @@ static int to_json(const struct symbolized_profile *n, unsigned columns, struct 
 	return 0;
 }
 
+static int to_firefox(const struct symbolized_profile *n, unsigned columns, struct spill *out,
+                      struct named_below *below, struct error *err)
+{
+	firefox_write(n, NULL, out);
+	return 0;
+}
+
+static void to_firefox_timed(struct timed_samples *t, struct spill *out)
+{
+	firefox_write(t->n, t, out);
+}
+
 static const struct export_format formats[] = {
         {.name = "pprof",
          .file = EXPORT_PPROF_DEFAULT,
@@ -75,9 +90,22 @@ static const struct export_format formats[] = {
          .kinds = ALL,
          .write = to_folded},
         {.name = "speedscope", .kind = "speedscope's format", .kinds = ALL, .write = to_speedscope},
+        {.name = "firefox",
+         .whole_depth = true,
+         .kinds = ALL,
+         .write = to_firefox,
+         .write_timed = to_firefox_timed,
+         .estimate = firefox_estimate},
+        {.name = "perf-script",
+         .kinds = SAMPLES,
+         .write_timed = perf_script_write,
+         .estimate = perf_script_estimate},
+        {.name = "chrome",
+         .kinds = SAMPLES | TAGS,
+         .write_timed = chrome_samples_write,
+         .estimate = chrome_samples_estimate},
         {.name = "csv", .kinds = ALL, .write = to_csv},
         {.name = "json", .whole_depth = true, .kinds = ALL, .write = to_json},
-        {.name = "chrome", .kinds = TAGS},
         {.name = "ctf", .kinds = TAGS},
         {.name = "sqlite", .kinds = ALL},
 };

@@ -9,12 +9,14 @@
 
 #include "base/error.h"
 #include "base/file/spill.h"
+#include "export/timed_samples.h"
 #include "profile/symbolized_profile.h"
 
 #include <stdbool.h>
 
 /* The value of --to and of its check; export_format_find() knows the same words. */
-#define EXPORT_FORMATS "pprof,callgrind,folded,speedscope,csv,json,chrome,ctf,sqlite"
+#define EXPORT_FORMATS                                                                             \
+	"pprof,callgrind,folded,speedscope,firefox,perf-script,chrome,csv,json,ctf,sqlite"
 
 struct export_format {
 	const char *name;
@@ -30,6 +32,9 @@ struct export_format {
 	 */
 	int (*write)(const struct symbolized_profile *n, unsigned columns, struct spill *out,
 	             struct named_below *below, struct error *err);
+	/* Writes samples with their times; NULL: the format has no times of samples. */
+	void (*write_timed)(struct timed_samples *t, struct spill *out);
+	uint64_t (*estimate)(const struct timed_samples *t); /* approximate size in bytes */
 };
 
 /* NULL: there is no such format. */

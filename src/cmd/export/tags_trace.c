@@ -31,7 +31,6 @@ struct trace_options {
 
 #define AT(field) offsetof(struct trace_options, field)
 #define ALL_LEVELS UINT64_MAX
-#define CHROME_LARGE ((uint64_t)256 << 20)
 
 static const struct option options[] = {
         {.kind = OPTION_GROUP, .help = "What is shown"},
@@ -217,7 +216,7 @@ static void warn_of_size(const struct tag_recording *r, const struct tag_trace_o
 	uint64_t bytes = chrome_estimate(r);
 	struct buf size = {0};
 
-	if (bytes < CHROME_LARGE || t->from.given || t->to.given || t->function_count ||
+	if (bytes < TRACE_EVENTS_LARGE || t->from.given || t->to.given || t->function_count ||
 	    t->thread_count || t->process_count || t->depth)
 		return;
 	text_bytes(&size, bytes);

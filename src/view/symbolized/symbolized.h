@@ -28,6 +28,11 @@ int named_of_calls(struct symbolized_profile *n, const struct call_paths *c,
                    struct call_names *names, struct symbolizer *symbols, const struct filter *f,
                    struct error *err);
 
-void named_of_samples(struct symbolized_profile *n, struct view *v, const struct selection *s);
+/*
+ * `rows`: NULL, or an item for each row of the profile, which becomes its row in `n`; NAMED_NONE if
+ * it is not a selected row of samples.
+ */
+void named_of_samples(struct symbolized_profile *n, struct view *v, const struct selection *s,
+                      uint32_t *rows);
 
 #endif

@@ -168,7 +168,8 @@ static uint32_t path_of(struct samples_naming_naming *g, uint32_t node)
 	return named_path_step(g->n, NAMED_ROOT, g->unknown);
 }
 
-static void add_row(struct samples_naming_naming *g, const struct profile_row *row, bool wait)
+/* Returns its row in `n`. */
+static uint32_t add_row(struct samples_naming_naming *g, const struct profile_row *row, bool wait)
 {
 	const struct process_table *t = g->view->profile->processes;
 	const struct thread *thread = process_table_thread_at(t, row->thread);
@@ -188,6 +189,7 @@ static void add_row(struct samples_naming_naming *g, const struct profile_row *r
 	for (unsigned i = 0; i < NAMED_VALUES; i++)
 		to->values[i] = named_add(to->values[i],
 		                          values[i] > INT64_MAX ? INT64_MAX : (int64_t)values[i]);
+	return (uint32_t)(to - g->n->rows.items);
 }
 
 /* Whether the event's weight is a time, not a number of cycles or events. */
@@ -239,7 +241,8 @@ static void describe(struct symbolized_profile *n, const struct profile *p)
 	}
 }
 
-void named_of_samples(struct symbolized_profile *n, struct view *v, const struct selection *s)
+void named_of_samples(struct symbolized_profile *n, struct view *v, const struct selection *s,
+                      uint32_t *rows)
 {
 	const struct profile *p = v->profile;
 	struct samples_naming_naming g = {.n = n, .view = v, .unknown = NAMED_NONE};
@@ -255,8 +258,14 @@ void named_of_samples(struct symbolized_profile *n, struct view *v, const struct
 		want(&g, p->rows.items[*id].path);
 	make_places(&g);
 	make_paths(&g);
-	vec_each (id, &s->rows)
-		add_row(&g, &p->rows.items[*id], false);
+	for (size_t i = 0; rows && i < p->rows.count; i++)
+		rows[i] = NAMED_NONE;
+	vec_each (id, &s->rows) {
+		uint32_t row = add_row(&g, &p->rows.items[*id], false);
+
+		if (rows)
+			rows[*id] = row;
+	}
 	vec_each (id, &s->waits)
 		add_row(&g, &p->rows.items[*id], true);
 	free(g.places);

@@ -321,7 +321,7 @@ static void samples_have_their_weight_and_waits(void)
 	v = view_new(f.profile, f.symbols);
 	CHECK(!filter_select(v, &all, 0, &selection, NULL));
 	symbolized_profile_init(&n);
-	named_of_samples(&n, v, &selection);
+	named_of_samples(&n, v, &selection, NULL);
 	d = decode(&n);
 	CHECK_EQ(d->types, 4);
 	CHECK_STR(string(d, d->type_name[1]), "cpu");

@@ -179,7 +179,7 @@ static void samples_are_read_as_they_were_written(void)
 	CHECK(!filter_select(v, &all, 0, &selection, NULL));
 	symbolized_profile_init(&n);
 	n.depth_max = NAMED_DEPTH_MAX;
-	named_of_samples(&n, v, &selection);
+	named_of_samples(&n, v, &selection, NULL);
 	comes_back(&n);
 	symbolized_profile_done(&n);
 	selection_done(&selection);

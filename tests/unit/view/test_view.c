@@ -632,7 +632,7 @@ static uint64_t samples_of_owner(struct fixture *f, const char *name)
 	uint64_t samples = 0;
 
 	symbolized_profile_init(&n);
-	named_of_samples(&n, r->view, &r->selection);
+	named_of_samples(&n, r->view, &r->selection, NULL);
 	vec_each (row, &n.rows)
 		if (!strcmp(intern_text(&n.texts, n.owners.items[row->owner].process), name))
 			samples += (uint64_t)row->values[0];
