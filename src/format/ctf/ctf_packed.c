@@ -60,8 +60,19 @@ void ctf_packer_free(struct ctf_packer *p)
 	free(p);
 }
 
-static uint8_t *put_number(uint8_t *at, uint64_t number)
+/*
+ * Numbers of one and two bytes alternate at random, so there is no branch for them. It may write
+ * one byte after the number.
+ */
+static inline uint8_t *put_number(uint8_t *at, uint64_t number)
 {
+	unsigned longer = number >= 0x80;
+
+	if (number < 0x4000) {
+		at[0] = (uint8_t)((number & 0x7f) | longer << 7);
+		at[1] = (uint8_t)(number >> 7);
+		return at + 1 + longer;
+	}
 	for (; number >= 0x80; number >>= 7)
 		*at++ = (uint8_t)(number | 0x80);
 	*at++ = (uint8_t)number;
@@ -91,7 +102,7 @@ static void packer_reserve(struct ctf_packer *p, size_t words)
 	if (words <= p->words)
 		return;
 	p->words = words;
-	p->columns = xrealloc(p->columns, columns, 1);
+	p->columns = xrealloc(p->columns, columns + 1, 1); /* see put_number() */
 	p->block = xrealloc(p->block, 1,
 	                    sizeof(struct ctf_packed_head) + sizeof(struct assay_tags_packet) +
 	                            ZSTD_compressBound(columns));

@@ -9,6 +9,7 @@
 #include "format/ctf/ctf_packed.h"
 
 #include "base/file/write_all.h"
+#include "tags/tag_words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -205,6 +206,8 @@ static void see(struct ctf_seen *seen, const uint64_t *words, size_t count)
 		uint32_t tag = words[i] & ASSAY_TAGS_TAG_MASK;
 		uint64_t **page = &seen->pages[tag / CTF_SEEN_PAGE];
 
+		if (ctf_seen(seen, tag)) /* usually: a test is faster than writing the bit again */
+			continue;
 		if (!*page)
 			*page = xcalloc(CTF_SEEN_PAGE / 64, sizeof(**page));
 		(*page)[tag % CTF_SEEN_PAGE / 64] |= 1ull << tag % 64;
@@ -222,9 +225,16 @@ static uint64_t time_at(uint64_t now, uint64_t word)
  */
 static size_t run_of(const uint64_t *words, size_t count, uint64_t begin, uint64_t *last)
 {
-	uint64_t now = begin;
+	uint64_t now = begin, span = tag_words_span(words, count);
 	size_t i;
 
+	if (count && count <= WORDS_MAX && tag_words_ascend(words, count)) {
+		uint64_t first = time_at(begin, words[0]);
+
+		*last = first + span;
+		if (*last - begin < TURN)
+			return count;
+	}
 	for (i = 0; i < count && i < WORDS_MAX; i++) {
 		uint64_t t = time_at(now, words[i]);
 
@@ -277,27 +287,16 @@ static void fill_header(struct assay_tags_packet *h, struct written_stream *s,
 	s->end = h->end;
 }
 
-/* True for a slot that was reserved and never written, or was cancelled. */
-static bool no_event(uint64_t word)
-{
-	return !word || (word & ASSAY_TAGS_TAG_MASK) == ASSAY_TAG_VOID;
-}
-
 /* The events of the packet; usually all words are events. */
 static const uint64_t *real_words(struct ctf_writer *w, const struct tag_packet *p, size_t *count)
 {
-	size_t i = 0;
-
-	while (i < p->count && !no_event(p->words[i]))
-		i++;
 	*count = p->count;
-	if (i == p->count)
+	if (tag_words_are_events(p->words, p->count))
 		return p->words;
 	vec_reserve(&w->words, p->count);
-	*count = i;
-	memcpy(w->words.items, p->words, i * sizeof(*p->words));
-	for (; i < p->count; i++)
-		if (!no_event(p->words[i]))
+	*count = 0;
+	for (size_t i = 0; i < p->count; i++)
+		if (tag_words_are_events(&p->words[i], 1))
 			w->words.items[(*count)++] = p->words[i];
 	return w->words.items;
 }

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "launch/tags/tags_merge.h"
 
+#include "tags/tag_words.h"
+
+#include <string.h>
+
+#define SPAN_MOST (ASSAY_TAGS_CLOCK_MASK / 2) /* between two words of a piece */
+
 struct merging {
 	const struct tags_merge *m;
 	struct tags_merged *into;
+	bool ascends;  /* the clock of the events never decreases */
 	size_t event;  /* the next */
 	uint64_t time; /* of `event`, complete */
 	size_t at;     /* index of the next switch */
@@ -25,7 +32,7 @@ static void put(struct merging *g, uint64_t time, uint32_t tag)
 	/*
 	 * A word has only the low bits of the clock, so a new packet starts well before they wrap.
 	 */
-	if (!g->into->words.count || time - g->last > ASSAY_TAGS_CLOCK_MASK / 2)
+	if (!g->into->words.count || time - g->last > SPAN_MOST)
 		vec_push(&g->into->pieces, (struct tags_piece){g->into->words.count, time});
 	vec_push(&g->into->words, time << ASSAY_TAGS_TAG_BITS | tag);
 	g->last = time;
@@ -88,19 +95,51 @@ static bool is_due(const struct merging *g, uint64_t end)
 	       (!g->at || (s[-1].tag != ASSAY_TAG_SWITCH_IN && s[-1].ticks < end));
 }
 
-static uint64_t end_of(const struct tags_merge *m)
+static uint64_t end_of(const struct merging *g)
 {
+	const struct tags_merge *m = g->m;
 	uint64_t time = m->begin;
 
+	if (g->ascends && m->count)
+		return time_after(time, m->words[0]) + tag_words_span(m->words, m->count);
 	for (size_t i = 0; i < m->count; i++)
 		time = time_after(time, m->words[i]);
 	return time;
 }
 
+/* Copies the remaining events at once if no word changes: most packets have no switch at all. */
+static void put_same(struct merging *g)
+{
+	const uint64_t *words = g->m->words + g->event;
+	size_t count = g->m->count - g->event, used = g->into->words.count;
+	uint64_t last = g->time + tag_words_span(words, count);
+
+	if (!g->ascends || g->time < g->last || last - g->last > SPAN_MOST)
+		return;
+	vec_reserve(&g->into->words, used + count);
+	memcpy(g->into->words.items + used, words, count * sizeof(*words));
+	g->into->words.count += count;
+	g->event = g->m->count;
+	g->last = last;
+}
+
+static void put_rest(struct merging *g)
+{
+	if (more(g))
+		put_event(g); /* this may begin a piece */
+	if (more(g))
+		put_same(g);
+	while (more(g))
+		put_event(g);
+}
+
 size_t tags_merge(const struct tags_merge *m, bool whole, struct tags_merged *into)
 {
-	struct merging g = {.m = m, .into = into, .last = m->floor};
-	uint64_t end = end_of(m);
+	struct merging g = {.m = m,
+	                    .into = into,
+	                    .ascends = tag_words_ascend(m->words, m->count),
+	                    .last = m->floor};
+	uint64_t end = end_of(&g);
 
 	into->words.count = into->pieces.count = 0;
 	if (m->count)
@@ -111,8 +150,7 @@ size_t tags_merge(const struct tags_merge *m, bool whole, struct tags_merged *in
 		else
 			switch_out(&g);
 	}
-	while (more(&g))
-		put_event(&g);
+	put_rest(&g);
 	while (whole && g.at < m->switch_count)
 		put_switch(&g, m->switches[g.at].ticks);
 	into->end = g.last;
