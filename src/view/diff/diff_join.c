@@ -8,6 +8,9 @@
 
 /* The part of the smaller file's functions that both files must have. */
 #define COMMON 0.5
+/* The part of each file's time that these functions must have: unrelated programs may share a
+ * library that is linked into both. */
+#define COMMON_TIME 0.3
 /* Smaller files are not compared. */
 #define SHARE_MIN 0.01
 
@@ -66,20 +69,43 @@ static void keep_large(side_images *images)
 	images->count = kept;
 }
 
-static double common(const struct diff_runs *t, const struct side_image *a,
+/* The time of each row, on all sides. */
+static double *times_of(const struct diff_runs *t)
+{
+	double *ns = xcalloc(t->rows.count + 1, sizeof(*ns));
+
+	vec_each (run, &t->runs)
+		for (size_t path = 1; path < run->paths.count; path++)
+			ns[t->paths.items[path].row] += run->paths.items[path].cpu_ns;
+	return ns;
+}
+
+/* The part of the smaller file's functions that both have; 0: they have too little of the time. */
+static double common(const struct diff_runs *t, const double *row_ns, const struct side_image *a,
                      const struct side_image *b)
 {
 	const struct side_image *small = a->rows < b->rows ? a : b, *large = small == a ? b : a;
+	double small_ns = 0, large_ns = 0;
 	size_t both = 0;
 
-	vec_each (row, &t->rows) {
-		struct diff_row other = *row;
+	for (uint32_t i = 0; i < t->rows.count; i++) {
+		struct diff_row other = t->rows.items[i];
+		uint32_t id;
 
+		if (other.image != small->text ||
+		    !strcmp(intern_text(&t->texts, other.function), DIFF_NO_SYMBOL))
+			continue;
 		other.image = large->text;
-		if (row->image == small->text &&
-		    strcmp(intern_text(&t->texts, row->function), DIFF_NO_SYMBOL) != 0)
-			both += diff_runs_find(t, &other) != ID_NONE;
+		id = diff_runs_find(t, &other);
+		if (id == ID_NONE)
+			continue;
+		both++;
+		small_ns += row_ns[i];
+		large_ns += row_ns[id];
 	}
+	if (small_ns < COMMON_TIME * (small->cpu_ns[DIFF_A] + small->cpu_ns[DIFF_B]) ||
+	    large_ns < COMMON_TIME * (large->cpu_ns[DIFF_A] + large->cpu_ns[DIFF_B]))
+		return 0;
 	return (double)both / (double)small->rows;
 }
 
@@ -136,6 +162,7 @@ void diff_join_images(struct diff_runs *t)
 	side_images images = images_of(t);
 	/* At most one new row for each row. */
 	uint32_t *row_to = xcalloc(2 * t->rows.count + 1, sizeof(*row_to));
+	double *row_ns = times_of(t);
 
 	for (uint32_t i = 0; i < 2 * t->rows.count; i++)
 		row_to[i] = i;
@@ -147,7 +174,7 @@ void diff_join_images(struct diff_runs *t)
 		if (!is_only(a, DIFF_A))
 			continue;
 		vec_each (b, &images) {
-			double part = is_only(b, DIFF_B) ? common(t, a, b) : 0;
+			double part = is_only(b, DIFF_B) ? common(t, row_ns, a, b) : 0;
 
 			if (part >= most && (!best || part > most || b->rows > best->rows)) {
 				best = b;
@@ -162,5 +189,6 @@ void diff_join_images(struct diff_runs *t)
 	if (t->joined.count)
 		move_rows(t, row_to);
 	vec_done(&images);
+	free(row_ns);
 	free(row_to);
 }

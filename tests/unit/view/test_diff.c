@@ -269,6 +269,34 @@ static void renamed_programs_are_joined(void)
 	diff_runs_done(&t);
 }
 
+/* Two programs with the same small library in them, as an assembler and a linker. */
+static void programs_with_a_common_library_are_not_joined(void)
+{
+	struct diff_runs t;
+
+	diff_runs_init(&t);
+	for (int side = 0; side < 2; side++) {
+		const char *program = side ? "linker" : "assembler";
+		uint32_t run = diff_runs_add(&t, side, "run", 1);
+		static const char *const names[] = {"main", "hash", "copy"};
+
+		count(&t, run,
+		      diff_runs_path(&t, DIFF_NO_PATH,
+		                     diff_runs_row(&t, side ? "link" : "parse", program, "user",
+		                                   DIFF_USER)),
+		      1000);
+		for (int i = 0; i < 3; i++)
+			count(&t, run,
+			      diff_runs_path(
+			              &t, DIFF_NO_PATH,
+			              diff_runs_row(&t, names[i], program, "user", DIFF_USER)),
+			      50);
+	}
+	diff_join_images(&t);
+	CHECK_EQ(t.joined.count, 0);
+	diff_runs_done(&t);
+}
+
 /* A helper of the kernel counts for its callers, and its windows are divided among them. */
 static void groups_have_all_counts_and_windows(void)
 {
@@ -315,6 +343,7 @@ static void groups_have_all_counts_and_windows(void)
 int main(void)
 {
 	RUN(renamed_programs_are_joined);
+	RUN(programs_with_a_common_library_are_not_joined);
 	RUN(moved_time_is_no_change);
 	RUN(rates_and_work_are_normalised);
 	RUN(empty_sides_are_no_error);
