@@ -106,10 +106,16 @@ void names_file::open(const std::string &file, uint32_t highest, const std::stri
 {
 	std::string name = file.substr(file.rfind('/') + 1);
 
-	directory = real_directory(file);
-	path = directory.empty() ? file : directory + "/" + name;
+	root = real_directory(file);
+	path = root.empty() ? file : root + "/" + name;
 	limit = highest;
 	why = reason;
+}
+
+void names_file::set_root(const std::string &directory)
+{
+	root = real_directory(directory + "/");
+	relatives.clear();
 }
 
 void names_file::forget()
@@ -128,7 +134,7 @@ std::string names_file::bad_line(std::string_view line, const char *reason) cons
 {
 	return path + ":" + std::to_string(lines) + ": " + reason + ": \"" +
 	       std::string(line.substr(0, 100)) +
-	       "\" (a line is NAME/TAG, NAME/TAG! or NAME/TAG=, or a comment behind #)";
+	       "\" (a line is NAME/TAG, possibly with a mark: !, =, ~ or ^; or a comment behind #)";
 }
 
 /* Adds a line. A line may be added twice if the file ended without a newline and was read again. */
@@ -142,9 +148,8 @@ std::string names_file::add(std::string_view name, uint32_t tag, char kind)
 	if (!put.second && had.tag == tag && had.kind == kind)
 		return "";
 	if (!put.second && had.tag == tag)
-		return here() + std::string(name) + (kind ? " has" : " has not") +
-		       " the mark !, other than in line " + std::to_string(had.line) +
-		       ": remove one of the lines";
+		return here() + std::string(name) + " has another mark than in line " +
+		       std::to_string(had.line) + ": remove one of the lines";
 	if (!put.second)
 		return here() + std::string(name) + " has tag " + std::to_string(tag) + ", and " +
 		       std::to_string(had.tag) + " in line " + std::to_string(had.line) +
@@ -191,7 +196,7 @@ std::string names_file::parse_line(std::string_view raw)
 		return "";
 	if (line.find('\0') != std::string_view::npos)
 		return bad_line(line, "a byte of 0 is in it");
-	if (front.back() == '!' || front.back() == '=') {
+	if (strchr("!=~^", front.back())) {
 		kind = front.back();
 		front.remove_suffix(1);
 	}
@@ -345,7 +350,10 @@ std::string names_file::append(int fd, const std::vector<asked_name> &asked)
 		if (name.file != header)
 			text += from_mark + name.file + "\n";
 		header = name.file;
-		text += name.name + "/" + std::to_string(next) + (name.mark ? "=\n" : "\n");
+		text += name.name + "/" + std::to_string(next);
+		if (name.mark || name.kind)
+			text += name.mark ? '=' : name.kind;
+		text += '\n';
 		next += name.mark ? 1 : 2;
 	}
 	if (text.empty())
@@ -443,7 +451,7 @@ const std::string &names_file::relative(const std::string &file)
 
 	if (known != relatives.end())
 		return known->second;
-	std::vector<std::string> to = parts_of(whole_path(file)), base = parts_of(directory);
+	std::vector<std::string> to = parts_of(whole_path(file)), base = parts_of(root);
 	std::string text;
 	size_t same = 0;
 	while (same < base.size() && same + 1 < to.size() && base[same] == to[same])

@@ -27,6 +27,7 @@ struct asked_name {
 	std::string name; /* as in the file, without the mark */
 	std::string file; /* source file, for the comment above the line */
 	bool mark;        /* an inline tag */
+	char kind = 0;    /* a function's mark if its line is new: '!', '~', '^'; 0: none */
 };
 
 class names_file
@@ -34,6 +35,8 @@ class names_file
       public:
 	/* Assigns tags from 2 to `limit`. The error for a lack of tags includes `why`. */
 	void open(const std::string &path, uint32_t limit, const std::string &why);
+	/* File names are relative to this directory, not to the directory of the names file. */
+	void set_root(const std::string &root);
 
 	/* Assigns tags to names without one. Creates the file if it does not exist. */
 	std::string allocate(const std::vector<asked_name> &asked);
@@ -42,7 +45,7 @@ class names_file
 	uint32_t find(const asked_name &name, std::string *line) const;
 
 	/*
-	 * FILE as in the comments of the file: relative to the names file's directory if both have
+	 * FILE as in the comments of the file: relative to the root if both have
 	 * a common directory, without blanks that a line cannot contain.
 	 */
 	const std::string &relative(const std::string &file);
@@ -50,7 +53,7 @@ class names_file
       private:
 	struct entry {
 		uint32_t tag;
-		char kind; /* 0, '!', '=' */
+		char kind; /* 0, '!', '=', '~', '^' */
 		size_t line;
 	};
 	using known_name = std::pair<const std::string, entry>; /* its address never changes */
@@ -68,7 +71,7 @@ class names_file
 	bool goes_on(int fd, off_t size) const;
 	void forget();
 
-	std::string path, directory, why;
+	std::string path, root, why;
 	uint32_t limit = 0, last = 0;
 	bool was_read = false;
 	/*

@@ -95,7 +95,7 @@ void tag_run_close(struct tag_run *r, enum tag_how how)
 	bool uncertain =
 	        how == TAG_HOW_UNSEEN || top->key & (TAG_FRAME_UNCERTAIN | TAG_FRAME_MARKED);
 
-	if (top->key & TAG_FRAME_SWITCH) {
+	if (top->key & (TAG_FRAME_SWITCH | TAG_FRAME_IDLE)) {
 		r->idle += net;
 		r->off += net;
 		total -= net;
@@ -104,6 +104,10 @@ void tag_run_close(struct tag_run *r, enum tag_how how)
 	span = span_of(r, total);
 	tag_run_own(r, top->line);
 	settle_frame(top, l, net, total, span);
+	if (top->key & TAG_FRAME_INTERRUPT) { /* rule 13 */
+		top[-1].child -= total;
+		r->off += total;
+	}
 	if (how != TAG_HOW_OPEN && !uncertain)
 		settle_bounds(&l->min, &l->max, net);
 	else

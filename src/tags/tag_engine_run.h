@@ -42,8 +42,10 @@ enum {
 
 /* Flags of a frame are above the bits of its exit tag, so that no event's tag equals the key. */
 #define TAG_FRAME_UNCERTAIN (UINT64_C(1) << 32)
-#define TAG_FRAME_MARKED (UINT64_C(2) << 32) /* it and all frames below it are uncertain */
-#define TAG_FRAME_SWITCH (UINT64_C(4) << 32) /* a call of `!` */
+#define TAG_FRAME_MARKED (UINT64_C(2) << 32)     /* it and all frames below it are uncertain */
+#define TAG_FRAME_SWITCH (UINT64_C(4) << 32)     /* a call of `!` */
+#define TAG_FRAME_IDLE (UINT64_C(32) << 32)      /* a call of `~` */
+#define TAG_FRAME_INTERRUPT (UINT64_C(64) << 32) /* a call of `^` */
 #define TAG_FRAME_HISTOGRAM (UINT64_C(8) << 32)
 #define TAG_FRAME_NO_EXIT (UINT64_C(16) << 32) /* the odd tag has a name of its own */
 

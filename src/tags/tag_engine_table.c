@@ -78,6 +78,10 @@ static uint32_t function_line(struct tag_run *r, uint32_t tag)
 		l->key |= TAG_FRAME_SWITCH;
 		class = TAG_CLASS_SWITCH;
 	}
+	if (name && name->kind == TAG_IDLE && r->device)
+		l->key |= TAG_FRAME_IDLE;
+	if (name && name->kind == TAG_INTERRUPT && r->device)
+		l->key |= TAG_FRAME_INTERRUPT;
 	if (r->histogram && r->histogram->tag == tag)
 		l->key |= TAG_FRAME_HISTOGRAM;
 	if (!name || name->kind != TAG_INLINE)

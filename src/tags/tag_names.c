@@ -31,6 +31,22 @@ struct tag_names {
 	uint32_t *order;
 };
 
+static const char marks[TAG_KINDS] = {
+        [TAG_SWITCH] = '!', [TAG_INLINE] = '=', [TAG_IDLE] = '~', [TAG_INTERRUPT] = '^'};
+
+char tag_kind_mark(enum tag_kind kind)
+{
+	return marks[kind];
+}
+
+enum tag_kind tag_kind_of_mark(char mark)
+{
+	for (int kind = 1; mark && kind < TAG_KINDS; kind++)
+		if (marks[kind] == mark)
+			return kind;
+	return TAG_FUNCTION;
+}
+
 static struct tag_name *item(const struct tag_names *n, size_t i)
 {
 	return &n->pieces.items[i / PIECE][i % PIECE];

@@ -22,6 +22,11 @@ enum tag_kind {
 	TAG_FUNCTION, /* tag: entry, tag + 1: exit */
 	TAG_SWITCH,   /* as TAG_FUNCTION; the function that switches processes: `!` */
 	TAG_INLINE,   /* a place: `=` */
+	/* As TAG_FUNCTION; in a device's stream its net time is idle: `~` */
+	TAG_IDLE,
+	/* As TAG_FUNCTION; in a device's stream its time is in no call around it: `^` */
+	TAG_INTERRUPT,
+	TAG_KINDS
 };
 
 struct tag_name {
@@ -32,6 +37,11 @@ struct tag_name {
 };
 
 struct tag_names;
+
+/* The mark after the tag in a names file; 0: none, of a function. */
+char tag_kind_mark(enum tag_kind kind);
+/* The kind of a mark; TAG_FUNCTION if the character is no mark. */
+enum tag_kind tag_kind_of_mark(char mark);
 
 struct tag_names *tag_names_new(void);
 void tag_names_free(struct tag_names *n);

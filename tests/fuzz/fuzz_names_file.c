@@ -29,10 +29,9 @@ static void write_again(const struct tag_names *names, struct buf *text)
 			abort();
 		if (i && tag_names_at(names, i - 1)->tag >= n->tag)
 			abort();
-		buf_addf(text, "%s/%u%s\n", n->name, n->tag,
-		         n->kind == TAG_SWITCH   ? "!"
-		         : n->kind == TAG_INLINE ? "="
-		                                 : "");
+		char mark[2] = {tag_kind_mark(n->kind)};
+
+		buf_addf(text, "%s/%u%s\n", n->name, n->tag, mark);
 	}
 }
 

@@ -39,7 +39,7 @@ static inline std::string names_difference(const names_file &plugin, const std::
 	for (size_t i = 0; i < tag_names_count(names); i++) {
 		const struct tag_name *n = tag_names_at(names, i);
 		asked_name asked{n->name, "", n->kind == TAG_INLINE};
-		const char *mark = n->kind == TAG_INLINE ? "=" : n->kind == TAG_SWITCH ? "!" : "";
+		std::string mark(tag_kind_mark(n->kind) != 0, tag_kind_mark(n->kind));
 		std::string line;
 
 		if (plugin.find(asked, &line) != n->tag)

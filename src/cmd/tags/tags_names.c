@@ -83,19 +83,24 @@ static int write_header(const struct tag_names *names, const char *file, const c
 
 static void count(const struct tag_names *names, const char *path)
 {
-	size_t kinds[3] = {0}, all = tag_names_count(names);
+	size_t kinds[TAG_KINDS] = {0}, all = tag_names_count(names);
 	uint32_t last = all ? tag_names_at(names, all - 1)->tag : 0;
-	struct buf tags = {0};
+	struct buf tags = {0}, special = {0};
 
 	for (size_t i = 0; i < all; i++)
 		kinds[tag_names_at(names, i)->kind]++;
 	if (all)
 		buf_addf(&tags, "; tags %" PRIu32 " to %" PRIu32 " of %u",
 		         tag_names_at(names, 0)->tag, last, ASSAY_TAG_LAST);
-	print_line("%s: %zu %s, %zu inline %s, %zu switch %s%s", path, kinds[TAG_FUNCTION],
+	if (kinds[TAG_IDLE] || kinds[TAG_INTERRUPT])
+		buf_addf(&special, ", %zu idle, %zu interrupt", kinds[TAG_IDLE],
+		         kinds[TAG_INTERRUPT]);
+	print_line("%s: %zu %s, %zu inline %s, %zu switch %s%s%s", path, kinds[TAG_FUNCTION],
 	           plural(kinds[TAG_FUNCTION], "function", "functions"), kinds[TAG_INLINE],
 	           plural(kinds[TAG_INLINE], "tag", "tags"), kinds[TAG_SWITCH],
-	           plural(kinds[TAG_SWITCH], "function", "functions"), buf_text(&tags));
+	           plural(kinds[TAG_SWITCH], "function", "functions"), buf_text(&special),
+	           buf_text(&tags));
+	buf_done(&special);
 	buf_done(&tags);
 }
 

@@ -33,10 +33,20 @@ static int wrong(const struct ctf_metadata *m, const struct ctf_event *e, const 
 
 static char note_of(uint8_t level)
 {
-	return level == CTF_LEVEL_SWITCH   ? '!'
-	       : level == CTF_LEVEL_INLINE ? '='
-	       : level == CTF_LEVEL_OTHER  ? 's'
-	                                   : 0;
+	switch (level) {
+	case CTF_LEVEL_SWITCH:
+		return tag_kind_mark(TAG_SWITCH);
+	case CTF_LEVEL_INLINE:
+		return tag_kind_mark(TAG_INLINE);
+	case CTF_LEVEL_IDLE:
+		return tag_kind_mark(TAG_IDLE);
+	case CTF_LEVEL_INTERRUPT:
+		return tag_kind_mark(TAG_INTERRUPT);
+	case CTF_LEVEL_OTHER:
+		return 's';
+	default:
+		return 0;
+	}
 }
 
 /* An event without stream_id belongs to the only class. */
@@ -66,7 +76,7 @@ static bool is_exit_of(const struct ctf_metadata *m, const struct ctf_event *exi
 	size_t length = strlen(name);
 
 	return exit->stream == entry->stream && exit->id == entry->id + 1 &&
-	       (!exit->note || exit->note == '!') && !strncmp(text, name, length) &&
+	       (!exit->note || exit->note == entry->note) && !strncmp(text, name, length) &&
 	       !strcmp(text + length, EXIT);
 }
 
@@ -88,9 +98,7 @@ static int add_name(struct tag_names *names, const struct ctf_metadata *m,
 	bool lone = !pair && m->ours && e->note != '=' && length > strlen(EXIT) && e->id % 2 &&
 	            !strcmp(name + length - strlen(EXIT), EXIT);
 	bool function = pair || lone || (m->ours && !(e->id % 2));
-	enum tag_kind kind = e->note == '=' || !function ? TAG_INLINE
-	                     : e->note == '!'            ? TAG_SWITCH
-	                                                 : TAG_FUNCTION;
+	enum tag_kind kind = function ? tag_kind_of_mark(e->note) : TAG_INLINE;
 	struct error why = {0};
 	int rc;
 

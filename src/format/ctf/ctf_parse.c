@@ -298,7 +298,7 @@ static void parse_event(struct ctf_parser *p)
 	struct ctf_event e = {
 	        .name = CTF_NONE, .context = CTF_NONE, .payload = CTF_NONE, .line = p->token.line};
 
-	if (p->token.note && p->token.note_length == 1 && strchr("!=?s", *p->token.note))
+	if (p->token.note && p->token.note_length == 1 && strchr("!=~^?s", *p->token.note))
 		e.note = *p->token.note;
 	parse_block(p, set_event, &e);
 	vec_push(&p->m->events, e);

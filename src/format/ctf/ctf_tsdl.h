@@ -22,11 +22,13 @@
 /*
  * The kinds of events that assay notes in comments are also stored as loglevels, because copies
  * made by other programs have no comments. A function has no loglevel. (The numbers are LTTng's
- * NOTICE, INFO and DEBUG, whose meaning is not used.)
+ * ERR, WARNING, NOTICE, INFO and DEBUG, whose meaning is not used.)
  */
-#define CTF_LEVEL_SWITCH 5u /* ! */
-#define CTF_LEVEL_INLINE 6u /* = */
-#define CTF_LEVEL_OTHER 14u /* ? and s */
+#define CTF_LEVEL_INTERRUPT 3u /* ^ */
+#define CTF_LEVEL_IDLE 4u      /* ~ */
+#define CTF_LEVEL_SWITCH 5u    /* ! */
+#define CTF_LEVEL_INLINE 6u    /* = */
+#define CTF_LEVEL_OTHER 14u    /* ? and s */
 
 /* Tokens */
 

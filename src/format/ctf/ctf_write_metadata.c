@@ -143,6 +143,22 @@ static void put_stream(struct buf *b, uint32_t id, bool device)
 	            "};\n\n");
 }
 
+static unsigned level_of(char note)
+{
+	switch (tag_kind_of_mark(note)) {
+	case TAG_SWITCH:
+		return CTF_LEVEL_SWITCH;
+	case TAG_INLINE:
+		return CTF_LEVEL_INLINE;
+	case TAG_IDLE:
+		return CTF_LEVEL_IDLE;
+	case TAG_INTERRUPT:
+		return CTF_LEVEL_INTERRUPT;
+	default:
+		return CTF_LEVEL_OTHER;
+	}
+}
+
 /*
  * `note`: 0: none. With `tail` it is an exit: the note is at its entry, which a copy may not have.
  */
@@ -161,10 +177,7 @@ static void put_event(struct metadata_out *o, uint32_t stream, uint32_t tag, cha
 		buf_addf(b, "%s\"", tail);
 	}
 	if (note)
-		buf_addf(b, "; loglevel = %u",
-		         note == '!'   ? CTF_LEVEL_SWITCH
-		         : note == '=' ? CTF_LEVEL_INLINE
-		                       : CTF_LEVEL_OTHER);
+		buf_addf(b, "; loglevel = %u", level_of(note));
 	buf_puts(b, "; };\n");
 	if (b->size >= FLUSH)
 		flush(o);
@@ -194,7 +207,7 @@ static void put_names(struct metadata_out *o, uint32_t stream, const struct ctf_
 {
 	for (size_t i = 0; i < tag_names_count(names); i++) {
 		const struct tag_name *n = tag_names_at(names, i);
-		char note = n->kind == TAG_INLINE ? '=' : n->kind == TAG_SWITCH ? '!' : 0;
+		char note = tag_kind_mark(n->kind);
 
 		if (!came(seen, n) && plain(n))
 			continue;
@@ -214,10 +227,10 @@ static void put_other_names(struct metadata_out *o, uint32_t stream, const struc
 
 		if (came(seen, n) || !plain(n))
 			continue;
-		buf_addf(&o->text, "%s/%u%s\n", n->name, n->tag,
-		         n->kind == TAG_INLINE   ? "="
-		         : n->kind == TAG_SWITCH ? "!"
-		                                 : "");
+		buf_addf(&o->text, "%s/%u", n->name, n->tag);
+		if (tag_kind_mark(n->kind))
+			buf_putc(&o->text, tag_kind_mark(n->kind));
+		buf_putc(&o->text, '\n');
 		if (o->text.size >= FLUSH)
 			flush(o);
 	}

@@ -51,22 +51,22 @@ static int bad_line(const struct names_file_line *l, const char *why, struct err
 	size_t length = (size_t)(l->end - l->text);
 
 	return error_set(err, EINVAL,
-	                 "%s:%zu: %s: \"%.*s\" (a line is NAME/TAG, NAME/TAG! or "
-	                 "NAME/TAG=, or a comment after #)",
+	                 "%s:%zu: %s: \"%.*s\" (a line is NAME/TAG, possibly with a mark: !, "
+	                 "=, ~ or ^; or a comment after #)",
 	                 l->path, l->number, why, (int)(length < 100 ? length : 100), l->text);
 }
 
 /* Returns the kind for the mark after the tag, and removes the mark. */
 static enum tag_kind take_kind(struct names_file_line *l)
 {
-	char mark = l->text < l->end ? l->end[-1] : '\0';
+	enum tag_kind kind = tag_kind_of_mark(l->text < l->end ? l->end[-1] : '\0');
 
-	if (mark != '!' && mark != '=')
+	if (kind == TAG_FUNCTION)
 		return TAG_FUNCTION;
 	l->end--;
 	while (l->text < l->end && blank(l->end[-1]))
 		l->end--;
-	return mark == '!' ? TAG_SWITCH : TAG_INLINE;
+	return kind;
 }
 
 /* False: not a decimal number, or not a valid tag. */

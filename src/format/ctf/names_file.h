@@ -4,6 +4,8 @@
  *
  *	main/502		a function: entry 502, exit 503
  *	swtch/600!		the function that switches processes
+ *	idle/602~		a function whose own time is idle
+ *	timer/604^		an interrupt: its time is in no call around it
  *	MGET/1002=		an inline tag
  *	parse@src/lex.c/504	a static function, of that file (relative to the names file)
  *	# comment, and empty lines

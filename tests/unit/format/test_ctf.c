@@ -110,6 +110,8 @@ static void a_written_file_reads_back_equal(void)
 	tag_names_add(names, 100, TAG_INLINE, "f", 1, &err);
 	tag_names_add(names, 101, TAG_INLINE, "f:exit", 6, &err);
 	tag_names_add(others, 8, TAG_SWITCH, "swtch", 5, &err);
+	tag_names_add(others, 10, TAG_IDLE, "halt", 4, &err);
+	tag_names_add(others, 12, TAG_INTERRUPT, "timer", 5, &err);
 	CHECK_EQ(ctf_writer_new(&w, path, &err), 0);
 	a = ctf_writer_names(w, names);
 	b = ctf_writer_names(w, others);
@@ -156,8 +158,10 @@ static void a_written_file_reads_back_equal(void)
 		CHECK(got && got->kind == want->kind && got->tag == want->tag);
 		CHECK_STR(got ? got->name : NULL, want->name);
 	}
-	CHECK_EQ(tag_names_count(r->streams.items[1].names), 1);
+	CHECK_EQ(tag_names_count(r->streams.items[1].names), 3);
 	CHECK_EQ(tag_names_at(r->streams.items[1].names, 0)->kind, TAG_SWITCH);
+	CHECK_EQ(tag_names_at(r->streams.items[1].names, 1)->kind, TAG_IDLE);
+	CHECK_EQ(tag_names_at(r->streams.items[1].names, 2)->kind, TAG_INTERRUPT);
 
 	CHECK_EQ(r->open(r, 0, &reader, &err), 0);
 	CHECK_EQ(reader->next(reader, &p, &err), 1);

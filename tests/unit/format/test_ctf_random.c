@@ -44,7 +44,11 @@ static void make_names(struct tag_names *names)
 	char name[64];
 
 	for (uint32_t i = 0; i < NAMES; i++) {
-		enum tag_kind kind = i % 7 == 3 ? TAG_INLINE : i == 5 ? TAG_SWITCH : TAG_FUNCTION;
+		enum tag_kind kind = i % 7 == 3   ? TAG_INLINE
+		                     : i == 5     ? TAG_SWITCH
+		                     : i % 7 == 4 ? TAG_IDLE
+		                     : i % 7 == 6 ? TAG_INTERRUPT
+		                                  : TAG_FUNCTION;
 
 		snprintf(name, sizeof(name), "%s%u", i % 3 ? "function_" : odd[i / 3 % 6], i);
 		tag_names_add(names, 500 + 2 * i, kind, name, strlen(name), NULL);

@@ -34,11 +34,12 @@ static void lines_of_every_kind_are_read(void)
 
 	CHECK_EQ(parse(n,
 	               "# a comment/12\n\nfirst/500\n  main/502  \r\nswtch/600!\n"
-	               "\tMGET/1002=\nparse@src/lex.c/504\n a b / 506 =\nlast/16773118",
+	               "idles/602~\ntimer/604 ^\n\tMGET/1002=\nparse@src/lex.c/504\n a b / 506 "
+	               "=\nlast/16773118",
 	               &err),
 	         0);
 	CHECK_STR(err.text, "");
-	CHECK_EQ(tag_names_count(n), 7);
+	CHECK_EQ(tag_names_count(n), 9);
 	CHECK_STR(tag_names_at(n, 0)->name, "first");
 	CHECK_STR(tag_names_at(n, 1)->name, "main");
 	CHECK_EQ(tag_names_at(n, 1)->tag, 502);
@@ -47,8 +48,10 @@ static void lines_of_every_kind_are_read(void)
 	CHECK_STR(tag_names_at(n, 3)->name, "a b");
 	CHECK_EQ(tag_names_at(n, 3)->kind, TAG_INLINE);
 	CHECK_EQ(tag_names_at(n, 4)->kind, TAG_SWITCH);
-	CHECK_EQ(tag_names_at(n, 5)->kind, TAG_INLINE);
-	CHECK_EQ(tag_names_at(n, 6)->tag, ASSAY_TAG_LAST - 1);
+	CHECK_EQ(tag_names_at(n, 5)->kind, TAG_IDLE);
+	CHECK_EQ(tag_names_at(n, 6)->kind, TAG_INTERRUPT);
+	CHECK_EQ(tag_names_at(n, 7)->kind, TAG_INLINE);
+	CHECK_EQ(tag_names_at(n, 8)->tag, ASSAY_TAG_LAST - 1);
 	tag_names_free(n);
 }
 

@@ -18,7 +18,8 @@
 #include <string.h>
 
 /*
- * Functions a to h; two that switch; an inline tag with an even number and one with an odd number.
+ * Functions a to h; two that switch; one that idles and an interrupt; an inline tag with an even
+ * number and one with an odd number.
  */
 enum {
 	TAG_A = 10,
@@ -30,6 +31,8 @@ enum {
 	TAG_PLACE = 50,
 	TAG_ODD_PLACE = 53,
 	TAG_UNKNOWN = 60,
+	TAG_IDLES = 70,
+	TAG_TIMER = 72,
 };
 #define EXIT(tag) ((tag) + 1u)
 
@@ -103,6 +106,8 @@ static void capture_init(struct capture *c)
 		capture_name(c, TAG_A + 2 * i, TAG_FUNCTION, functions[i]);
 	capture_name(c, TAG_SWTCH, TAG_SWITCH, "swtch");
 	capture_name(c, TAG_SWTCH2, TAG_SWITCH, "cpu_switch");
+	capture_name(c, TAG_IDLES, TAG_IDLE, "idles");
+	capture_name(c, TAG_TIMER, TAG_INTERRUPT, "timer");
 	capture_name(c, TAG_PLACE, TAG_INLINE, "place");
 	capture_name(c, TAG_ODD_PLACE, TAG_INLINE, "odd_place");
 	vec_push(&c->recording.names, c->names);

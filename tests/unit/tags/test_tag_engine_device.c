@@ -303,8 +303,60 @@ static void processes_that_wait_are_bounded(void)
 	capture_done(&c);
 }
 
+/* a calls b, which is interrupted for 6 ticks; then a halts from 20 to 40, with an interrupt. */
+static void idle_functions_and_interrupts_are_in_no_call_around_them(void)
+{
+	struct capture c;
+	struct tag_run *r;
+
+	begin(&c, true);
+	PUT(&c, {0, TAG_A}, {1, TAG_B}, {2, TAG_TIMER}, {3, TAG_D}, {5, EXIT(TAG_D)},
+	    {8, EXIT(TAG_TIMER)}, {10, EXIT(TAG_B)}, {20, TAG_IDLES}, {30, TAG_TIMER},
+	    {34, EXIT(TAG_TIMER)}, {40, EXIT(TAG_IDLES)}, {41, EXIT(TAG_A)});
+	check_steps(&c, false,
+	            "p1 > a 0 @0\n"
+	            "p1 > b 1 @1\n"
+	            "p1 > timer 2 @2\n"
+	            "p1 > d 3 @3\n"
+	            "p1 < d 3 @5 net 2 total 2\n"
+	            "p1 < timer 2 @8 net 4 total 6\n"
+	            "p1 < b 1 @10 net 3 total 3 wall 9\n"
+	            "p1 > idles 1 @20\n"
+	            "p1 > timer 2 @30\n"
+	            "p1 < timer 2 @34 net 4 total 4\n"
+	            "p1 < idles 1 @40 net 0 total 0 wall 20\n"
+	            "p1 < a 0 @41 net 12 total 15 wall 41\n");
+	r = run_of(&c);
+	tag_run_end(r);
+	CHECK_EQ(r->idle, 16);
+	CHECK_EQ(r->outside, 0);
+	CHECK_EQ(r->last - r->first, 16 + 12 + 3 + 6 + 4);
+	tag_run_free(r);
+	capture_done(&c);
+}
+
+/* In the stream of a thread both are ordinary functions. */
+static void threads_have_no_idle_functions_or_interrupts(void)
+{
+	struct capture c;
+
+	begin(&c, false);
+	PUT(&c, {0, TAG_A}, {2, TAG_TIMER}, {5, TAG_IDLES}, {8, EXIT(TAG_IDLES)},
+	    {9, EXIT(TAG_TIMER)}, {10, EXIT(TAG_A)});
+	check_steps(&c, false,
+	            "> a 0 @0\n"
+	            "> timer 1 @2\n"
+	            "> idles 2 @5\n"
+	            "< idles 2 @8 net 3 total 3\n"
+	            "< timer 1 @9 net 4 total 7\n"
+	            "< a 0 @10 net 3 total 10\n");
+	capture_done(&c);
+}
+
 int main(void)
 {
+	RUN(idle_functions_and_interrupts_are_in_no_call_around_them);
+	RUN(threads_have_no_idle_functions_or_interrupts);
 	RUN(idle_time_has_no_process_except_interrupts_in_it);
 	RUN(the_first_exit_identifies_the_process);
 	RUN(the_third_exit_may_identify_the_process);
