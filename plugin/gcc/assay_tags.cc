@@ -12,9 +12,10 @@ int plugin_is_GPL_compatible __attribute__((visibility("default")));
 plugin_state plugin;
 
 static struct plugin_info information = {
-        "1", "puts triggers of event tags into functions: "
-             "-fplugin-arg-assay_tags-names=FILE [-trigger=ring|nop|load|call] [-hook=NAME] "
-             "[-only=GLOBS] [-not=GLOBS] [-files=GLOBS] [-not-files=GLOBS] [-embed=yes|no]"};
+        "1",
+        "puts triggers of event tags into functions: "
+        "-fplugin-arg-assay_tags-names=FILE [-root=DIR] [-trigger=ring|nop|load|call] [-hook=NAME] "
+        "[-only=GLOBS] [-not=GLOBS] [-files=GLOBS] [-not-files=GLOBS] [-embed=yes|no]"};
 
 static void before_lowering(void *function, void *)
 {
@@ -52,6 +53,8 @@ __attribute__((visibility("default"))) int plugin_init(struct plugin_name_args *
 		                  " (the trigger that loads has 16 bits)");
 	else
 		plugin.names.open(plugin.options.names, ASSAY_TAG_LAST, "");
+	if (!plugin.options.root.empty())
+		plugin.names.set_root(plugin.options.root);
 	register_callback(self, PLUGIN_INFO, NULL, &information);
 	register_callback(self, PLUGIN_PRE_GENERICIZE, before_lowering, NULL);
 	register_callback(self, PLUGIN_FINISH_UNIT, end_of_unit, NULL);

@@ -42,7 +42,8 @@ static bool site_of(gimple *statement, site *s)
 		tab = strchr(text, '\t');
 		gcc_assert(tab);
 		s->what = text[0];
-		s->name = asked_name{std::string(text + 2, tab), tab + 1, false};
+		s->name = asked_name{std::string(text + 2, tab), tab + 1, false,
+		                     text[1] == ' ' ? (char)0 : text[1]};
 		return true;
 	}
 	gasm *a = dyn_cast<gasm *>(statement);

@@ -4,6 +4,7 @@
  * names are final and each body contains only its own placeholders.
  */
 #include "plugin.h"
+#include "linux.h"
 
 static const char mark[] = "# assay_tags ";
 
@@ -79,7 +80,8 @@ static asked_name name_of(tree function)
 	bool c_nested = context && TREE_CODE(context) == FUNCTION_DECL && DECL_NAME(function) &&
 	                strncmp(IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(function)), "_Z", 2);
 	asked_name name = {c_nested ? nested_name(function, context) : plain_name(function),
-	                   plugin.names.relative(DECL_SOURCE_FILE(function)), false};
+	                   plugin.names.relative(DECL_SOURCE_FILE(function)), false,
+	                   linux_mark(function)};
 
 	if (!is_public(function))
 		name.name += "@" + name.file;
@@ -116,7 +118,8 @@ static unsigned label(function *f)
 			name = name_of(origin_of(f->decl));
 			plugin.functions[DECL_UID(f->decl)] = name;
 		}
-		relabel(&at, std::string(1, text[0]) + " " + name.name + "\t" + name.file);
+		relabel(&at, std::string(1, text[0]) + (name.kind ? name.kind : ' ') + name.name +
+		                     "\t" + name.file);
 	}
 	return 0;
 }

@@ -79,6 +79,10 @@ static bool parse_one(options *o, const char *key, const char *value)
 		o->names = value;
 		return *value || wrong(key, value, "give the path of the names file");
 	}
+	if (!strcmp(key, "root")) {
+		o->root = value;
+		return *value || wrong(key, value, "give the directory of the sources");
+	}
 	if (!strcmp(key, "trigger"))
 		return parse_trigger(o, value);
 	if (!strcmp(key, "hook"))
@@ -86,7 +90,7 @@ static bool parse_one(options *o, const char *key, const char *value)
 	if (!strcmp(key, "embed"))
 		return parse_embed(o, value);
 	return wrong(key, value,
-	             "no such argument; there are names, trigger, hook, only, not, "
+	             "no such argument; there are names, root, trigger, hook, only, not, "
 	             "files, not-files and embed");
 }
 

@@ -9,6 +9,7 @@ enum trigger_kind { TRIGGER_RING, TRIGGER_NOP, TRIGGER_LOAD, TRIGGER_CALL };
 
 struct options {
 	std::string names;
+	std::string root; /* file names are relative to it; "": to the directory of the names */
 	trigger_kind trigger = TRIGGER_RING;
 	std::string hook = "assay_tags_event";
 	bool embed = true;

@@ -30,7 +30,10 @@ struct plugin_state {
 
 extern plugin_state plugin;
 
-/* The text of a placeholder after the mark: "e NAME\tFILE"; NULL: not a placeholder. */
+/*
+ * The text of a placeholder after the mark: "e NAME\tFILE", with the name's mark in place of the
+ * blank; NULL: not a placeholder.
+ */
 const char *placeholder_text(gimple *statement);
 std::string placeholder_make(const char *rest);
 

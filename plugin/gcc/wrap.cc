@@ -7,6 +7,7 @@
  * creates (thunks, implicit members, static initialisers) are not in the source and get none.
  */
 #include "plugin.h"
+#include "linux.h"
 
 /* Statements that only contain one other statement. */
 static bool is_empty(tree t)
@@ -51,13 +52,6 @@ static bool has_attribute(tree function, const char *name)
 	return lookup_attribute(name, DECL_ATTRIBUTES(function)) != NULL_TREE;
 }
 
-static bool is_in_section(tree function, const char *name)
-{
-	const char *own = DECL_SECTION_NAME(function);
-
-	return own && !strcmp(own, name);
-}
-
 /*
  * True for functions that the compiler created. A lambda's operator() is marked artificial, but its
  * body is in the source.
@@ -88,12 +82,12 @@ static bool is_wanted(tree function)
 
 	if (!DECL_SAVED_TREE(function) || is_clone(function) || is_made_up(function))
 		return false;
-	if (has_attribute(function, "naked") || has_attribute(function, "no_instrument_function"))
+	if (has_attribute(function, "naked"))
+		return false;
+	if (linux_unit() ? linux_excludes(function, plugin.options)
+	                 : has_attribute(function, "no_instrument_function"))
 		return false;
 	if (name && !strncmp(IDENTIFIER_POINTER(name), "assay_tags_", 11))
-		return false;
-	if (trigger_kernel() &&
-	    (has_attribute(function, "always_inline") || is_in_section(function, ".noinstr.text")))
 		return false;
 	if (is_empty(DECL_SAVED_TREE(function)))
 		return false;

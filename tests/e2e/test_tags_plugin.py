@@ -420,6 +420,86 @@ def kernels_keep_their_always_inlines(t):
     t.has(compiled(t, text, "-mcmodel=kernel", "-fno-pic", status=1), "a kernel has no rings")
 
 
+LINUX = """
+#define SECTION(name) __attribute__((section(name)))
+#define notrace __attribute__((no_instrument_function))
+#define noinstr __attribute__((noinline)) notrace SECTION(".noinstr.text")
+int x;
+static __attribute__((noinline)) void own(void) { x++; }
+void plain(void) { own(); }
+void SECTION(".head.text") early(void) { x++; }
+void SECTION(".init.text") init(void) { x++; }
+void notrace untraced(void) { x++; }
+void __attribute__((patchable_function_entry(0, 0))) unpatched(void) { x++; }
+void noinstr quiet(void) { x++; }
+void noinstr do_syscall_64(void) { x++; }
+void noinstr exc_page_fault(void) { x++; }
+void noinstr common_interrupt(void) { x++; }
+void noinstr sysvec_apic_timer_interrupt(void) { x++; }
+void SECTION(".irqentry.text") of_section(void) { x++; }
+void SECTION(".cpuidle.text") default_idle(void) { x++; }
+void __switch_to(void) { x++; }
+"""
+KERNEL = ["-mcmodel=kernel", "-fno-pic", "-D__KERNEL__"]
+
+
+def names_of_linux(t, file, *flags, trigger="nop", **others):
+    """The names, with their marks, of LINUX as this file of the kernel's sources."""
+    t.path("names").unlink(missing_ok=True)
+    path = t.path(file)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    compiled(t, LINUX, *flags, name=file, trigger=trigger, **others)
+    if not t.path("names").exists():
+        return set()
+    return {re.sub(r"/\d+", "", line) for line in lines_of(t.path("names"))}
+
+
+@test
+def functions_of_the_kernel_are_chosen_and_marked(t):
+    need(t)
+    calls = {"plain", "own@kernel/a.c", "init"}
+    marked = {"of_section^", "default_idle~", "__switch_to!"}
+    entries = {"do_syscall_64", "exc_page_fault", "common_interrupt^",
+               "sysvec_apic_timer_interrupt^"}
+    t.equal(names_of_linux(t, "kernel/a.c", *KERNEL), calls | marked | entries, "kernel/a.c")
+    t.equal(names_of_linux(t, "kernel/a.c", *KERNEL, trigger="call"), calls | marked,
+            "a trigger with an effect")
+    ordinary = {name.rstrip("!~^") for name in calls | marked} | {"early", "unpatched"}
+    t.equal(names_of_linux(t, "kernel/a.c"), ordinary, "a program")
+
+
+@test
+def programs_within_the_kernel_get_no_triggers(t):
+    need(t)
+    for file in ("arch/x86/entry/vdso/vclock_gettime.c", "arch/x86/purgatory/purgatory.c",
+                 "arch/x86/boot/compressed/misc.c"):
+        t.equal(names_of_linux(t, file, "-fPIC", "-D__KERNEL__"), set(), file)
+        t.true(names_of_linux(t, file, "-fPIC"), f"{file} of another program")
+    t.true(names_of_linux(t, "arch/x86/entry/vdso/vma.c", *KERNEL), "the kernel's part")
+    t.equal(names_of_linux(t, "arch/x86/mm/mem_encrypt_identity.c", *KERNEL),
+            {"do_syscall_64", "exc_page_fault", "common_interrupt^",
+             "sysvec_apic_timer_interrupt^"}, "early mapping")
+
+
+@test
+def files_are_relative_to_the_root(t):
+    need(t)
+    t.equal(names_of_linux(t, "src/net/a.c", *KERNEL, root=t.path("src"), files="net/*",
+                           only="own"), {"own@net/a.c"}, "names")
+    t.equal(names_of_linux(t, "src/fs/a.c", *KERNEL, root=t.path("src"), files="net/*"), set(),
+            "another folder")
+    t.has(compiled(t, "int f(void) { return 1; }\n", root="", status=1), "directory of the sources")
+
+
+@test
+def a_mark_of_the_names_file_stays(t):
+    need(t)
+    t.write("names", "__switch_to/8\n")
+    compiled(t, "int x;\nvoid __switch_to(void) { x++; }\nvoid default_idle(void) { x--; }\n",
+             *KERNEL, trigger="nop")
+    t.equal(lines_of(t.path("names")), ["__switch_to/8", "default_idle/10"], "names")
+
+
 @test
 def link_time_code_needs_the_plugin_too(t):
     need(t)
