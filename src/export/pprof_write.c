@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "export/pprof_write.h"
 
+#include "export/protobuf_write.h"
 #include "format/pprof/pprof_wire.h"
 
 #include <errno.h>
@@ -18,33 +19,6 @@ struct pprof_writer {
 	struct buf message, inner; /* scratch */
 	int code;                  /* zlib's first failure, Z_OK */
 };
-
-static void put_varint(struct buf *b, uint64_t v)
-{
-	char bytes[10];
-	size_t count = 0;
-
-	do {
-		bytes[count++] = (char)((v & 0x7f) | (v > 0x7f ? 0x80 : 0));
-		v >>= 7;
-	} while (v);
-	buf_add(b, bytes, count);
-}
-
-static void put_number(struct buf *b, unsigned field, uint64_t v)
-{
-	if (!v) /* a missing field is 0 */
-		return;
-	put_varint(b, (uint64_t)field << 3);
-	put_varint(b, v);
-}
-
-static void put_bytes(struct buf *b, unsigned field, const void *bytes, size_t size)
-{
-	put_varint(b, (uint64_t)field << 3 | WIRE_BYTES);
-	put_varint(b, size);
-	buf_add(b, bytes, size);
-}
 
 /* Compresses bytes with zlib, and appends the result to `out`. */
 static void deflate_some(struct pprof_writer *w, const void *bytes, size_t size, int flush)
@@ -71,8 +45,8 @@ static void put_message(struct pprof_writer *w, unsigned field)
 {
 	struct buf head = {0};
 
-	put_varint(&head, (uint64_t)field << 3 | WIRE_BYTES);
-	put_varint(&head, w->message.size);
+	protobuf_varint(&head, (uint64_t)field << 3 | WIRE_BYTES);
+	protobuf_varint(&head, w->message.size);
 	deflate_some(w, head.data, head.size, Z_NO_FLUSH);
 	if (w->message.size)
 		deflate_some(w, w->message.data, w->message.size, Z_NO_FLUSH);
@@ -84,7 +58,7 @@ static void put_field(struct pprof_writer *w, unsigned field, uint64_t v)
 {
 	struct buf b = {0};
 
-	put_number(&b, field, v);
+	protobuf_number(&b, field, v);
 	if (b.size)
 		deflate_some(w, b.data, b.size, Z_NO_FLUSH);
 	buf_done(&b);
@@ -99,18 +73,18 @@ static uint64_t word(struct pprof_writer *w, const char *text)
 
 static void put_type(struct pprof_writer *w, unsigned field, const struct named_value *v)
 {
-	put_number(&w->message, TYPE_NAME, word(w, v->name));
-	put_number(&w->message, TYPE_UNIT, word(w, v->unit));
+	protobuf_number(&w->message, TYPE_NAME, word(w, v->name));
+	protobuf_number(&w->message, TYPE_UNIT, word(w, v->unit));
 	put_message(w, field);
 }
 
 static void put_label(struct pprof_writer *w, const char *key, uint32_t text, int64_t number)
 {
 	buf_clear(&w->inner);
-	put_number(&w->inner, LABEL_KEY, word(w, key));
-	put_number(&w->inner, LABEL_TEXT, text);
-	put_number(&w->inner, LABEL_NUMBER, (uint64_t)number);
-	put_bytes(&w->message, SAMPLE_LABEL, w->inner.data, w->inner.size);
+	protobuf_number(&w->inner, LABEL_KEY, word(w, key));
+	protobuf_number(&w->inner, LABEL_TEXT, text);
+	protobuf_number(&w->inner, LABEL_NUMBER, (uint64_t)number);
+	protobuf_bytes(&w->message, SAMPLE_LABEL, w->inner.data, w->inner.size);
 }
 
 static void put_labels(struct pprof_writer *w, const struct named_owner *o)
@@ -129,12 +103,12 @@ static void put_sample(struct pprof_writer *w, const struct named_row *row)
 
 	buf_clear(&w->inner);
 	for (uint32_t p = row->path; p != NAMED_ROOT; p = paths[p].parent)
-		put_varint(&w->inner, (uint64_t)paths[p].place + 1);
-	put_bytes(&w->message, SAMPLE_LOCATIONS, buf_text(&w->inner), w->inner.size);
+		protobuf_varint(&w->inner, (uint64_t)paths[p].place + 1);
+	protobuf_bytes(&w->message, SAMPLE_LOCATIONS, buf_text(&w->inner), w->inner.size);
 	buf_clear(&w->inner);
 	for (unsigned i = 0; i < w->n->value_count; i++)
-		put_varint(&w->inner, (uint64_t)row->values[i]);
-	put_bytes(&w->message, SAMPLE_VALUES, w->inner.data, w->inner.size);
+		protobuf_varint(&w->inner, (uint64_t)row->values[i]);
+	protobuf_bytes(&w->message, SAMPLE_VALUES, w->inner.data, w->inner.size);
 	put_labels(w, &w->n->owners.items[row->owner]);
 	put_message(w, PROFILE_SAMPLE);
 }
@@ -163,17 +137,18 @@ static void put_mapping(struct pprof_writer *w, uint32_t i)
 	uint64_t last = image->high | (PAGE - 1);
 
 	build_id_text(&image->build_id, build_id);
-	put_number(&w->message, MAPPING_ID, (uint64_t)i + 1);
-	put_number(&w->message, MAPPING_START, low);
+	protobuf_number(&w->message, MAPPING_ID, (uint64_t)i + 1);
+	protobuf_number(&w->message, MAPPING_START, low);
 	/* the first address after the mapping; after the last page it does not fit into 64 bits */
-	put_number(&w->message, MAPPING_LIMIT, empty ? 0 : (last == UINT64_MAX ? last : last + 1));
-	put_number(&w->message, MAPPING_OFFSET, low);
-	put_number(&w->message, MAPPING_FILE, image->name);
-	put_number(&w->message, MAPPING_BUILD_ID, *build_id ? word(w, build_id) : 0);
-	put_number(&w->message, MAPPING_FUNCTIONS, image->functions);
-	put_number(&w->message, MAPPING_FILES, image->files);
-	put_number(&w->message, MAPPING_LINES, image->lines);
-	put_number(&w->message, MAPPING_INLINES, image->inlines);
+	protobuf_number(&w->message, MAPPING_LIMIT,
+	                empty ? 0 : (last == UINT64_MAX ? last : last + 1));
+	protobuf_number(&w->message, MAPPING_OFFSET, low);
+	protobuf_number(&w->message, MAPPING_FILE, image->name);
+	protobuf_number(&w->message, MAPPING_BUILD_ID, *build_id ? word(w, build_id) : 0);
+	protobuf_number(&w->message, MAPPING_FUNCTIONS, image->functions);
+	protobuf_number(&w->message, MAPPING_FILES, image->files);
+	protobuf_number(&w->message, MAPPING_LINES, image->lines);
+	protobuf_number(&w->message, MAPPING_INLINES, image->inlines);
 	put_message(w, PROFILE_MAPPING);
 }
 
@@ -181,17 +156,17 @@ static void put_location(struct pprof_writer *w, uint32_t i)
 {
 	const struct named_place *place = &w->n->places.items[i];
 
-	put_number(&w->message, LOCATION_ID, (uint64_t)i + 1);
+	protobuf_number(&w->message, LOCATION_ID, (uint64_t)i + 1);
 	if (place->image != NAMED_NONE)
-		put_number(&w->message, LOCATION_MAPPING, (uint64_t)place->image + 1);
-	put_number(&w->message, LOCATION_ADDRESS, place->address);
+		protobuf_number(&w->message, LOCATION_MAPPING, (uint64_t)place->image + 1);
+	protobuf_number(&w->message, LOCATION_ADDRESS, place->address);
 	for (uint32_t l = 0; l < place->count; l++) {
 		const struct named_line *line = &w->n->lines.items[place->first + l];
 
 		buf_clear(&w->inner);
-		put_number(&w->inner, LINE_FUNCTION, (uint64_t)line->function + 1);
-		put_number(&w->inner, LINE_NUMBER, line->line);
-		put_bytes(&w->message, LOCATION_LINE, w->inner.data, w->inner.size);
+		protobuf_number(&w->inner, LINE_FUNCTION, (uint64_t)line->function + 1);
+		protobuf_number(&w->inner, LINE_NUMBER, line->line);
+		protobuf_bytes(&w->message, LOCATION_LINE, w->inner.data, w->inner.size);
 	}
 	put_message(w, PROFILE_LOCATION);
 }
@@ -200,11 +175,11 @@ static void put_function(struct pprof_writer *w, uint32_t i)
 {
 	const struct named_function *f = &w->n->functions.items[i];
 
-	put_number(&w->message, FUNCTION_ID, (uint64_t)i + 1);
-	put_number(&w->message, FUNCTION_NAME, f->name);
-	put_number(&w->message, FUNCTION_SYSTEM_NAME, f->name);
-	put_number(&w->message, FUNCTION_FILE, f->file);
-	put_number(&w->message, FUNCTION_LINE, f->line);
+	protobuf_number(&w->message, FUNCTION_ID, (uint64_t)i + 1);
+	protobuf_number(&w->message, FUNCTION_NAME, f->name);
+	protobuf_number(&w->message, FUNCTION_SYSTEM_NAME, f->name);
+	protobuf_number(&w->message, FUNCTION_FILE, f->file);
+	protobuf_number(&w->message, FUNCTION_LINE, f->line);
 	put_message(w, PROFILE_FUNCTION);
 }
 

@@ -27,6 +27,8 @@ def fields(data):
         elif key & 7 == 2:
             size, at = varint(data, at)
             value, at = data[at:at + size], at + size
+        elif key & 7 == 1:
+            value, at = int.from_bytes(data[at:at + 8], "little"), at + 8
         else:
             raise ValueError(f"wire type {key & 7}")
         yield key >> 3, value

@@ -9,6 +9,7 @@ import io
 import re
 
 from harness import main, run, test
+from otlp_read import Otlp
 from pprof_write import Profile
 from recursion_shapes import files
 
@@ -71,6 +72,14 @@ def every_kind_has_the_same_paths_in_each_format(t):
             for i, value in enumerate(values):
                 got[tuple(row["path"].split(";"))][i] += int(row[value])
         t.equal(dict(got), dict(want), f"{what}: csv")
+        otlp = Otlp(t.assay("export", "--to", "otlp", file, text=False).out)
+        for i, profile in enumerate(otlp.profiles):
+            value = doc["values"][i]
+            t.equal(profile.type, (value["name"], value["unit"]), f"{what}: type in otlp")
+            got = collections.Counter()
+            for way, number, _ in profile.samples:
+                got[way] += number
+            t.equal(dict(got), {way: v[i] for way, v in want.items() if v[i]}, f"{what}: otlp")
         scope = t.json(t.assay("export", "--to", "speedscope", file).out)
         for i, profile in enumerate(scope["profiles"]):
             t.equal(profile["name"], doc["values"][i]["name"], f"{what}: name of a value")
@@ -121,6 +130,11 @@ def names_are_complete_and_harmless_in_each_format(t):
             ["prog", "7", "work", "8", "30"], "csv: owner")
     scope = t.json(t.assay("export", "--to", "speedscope", data).out)
     t.equal(from_speedscope(scope, scope["profiles"][1]), {long: 30, short: 20}, "speedscope")
+    otlp = Otlp(t.assay("export", "--to", "otlp", data, text=False).out).profiles[1]
+    t.equal(otlp.samples, [
+        (long, 30, {"process.executable.name": "prog", "process.pid": 7, "thread.name": "work",
+                    "thread.id": 8}),
+        (short, 20, {"process.executable.name": "prog", "process.pid": 7})], "otlp")
     text = t.assay("export", "--to", "callgrind", data).out
     for name in want:
         t.true(re.search(rf"fn=\(\d+\) {re.escape(name)}$", text, re.M), f"callgrind: {name[:40]}")

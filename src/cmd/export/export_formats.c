@@ -7,6 +7,7 @@
 #include "export/chrome_samples.h"
 #include "export/firefox.h"
 #include "export/folded.h"
+#include "export/otlp_write.h"
 #include "export/paths_csv.h"
 #include "export/paths_json.h"
 #include "export/perf_script.h"
@@ -61,6 +62,13 @@ static int to_json(const struct symbolized_profile *n, unsigned columns, struct 
 	return 0;
 }
 
+static int to_otlp(const struct symbolized_profile *n, unsigned columns, struct spill *out,
+                   struct named_below *below, struct error *err)
+{
+	otlp_write(n, out);
+	return 0;
+}
+
 static int to_firefox(const struct symbolized_profile *n, unsigned columns, struct spill *out,
                       struct named_below *below, struct error *err)
 {
@@ -104,6 +112,7 @@ static const struct export_format formats[] = {
          .kinds = SAMPLES | TAGS,
          .write_timed = chrome_samples_write,
          .estimate = chrome_samples_estimate},
+        {.name = "otlp", .binary = true, .kinds = ALL, .write = to_otlp},
         {.name = "csv", .kinds = ALL, .write = to_csv},
         {.name = "json", .whole_depth = true, .kinds = ALL, .write = to_json},
         {.name = "ctf", .kinds = TAGS},

@@ -16,7 +16,7 @@
 
 /* The value of --to and of its check; export_format_find() knows the same words. */
 #define EXPORT_FORMATS                                                                             \
-	"pprof,callgrind,folded,speedscope,firefox,perf-script,chrome,csv,json,ctf,sqlite"
+	"pprof,callgrind,folded,speedscope,firefox,perf-script,chrome,otlp,csv,json,ctf,sqlite"
 
 struct export_format {
 	const char *name;

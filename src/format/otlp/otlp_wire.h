@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * otlp_wire: the field numbers of opentelemetry/proto/profiles/v1development/profiles.proto (1.11),
+ * and the keys of attributes that assay writes and reads. Element 0 of each table of the dictionary
+ * is empty. Uses: nothing.
+ */
+#ifndef ASSAY_FORMAT_OTLP_OTLP_WIRE_H
+#define ASSAY_FORMAT_OTLP_OTLP_WIRE_H
+
+enum { OTLP_DATA_RESOURCES = 1, OTLP_DATA_DICTIONARY };
+enum { OTLP_RESOURCE = 1, OTLP_RESOURCE_SCOPES };
+enum { OTLP_SCOPE = 1, OTLP_SCOPE_PROFILES };
+enum { OTLP_SCOPE_NAME = 1, OTLP_SCOPE_VERSION };
+enum {
+	OTLP_MAPPINGS = 1,
+	OTLP_LOCATIONS,
+	OTLP_FUNCTIONS,
+	OTLP_LINKS,
+	OTLP_STRINGS,
+	OTLP_ATTRIBUTES,
+	OTLP_STACKS
+};
+enum {
+	OTLP_PROFILE_TYPE = 1,
+	OTLP_PROFILE_SAMPLES,
+	OTLP_PROFILE_TIME,
+	OTLP_PROFILE_DURATION,
+	OTLP_PROFILE_PERIOD_TYPE,
+	OTLP_PROFILE_PERIOD
+};
+enum { OTLP_TYPE_NAME = 1, OTLP_TYPE_UNIT };
+enum {
+	OTLP_SAMPLE_STACK = 1,
+	OTLP_SAMPLE_ATTRIBUTES,
+	OTLP_SAMPLE_LINK,
+	OTLP_SAMPLE_VALUES,
+	OTLP_SAMPLE_TIMES
+};
+enum {
+	OTLP_MAPPING_START = 1,
+	OTLP_MAPPING_LIMIT,
+	OTLP_MAPPING_OFFSET,
+	OTLP_MAPPING_FILE,
+	OTLP_MAPPING_ATTRIBUTES
+};
+enum { OTLP_STACK_LOCATIONS = 1 };
+enum { OTLP_LOCATION_MAPPING = 1, OTLP_LOCATION_ADDRESS, OTLP_LOCATION_LINES };
+enum { OTLP_LINE_FUNCTION = 1, OTLP_LINE_NUMBER };
+enum { OTLP_FUNCTION_NAME = 1, OTLP_FUNCTION_SYSTEM_NAME, OTLP_FUNCTION_FILE, OTLP_FUNCTION_LINE };
+enum { OTLP_ATTRIBUTE_KEY = 1, OTLP_ATTRIBUTE_VALUE, OTLP_ATTRIBUTE_UNIT };
+enum { OTLP_VALUE_STRING = 1, OTLP_VALUE_INT = 3, OTLP_VALUE_STRING_INDEX = 8 };
+
+#define OTLP_PROCESS_NAME "process.executable.name"
+#define OTLP_PROCESS_PID "process.pid"
+#define OTLP_THREAD_NAME "thread.name"
+#define OTLP_THREAD_ID "thread.id"
+#define OTLP_BUILD_ID "process.executable.build_id.gnu"
+
+#endif
