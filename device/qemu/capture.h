@@ -21,7 +21,8 @@ enum capture_mode { CAPTURE_STREAM, CAPTURE_FULL, CAPTURE_WRAP };
 
 struct capture_options {
 	const char *out;
-	const char *names; /* a names file; NULL: none */
+	const char *names;   /* a names file; NULL: none */
+	bool calls, samples; /* the names are those of symbols.h; without tags */
 	enum capture_mode mode;
 	uint64_t memory; /* bytes of all packets; CAPTURE_STREAM: unused */
 	bool system;     /* a machine: streams belong to CPUs; else to threads of one program */

@@ -12,7 +12,9 @@
 #include "clock.h"
 #include "control.h"
 #include "qemu_plugin.h"
+#include "symbols.h"
 #include "trigger.h"
+#include "untagged.h"
 
 #include "assay/tags_wire.h"
 
@@ -28,7 +30,8 @@ int qemu_plugin_version = 1;
 
 static struct {
 	struct capture_options capture;
-	const char *start;
+	const char *start, *symbols;
+	uint64_t period; /* of samples; 0: none */
 	bool memory_given, stop_given;
 } options;
 
@@ -37,6 +40,10 @@ static void help(void)
 	fprintf(stderr, "assay_device: options:\n"
 	                "  out=DIR                  the new directory of the trace (required)\n"
 	                "  names=FILE               the names file of the guest's tags\n"
+	                "  mode=calls               guests without tags: all calls of functions\n"
+	                "  sample=N                 guests without tags: the function that runs,\n"
+	                "                           every N instructions\n"
+	                "  symbols=FILE             their functions: ELF, or lines as in kallsyms\n"
 	                "  mem=stream|SIZE[k|M|G]   limit of the recorded bytes (default: stream)\n"
 	                "  stop=full|wrap           with mem=SIZE: stop, or reuse the oldest part\n"
 	                "  start=on|off|tag:NAME    when recording starts (default: on)\n"
@@ -73,6 +80,18 @@ static int parse_memory(const char *option, const char *value)
 	return options.capture.memory < 4096 ? wrong(option, "at least 4k are needed") : 0;
 }
 
+static int parse_period(const char *option, const char *value)
+{
+	char *end;
+
+	errno = 0;
+	options.period = strtoull(value, &end, 10);
+	if (*end || errno || *value == '-' || !options.period)
+		return wrong(option, "not a number of instructions");
+	options.capture.samples = true;
+	return 0;
+}
+
 static int parse(const char *option)
 {
 	const char *equal = strchr(option, '='), *value = equal ? equal + 1 : "";
@@ -88,6 +107,12 @@ static int parse(const char *option)
 		c->names = value;
 	else if (IS("mem"))
 		return parse_memory(option, value);
+	else if (IS("sample"))
+		return parse_period(option, value);
+	else if (IS("symbols"))
+		options.symbols = value;
+	else if (IS("mode") && !strcmp(value, "calls"))
+		c->calls = true;
 	else if (IS("start") &&
 	         (!strcmp(value, "on") || !strcmp(value, "off") || !strncmp(value, "tag:", 4)))
 		options.start = value;
@@ -100,6 +125,25 @@ static int parse(const char *option)
 		return wrong(option, "unknown option or value");
 	return 0;
 #undef IS
+}
+
+/* Options of guests without tags. */
+static int complete_untagged(void)
+{
+	const struct capture_options *c = &options.capture;
+
+	if (c->calls && c->samples)
+		return wrong("sample=", "not with mode=calls");
+	if (!c->calls && !c->samples)
+		return options.symbols ? wrong("symbols=", "give mode=calls or sample=N, too") : 0;
+	if (!options.symbols)
+		return wrong("symbols=", "the functions of the guest are missing");
+	if (c->names)
+		return wrong("names=", "not for guests without tags");
+	if (symbols_open(options.symbols))
+		return -1;
+	untagged_open(c->calls ? UNTAGGED_CALLS : UNTAGGED_SAMPLE, options.period);
+	return 0;
 }
 
 /* Options that depend on each other. */
@@ -121,10 +165,14 @@ static int complete(const struct qemu_info *info)
 		        strerror(errno));
 		return -1;
 	}
+	if (complete_untagged())
+		return -1;
 	if (!strncmp(start, "tag:", 4)) {
-		c->start_tag = c->names ? capture_names_find(c->names, start + 4) : 0;
+		c->start_tag = c->names          ? capture_names_find(c->names, start + 4)
+		               : options.symbols ? symbols_tag_of(start + 4)
+		                                 : 0;
 		if (!c->start_tag)
-			return wrong(start, "names=FILE has no such name");
+			return wrong(start, "names=FILE or symbols=FILE has no such name");
 	}
 	if (strcmp(info->target_name, "x86_64")) {
 		fprintf(stderr, "assay_device: guests of %s are not supported; use x86_64\n",
@@ -164,12 +212,13 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	if (!options.capture.host_clock)
 		qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64,
 		                                         clock_counter(), count);
+	untagged_translate(tb);
 	for (size_t i = 0; i < count; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		const uint8_t *bytes = qemu_plugin_insn_data(insn);
 		size_t size = qemu_plugin_insn_size(insn);
 
-		if (trigger_x86_64(bytes, size, &tag))
+		if (!options.symbols && trigger_x86_64(bytes, size, &tag))
 			qemu_plugin_register_vcpu_insn_exec_cb(
 			        insn, on_trigger, QEMU_PLUGIN_CB_NO_REGS,
 			        (void *)(uintptr_t)((uint64_t)(count - i) << BACK_SHIFT | tag));

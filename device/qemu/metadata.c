@@ -5,6 +5,8 @@
  */
 #include "capture.h"
 
+#include "symbols.h"
+
 #include "assay/tags_wire.h"
 
 #include <stdio.h>
@@ -129,9 +131,10 @@ int capture_metadata(int fd, const struct capture_options *o)
 	    dprintf(fd, stream, o->system ? "/*assay device*/ " : "",
 	            o->system ? "cpu_id" : "tid") < 0)
 		return -1;
-	if (!o->names)
+	if (!o->names && !o->calls && !o->samples)
 		return 0;
-	if (dprintf(fd, "/*assay names 0\n") < 0 || each_name(o->names, put_line, &fd))
+	if (dprintf(fd, "/*assay names 0\n") < 0 ||
+	    (o->names ? each_name(o->names, put_line, &fd) : symbols_write_names(fd, o->calls)))
 		return -1;
 	return dprintf(fd, "*/\n") < 0 ? -1 : 0;
 }

@@ -42,6 +42,7 @@ void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb, enum qe
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_cb cb,
                                             enum qemu_plugin_cb_flags flags, void *data);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_end_cb cb, void *data);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
 const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
