@@ -15,7 +15,8 @@ static struct plugin_info information = {
         "1",
         "puts triggers of event tags into functions: "
         "-fplugin-arg-assay_tags-names=FILE [-root=DIR] [-trigger=ring|nop|load|call] [-hook=NAME] "
-        "[-only=GLOBS] [-not=GLOBS] [-files=GLOBS] [-not-files=GLOBS] [-embed=yes|no]"};
+        "[-only=GLOBS] [-not=GLOBS] [-files=GLOBS] [-not-files=GLOBS] [-embed=yes|no] "
+        "[-tail-calls=yes|no]"};
 
 static void before_lowering(void *function, void *)
 {
@@ -29,9 +30,10 @@ static void end_of_unit(void *, void *)
 		embed_names(asm_out_file);
 }
 
-static void add_pass(const char *name, opt_pass *pass, const char *behind)
+static void add_pass(const char *name, opt_pass *pass, pass_positioning_ops where,
+                     const char *other)
 {
-	struct register_pass_info info = {pass, behind, 1, PASS_POS_INSERT_AFTER};
+	struct register_pass_info info = {pass, other, 1, where};
 
 	register_callback(name, PLUGIN_PASS_MANAGER_SETUP, NULL, &info);
 }
@@ -59,7 +61,9 @@ __attribute__((visibility("default"))) int plugin_init(struct plugin_name_args *
 	register_callback(self, PLUGIN_PRE_GENERICIZE, before_lowering, NULL);
 	register_callback(self, PLUGIN_FINISH_UNIT, end_of_unit, NULL);
 	register_callback(self, PLUGIN_REGISTER_GGC_ROOTS, NULL, (void *)emit_roots);
-	add_pass(self, label_pass_new(), "cfg");
-	add_pass(self, emit_pass_new(), "optimized");
+	add_pass(self, label_pass_new(), PASS_POS_INSERT_AFTER, "cfg");
+	add_pass(self, tail_before_pass_new(), PASS_POS_INSERT_BEFORE, "tailc");
+	add_pass(self, tail_back_pass_new(), PASS_POS_INSERT_AFTER, "tailc");
+	add_pass(self, emit_pass_new(), PASS_POS_INSERT_AFTER, "optimized");
 	return 0;
 }

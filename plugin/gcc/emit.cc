@@ -14,7 +14,7 @@ static const char inline_mark[] = "# assay tag ";
 
 struct site {
 	gimple *statement;
-	char what; /* 'e', 'x', '=' */
+	char what; /* 'e', 'x', 'X' (see tail.cc), '=' */
 	asked_name name;
 };
 
@@ -182,7 +182,7 @@ static void replace(const site &s)
 {
 	gimple_stmt_iterator at = gsi_for_stmt(s.statement);
 	std::string line;
-	unsigned tag = plugin.names.find(s.name, &line) + (s.what == 'x');
+	unsigned tag = plugin.names.find(s.name, &line) + (s.what == 'x' || s.what == 'X');
 	gimple *trigger = trigger_of(s, tag);
 
 	plugin.used.insert(line);

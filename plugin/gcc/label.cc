@@ -88,9 +88,9 @@ static asked_name name_of(tree function)
 	return name;
 }
 
-static void relabel(gimple_stmt_iterator *at, const std::string &rest)
+gimple *placeholder_statement(const std::string &rest, gimple *like)
 {
-	gasm *old = as_a<gasm *>(gsi_stmt(*at)), *a;
+	gasm *old = as_a<gasm *>(like), *a;
 	std::string text = placeholder_make(rest.c_str());
 	vec<tree, va_gc> *clobbers = NULL;
 
@@ -101,7 +101,7 @@ static void relabel(gimple_stmt_iterator *at, const std::string &rest)
 	gimple_asm_set_inline(a, true);
 	gimple_set_location(a, gimple_location(old));
 	gimple_set_block(a, gimple_block(old));
-	gsi_replace(at, a, true);
+	return a;
 }
 
 static unsigned label(function *f)
@@ -118,8 +118,9 @@ static unsigned label(function *f)
 			name = name_of(origin_of(f->decl));
 			plugin.functions[DECL_UID(f->decl)] = name;
 		}
-		relabel(&at, std::string(1, text[0]) + (name.kind ? name.kind : ' ') + name.name +
-		                     "\t" + name.file);
+		std::string all = std::string(1, text[0]) + (name.kind ? name.kind : ' ');
+		all += name.name + "\t" + name.file;
+		gsi_replace(&at, placeholder_statement(all, gsi_stmt(at)), true);
 	}
 	return 0;
 }

@@ -42,10 +42,10 @@ static bool parse_hook(options *o, const char *value)
 	return good || wrong("hook", value, "give the name of a C function");
 }
 
-static bool parse_embed(options *o, const char *value)
+static bool parse_yes(bool *to, const char *key, const char *value)
 {
-	o->embed = !strcmp(value, "yes");
-	return o->embed || !strcmp(value, "no") || wrong("embed", value, "yes or no");
+	*to = !strcmp(value, "yes");
+	return *to || !strcmp(value, "no") || wrong(key, value, "yes or no");
 }
 
 static bool parse_globs(std::vector<std::string> *to, const char *key, const char *value)
@@ -88,10 +88,12 @@ static bool parse_one(options *o, const char *key, const char *value)
 	if (!strcmp(key, "hook"))
 		return parse_hook(o, value);
 	if (!strcmp(key, "embed"))
-		return parse_embed(o, value);
+		return parse_yes(&o->embed, key, value);
+	if (!strcmp(key, "tail-calls"))
+		return parse_yes(&o->tail_calls, key, value);
 	return wrong(key, value,
 	             "no such argument; there are names, root, trigger, hook, only, not, "
-	             "files, not-files and embed");
+	             "files, not-files, embed and tail-calls");
 }
 
 bool options_parse(options *o, int argc, const struct plugin_argument *argv)

@@ -13,6 +13,7 @@ struct options {
 	trigger_kind trigger = TRIGGER_RING;
 	std::string hook = "assay_tags_event";
 	bool embed = true;
+	bool tail_calls = false;                            /* exits are before tail calls */
 	std::vector<std::string> only, no, files, no_files; /* globs */
 
 	const char *trigger_name() const;

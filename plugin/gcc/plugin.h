@@ -6,6 +6,7 @@
  *		{ placeholder e; try { body } finally { placeholder x } }
  *	label	a pass before inlining: its placeholders get its name. After this the
  *		compiler may copy them with the code around them, also at link time.
+ *	tail	two passes around GCC's search for tail calls, with tail-calls=yes
  *	emit	a pass directly before instructions are generated: the remaining
  *		placeholders and inline tags get tags and become triggers
  *	embed	at the end of the unit: the section with the tags that it used
@@ -36,9 +37,13 @@ extern plugin_state plugin;
  */
 const char *placeholder_text(gimple *statement);
 std::string placeholder_make(const char *rest);
+/* A placeholder with this text, at the place of another one in the source. */
+gimple *placeholder_statement(const std::string &rest, gimple *like);
 
 void wrap_function(tree function); /* and the functions nested in it */
 opt_pass *label_pass_new();
+opt_pass *tail_before_pass_new();
+opt_pass *tail_back_pass_new();
 opt_pass *emit_pass_new();
 extern const struct ggc_root_tab emit_roots[]; /* roots for the garbage collector */
 void embed_names(FILE *to);

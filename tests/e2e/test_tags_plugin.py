@@ -126,14 +126,14 @@ class Ran:
                 self.lost[plain(name)] = entered - left
 
 
-def check_ways(t, compiler, source, flags, calls, lost, sums):
+def check_ways(t, compiler, source, flags, calls, lost, sums, **others):
     hook = t.path("hook.o")
     if not hook.exists():
         run("gcc", "-O2", "-c", SOURCES / "hook.c", "-o", hook)
         run(*compiler, "-O2", SOURCES / source, "-o", t.path("plain"))
     t.path("names").unlink(missing_ok=True)
     program = t.path("program")
-    run(*compiler, *flags, *arguments(t.path("names"), trigger="call", hook="hook"),
+    run(*compiler, *flags, *arguments(t.path("names"), trigger="call", hook="hook", **others),
         SOURCES / source, hook, "-pthread", "-o", program)
     got = Ran(t, program)
     what = " ".join(map(str, flags))
@@ -171,6 +171,32 @@ def every_way_in_and_out_of_cxx(t):
         t.equal(len(locals_), 2, f"{flags}: local classes of the same name")
         lambdas = [line for line in names.splitlines() if "functionsvENKUl" in line]
         t.equal(len(lambdas), 3, f"{flags}: lambdas of functions()")
+
+
+@test
+def tail_calls_are_kept_after_the_exit(t):
+    need(t)
+    for compiler, source, calls, lost, sums in (
+            (C, "ways.c", CALLS_OF_C, LOST_OF_C, {"wrong": 0, "skipped": 4, "open": 2}),
+            (CXX, "ways.cpp", CALLS_OF_CXX, {}, {"wrong": 0, "skipped": 0, "open": 0})):
+        t.path("hook.o").unlink(missing_ok=True)  # of the other source
+        for flags in (["-O1"], ["-O2"], ["-O3", "-g"], ["-O2", "-flto"]):
+            check_ways(t, compiler, source, flags, calls, lost, sums, tail_calls="yes")
+    text = ("int g(int); int x; extern int (*p)(int); int k(int *);\n"
+            "int both(int a) { if (a) return g(a); if (x) return p(a + 1); return 0; }\n"
+            "static inline int in(int a) { x += 2; return g(a); }\n"
+            "int outer(int a) { x--; return in(a); }\n"
+            "int stays(int a) { return k(&a); }\nint more(int a) { return g(a) + 1; }\n")
+    code = run("objdump", "-d", "--no-show-raw-insn",
+               compiled(t, text, "-fcf-protection=none", trigger="nop", tail_calls="yes")).out
+    words = {name: re.findall(r"\t(nopl   0x5a\w+|jmp +\*|jmp|call|ret)",
+                              code.split(f"<{name}>:")[1].split("\n\n")[0])
+             for name in ("both", "outer", "stays", "more")}
+    kinds = {name: " ".join(word.split()[0] for word in found) for name, found in words.items()}
+    t.equal(kinds["both"].count("nopl jmp"), 2, f"tail calls of both: {kinds['both']}")
+    t.equal(kinds["outer"], "nopl nopl nopl nopl jmp", "outer with its inlined function")
+    t.equal(kinds["stays"], "nopl call nopl ret", "a call that needs the stack")
+    t.equal(kinds["more"], "nopl call nopl ret", "a call whose value is changed")
 
 
 def write_many(t, count):
