@@ -6,8 +6,12 @@
 #include "format/ctf/ctf.h"
 #include "format/jit/jitdump.h"
 #include "format/perf/perf_data.h"
+#include "format/otlp/otlp_read.h"
 #include "format/pprof/pprof_legacy.h"
 #include "format/pprof/pprof_read.h"
+#include "format/profiles/callgrind_read.h"
+#include "format/profiles/chrome_read.h"
+#include "format/profiles/folded_read.h"
 
 #include "assay/tags_wire.h"
 
@@ -40,9 +44,20 @@ static enum file_kind packable_kind(const struct file_head *head)
 {
 	if (perf_data_recognise(head->bytes.data, head->bytes.size))
 		return FILE_PERF_DATA;
+	/* OTLP is first: the samples of both are messages in field 2. */
+	if (otlp_recognise(head->bytes.data, head->bytes.size, head->whole))
+		return FILE_OTLP;
 	if (pprof_recognise(head->bytes.data, head->bytes.size, head->whole))
 		return FILE_PPROF;
-	return pprof_legacy_kind(&head->bytes) ? FILE_PPROF_LEGACY : FILE_UNKNOWN;
+	if (pprof_legacy_kind(&head->bytes))
+		return FILE_PPROF_LEGACY;
+	if (callgrind_recognise(head->bytes.data, head->bytes.size))
+		return FILE_CALLGRIND;
+	if (chrome_recognise(head->bytes.data, head->bytes.size))
+		return FILE_CHROME;
+	if (folded_recognise(head->bytes.data, head->bytes.size, head->whole))
+		return FILE_FOLDED;
+	return FILE_UNKNOWN;
 }
 
 enum file_kind file_kind_of_head(struct file_head *head)

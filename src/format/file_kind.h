@@ -27,6 +27,10 @@ enum file_kind {
 	FILE_CTF,            /* a trace of event tags: a directory, or the metadata in it */
 	FILE_PPROF,          /* profile.proto, packed by gzip or not */
 	FILE_PPROF_LEGACY,   /* a form older than profile.proto */
+	FILE_OTLP,           /* ProfilesData of OpenTelemetry, packed by gzip or not */
+	FILE_FOLDED,         /* folded stacks, packed by gzip or not */
+	FILE_CALLGRIND,      /* of valgrind's callgrind, packed by gzip or not */
+	FILE_CHROME,         /* trace events as JSON, packed by gzip or not */
 	FILE_DATABASE,       /* of SQLite, and not a store */
 	FILE_STORE,          /* a store of any version */
 	FILE_JITDUMP,

@@ -310,7 +310,7 @@ def a_value_without_a_name_is_reported_and_exported(t):
     p = Profile(("", ""))
     p.sample([p.place(1, ("main", 1), mapping=0)], [53])
     file = t.write("unnamed.pb", p.bytes())
-    t.has(t.assay("report", "--full", file).out, "A pprof profile of a value without a name")
+    t.has(t.assay("report", "--full", file).out, "A profile of a value without a name")
     t.equal(t.report("--event", "", file)["books"]["total"], 53, "the value by its empty name")
     t.equal(folded(t, file), {"main": 53}, "folded")
 

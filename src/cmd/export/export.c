@@ -445,7 +445,8 @@ const struct command cmd_export = {
         .summary = "write a recording in the format of another tool",
         .description =
                 "Reads samples (perf.data of assay and of perf), counted calls (of 'assay "
-                "calls'), a trace of event tags (of 'assay tags') or a pprof profile, and writes "
+                "calls'), a trace of event tags (of 'assay tags') or a profile (pprof, OTLP, "
+                "folded stacks, callgrind, trace events), and writes "
                 "call paths with the names of their functions, so that a reader does not need the "
                 "recorded programs. Without FILE it reads perf.data, assay.calls or assay.tags in "
                 "the current directory, whichever is newest.\n\n"

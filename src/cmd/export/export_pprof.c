@@ -4,7 +4,7 @@
 #include "cmd/cli/command.h"
 #include "cmd/export/export_formats.h"
 #include "format/file_kind.h"
-#include "format/pprof/pprof_read.h"
+#include "format/profiles/profile_file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,7 +13,8 @@ const char *export_pprof_file(const struct load_options *o)
 {
 	const char *path = load_named(o, 0);
 
-	return path && !load_named(o, 1) && file_kind_of(path, NULL) == FILE_PPROF ? path : NULL;
+	return path && !load_named(o, 1) && profile_file_word(file_kind_of(path, NULL)) ? path
+	                                                                                : NULL;
 }
 
 /* The value for folded: the requested one, else samples, else the main value. */
@@ -36,16 +37,17 @@ int export_pprof(const char *path, const struct export_target *target)
 	if (!format->write) {
 		export_format_words(&left, LOAD_BIT(LOAD_PPROF));
 		status = command_fail(2,
-		                      "%s: --to %s: %s is a pprof profile, which can be exported "
+		                      "%s: --to %s: %s is %s, which can be exported "
 		                      "as %s",
-		                      target->command, target->to, path, buf_text(&left));
+		                      target->command, target->to, path,
+		                      profile_file_word(file_kind_of(path, NULL)), buf_text(&left));
 		buf_done(&left);
 		return status;
 	}
 	symbolized_profile_init(&n);
 	n.depth_max = export_depth(target->to);
 	n.wanted = target->value;
-	if (pprof_read(&n, path, &left, &err)) {
+	if (profile_file_read(&n, path, &left, &err)) {
 		status = command_fail(err.code == ENOENT && n.wanted ? 2 : 1, "%s: %s",
 		                      target->command, err.text);
 	} else {

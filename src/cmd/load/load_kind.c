@@ -6,6 +6,7 @@
 #include "format/ctf/ctf.h"
 #include "format/file_kind.h"
 #include "format/pprof/pprof_legacy.h"
+#include "format/profiles/profile_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -34,8 +35,6 @@ static const char *const no_samples[] = {
         [FILE_TAG_RINGS] = "is what a process records event tags into; 'assay tags get' makes a "
                            "trace of it, which can be read",
         [FILE_CALLS] = "is a table of call paths, which 'assay report' shows",
-        [FILE_PPROF] = "is a pprof profile, which 'assay report' shows, 'assay sql' asks and "
-                       "'assay export' writes as folded stacks",
         [FILE_JITDUMP] = NULL,
 };
 
@@ -47,14 +46,20 @@ static int refuse(const char *path, enum file_kind kind, struct error *err)
 		return error_set(err, EINVAL, "cannot read %s: is it a file?", path);
 	if (kind == FILE_PPROF_LEGACY)
 		return pprof_legacy_refuse(path, err);
+	if (profile_file_word(kind))
+		return error_set(err, EINVAL,
+		                 "%s is %s, which 'assay report' shows, 'assay sql' asks and "
+		                 "'assay export' writes in other formats",
+		                 path, profile_file_word(kind));
 	return error_set(
 	        err, EINVAL, "%s %s", path,
 	        no_samples[kind]
 	                ? no_samples[kind]
 	                : "is not a recording that assay reads: it begins neither as "
-	                  "perf.data nor as a table of call paths, a pprof profile or a "
-	                  "store. 'assay record', 'perf record' and 'go tool pprof -proto' "
-	                  "write files that assay reads");
+	                  "perf.data nor as a table of call paths, a profile (pprof, OTLP, folded "
+	                  "stacks, callgrind, trace events) or a store. 'assay record', 'perf "
+	                  "record' "
+	                  "and 'go tool pprof -proto' write files that assay reads");
 }
 
 int load_kind_check_samples(const char *path, struct error *err)
@@ -167,6 +172,10 @@ static enum load_kind kind_of(const char *path)
 	case FILE_CALLS:
 		return LOAD_CALLS;
 	case FILE_PPROF:
+	case FILE_OTLP:
+	case FILE_FOLDED:
+	case FILE_CALLGRIND:
+	case FILE_CHROME:
 		return LOAD_PPROF;
 	default:
 		return LOAD_SAMPLES;

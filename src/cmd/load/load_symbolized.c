@@ -2,7 +2,7 @@
 #include "cmd/load/load_symbolized.h"
 
 #include "format/ctf/ctf.h"
-#include "format/pprof/pprof_read.h"
+#include "format/profiles/profile_file.h"
 #include "symbol/demangle/demangle.h"
 #include "view/symbolized/symbolized.h"
 #include "view/tags/tag_paths.h"
@@ -67,7 +67,7 @@ int load_symbolized(struct symbolized_profile *n, enum load_kind kind,
 	if (kind == LOAD_CALLS)
 		return read_calls(n, load, err);
 	return kind == LOAD_TAGS ? read_tags(n, load, err)
-	                         : pprof_read(n, load_file(load, 0), NULL, err);
+	                         : profile_file_read(n, load_file(load, 0), NULL, err);
 }
 
 int load_symbolized_counts(const struct symbolized_profile *n)

@@ -248,7 +248,8 @@ const struct command cmd_report = {
                 "below. -g "
                 "prints the call tree."
                 "\n\n"
-                "Of a pprof profile: the facts in the file, whether its figures add up, the own "
+                "Of a profile of another tool (pprof, OTLP, folded stacks, callgrind, trace "
+                "events): the facts in the file, whether its figures add up, the own "
                 "value (self) of each function and the value with its callees (total), and notes "
                 "on missing facts. --sort, -g, --children and the filters work as for samples if "
                 "the file has the necessary facts; --sort line sums up by lines of source code.",

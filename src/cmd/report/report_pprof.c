@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/report/report_pprof.h"
 
-#include "format/pprof/pprof_read.h"
+#include "format/profiles/profile_file.h"
 #include "view/symbolized/symbolized_document.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ int report_pprof_print(const char *path, const struct report_request *q,
 
 	symbolized_profile_init(&n);
 	n.wanted = q->event;
-	if (pprof_read(&n, path, &left, &err))
+	if (profile_file_read(&n, path, &left, &err))
 		status = command_fail(1, "report: %s", err.text);
 	else if (symbolized_report_new(&report, &n, q, inlines, &err))
 		status = command_fail(err.code == EINVAL ? 2 : 1, "report: %s", err.text);

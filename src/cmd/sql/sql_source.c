@@ -3,7 +3,7 @@
 
 #include "base/memory/xalloc.h"
 #include "format/file_kind.h"
-#include "format/pprof/pprof_read.h"
+#include "format/profiles/profile_file.h"
 #include "store/store_path.h"
 #include "view/symbolized/symbolized.h"
 
@@ -43,7 +43,7 @@ static int load_pprof(void *ctx, const volatile sig_atomic_t *stop, struct error
 
 	symbolized_profile_init(&s->named);
 	s->named.depth_max = NAMED_DEPTH_MAX;
-	ret = pprof_read(&s->named, s->path, &left, err);
+	ret = profile_file_read(&s->named, s->path, &left, err);
 	s->has_named = !ret;
 	if (ret)
 		symbolized_profile_done(&s->named);

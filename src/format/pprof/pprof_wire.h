@@ -111,9 +111,10 @@ static inline int pprof_next(struct pprof_cursor *c, struct pprof_field *f)
 	return 1;
 }
 
+/* Empty for a field that is not WIRE_BYTES. */
 static inline struct pprof_cursor pprof_inside(const struct pprof_field *f)
 {
-	return (struct pprof_cursor){f->bytes, f->bytes + f->value};
+	return (struct pprof_cursor){f->bytes, f->bytes ? f->bytes + f->value : NULL};
 }
 
 /* True if a field of the profile has the right type; unknown fields may have any type. */

@@ -231,8 +231,7 @@ static void facts(struct symbolized_writing *w, const char *path)
 {
 	const char *name = symbolized_report_value(w->report)->name;
 
-	document_heading(w->document, "A pprof profile of %s",
-	                 *name ? name : "a value without a name");
+	document_heading(w->document, "A profile of %s", *name ? name : "a value without a name");
 	document_string(w->document, "kind", "pprof");
 	document_string(w->document, "file", path);
 	document_line(w->document, "file", path);

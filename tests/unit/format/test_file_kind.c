@@ -71,6 +71,11 @@ static void each_format_is_recognised_by_its_first_bytes(void)
 	CHECK_EQ(kind_of("heap profile: 13: 15 [47: 25]\n", 30), FILE_PPROF_LEGACY);
 	CHECK_EQ(kind_of("DTiJ\1\0\0\0", 8), FILE_JITDUMP);
 	CHECK_EQ(kind_of("JiTD\0\0\0\1", 8), FILE_JITDUMP);
+	CHECK_EQ(kind_of("# x\nmain;f 1\nmain 2\n", 20), FILE_FOLDED);
+	CHECK_EQ(kind_of("version: 1\nevents: Ir\n", 22), FILE_CALLGRIND);
+	CHECK_EQ(kind_of(" {\"traceEvents\": []}", 20), FILE_CHROME);
+	CHECK_EQ(kind_of("[{\"ph\":\"B\",\"pid\":1}]", 20), FILE_CHROME);
+	CHECK_EQ(kind_of("\x0a\x04\x12\x02\x12\0\x12\0", 8), FILE_OTLP);
 	CHECK_EQ(kind_of("", 0), FILE_EMPTY);
 }
 
@@ -102,9 +107,9 @@ static void a_store_is_a_database_with_the_application_id(void)
 
 static void other_bytes_are_of_no_kind(void)
 {
-	static const char *const texts[] = {"PERFILE", "PERFILE3",    "ASAYTAG",    "ASYCALL",
-	                                    "DTi",     "\177ELF",     "main;f 1\n", "{\"a\": 1}",
-	                                    " \n\t",   "heap profile"};
+	static const char *const texts[] = {"PERFILE",  "PERFILE3", "ASAYTAG",    "ASYCALL",
+	                                    "DTi",      "\177ELF",  "main;f x\n", "{\"a\": 1}",
+	                                    "main 1\n", "[1, 2]",   " \n\t",      "heap profile"};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		CHECK_EQ(kind_of(texts[i], strlen(texts[i])), FILE_UNKNOWN);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profile_text: what the readers of text profiles share: lines with their numbers, numbers, and
+ * functions by name. Private to format/profiles.
+ *
+ * Bytes after `end` are not read. A line has no line feed, and may have any other byte. Zeroed
+ * struct profile_names is empty; profile_names_done(). One thread. Uses: base, profile.
+ */
+#ifndef ASSAY_FORMAT_PROFILES_PROFILE_TEXT_H
+#define ASSAY_FORMAT_PROFILES_PROFILE_TEXT_H
+
+#include "base/error.h"
+#include "base/memory/buf.h"
+#include "profile/symbolized_profile.h"
+
+#define PROFILE_PATHS_MAX ((size_t)1 << 24) /* paths, and rows */
+
+struct profile_text {
+	const char *name; /* of the file */
+	const char *at, *end;
+	size_t number; /* of the last line, from 1 */
+};
+
+/* The next line; false: the end. */
+bool profile_text_line(struct profile_text *t, const char **line, size_t *size);
+/* -EBADMSG: "FILE is damaged at line N: WHAT". */
+int profile_text_bad(const struct profile_text *t, struct error *err, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+
+/*
+ * A number of digits, with an optional fraction that is rounded. False: it is not one, or it does
+ * not fit.
+ */
+bool profile_text_number(const char *text, size_t size, int64_t *value);
+
+/* Places by function, and a scratch for texts that do not end with NUL. */
+struct profile_names {
+	VEC(uint32_t) places; /* by function: place + 1; 0: none yet */
+	struct buf text;
+};
+
+uint32_t profile_names_text(struct profile_names *names, struct symbolized_profile *n,
+                            const char *text, size_t size);
+uint32_t profile_names_place(struct profile_names *names, struct symbolized_profile *n,
+                             const struct named_function *f);
+void profile_names_done(struct profile_names *names);
+
+/* n->main_value becomes the wanted value, else `main`. -ENOENT: there is no such value. */
+int profile_choose_value(struct symbolized_profile *n, unsigned main, const char *name,
+                         struct error *err);
+/* -EFBIG if the profile has too many paths. */
+int profile_check_size(const struct symbolized_profile *n, const char *name, struct error *err);
+
+#endif
