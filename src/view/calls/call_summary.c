@@ -12,6 +12,10 @@
 
 /* A figure is a limit if its share is at least this. */
 #define OWN_SHARE 0.1
+/* From this cost on, functions with many calls (a share of all) that are this short are named. */
+#define SHORT_OWN_SHARE 0.3
+#define SHORT_SHARE 0.05
+#define SHORT_NS 20
 #define RESIDUAL_SHARE 0.01
 
 struct call_summing {
@@ -20,13 +24,14 @@ struct call_summing {
 	double *net;             /* per function, over all processes */
 	struct sampled *sampled; /* likewise */
 	double all_ns;           /* sum of net */
+	uint64_t calls;          /* of all functions */
 	double sample_ns;        /* the longest of the processes */
 };
 
-/* The error of a function's net. */
+/* The error of a function's net, and its calls. */
 struct sampled {
 	double error_ns;
-	uint64_t samples;
+	uint64_t samples, calls;
 	bool is_sampled;
 };
 
@@ -66,6 +71,8 @@ static void sum_functions(struct call_summing *g)
 			g->net[path->function] += path->net_ns;
 			g->sampled[path->function].error_ns += path->net_error_ns;
 			g->sampled[path->function].samples += path->samples;
+			g->sampled[path->function].calls += path->calls;
+			g->calls += path->calls;
 			g->sampled[path->function].is_sampled |= path->is_sampled;
 			g->sample_ns = fmax(g->sample_ns, (*p)->sample_ns);
 			g->all_ns += path->net_ns;
@@ -149,6 +156,13 @@ static void processes(struct call_summing *g)
 		                call_check_share(process_net(d, largest[i]), g->all_ns));
 }
 
+static double error_of(const struct call_summing *g, size_t function)
+{
+	const struct sampled *s = &g->sampled[function];
+
+	return call_error_ns(s->error_ns, s->is_sampled, s->samples, g->sample_ns);
+}
+
 static void reasons(struct call_summing *g)
 {
 	const struct call_report *r = report_of(g);
@@ -161,8 +175,7 @@ static void reasons(struct call_summing *g)
 		uint32_t f = (uint32_t)largest[i];
 		struct summary_reason *reason =
 		        summary_reason(g->summary, call_check_share(g->net[f], g->all_ns));
-		const struct sampled *s = &g->sampled[f];
-		double error = call_error_ns(s->error_ns, s->is_sampled, s->samples, g->sample_ns);
+		double error = error_of(g, f);
 		struct buf name = {0};
 
 		if (error > 0) {
@@ -209,6 +222,51 @@ static void flag_limits(struct call_summing *g)
 	}
 }
 
+/* The calls of a function that certainly lasts about as long as counting it; else 0. */
+static double short_calls(const void *model, size_t function)
+{
+	const struct call_summing *g = model;
+	double calls = (double)g->sampled[function].calls;
+
+	if (!is_function(g, function) || calls < SHORT_SHARE * (double)g->calls ||
+	    report_of(g)->paths->functions.items[function].library ||
+	    *call_names_of(report_of(g)->names, (uint32_t)function) == '(' ||
+	    g->net[function] + error_of(g, function) > SHORT_NS * calls)
+		return 0;
+	return calls;
+}
+
+/* GCC compares parts of names, so parameters are not needed; it separates names by commas. */
+static void add_gcc_name(struct buf *out, const char *name)
+{
+	buf_puts(out, out->size ? "," : "");
+	for (; *name && *name != '('; name++) {
+		if (*name == ',')
+			buf_putc(out, '\\');
+		buf_putc(out, *name);
+	}
+}
+
+/* Which functions make counting expensive, and how the program is built without them. */
+static void short_functions(struct call_summing *g)
+{
+	size_t found[SUMMARY_REASONS];
+	size_t count = summary_largest(report_of(g)->paths->functions.count, short_calls, g, found);
+	struct buf names = {0};
+	double share = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		share += short_calls(g, found[i]) / (double)g->calls;
+		add_gcc_name(&names, call_names_of(report_of(g)->names, (uint32_t)found[i]));
+	}
+	if (count)
+		summary_limit(g->summary, "short_calls", share,
+		              "%.1f %% of the calls last less than %d ns; gcc "
+		              "-finstrument-functions-exclude-function-list='%s' leaves them out",
+		              100 * share, SHORT_NS, buf_text(&names));
+	buf_done(&names);
+}
+
 static void limits(struct call_summing *g, const struct call_check *b)
 {
 	double own = call_check_share(b->own_ns, b->net_ns + b->own_ns);
@@ -221,6 +279,8 @@ static void limits(struct call_summing *g, const struct call_check *b)
 	if (own >= OWN_SHARE)
 		summary_limit(g->summary, "own_cost", own, "counting took %.1f %% of the CPU time",
 		              100 * own);
+	if (own >= SHORT_OWN_SHARE)
+		short_functions(g);
 	if (fabs(cpu) >= RESIDUAL_SHARE)
 		summary_limit(g->summary, "cpu_residual", cpu,
 		              "the check against the CPU clock has a residual of %.1f %%",

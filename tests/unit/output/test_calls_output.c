@@ -419,6 +419,27 @@ static void tables_in_pieces_line_up(void)
 	buf_done(&out);
 }
 
+/* cmp lasts 3 ns and has 100 of 122 calls. */
+static void short_functions_are_named_if_counting_is_expensive(void)
+{
+	struct call_fixture f;
+	struct call_report r;
+	char *text;
+
+	fixture_init(&f);
+	r = fixture_report(&f);
+	r.request.reader.brief = true;
+	text = text_of(&r, 200);
+	CHECK(!strstr(text, "exclude-function-list"));
+	free(text);
+	fixture_process(&f)->threads.items[0].own_ns = 2000;
+	text = text_of(&r, 200);
+	CHECK(strstr(text, "82.0 % of the calls last less than 20 ns; gcc "
+	                   "-finstrument-functions-exclude-function-list='app::cmp' leaves"));
+	free(text);
+	fixture_done(&f);
+}
+
 int main(void)
 {
 	RUN(paths_show_their_end_and_depth);
@@ -433,5 +454,6 @@ int main(void)
 	RUN(json_grows_with_the_depth_not_with_its_square);
 	RUN(nodes_name_their_callers);
 	RUN(tables_in_pieces_line_up);
+	RUN(short_functions_are_named_if_counting_is_expensive);
 	return check_end();
 }
