@@ -11,6 +11,7 @@
 #include "capture.h"
 #include "clock.h"
 #include "control.h"
+#include "process.h"
 #include "qemu_plugin.h"
 #include "symbols.h"
 #include "trigger.h"
@@ -199,9 +200,27 @@ static void on_trigger(unsigned vcpu, void *data)
 	capture_event(vcpu, word & ASSAY_TAGS_TAG_MASK, clock_now(word >> BACK_SHIFT));
 }
 
+static void on_process(unsigned vcpu, uint32_t info, uint64_t address, void *data)
+{
+	uint64_t word = (uint64_t)(uintptr_t)data;
+
+	process_read(vcpu, address, (enum process_part)(word & ASSAY_TAGS_TAG_MASK),
+	             clock_now(word >> BACK_SHIFT));
+}
+
 static void on_halt(unsigned vcpu, void *data)
 {
 	clock_halted();
+}
+
+/* The instructions after the trigger read the numbers of two processes and a name. */
+static void watch_process(struct qemu_plugin_tb *tb, size_t from, size_t count)
+{
+	for (size_t part = 0; part < PROCESS_PARTS && from + part < count; part++)
+		qemu_plugin_register_vcpu_mem_cb(
+		        qemu_plugin_tb_get_insn(tb, from + part), on_process,
+		        QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+		        (void *)(uintptr_t)((uint64_t)(count - from - part) << BACK_SHIFT | part));
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -222,6 +241,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 			qemu_plugin_register_vcpu_insn_exec_cb(
 			        insn, on_trigger, QEMU_PLUGIN_CB_NO_REGS,
 			        (void *)(uintptr_t)((uint64_t)(count - i) << BACK_SHIFT | tag));
+		else if (process_x86_64(bytes, size))
+			watch_process(tb, i + 1, count);
 		else if (clock_is_icount() && halts_x86_64(bytes, size))
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_halt,
 			                                       QEMU_PLUGIN_CB_NO_REGS, NULL);

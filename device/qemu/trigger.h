@@ -9,6 +9,8 @@
 
 /* True if the instruction is a trigger; *tag: its tag. */
 bool trigger_x86_64(const uint8_t *instruction, size_t size, uint32_t *tag);
+/* True for the trigger after which three instructions read what ASSAY_TAG_PROCESS describes. */
+bool process_x86_64(const uint8_t *instruction, size_t size);
 /* True for an instruction that halts the CPU until the next interrupt. */
 bool halts_x86_64(const uint8_t *instruction, size_t size);
 

@@ -39,6 +39,16 @@
 #define ASSAY_TAG_SWITCH_IN 0xfffff4u        /* switched in */
 /* From the previous word to this one the device itself was running: it started a packet. */
 #define ASSAY_TAG_OWN 0xfffff6u
+/*
+ * Devices, after the entry of a `!` function: one byte, in the lowest bits, of what follows. It is
+ * the number of the process that is switched out (4 bytes, little-endian), that of the process
+ * which continues (4 bytes), and the name of that process, ended by a 0. In a guest's code this tag
+ * is a trigger; the next three instructions read the two numbers and the name (see
+ * plugin/gcc/linux.cc).
+ */
+#define ASSAY_TAG_PROCESS 0xfff100u
+#define ASSAY_TAG_PROCESS_LAST 0xfff1ffu
+#define ASSAY_TAGS_PROCESS_NAME 16u /* maximum number of bytes, with the 0 */
 /* A slot whose trigger had to use another slot. No event is lost. Readers skip it. */
 #define ASSAY_TAG_VOID 0xfffffeu
 

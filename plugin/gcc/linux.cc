@@ -7,6 +7,9 @@
 #include "plugin.h"
 #include "linux.h"
 
+#include "assay/tags.h"
+#include "assay/tags_wire.h"
+
 #include <fnmatch.h>
 
 /* Code that runs at other addresses than those it is linked for, or must not be instrumented. */
@@ -19,6 +22,9 @@ static const char *const own_programs[] = {"*/vdso/*", "*/purgatory/*", "*/boot/
 /* Code that sets up the kernel's mapping. */
 static const char *const early_files[] = {"*/arch/x86/mm/mem_encrypt_identity.c",
                                           "*/arch/*/kernel/pi/*"};
+
+/* Accessors that the compiler inlines, although not all of them are declared so. */
+static const char *const headers[] = {"*/include/*.h"};
 
 static const char *const interrupts[] = {"common_interrupt", "spurious_interrupt", "sysvec_*",
                                          "exc_nmi"};
@@ -93,7 +99,8 @@ bool linux_excludes(tree function, const options &o)
 	return lookup_attribute("no_instrument_function", DECL_ATTRIBUTES(function)) ||
 	       lookup_attribute("always_inline", DECL_ATTRIBUTES(function)) ||
 	       is_never_patched(function) || matches(bare_sections, section_of(function)) ||
-	       matches(early_files, whole_path(DECL_SOURCE_FILE(function)));
+	       matches(early_files, whole_path(DECL_SOURCE_FILE(function))) ||
+	       matches(headers, whole_path(DECL_SOURCE_FILE(function)));
 }
 
 char linux_mark(tree function)
@@ -109,4 +116,50 @@ char linux_mark(tree function)
 	if (section == ".irqentry.text" || (is_entry(function) && matches(interrupts, name)))
 		return '^';
 	return 0;
+}
+
+static tree field_of(tree pointer, const char *name)
+{
+	tree type = TREE_TYPE(pointer), target = POINTER_TYPE_P(type) ? TREE_TYPE(type) : NULL_TREE;
+
+	if (!target || TREE_CODE(target) != RECORD_TYPE)
+		return NULL_TREE;
+	for (tree field = TYPE_FIELDS(target); field; field = DECL_CHAIN(field))
+		if (TREE_CODE(field) == FIELD_DECL && DECL_NAME(field) &&
+		    id_equal(DECL_NAME(field), name))
+			return build3(COMPONENT_REF, TREE_TYPE(field),
+			              build_simple_mem_ref(pointer), field, NULL_TREE);
+	return NULL_TREE;
+}
+
+static tree memory_input(tree place, tree others)
+{
+	return tree_cons(build_tree_list(NULL_TREE, build_string(1, "m")), place, others);
+}
+
+tree linux_process(tree function, const options &o)
+{
+	tree previous = DECL_ARGUMENTS(function),
+	     next = previous ? DECL_CHAIN(previous) : NULL_TREE;
+	tree from, to, name, inputs, t;
+	char text[200];
+
+	if (linux_mark(function) != '!' || o.trigger != TRIGGER_NOP || !next)
+		return NULL_TREE;
+	from = field_of(previous, "pid");
+	to = field_of(next, "pid");
+	name = field_of(next, "comm");
+	if (!from || !to || !name)
+		return NULL_TREE;
+	/* Aligned, so that the four are in one page: QEMU translates a page at a time. */
+	int length = snprintf(text, sizeof(text),
+	                      ".p2align 5\n\t.byte 0x0f,0x1f,0x84,0x00\n\t.long 0x%08x\n"
+	                      "\tcmpl $0, %%0\n\tcmpl $0, %%1\n\tcmpb $0, %%2",
+	                      (unsigned)ASSAY_TAGS_NOP_MAGIC << 24 | ASSAY_TAG_PROCESS);
+	inputs = memory_input(from, memory_input(to, memory_input(name, NULL_TREE)));
+	t = build5(ASM_EXPR, void_type_node, build_string(length, text), NULL_TREE, inputs,
+	           build_tree_list(NULL_TREE, build_string(2, "cc")), NULL_TREE);
+	ASM_VOLATILE_P(t) = 1;
+	TREE_SIDE_EFFECTS(t) = 1;
+	return t;
 }

@@ -142,6 +142,7 @@ static void wrap(tree function)
 	all = build2(TRY_FINALLY_EXPR, void_type_node, *place, placeholder("x", end));
 	TREE_SIDE_EFFECTS(all) = 1;
 	append_to_statement_list(placeholder("e", DECL_SOURCE_LOCATION(function)), &list);
+	append_to_statement_list(linux_process(function, plugin.options), &list);
 	append_to_statement_list(all, &list);
 	*place = list;
 }

@@ -55,6 +55,8 @@ static void own_tag(struct tag_run *r, uint32_t tag)
 		tag_run_tell(r, (struct tag_step){.kind = TAG_STEP_SWITCH_OUT,
 		                                  .preempted = r->out == TAG_OUT_PREEMPTED,
 		                                  .depth = r->stack->top});
+	} else if (r->device && tag >= ASSAY_TAG_PROCESS && tag <= ASSAY_TAG_PROCESS_LAST) {
+		tag_run_identity(r, (uint8_t)tag);
 	} else {
 		r->damage.unknown_tags++;
 	}

@@ -49,6 +49,9 @@
  *     process runs is an ordinary exit (rule 2). There is one exception: if it is the first `!`
  *     event, no call is open and no exit was unmatched before, the stream started in idle. The
  *     time up to there is idle, and process 1 continues there.
+ *     A device may record which process is switched out and which one continues, after the entry of
+ *     `!` (ASSAY_TAG_PROCESS). Then the exit of `!` continues that process. If no process of that
+ *     number waits, it is a new process, and the exit of `!` is counted as inherited (rule 12).
  *     Time suspended is in no call's net or total; with `wall` it is in totals and elapsed, but
  *     not in net. The call of a `!` function has no net: its time is idle, even while its process
  *     runs. If more than TAG_ENGINE_WAITING processes wait, the one that has waited longest is
@@ -122,7 +125,8 @@ struct tag_step {
 	uint64_t net, total; /* for EXIT and CLOSED */
 	uint64_t wall;       /* complete time from entry to exit */
 	uint64_t lost;       /* for GAP: number of lost events */
-	int32_t pid, tid;
+	int32_t pid, tid;    /* pid of a device's process: if the device recorded it, else 0 */
+	const char *name;    /* of a device's process, likewise; "": not known */
 };
 
 typedef void tag_step_fn(void *of, const struct tag_step *step);

@@ -20,6 +20,7 @@ struct tag_stack *tag_stack_new(struct tag_run *r)
 	if (r->more)
 		s->more = xcalloc(s->room, sizeof(*s->more));
 	s->id = ++r->stacks;
+	s->pid = -1;
 	return s;
 }
 

@@ -20,7 +20,8 @@ static always_inline void tell(struct tag_run *r, struct tag_step *step)
 		return;
 	step->process = r->stack->process;
 	step->time = tag_run_time(r);
-	step->pid = r->thread.pid;
+	step->pid = r->stack->pid > 0 ? r->stack->pid : r->thread.pid;
+	step->name = r->stack->name;
 	step->tid = r->thread.tid;
 	r->step(r->of, step);
 }

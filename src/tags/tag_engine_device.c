@@ -12,6 +12,8 @@
 #include <string.h>
 
 #define NOT_FOUND SIZE_MAX
+#define NEXT_AT 4 /* in the bytes of an identity */
+#define NAME_AT 8
 
 static void begin_process(struct tag_run *r)
 {
@@ -105,6 +107,7 @@ void tag_run_switch(struct tag_run *r, uint32_t line)
 	struct tag_stack *s = r->stack;
 
 	r->switched = true;
+	r->identity.count = 0;
 	if (r->idling && !s->top) {
 		suspend_more(r, line);
 		return;
@@ -140,6 +143,50 @@ static size_t longest(const struct tag_run *r, bool *several)
 	return found;
 }
 
+static int32_t pid_at(const struct tag_switch_note *i, size_t at)
+{
+	int32_t pid;
+
+	memcpy(&pid, i->bytes + at, sizeof(pid)); /* of this machine's byte order */
+	return pid;
+}
+
+/* True if the device recorded which process continues. */
+static bool is_known(const struct tag_switch_note *i)
+{
+	return i->count > NAME_AT && !i->bytes[i->count - 1];
+}
+
+void tag_run_identity(struct tag_run *r, uint8_t byte)
+{
+	struct tag_switch_note *i = &r->identity;
+
+	if (!r->idling || !r->waiting.count || i->count == sizeof(i->bytes))
+		return;
+	i->bytes[i->count++] = byte;
+	if (i->count == NEXT_AT)
+		vec_last(&r->waiting)->stack->pid = pid_at(i, 0);
+}
+
+/* The waiting process of the recorded number. */
+static size_t identified(const struct tag_run *r)
+{
+	for (size_t i = r->waiting.count; i-- > 0;)
+		if (waits_in(&r->waiting.items[i], r->asking.line) &&
+		    r->waiting.items[i].stack->pid == pid_at(&r->identity, NEXT_AT))
+			return i;
+	return NOT_FOUND;
+}
+
+/* Gives the running process its recorded number and name. */
+static void name_process(struct tag_run *r)
+{
+	const struct tag_switch_note *i = &r->identity;
+
+	r->stack->pid = pid_at(i, NEXT_AT);
+	memcpy(r->stack->name, i->bytes + NAME_AT, i->count - NAME_AT);
+}
+
 static void go_on(struct tag_run *r, size_t who, bool guess)
 {
 	uint64_t time = tag_run_time(r);
@@ -158,13 +205,17 @@ static void go_on(struct tag_run *r, size_t who, bool guess)
 		if (guess)
 			tag_run_mark(r->stack);
 	}
+	if (is_known(&r->identity))
+		name_process(r);
 	tag_run_tell(r, (struct tag_step){.kind = TAG_STEP_SWITCH_IN,
 	                                  .uncertain = guess,
 	                                  .depth = r->stack->top});
-	if (who == NOT_FOUND)
-		tag_run_unmatched(r, r->asking.line);
-	else
+	if (who != NOT_FOUND)
 		tag_run_close(r, TAG_HOW_EXIT);
+	else if (is_known(&r->identity)) /* a process that begins in `!` */
+		r->damage.inherited_exits++;
+	else
+		tag_run_unmatched(r, r->asking.line);
 }
 
 /* The process is identified: applies the kept events. */
@@ -211,7 +262,9 @@ void tag_run_resume(struct tag_run *r, uint32_t line)
 	r->idle += take_spare(r, tag_run_clock(r));
 	r->asking.line = line;
 	r->asking.time = tag_run_time(r);
-	if (longest(r, &several) == NOT_FOUND)
+	if (is_known(&r->identity))
+		answer(r, identified(r), false);
+	else if (longest(r, &several) == NOT_FOUND)
 		answer(r, NOT_FOUND, false);
 	else
 		r->asks = true;

@@ -86,7 +86,9 @@ struct tag_stack {
 	struct tag_frame_more *more;
 	uint32_t top, room;
 	uint32_t id, process;
-	uint64_t clock; /* its clock while the stack waits */
+	int32_t pid; /* of a device's process, as the device recorded it; -1: not known */
+	char name[ASSAY_TAGS_PROCESS_NAME]; /* likewise; "": not known */
+	uint64_t clock;                     /* its clock while the stack waits */
 	uint64_t begun;
 };
 
@@ -108,6 +110,12 @@ struct tag_asking {
 	VEC(uint32_t) candidates; /* indexes in `waiting`; filled at the first exit */
 	VEC(uint32_t) stack;      /* lines of calls opened since */
 	VEC(struct tag_event) events;
+};
+
+/* ASSAY_TAG_PROCESS: the bytes since the entry of `!`. */
+struct tag_switch_note {
+	uint8_t bytes[8 + ASSAY_TAGS_PROCESS_NAME];
+	uint32_t count;
 };
 
 struct tag_inner { /* the innermost frame of a function in a stack other than its line's */
@@ -158,6 +166,7 @@ struct tag_run {
 	uint32_t stacks;
 	VEC(struct tag_waiting) waiting; /* longest waiting first */
 	struct tag_asking asking;
+	struct tag_switch_note identity;
 	struct {
 		struct tag_inner *slots;
 		size_t count, room;
@@ -230,11 +239,12 @@ void tag_run_apply(struct tag_run *r, uint32_t tag);
 /* tag_engine_device.c: rule 6. */
 
 void tag_run_begin_device(struct tag_run *r);
-void tag_run_switch(struct tag_run *r, uint32_t line); /* `!` entered */
-void tag_run_resume(struct tag_run *r, uint32_t line); /* `!` ended */
-void tag_run_ask(struct tag_run *r, uint32_t tag);     /* handles an event while r->asks */
-void tag_run_settle(struct tag_run *r);                /* ends the identification with the best
-                                                        * candidate */
+void tag_run_switch(struct tag_run *r, uint32_t line);  /* `!` entered */
+void tag_run_resume(struct tag_run *r, uint32_t line);  /* `!` ended */
+void tag_run_identity(struct tag_run *r, uint8_t byte); /* ASSAY_TAG_PROCESS */
+void tag_run_ask(struct tag_run *r, uint32_t tag);      /* handles an event while r->asks */
+void tag_run_settle(struct tag_run *r);                 /* ends the identification with the best
+                                                         * candidate */
 void tag_run_mark_waiting(struct tag_run *r);
 void tag_run_end_device(struct tag_run *r);
 void tag_run_device_done(struct tag_run *r);

@@ -2,7 +2,8 @@
 """qemu_guest: a freestanding guest with event tags, which QEMU boots without firmware or kernel.
 
 Its command line is a number of rounds N: N calls of branch, 2 N calls of leaf and N marks, within
-one call of rounds and of start_c. It then prints its time stamp counter. With `wait` it loops
+one call of rounds and of start_c. With `switch`, it switches to another task,
+which calls leaf, and back. It then prints its time stamp counter. With `wait` it loops
 forever, with `busy` it calls leaf forever, else it switches the machine off.
 """
 
@@ -39,6 +40,18 @@ static volatile int sum;
 __attribute__((noinline)) void leaf(void) { sum++; }
 __attribute__((noinline)) void branch(void) { leaf(); leaf(); ASSAY_TAG("mark"); }
 __attribute__((noinline)) void rounds(int n) { for (int i = 0; i < n; i++) branch(); }
+
+/* The plugin takes this for a Linux kernel's switch of tasks. */
+struct task_struct {
+	int state, pid;
+	char comm[16];
+};
+static struct task_struct one = {0, 1, "one"}, two = {0, 0x12345, "fifteen letters"};
+
+__attribute__((noinline)) void __switch_to(struct task_struct *prev, struct task_struct *next)
+{
+	sum++;
+}
 
 static PLAIN void put(char c) { __asm__ volatile("outb %0, $0xe9" : : "a"(c)); }
 
@@ -78,6 +91,11 @@ void start_c(const unsigned *info)
 		if (*p >= '0' && *p <= '9')
 			n = n * 10 + *p - '0';
 	rounds(n);
+	if (has(line, "switch")) {
+		__switch_to(&one, &two);
+		leaf();
+		__switch_to(&two, &one);
+	}
 	print_time();
 	while (has(line, "busy"))
 		leaf();
@@ -100,7 +118,8 @@ def compile_guest(directory, guest, names):
     source = directory / "guest.c"
     source.write_text(PROGRAM)
     tags = [f"-fplugin={PLUGIN}", f"-fplugin-arg-assay_tags-names={names}",
-            "-fplugin-arg-assay_tags-trigger=nop", "-fplugin-arg-assay_tags-embed=no"]
+            "-fplugin-arg-assay_tags-trigger=nop", "-fplugin-arg-assay_tags-embed=no",
+            "-D__KERNEL__"]
     run("gcc", "-m32", "-w", "-O1", "-ffreestanding", "-fno-pic", "-no-pie", "-nostdlib", "-static",
         "-fno-stack-protector", "-fno-toplevel-reorder", "-fcf-protection=none",
         f"-I{ROOT}/include", *(tags if names else []), "-Wl,-Ttext-segment=0x100000",

@@ -157,6 +157,20 @@ def recording_starts_at_a_tag(t):
 
 
 @test
+def the_task_that_continues_is_recorded(t):
+    trace, _ = boot(t, "1 switch")
+    report = t.report(trace)
+    t.equal((report["guesses"], report["unmatched_exits"], report["missing_exits"]), (0, 0, 0),
+            "guesses, exits without entry, entries without exit")
+    t.equal((report["processes"], report["inherited_exits"]), (2, 1), "processes, one begins")
+    text = t.assay("tags", "trace", trace).out
+    t.equal(re.findall(r"switch in ---- process (.*)\)", text),
+            ["2 (fifteen letters 74565", "1 (one 1"], "processes")
+    text = t.assay("tags", "trace", trace, "--process", "fifteen letters").out
+    t.equal(re.findall(r"-> \w+", text), ["-> leaf", "-> __switch_to"], "calls of the other task")
+
+
+@test
 def wrong_options_are_refused(t):
     guest, names = qemu_guest.build(t)
     out = f"out={t.path('trace')}"

@@ -254,6 +254,11 @@ static void put_switch(struct tags_trace_text *x, const struct tag_trace *t,
 	buf_addf(&x->body, "---- Context switch %s ----", in ? "in" : "out");
 	if (stream->device && line->process) {
 		buf_addf(&x->body, " process %" PRIu32, line->process);
+		if (who->process[0] && in) {
+			buf_puts(&x->body, " (");
+			text_clean(&x->body, who->process);
+			buf_addf(&x->body, " %" PRId32 ")", who->pid);
+		}
 		sep = ", ";
 	} else if (!stream->device && !in) {
 		buf_puts(&x->body, line->preempted ? " preempted" : " blocked");

@@ -4,6 +4,7 @@
 #include "base/memory/hash.h"
 #include "base/memory/heap.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Twice the number of processes that an engine keeps waiting; process numbers may be any. */
@@ -96,6 +97,9 @@ static void meet(struct trace_merge_source *s, const struct tag_packet *p)
 	const struct tag_identity *last =
 	        s->next_who != ID_NONE ? &t->whos.items[s->next_who] : NULL;
 
+	if (last && s->stream->device)
+		return;
+
 	memcpy(who.thread, p->thread, sizeof(who.thread));
 	memcpy(who.process, p->process, sizeof(who.process));
 	if (last && last->stream == who.stream && last->pid == who.pid && last->tid == who.tid &&
@@ -150,12 +154,33 @@ static enum trace_line_kind kind_of(enum tag_step_kind kind)
 	return TRACE_LINE_THREAD;
 }
 
+/* A device recorded which process continues. */
+static void meet_process(struct trace_merge_source *s, const struct tag_step *step)
+{
+	struct tag_trace *t = s->merge->t;
+	struct tag_identity who = {.stream = s->stream->id, .pid = step->pid, .tid = step->tid};
+
+	snprintf(who.process, sizeof(who.process), "%s", step->name);
+	for (s->next_who = 0; s->next_who < t->whos.count; s->next_who++) {
+		const struct tag_identity *had = &t->whos.items[s->next_who];
+
+		if (had->stream == who.stream && had->pid == who.pid &&
+		    !strcmp(had->process, who.process))
+			return;
+	}
+	vec_push(&t->whos, who);
+}
+
 static void take(void *of, const struct tag_step *step)
 {
 	struct trace_merge_source *s = of;
 	const struct tag_identity *next = &s->merge->t->whos.items[s->next_who];
 	struct trace_line *line;
 
+	if (step->kind == TAG_STEP_SWITCH_IN && *step->name) {
+		meet_process(s, step);
+		next = &s->merge->t->whos.items[s->next_who];
+	}
 	/* Calls that the previous thread left open are closed when the next thread's packet
 	 * arrives; these lines belong to the previous thread. */
 	if (step->kind == TAG_STEP_THREAD || step->tid == next->tid || s->who == ID_NONE)

@@ -187,7 +187,7 @@ static bool among(const char *const *list, size_t count, int64_t number, const c
 	return !count;
 }
 
-/* Applies --thread and --process. Processes of a device have numbers only. */
+/* Applies --thread and --process. The number of a device's process is its place in the trace. */
 static bool chosen(struct tag_select *s, uint32_t id, uint32_t process)
 {
 	const struct tag_trace_options *o = s->o;
@@ -202,7 +202,8 @@ static bool chosen(struct tag_select *s, uint32_t id, uint32_t process)
 		        (among(o->threads, o->thread_count, who->tid, who->thread) &&
 		         (device || among(o->processes, o->process_count, who->pid, who->process)));
 	return s->chosen.items[id] == 2 && (!device || !o->process_count ||
-	                                    among(o->processes, o->process_count, process, NULL));
+	                                    among(o->processes, o->process_count, process,
+	                                          who->process[0] ? who->process : NULL));
 }
 
 static struct tag_open *enter(struct trace_select_lane *lane, const struct trace_line *line)

@@ -353,8 +353,64 @@ static void threads_have_no_idle_functions_or_interrupts(void)
 	capture_done(&c);
 }
 
+static void put_process(struct capture *c, uint64_t time, uint8_t from, uint8_t to)
+{
+	const uint8_t bytes[] = {from, 0, 0, 0, to, 0, 0, 0, 's', 'h', 0};
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		capture_event(c, time, ASSAY_TAG_PROCESS | bytes[i]);
+}
+
+/*
+ * Processes 7 and 9 wait alike, and 9 continues although 7 has waited longer. 7 ended; a new
+ * process 8 begins in swtch.
+ */
+static void a_recorded_number_identifies_the_process(void)
+{
+	struct capture c;
+
+	begin(&c, true);
+	PUT(&c, {0, TAG_A}, {1, TAG_SWTCH});
+	put_process(&c, 2, 7, 9);
+	capture_event(&c, 3, EXIT(TAG_SWTCH));
+	capture_event(&c, 4, TAG_A);
+	capture_event(&c, 5, TAG_SWTCH);
+	put_process(&c, 6, 9, 8);
+	capture_event(&c, 7, EXIT(TAG_SWTCH));
+	capture_event(&c, 8, TAG_B);
+	capture_event(&c, 9, TAG_SWTCH);
+	put_process(&c, 10, 8, 9);
+	capture_event(&c, 11, EXIT(TAG_SWTCH));
+	capture_event(&c, 12, EXIT(TAG_A));
+	check_steps(&c, false,
+	            "p1 > a 0 @0\n"
+	            "p1 > swtch 1 @1\n"
+	            "p1 out @1\n"
+	            "p2 in @3\n"
+	            "p2 > a 0 @4\n"
+	            "p2 > swtch 1 @5\n"
+	            "p2 out @5\n"
+	            "p3 in @7\n"
+	            "p3 > b 0 @8\n"
+	            "p3 > swtch 1 @9\n"
+	            "p3 out @9\n"
+	            "p2 in @11\n"
+	            "p2 < swtch 1 @11 net 0 total 0 wall 6\n"
+	            "p2 < a 0 @12 net 2 total 2 wall 8\n"
+	            "p1 o swtch 1 @12 net 0 total 0 wall 11\n"
+	            "p1 o a 0 @12 net 1 total 1 wall 12\n"
+	            "p3 o swtch 1 @12 net 0 total 0 wall 3\n"
+	            "p3 o b 0 @12 net 1 total 1 wall 4\n");
+	CHECK_EQ(damage.guesses, 0);
+	CHECK_EQ(damage.unmatched_exits, 0);
+	CHECK_EQ(damage.inherited_exits, 2);
+	CHECK_EQ(damage.unknown_tags, 0);
+	capture_done(&c);
+}
+
 int main(void)
 {
+	RUN(a_recorded_number_identifies_the_process);
 	RUN(idle_functions_and_interrupts_are_in_no_call_around_them);
 	RUN(threads_have_no_idle_functions_or_interrupts);
 	RUN(idle_time_has_no_process_except_interrupts_in_it);
