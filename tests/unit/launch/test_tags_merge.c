@@ -220,12 +220,52 @@ static void own_events_are_never_in_a_wait(void)
 	}
 }
 
+/*
+ * The words of a packet are copied at once if their clock does not wrap. The result has to be the
+ * same if it wraps: `wraps` shifts all times, so that the clock wraps between 150 and 400.
+ */
+static void words_are_copied_as_they_are(void)
+{
+	const uint64_t wraps = TURN - 300, far = TURN / 2;
+	const uint64_t times[] = {100, 100, 150, 400, 400 + far, 401 + far, 402 + far};
+	const size_t count = sizeof(times) / sizeof(*times);
+	struct tags_merged merged[2] = {0};
+	uint64_t words[8], shift = 0;
+
+	for (int i = 0; i < 2; i++, shift = wraps) {
+		const struct tags_switch s = {140 + shift, ASSAY_TAG_SWITCH_IN};
+		struct tags_merge m = {.begin = 100 + shift,
+		                       .words = words,
+		                       .count = count,
+		                       .switches = &s,
+		                       .switch_count = 1};
+
+		for (size_t at = 0; at < count; at++)
+			words[at] = (times[at] + shift) << ASSAY_TAGS_TAG_BITS | 2;
+		CHECK_EQ(tags_merge(&m, false, &merged[i]), 1);
+		CHECK_EQ(merged[i].words.count, count + 1);
+		CHECK_EQ(merged[i].pieces.count, 2);
+		CHECK_EQ(merged[i].end, 402 + far + shift);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		CHECK_EQ(merged[0].pieces.items[i].first, i ? 5 : 0);
+		CHECK_EQ(merged[1].pieces.items[i].first, i ? 5 : 0);
+		CHECK_EQ(merged[0].pieces.items[i].begin + wraps, merged[1].pieces.items[i].begin);
+	}
+	for (size_t i = 0; i <= count; i++)
+		CHECK_EQ(merged[0].words.items[i] + (wraps << ASSAY_TAGS_TAG_BITS),
+		         merged[1].words.items[i]);
+	tags_merge_done(&merged[0]);
+	tags_merge_done(&merged[1]);
+}
+
 int main(void)
 {
 	RUN(switches_are_in_time_order);
 	RUN(switches_give_way_to_own_events);
 	RUN(long_waits_begin_a_packet);
 	RUN(no_record_is_delivered_before_the_floor);
+	RUN(words_are_copied_as_they_are);
 	RUN(own_events_are_never_in_a_wait);
 	return check_end();
 }
