@@ -52,6 +52,7 @@
 /* A slot whose trigger had to use another slot. No event is lost. Readers skip it. */
 #define ASSAY_TAG_VOID 0xfffffeu
 
+#define ASSAY_TAGS_FILES_MOST 16 /* files in the default directory */
 #define ASSAY_TAGS_PACKET 16384u /* bytes */
 #define ASSAY_TAGS_SLACK 256u    /* unused bytes at the end of a packet */
 #define ASSAY_TAGS_PAGE 4096u

@@ -30,7 +30,6 @@
 #define MEMORY_LEAST (4 * (uint64_t)ASSAY_TAGS_PACKET)
 #define MEMORY_MOST (256ull << 30)
 #define PAGES(bytes) (((uint64_t)(bytes) + ASSAY_TAGS_PAGE - 1) / ASSAY_TAGS_PAGE * ASSAY_TAGS_PAGE)
-#define FILES_MOST 16   /* in the default directory */
 #define PAUSE_NS 100000 /* while a thread waits for a free packet */
 #define DRAINER_NS 10000000000ull
 #define STEP_FIRST (4 * (uint64_t)ASSAY_TAGS_PACKET) /* of pages for packets */
@@ -182,7 +181,7 @@ static uint64_t map_file(char **at)
 {
 	struct assay_tags_header layout = {0};
 	/* A directory that the user or assay names has no bound. */
-	unsigned most = place_environment("ASSAY_TAGS_DIR") ? 0 : FILES_MOST;
+	unsigned most = place_environment("ASSAY_TAGS_DIR") ? 0 : ASSAY_TAGS_FILES_MOST;
 	uint64_t bytes;
 	int fd;
 

@@ -6,6 +6,7 @@ import os
 import signal
 import struct
 import subprocess
+import time
 
 from harness import BUILD, ROOT, main, test
 from programs import Obeying
@@ -66,8 +67,29 @@ def what_runs_is_listed(t):
     t.has(tags(t, "list").out, "program")
     t.equal([row["pid"] for row in listed(t, second.pid)["processes"]], [second.pid])
     first.end()
-    t.equal(listed(t)["ended"], 1, "recordings of the ended")
+    found = listed(t)
+    t.equal(found["ended"], 1, "recordings of the ended")
+    t.equal({row["pid"]: (row["state"], row["capture"]) for row in found["processes"]},
+            {first.pid: ("ended", None), second.pid: ("running", "full")})
+    t.has(tags(t, "list").out, "ended")
+    checks = t.json(t.assay("doctor", "--json", env=place(t)).out)["checks"]
+    t.equal([check["what"] for check in checks if check["name"] == "recorded processes"],
+            ["1 running, 1 ended"])
     t.has(tags(t, "list").err, "1 recording of an exited process")
+
+
+@test
+def a_program_that_another_one_replaced_has_ended(t):
+    """The process still runs, with another program that records nothing."""
+    program = build(t)
+    process = subprocess.Popen(["/bin/cat", "rounds=9", "exec"], executable=program,
+                               stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                               env={**os.environ, **place(t)})
+    while os.readlink(f"/proc/{process.pid}/exe").endswith("program"):
+        time.sleep(0.01)
+    t.equal([row["state"] for row in listed(t, process.pid)["processes"]], ["ended"])
+    process.stdin.close()
+    process.wait()
 
 
 @test

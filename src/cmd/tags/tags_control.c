@@ -50,13 +50,14 @@ static const char *mode_word(uint32_t mode)
 	                                   : "?";
 }
 
-static const char *state_word(const struct tag_rings_file *file)
+static const char *capture_word(const struct tag_rings_file *file)
 {
 	return file->flags & ASSAY_TAGS_FULL ? "full" : file->capture ? "on" : "off";
 }
 
 enum listed_cell {
 	LIST_PID,
+	LIST_STATE,
 	LIST_SINCE,
 	LIST_CAPTURE,
 	LIST_MODE,
@@ -66,24 +67,20 @@ enum listed_cell {
 	LIST_COMMAND,
 };
 
-/* The running processes of a list. */
-struct tags_listed {
-	VEC(const struct tag_rings_file *) files;
-};
-
 static struct cell listed_cell(const struct row_source *s, const struct column *c, uint32_t row,
                                struct buf *text)
 {
-	const struct tag_rings_file *file =
-	        ((const struct tags_listed *)s->model)->files.items[row];
+	const struct tag_rings_file *file = &((const tag_rings_list *)s->model)->items[row];
 
 	switch ((enum listed_cell)c->argument) {
 	case LIST_PID:
 		return cell_int(file->file.pid);
 	case LIST_SINCE:
 		return cell_int((int64_t)file->file.start_ns);
+	case LIST_STATE:
+		return cell_text(file->file.running ? "running" : "ended");
 	case LIST_CAPTURE:
-		return cell_text(state_word(file));
+		return file->file.running ? cell_text(capture_word(file)) : cell_none();
 	case LIST_MODE:
 		return cell_text(mode_word(file->mode));
 	case LIST_PACKETS:
@@ -100,8 +97,7 @@ static struct cell listed_cell(const struct row_source *s, const struct column *
 static void listed_json(const struct row_source *s, const struct column *c, uint32_t row,
                         struct json *j)
 {
-	const struct tag_rings_file *file =
-	        ((const struct tags_listed *)s->model)->files.items[row];
+	const struct tag_rings_file *file = &((const tag_rings_list *)s->model)->items[row];
 
 	json_kstr(j, "name", file->name);
 	json_kstr(j, "command", file->command);
@@ -112,6 +108,7 @@ static void listed_json(const struct row_source *s, const struct column *c, uint
 
 static const struct column listed_columns[] = {
         {"pid", "PID", "pid", &unit_number, LISTED(LIST_PID)},
+        {"state", "state", "state", &unit_text, LISTED(LIST_STATE)},
         {"since", "since", "start_ns", &unit_date, LISTED(LIST_SINCE)},
         {"capture", "capture", "capture", &unit_text, LISTED(LIST_CAPTURE)},
         {"mode", "mode", "mode", &unit_text, LISTED(LIST_MODE)},
@@ -122,14 +119,14 @@ static const struct column listed_columns[] = {
         {"command", "command", .unit = &unit_text, .json = listed_json, LISTED(LIST_COMMAND)},
 };
 
-static void list_print(struct tags_listed *running, size_t ended,
-                       const struct document_reader *reader, const struct style_options *style)
+static void list_print(tag_rings_list *list, size_t ended, const struct document_reader *reader,
+                       const struct style_options *style)
 {
-	struct row_source *s = row_source_new(running);
+	struct row_source *s = row_source_new(list);
 	const struct row_request all = {0};
 	struct document d;
 
-	s->rows = (uint32_t)running->files.count;
+	s->rows = (uint32_t)list->count;
 	s->no_total = true;
 	row_source_columns(s, listed_columns, sizeof(listed_columns) / sizeof(*listed_columns));
 	document_init(&d);
@@ -145,24 +142,20 @@ static int list_run(void *data, int argc, char **argv)
 	const struct tags_list_options *o = data;
 	const struct document_reader reader = {.program = o->json};
 	tag_rings_list list = {0};
-	struct tags_listed running = {0};
-	size_t ended;
+	size_t ended = 0;
 	int status = find_files(&list, "tags list", argc, argv);
 
 	vec_each (file, &list)
-		if (file->file.running)
-			vec_push(&running.files, file);
-	ended = list.count - running.files.count;
+		ended += !file->file.running;
 	if (!status)
-		list_print(&running, ended, &reader, &o->style);
-	if (!status && !o->json && !running.files.count)
+		list_print(&list, ended, &reader, &o->style);
+	if (!status && !o->json && ended == list.count)
 		print_message("no process of yours records event tags now");
 	if (!status && !o->json && ended)
 		print_message("%zu %s: 'assay tags get' makes a trace of %s, and removes %s", ended,
 		              plural(ended, "recording of an exited process",
 		                     "recordings of exited processes"),
 		              plural(ended, "it", "them"), plural(ended, "it", "them"));
-	vec_done(&running.files);
 	tag_rings_list_done(&list);
 	return status;
 }
@@ -313,9 +306,10 @@ static const struct option capture_table[] = {
 const struct command tags_list = {
         .name = "tags list",
         .synopsis = "[OPTIONS] [PID...]",
-        .summary = "list the running processes that record event tags",
-        .description = "Lists the running processes of this user that record event tags, whether "
-                       "capture is on, and how much of their memory is in use.",
+        .summary = "list the processes that record event tags",
+        .description = "Lists the processes of this user that record event tags, whether capture "
+                       "is on, and how much of their memory is in use. The state of a process "
+                       "that left a recording and has exited is \"ended\".",
         .options = list_table,
         .options_size = sizeof(struct tags_list_options),
         .run = list_run,

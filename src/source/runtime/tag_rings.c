@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 const struct shared_kind tag_rings_kind = {"tags", "ASSAY_TAGS_DIR", "event tags of processes"};
@@ -38,6 +39,22 @@ static void fill_in(struct tag_rings_file *file, struct tag_rings *rings)
 		file->discarded += tag_rings_at(rings, i)->discarded;
 }
 
+/*
+ * The runtime locks a file before it sets its size, and the kernel removes the lock with the last
+ * mapping. So a file with contents and without a lock belongs to a process, or to a program before
+ * exec, that has ended. A shared lock is tried, so that two readers do not see each other's.
+ */
+enum lock_state { LOCK_HELD, LOCK_FREE, LOCK_UNKNOWN };
+
+static enum lock_state lock_state(int fd)
+{
+	if (!flock(fd, LOCK_SH | LOCK_NB)) {
+		flock(fd, LOCK_UN);
+		return LOCK_FREE;
+	}
+	return errno == EWOULDBLOCK ? LOCK_HELD : LOCK_UNKNOWN;
+}
+
 struct tag_ring_listing {
 	tag_rings_list *list;
 	struct runtime_owners known;
@@ -50,9 +67,12 @@ static void file_add(void *ctx, int fd, const char *path, const struct shared_na
 	struct tag_rings *rings;
 	struct tag_rings_file *file;
 	const struct assay_tags_header *h;
+	enum lock_state lock;
+	bool found;
 
 	if (tag_rings_open(&rings, path, NULL))
 		return;
+	lock = lock_state(fd);
 	h = tag_rings_header(rings);
 	file = vec_add(l->list);
 	file->file.path = xstrdup(path);
@@ -63,8 +83,8 @@ static void file_add(void *ctx, int fd, const char *path, const struct shared_na
 	text_take(file->command, h->command, sizeof(h->command));
 	file->mode = h->mode;
 	file->flags = h->flags;
-	file->file.running =
-	        runtime_owner_find(&l->known, name->pid, name->birth, &file->several) != 0;
+	found = runtime_owner_find(&l->known, name->pid, name->birth, &file->several) != 0;
+	file->file.running = lock == LOCK_UNKNOWN ? found : lock == LOCK_HELD;
 	file->capture = h->capture == 1;
 	file->file.start_ns = h->start_ns;
 	file->first_ticks = h->first.ticks;

@@ -3,6 +3,9 @@
  * tag_rings: the event tags of running and exited processes: finds, switches, copies and drains
  * their files.
  *
+ * A file in a list is `running` while its process holds the lock on it (docs/adr/0133); on a file
+ * system without locks, while /proc has the process.
+ *
  * Files PID-BIRTH-N.tags are in $ASSAY_TAGS_DIR or in the directory of runtime_files.h. Their
  * contents are not trusted: each offset, size and count is checked against the file. The file is
  * read and not mapped, because it may be truncated at any time. Functions return 0 or -errno. One

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -90,6 +91,7 @@ static void the_latest_program_of_a_process_runs(void)
 	struct error err = {0};
 	const char *name[2];
 	char names[2][32];
+	int fd[2];
 
 	unlink(fixture_path("12-34-0.tags"));
 	for (unsigned i = 0; i < 2; i++) {
@@ -99,6 +101,8 @@ static void the_latest_program_of_a_process_runs(void)
 		tf_header(f)->first.ticks = i ? 1000 : 5000;
 		tf_header(f)->start_ns = i ? 10 : 50;
 		fixture_write(names[i], f->bytes, sizeof(f->bytes));
+		fd[i] = open(name[i], O_RDONLY | O_CLOEXEC);
+		CHECK(!flock(fd[i], LOCK_EX | LOCK_NB));
 	}
 	CHECK_EQ(tag_rings_list_read(&list, fixture_dir, &err), 0);
 	CHECK_EQ(list.count, 2);
@@ -109,8 +113,44 @@ static void the_latest_program_of_a_process_runs(void)
 		CHECK(list.items[1].file.running);
 	}
 	tag_rings_list_done(&list);
-	unlink(name[0]);
-	unlink(name[1]);
+	for (int i = 0; i < 2; i++) {
+		close(fd[i]);
+		unlink(name[i]);
+	}
+	free(f);
+}
+
+/*
+ * The lock decides, and not /proc: this process has the id in the name (birth 0: any), and process
+ * 12 does not exist here, as one in another PID namespace.
+ */
+static void a_lock_shows_that_the_process_runs(void)
+{
+	struct tf *f = tf_new(ASSAY_TAGS_STREAM);
+	struct error err = {0};
+	char names[2][32] = {"12-34-0.tags"};
+	const char *name;
+	int fd;
+
+	snprintf(names[1], sizeof(names[1]), "%d-0-0.tags", (int)getpid());
+	for (int i = 0; i < 2; i++) {
+		fixture_write(names[i], f->bytes, sizeof(f->bytes));
+		name = fixture_path(names[i]);
+		fd = open(name, O_RDONLY | O_CLOEXEC);
+		for (int locked = 0; locked < 2; locked++) {
+			tag_rings_list list = {0};
+
+			CHECK(!locked || !flock(fd, LOCK_EX | LOCK_NB));
+			CHECK_EQ(tag_rings_list_read(&list, fixture_dir, &err), 0);
+			CHECK_EQ(list.count, 1);
+			CHECK(list.count == 1 && list.items[0].file.running == (locked == 1));
+			tag_rings_list_done(&list);
+		}
+		/* A reader leaves no lock. */
+		CHECK(!flock(fd, LOCK_UN) && !flock(fd, LOCK_EX | LOCK_NB));
+		close(fd);
+		unlink(name);
+	}
 	free(f);
 }
 
@@ -582,6 +622,7 @@ int main(void)
 		return 1;
 	RUN(files_are_listed);
 	RUN(the_latest_program_of_a_process_runs);
+	RUN(a_lock_shows_that_the_process_runs);
 	RUN(closed_packets_are_drained);
 	RUN(empty_slots_are_waited_for);
 	RUN(many_empty_slots_are_waited_for_once);
