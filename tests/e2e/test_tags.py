@@ -152,6 +152,20 @@ def discarded_records_are_counted(t):
 
 
 @test
+def a_drain_that_stops_counts_all_lost_events(t):
+    """The program fills its rings while assay is stopped, and exits before assay continues."""
+    program, data, truth = build(t), t.path("stopped.tags"), events_of(100000) + 2
+    process = subprocess.Popen([ASSAY, "tags", "-q", "-o", data, "--memory", "64k", "--", "sh", "-c",
+                                f"kill -STOP $PPID; {program} rounds=100000; kill -CONT $PPID"],
+                               env={**os.environ, **place(t)})
+    t.equal(process.wait(), 0, "the status of assay")
+    report = t.report(data)
+    t.equal(report["tags"] + report["lost"], truth, "events, with those that were lost")
+    t.true(report["lost"] > truth / 2, "events were lost while assay was stopped")
+    t.has(t.assay("report", data).out, "events were lost")
+
+
+@test
 def threads_that_wait_lose_no_event(t):
     report = record(t, build(t), "rounds=200000", options=("--memory", "64k", "--wait"))
     t.equal(report["tags"], events_of(200000) + 2, "events")
