@@ -157,7 +157,7 @@ static always_inline void plain_exit(struct tag_run *r, struct plain *p, bool le
 		span = span_of(r, total);
 	}
 	settle_frame(p->top, l, net, total, span);
-	settle_bounds(&l->min, &l->max, net);
+	settle_certain(r, l, p->top->line, net);
 	if (!lean && r->more)
 		tell_close(r, &(struct tag_step){.kind = TAG_STEP_EXIT, .net = net, .total = span});
 	p->top--;
@@ -457,8 +457,15 @@ void tag_run_free(struct tag_run *r)
 	tag_run_device_done(r);
 	tag_stack_free(r->stack);
 	tag_run_table_done(r);
+	tag_times_done(&r->times);
 	vec_done(&r->threads);
 	free(r);
+}
+
+void tag_run_time_calls(struct tag_run *r)
+{
+	r->timed = true;
+	tag_times_reserve(&r->times, r->lines.count);
 }
 
 struct tag_engine {

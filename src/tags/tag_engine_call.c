@@ -110,7 +110,7 @@ void tag_run_close(struct tag_run *r, enum tag_how how)
 		r->off += total;
 	}
 	if (how != TAG_HOW_OPEN && !uncertain)
-		settle_bounds(&l->min, &l->max, net);
+		settle_certain(r, l, top->line, net);
 	else
 		settle_cold(r, l, how, uncertain, net);
 	if (top->key & TAG_FRAME_HISTOGRAM && how != TAG_HOW_OPEN)

@@ -62,6 +62,14 @@ static always_inline void settle_bounds(uint64_t *min, uint64_t *max, uint64_t n
 	*max = net > *max ? net : *max;
 }
 
+static always_inline void settle_certain(struct tag_run *r, struct tag_line *l, uint32_t line,
+                                         uint64_t net)
+{
+	settle_bounds(&l->min, &l->max, net);
+	if (r->timed)
+		tag_times_count(&r->times, line, net, 1);
+}
+
 /* The total of the top call including the time that it waited, without gaps. */
 static always_inline uint64_t span_of(const struct tag_run *r, uint64_t total)
 {

@@ -19,6 +19,7 @@
 
 #include "base/memory/vec.h"
 #include "tags/tag_engine.h"
+#include "tags/tag_times.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -137,6 +138,8 @@ struct tag_run {
 	tag_step_fn *step; /* NULL: none */
 	void *of;
 	struct tag_histogram *histogram;
+	bool timed;             /* `times` is filled: see tag_run_time_calls() */
+	struct tag_times times; /* net of certain calls, by line */
 
 	/* Tags and functions. */
 	const uint32_t **pages;
@@ -182,6 +185,8 @@ struct tag_run {
 struct tag_run *tag_run_new(const struct tag_stream *stream, bool wall, tag_step_fn *step, void *of,
                             struct tag_histogram *histogram);
 void tag_run_free(struct tag_run *r);
+/* Before the first packet: counts the calls by their net, too. */
+void tag_run_time_calls(struct tag_run *r);
 void tag_run_packet(struct tag_run *r, const struct tag_packet *packet);
 void tag_run_end(struct tag_run *r);
 

@@ -29,6 +29,8 @@ static uint32_t new_line(struct tag_run *r, uint32_t tag)
 	line->tag = tag;
 	line->min = UINT64_MAX;
 	vec_add(&r->infos);
+	if (r->timed)
+		tag_times_reserve(&r->times, r->lines.count);
 	return r->lines.count - 1;
 }
 

@@ -60,6 +60,7 @@ void tag_summary_free(struct tag_summary *summary)
 		return;
 	vec_done(&s->shown.functions);
 	vec_done(&s->totals);
+	tag_times_done(&s->shown.times);
 	vec_done(&s->threads);
 	id_table_done(&s->table);
 	free(s);
@@ -79,7 +80,9 @@ static void add_bounds(uint64_t *min, uint64_t *max, uint64_t other_min, uint64_
 	*max = other_max > *max ? other_max : *max;
 }
 
-static void add_total(struct sums *s, const struct total *t)
+/* `times`: of the summary or run that has `t`, in which it is number `number`. */
+static void add_total(struct sums *s, const struct total *t, const struct tag_times *times,
+                      uint32_t number)
 {
 	uint64_t hash = hash_pair(t->f.tag, t->f.names);
 	uint32_t id = id_table_find(&s->table, hash, same_function, s, &t->f);
@@ -87,9 +90,12 @@ static void add_total(struct sums *s, const struct total *t)
 	if (id == ID_NONE) {
 		id = s->totals.count;
 		vec_push(&s->totals, *t);
+		s->totals.items[id].f.times = id;
 		id_table_add(&s->table, hash, id);
+		tag_times_merge(&s->shown.times, id, times, number);
 		return;
 	}
+	tag_times_merge(&s->shown.times, id, times, number);
 	struct total *to = &s->totals.items[id];
 
 	to->f.calls += t->f.calls;
@@ -130,7 +136,7 @@ static void add_line(struct sums *s, const struct tag_run *r, uint32_t line, uin
 	if (info->kind == TAG_INLINE)
 		t.f.ended = 0;
 	if (l->closed)
-		add_total(s, &t);
+		add_total(s, &t, &r->times, line);
 }
 
 static int compare_threads(const void *a, const void *b)
@@ -224,6 +230,7 @@ int tag_summary_stream(struct tag_summary *summary, struct tag_recording *r, uin
 	struct tag_run *run =
 	        tag_run_new(of, s->options.wall, NULL, NULL, h && h->names == names ? h : NULL);
 
+	tag_run_time_calls(run);
 	while ((rc = reader->next(reader, &packet, err)) > 0)
 		tag_run_packet(run, &packet);
 	reader->close(reader);
@@ -242,7 +249,7 @@ void tag_summary_merge(struct tag_summary *into, const struct tag_summary *from)
 	struct tag_histogram *h = to->options.histogram;
 
 	vec_each (t, &s->totals)
-		add_total(to, t);
+		add_total(to, t, &from->times, t->f.times);
 	vec_each (t, &s->threads)
 		vec_push(&to->threads, *t);
 	to->device_processes += s->device_processes;

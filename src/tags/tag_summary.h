@@ -12,11 +12,13 @@
 
 #include "base/error.h"
 #include "tags/tag_stream.h"
+#include "tags/tag_times.h"
 
 struct tag_function {
 	uint32_t tag;       /* the tag of its entry; of an inline tag: the tag itself */
 	uint32_t names;     /* index in recording.names; UINT32_MAX: unknown, the stream's names do
 	                     * not have the tag */
+	uint32_t times;     /* index in summary.times */
 	uint64_t calls;     /* number of entries; of an inline tag: number of events */
 	uint64_t elapsed;   /* with callees, without time switched out; recursion counted once */
 	uint64_t net;       /* without callees */
@@ -54,6 +56,7 @@ struct tag_summary {
 	uint64_t blocked, preempted; /* part of idle, if switches are recorded; 0 for devices */
 	uint64_t outside;            /* part of elapsed: no known function was open, or in a gap */
 	struct tag_damage damage;
+	struct tag_times times; /* net of calls with certain times, by function */
 	VEC(struct tag_function)
 	functions; /* filled by tag_summary_finish(); elapsed = idle + own +
 	              outside + the sum of all net */

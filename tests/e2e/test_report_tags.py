@@ -58,6 +58,36 @@ def the_table_has_every_figure(t):
     t.equal(result.err, "", "standard error")
 
 
+def of_steps():
+    """Per 100 calls of leaf: 90 of 10 us, 9 of 100 us, 1 of 1000 us; five calls of work."""
+    now, events = 0, [(0, 2)]
+    for tag, durations in ((6, [10] * 90 + [100] * 9 + [1000]), (4, [50] * 5)):
+        for us in durations:
+            events += [(now, tag), (now + us, tag + 1)]
+            now += us + 3
+    return [*events, (now, 3)]
+
+
+PERCENTILES = ("timed_calls", "p50_ns", "p90_ns", "p99_ns")
+
+
+@test
+def percentiles_are_those_of_known_durations(t):
+    data = trace(t, capture=of_steps())
+    rows = {row["function"]: row for row in t.report(data)["functions"]}
+    t.equal(rows["leaf"]["timed_calls"], 100, "timed calls")
+    for key, us in (("p50_ns", 10), ("p90_ns", 100), ("p99_ns", 1000)):
+        t.between(rows["leaf"][key], us * 1000 * 15 / 16, us * 1000 * 17 / 16, key)
+    t.equal([rows["work"][key] for key in PERCENTILES], [5, 50000, None, None],
+            "of five calls only the median is known")
+    t.equal([rows["main"][key] for key in PERCENTILES], [1, None, None, None], "of one call none is")
+    t.has(t.assay("report", "--percent-limit", "0", "--by", "p50", data).out, """\
+(max/avg/min)  p50  p90  p99  timed  % real  % net  Function
+""", "a table sorted by one")
+    rows = t.report(data, "--by", "p50")["functions"]
+    t.equal([row["function"] for row in rows], ["work", "leaf", "main"], "sorted by p50")
+
+
 @test
 def json_has_every_figure(t):
     report = t.report(trace(t))

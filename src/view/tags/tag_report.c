@@ -233,6 +233,7 @@ static void add_functions(struct making *m)
 		}
 		r->row_of[i] = row_for(m, f, name);
 		add(&r->functions.rows.items[r->row_of[i]], f);
+		tag_times_merge(&r->times, r->row_of[i], &s->times, f->times);
 	}
 }
 
@@ -246,6 +247,15 @@ static void add_outside(struct tag_report *r)
 
 	if (row.net)
 		vec_push(&r->functions.rows, row);
+}
+
+/* Each row still is at the index of its id. */
+static void add_percentiles(struct tag_report *r)
+{
+	vec_each (row, &r->functions.rows)
+		row->percentiles =
+		        tag_percentiles_of(&r->times, row->id, row->calls, row->min, row->max);
+	tag_times_done(&r->times);
 }
 
 /* Inline tags have no duration and would only clutter the table of functions. */
@@ -308,6 +318,7 @@ struct tag_report *tag_report_new(const struct tag_recording *recording,
 	find_programs(&m);
 	add_functions(&m);
 	tell_all_apart(&m);
+	add_percentiles(r);
 	part_inlines(r);
 	add_outside(r);
 	sum_up(r);

@@ -16,10 +16,11 @@
 
 #include "tags/tag_summary.h"
 #include "view/request.h"
+#include "view/tags/tag_percentiles.h"
 #include "view/tags/tag_scale.h"
 
 /* Names of columns to sort by (tag_rows.h). */
-#define TAG_ORDERS "elapsed,net,calls,max,avg,min,name,real"
+#define TAG_ORDERS "elapsed,net,calls,max,avg,min,p50,p90,p99,name,real"
 
 bool tag_order_known(const char *word);
 
@@ -39,9 +40,10 @@ struct tag_row {
 	const char *program;  /* NULL: unknown */
 	bool several;         /* other programs have a function with the same name */
 	uint64_t calls, elapsed, net;
-	uint64_t min, max;        /* net of one call */
-	bool ranged;              /* min and max are known */
-	uint64_t uncertain, open; /* numbers of calls */
+	uint64_t min, max;                  /* net of one call */
+	bool ranged;                        /* min and max are known */
+	struct tag_percentiles percentiles; /* of the net of one call */
+	uint64_t uncertain, open;           /* numbers of calls */
 };
 
 /* The rows of one table. */
@@ -65,7 +67,8 @@ struct tag_report {
 	VEC(const char *) switchers; /* the `!` functions that occurred */
 	uint64_t uncertain, open;    /* numbers of calls, all functions */
 	VEC(char *) texts;
-	uint32_t *row_of; /* per function of the summary: the row's id; ID_NONE: no row */
+	struct tag_times times; /* by row id, until the rows have percentiles */
+	uint32_t *row_of;       /* per function of the summary: the row's id; ID_NONE: no row */
 };
 
 struct tag_report *tag_report_new(const struct tag_recording *recording,

@@ -20,6 +20,10 @@ enum tag_field {
 	TAG_MOST,
 	TAG_AVERAGE,
 	TAG_LEAST,
+	TAG_P50,
+	TAG_P90,
+	TAG_P99,
+	TAG_TIMED,
 	TAG_UNCERTAIN,
 	TAG_OPEN,
 };
@@ -99,6 +103,14 @@ static struct cell known(uint64_t number, bool is_known)
 	return is_known ? cell_int((int64_t)number) : cell_none();
 }
 
+static struct cell percentile(const struct tag_row *row, size_t which)
+{
+	double ticks = row->percentiles.ticks[which];
+
+	return row->kind == TAG_ROW_OUTSIDE || isnan(ticks) ? cell_none()
+	                                                    : cell_int((int64_t)llrint(ticks));
+}
+
 static struct cell number_cell(const struct row_source *s, const struct column *c, uint32_t id,
                                struct buf *text)
 {
@@ -119,6 +131,12 @@ static struct cell number_cell(const struct row_source *s, const struct column *
 		return known(tag_row_average(row), row->calls);
 	case TAG_LEAST:
 		return known(row->min, row->ranged);
+	case TAG_P50:
+	case TAG_P90:
+	case TAG_P99:
+		return percentile(row, c->argument - TAG_P50);
+	case TAG_TIMED:
+		return known(row->percentiles.timed, row->kind != TAG_ROW_OUTSIDE);
 	case TAG_UNCERTAIN:
 		return known(row->uncertain, true);
 	case TAG_OPEN:
@@ -181,10 +199,18 @@ static struct column share(const char *name, const char *title, uint64_t whole, 
 	                       .bar = bar};
 }
 
+/* The text has percentiles if it is sorted by one; JSON always has them. */
+static bool by_percentile(const struct report_request *request)
+{
+	return request_is_by(request, "p50") || request_is_by(request, "p90") ||
+	       request_is_by(request, "p99");
+}
+
 struct row_set *tag_rows_functions(const struct tag_report *r)
 {
 	struct row_source *s = row_source_new((void *)(uintptr_t)&r->functions);
 	const struct unit *time = &r->scale.time.unit, *number = r->scale.number;
+	bool shown = by_percentile(&r->request);
 	const struct column columns[] = {
 	        {"name", NULL, "function", &unit_text, .argument = TAG_FUNCTION_TEXT},
 	        {"raw", NULL, "name", &unit_text, .argument = TAG_NAME_TEXT},
@@ -199,6 +225,10 @@ struct row_set *tag_rows_functions(const struct tag_report *r)
 	        {"max", NULL, "max_ns", time, ROLE_MOST, .argument = TAG_MOST},
 	        {"avg", NULL, "avg_ns", time, .argument = TAG_AVERAGE, .json = average_json},
 	        {"min", NULL, "min_ns", time, ROLE_LEAST, .argument = TAG_LEAST},
+	        {"p50", shown ? "p50" : NULL, "p50_ns", time, .argument = TAG_P50},
+	        {"p90", shown ? "p90" : NULL, "p90_ns", time, .argument = TAG_P90},
+	        {"p99", shown ? "p99" : NULL, "p99_ns", time, .argument = TAG_P99},
+	        {"timed", shown ? "timed" : NULL, "timed_calls", number, .argument = TAG_TIMED},
 	        share("real", "% real", r->summary->elapsed, false, false),
 	        share("share", "% net", r->run, true, false),
 	        {"uncertain", NULL, "uncertain", number, ROLE_SUM, .argument = TAG_UNCERTAIN},

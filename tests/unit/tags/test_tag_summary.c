@@ -34,6 +34,39 @@ static const struct tag_function *function_of(const struct tag_summary *s, uint3
 	return &none;
 }
 
+/* Two threads; the calls of 9 and of 1000 ticks, and one that never ends, of which none is timed.
+ */
+static void certain_calls_are_counted_by_their_net(void)
+{
+	struct capture c;
+	uint64_t now = 100;
+
+	capture_init(&c);
+	for (int thread = 0; thread < 2; thread++) {
+		capture_stream(&c, false, 5, 5 + thread);
+		capture_packet(&c, now);
+		for (int i = 0; i < 10; i++) {
+			capture_event(&c, now, TAG_A);
+			capture_event(&c, now += i ? 9 : 1000, EXIT(TAG_A));
+		}
+		capture_event(&c, now, TAG_A);
+		capture_event(&c, now += 9, TAG_PLACE);
+	}
+	struct tag_summary *s = sum_up(&c, NULL);
+	const struct tag_function *a = function_of(s, 0, TAG_A);
+	uint64_t all = 0;
+
+	CHECK_EQ(a->calls, 22);
+	CHECK_EQ(tag_times_at(&s->times, a->times, assay_times_bucket(9)), 18);
+	CHECK_EQ(tag_times_at(&s->times, a->times, assay_times_bucket(1000)), 2);
+	for (uint32_t bucket = 0; bucket < TAG_TIMES_BUCKETS; bucket++)
+		all += tag_times_at(&s->times, a->times, bucket);
+	CHECK_EQ(all, 20);
+	CHECK_EQ(tag_times_at(&s->times, 1000000, 9), 0); /* no such function */
+	tag_summary_free(s);
+	capture_done(&c);
+}
+
 static void recursion_is_elapsed_once(void)
 {
 	struct capture c;
@@ -365,6 +398,7 @@ static void a_reader_that_fails_is_said(void)
 int main(void)
 {
 	RUN(recursion_is_elapsed_once);
+	RUN(certain_calls_are_counted_by_their_net);
 	RUN(the_surest_calls_give_min_and_max);
 	RUN(idle_is_recognised_by_its_kind);
 	RUN(a_device_has_idle_and_processes);
