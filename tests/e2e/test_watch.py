@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """assay watch: a store in which one function takes three times as long from the middle on."""
+import contextlib
 import json
 import random
+import shutil
+import sqlite3
 
 from harness import *
 from perf_write import PERIOD, PerfData
@@ -42,6 +45,48 @@ def the_changed_function_is_found(t):
     t.true(abs(change["time_ns"] - middle) < 3 * found["point_ns"], change)
 
 
+def store_with_requests(t):
+    """The same with an event that counts requests: three times as many in the second half."""
+    path = t.path("requests.db")
+    shutil.copy(store(t), path)
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        columns = [column[1] for column in db.execute("PRAGMA table_info(sample)")]
+        row = dict(zip(columns, db.execute("SELECT * FROM sample LIMIT 1").fetchone()))
+        middle = 10 ** 9 + 6000 * PERIOD
+        windows = db.execute("SELECT id, start_ns FROM window WHERE end_ns > 1e9").fetchall()
+        db.execute("INSERT INTO name (id, text) VALUES (9999, 'app:request')")
+        db.execute("INSERT INTO event (id, name, role) VALUES (99, 9999, 3)")
+        for window, start_ns in windows:
+            row.update(window=window, event=99, samples=1,
+                       weight=1000 if start_ns < middle else 3000)
+            db.execute(f"INSERT INTO sample ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+                       tuple(row.values()))
+    return path
+
+
+@test
+def costs_are_per_event_that_counts_work(t):
+    path = store_with_requests(t)
+    found = json.loads(t.assay("watch", "--json", "--work", "app:request", path).out)
+    t.equal(found["work"], "app:request")
+    # The function that became slower did three times the work; the others a third per request.
+    changes = {c["function"]: c for c in found["changes"]}
+    t.equal(len([c for f, c in changes.items() if f != "work0" and c["change"] < -0.5]), 29)
+    t.true("work0" not in changes or abs(changes["work0"]["change"]) < 0.3, changes.get("work0"))
+    t.has(t.assay("watch", "--work", "app:request", path).out, "CPU time per app:request")
+    t.equal(t.assay("watch", "--work", "wall", path).out, t.assay("watch", "--wall", path).out)
+
+
+@test
+def the_points_of_a_window_are_compared(t):
+    found = json.loads(t.assay("watch", "--json", "--window", "16", store(t)).out)
+    t.equal(found["window"], 16)
+    [change] = found["changes"]
+    t.equal((change["function"], change["verdict"]), ("work0", "regression"))
+    whole = json.loads(t.assay("watch", "--json", store(t)).out)
+    t.true(found["smallest_change"] > whole["smallest_change"], "fewer points find less")
+
+
 @test
 def readers_get_a_table(t):
     text = t.assay("watch", store(t)).out
@@ -65,6 +110,10 @@ def a_short_time_is_reported_as_too_short(t):
 @test
 def wrong_options_and_files_are_refused(t):
     t.has(t.assay("watch", "--rate", "200", store(t), status=2).err, "--rate is 0 to 100")
+    t.has(t.assay("watch", "--window", "5", store(t), status=2).err, "at least 6 points")
+    t.has(t.assay("watch", "--work", "nothing", store(t), status=2).err, "has cpu-clock")
+    t.has(t.assay("watch", "--work", "run", store(t), status=2).err, "has no runs")
+    t.has(t.assay("watch", "--wall", "--work", "x", store(t), status=2).err, "not both")
     t.assay("watch", t.write("empty.db", ""), status=2)
     t.assay("watch", t.write("short.db", open(store(t), "rb").read()[:3000]), status=1)
 

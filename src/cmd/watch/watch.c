@@ -15,7 +15,7 @@ struct watch_command_options {
 	struct watch_range range;
 	const char *fail_if;
 	double confidence, rate, least;
-	uint64_t lines;
+	uint64_t lines, window;
 	bool wall, json;
 	struct style_options style;
 };
@@ -36,6 +36,16 @@ static const struct option options[] = {
         {OPTION_NUMBER, 0, "least", "PERCENT",
          "changes below this, or perhaps below half of it, are not listed (default 10)",
          .offset = AT(least)},
+        {OPTION_COUNT, 0, "window", "N", "compare N points at a time (default: all of the time)",
+         .details = "A point is as long as a window of the store. The next N points begin in the "
+                    "middle of these. 50 is the default of Otava. Fewer points find changes "
+                    "only if they are large, but slow drift is no change.",
+         .offset = AT(window)},
+        {OPTION_STRING, 0, "work", "EVENT",
+         "CPU time per EVENT: a recorded event that counts work, or wall",
+         .details = "Without this option the time is divided by the load of the machine. "
+                    "--work wall is the same as --wall.",
+         .offset = AT(range.work)},
         {OPTION_FLAG, 0, "wall", NULL, "do not divide by the load of the machine",
          .offset = AT(wall)},
         {OPTION_STRING, 0, "fail-if", "CONDITION",
@@ -70,10 +80,29 @@ static int conclude(const struct watch *w, const struct diff_condition *c)
 	return status;
 }
 
+static int check_options(const struct watch_command_options *o)
+{
+	const char *work = o->range.work;
+
+	if (o->rate < 0 || o->rate > 100 || o->confidence < 0 || o->confidence > 1 || o->least < 0)
+		return command_fail(2, "watch: --rate is 0 to 100 (percent), --confidence 0 to 1, "
+		                       "and --least is not negative");
+	if (o->window && o->window < WATCH_POINTS_LEAST)
+		return command_fail(2, "watch: --window is at least %d points", WATCH_POINTS_LEAST);
+	if (o->wall && work && strcmp(work, "wall") != 0)
+		return command_fail(2, "watch: give --wall or --work %s, not both", work);
+	if (work && !strcmp(work, "run"))
+		return command_fail(2, "watch: a store has no runs; give --work an event that "
+		                       "counts work, or wall");
+	return 0;
+}
+
 static int run(void *p, int argc, char **argv)
 {
 	struct watch_command_options *o = p;
-	const struct watch_options how = {o->confidence, o->rate / 100, o->least / 100, o->wall};
+	bool by_wall = o->wall || (o->range.work && !strcmp(o->range.work, "wall"));
+	const struct watch_options how = {o->confidence, o->rate / 100, o->least / 100, by_wall,
+	                                  o->window};
 	const struct document_reader reader = {.program = o->json};
 	struct diff_condition condition = {0};
 	struct document document;
@@ -83,9 +112,9 @@ static int run(void *p, int argc, char **argv)
 
 	if (argc != 1)
 		return command_fail(2, "watch: give one STORE, which 'assay start --store' writes");
-	if (o->rate < 0 || o->rate > 100 || o->confidence < 0 || o->confidence > 1 || o->least < 0)
-		return command_fail(2, "watch: --rate is 0 to 100 (percent), --confidence 0 to 1, "
-		                       "and --least is not negative");
+	status = check_options(o);
+	if (status)
+		return status;
 	if (o->fail_if && diff_condition_parse(o->fail_if, &condition, &err))
 		return command_fail(2, "watch: %s", err.text);
 	o->range.store = argv[0];
@@ -95,7 +124,7 @@ static int run(void *p, int argc, char **argv)
 	} else {
 		watch_find(&w, &how);
 		document_init(&document);
-		watch_document(&document, &w, o->lines);
+		watch_document(&document, &w, by_wall ? "wall" : o->range.work, o->lines);
 		medium_print(&document, &reader, &o->style);
 		document_done(&document);
 		status = o->fail_if ? conclude(&w, &condition) : 0;
@@ -112,7 +141,8 @@ const struct command cmd_watch = {
         .description =
                 "Searches the time of a store of 'assay start --store' for changes of functions. "
                 "The own CPU time of each function per second is divided by the load of the "
-                "machine, and the levels before and after each time are compared. From three days "
+                "machine (or by its work, with --work), and the levels before and after each time "
+                "are compared. From three days "
                 "on the same hours of the days are compared.\n\n"
                 "The verdict is regression, improvement, new (no sample before), gone (no "
                 "sample after), went away (the old level returned), or "
@@ -120,7 +150,9 @@ const struct command cmd_watch = {
                 "amount). q is the expected part of false ones among the functions with this "
                 "q or less; functions with more samples have a larger part of it.",
         .examples = "assay watch history.db\n    all of the store\n"
-                    "assay watch --from -7d --json history.db\n    a week, for scripts\n",
+                    "assay watch --from -7d --json history.db\n    a week, for scripts\n"
+                    "assay watch --work syscalls:sys_enter_accept4 history.db\n"
+                    "    per accepted connection, if the store has this event\n",
         .options = options,
         .options_size = sizeof(struct watch_command_options),
         .run = run,

@@ -28,6 +28,8 @@ struct loading {
 	VEC(uint32_t) points; /* by window id - first_id */
 	int64_t first_id;
 	size_t hosts;
+	bool work_found;
+	double work_sum;
 	struct watch_names names;
 	struct buf text;
 };
@@ -171,6 +173,66 @@ static int read_samples(struct loading *l, struct error *err)
 	return ret;
 }
 
+static int take_event(void *ctx, uint64_t row, const struct sql_value *v, size_t count,
+                      struct error *err)
+{
+	struct loading *l = ctx;
+
+	if (row && v[0].text) {
+		l->work_found |= !strcmp(v[0].text, l->range->work);
+		buf_addf(&l->text, "%s%s", l->text.size ? ", " : "", v[0].text);
+	}
+	return 0;
+}
+
+static int take_work(void *ctx, uint64_t row, const struct sql_value *v, size_t count,
+                     struct error *err)
+{
+	struct loading *l = ctx;
+	uint64_t at = row ? (uint64_t)(v[0].integer - l->first_id) : 0;
+
+	if (row && at < l->points.count && l->points.items[at] != UINT32_MAX) {
+		watch_work(l->w, l->points.items[at], (double)v[1].integer);
+		l->work_sum += (double)v[1].integer;
+	}
+	return 0;
+}
+
+/* Reads the counts of the event that counts work. */
+static int read_work(struct loading *l, struct error *err)
+{
+	const char *work = l->range->work;
+	int ret;
+
+	if (!work || !strcmp(work, "wall"))
+		return 0;
+	ret = sql_run(l->sql,
+	              "SELECT DISTINCT n.text FROM event e JOIN name n ON n.id = e.name ORDER BY"
+	              " n.text",
+	              take_event, l, err);
+	if (!ret && !l->work_found)
+		ret = error_set(err, EINVAL, "the event '%s' was not recorded; %s has %s", work,
+		                l->range->store, buf_text(&l->text));
+	buf_clear(&l->text);
+	if (ret)
+		return ret;
+	buf_addf(&l->text,
+	         "SELECT window, sum(weight) FROM sample WHERE window BETWEEN %" PRId64
+	         " AND %" PRId64 " AND event IN (SELECT e.id FROM event e JOIN name n"
+	         " ON n.id = e.name WHERE n.text = ",
+	         l->first_id, l->windows.items[l->windows.count - 1].id);
+	quote(work, &l->text);
+	buf_puts(&l->text, ") GROUP BY window");
+	ret = sql_run(l->sql, buf_text(&l->text), take_work, l, err);
+	buf_clear(&l->text);
+	if (!ret && !(l->work_sum > 0))
+		ret = error_set(err, ENODATA,
+		                "the event '%s' did not occur in this time of %s; without --work "
+		                "the time is divided by the load",
+		                work, l->range->store);
+	return ret;
+}
+
 static int parse_range(struct loading *l, struct error *err)
 {
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
@@ -206,8 +268,10 @@ int watch_load(struct watch *w, const struct watch_range *range, struct error *e
 		ret = read_windows(&l, err);
 	if (!ret) {
 		place_windows(&l);
-		ret = read_samples(&l, err);
+		ret = read_work(&l, err);
 	}
+	if (!ret)
+		ret = read_samples(&l, err);
 	sql_close(l.sql);
 	vec_done(&l.windows);
 	vec_done(&l.points);

@@ -11,6 +11,7 @@
 
 struct watch_range {
 	const char *store, *from, *until, *host; /* NULL: not given */
+	const char *work; /* an event that counts work; "wall"; NULL: by the load */
 };
 
 /* A point is as long as the longest window, and there are at most this many. */

@@ -26,6 +26,7 @@ void watch_done(struct watch *w)
 	intern_done(&w->texts);
 	free(w->wall_s);
 	free(w->load);
+	free(w->work);
 }
 
 void watch_points(struct watch *w, uint64_t from_ns, uint64_t step_ns, size_t count)
@@ -43,6 +44,14 @@ void watch_observed(struct watch *w, size_t point, double wall_s)
 		return;
 	w->observed += !(w->wall_s[point] > 0);
 	w->wall_s[point] += wall_s;
+}
+
+void watch_work(struct watch *w, size_t point, double amount)
+{
+	if (!w->work)
+		w->work = xcalloc(w->points + 1, sizeof(*w->work));
+	if (point < w->points && amount > 0)
+		w->work[point] += amount;
 }
 
 static bool same_series(const void *ctx, uint32_t id, const void *key)

@@ -5,10 +5,11 @@
  * The time is divided into points. A series is the own CPU time of one function at each point,
  * divided by the observed time of the point and by the load. The load of a point is the time of all
  * functions with small shares, so that a busier machine changes no function, and one large function
- * changes no other. adr/0090 explains the test.
+ * changes no other. With work (requests, for example) it is divided by the work of the point
+ * instead. adr/0090 explains the test.
  *
  *	watch_init(w); watch_points(w, from_ns, step_ns, count);
- *	watch_observed(w, point, wall_s)
+ *	watch_observed(w, point, wall_s); watch_work(w, point, amount)
  *	watch_count(w, watch_series(w, "memcpy", "libc.so.6", "user"), point, samples, cpu_ns)
  *	watch_find(w, options); read w->changes; watch_done(w)
  *
@@ -54,7 +55,7 @@ struct watch_change {
 	        last;         /* the levels before and after are of [first, point), [point, last) */
 	size_t back;          /* WATCH_WENT_AWAY: the point at which the old level returned */
 	uint32_t partner;     /* WATCH_MOVED: series that the time moved from or to */
-	double before, after; /* CPU ns per second of observed time */
+	double before, after; /* CPU ns per second of observed time, or per unit of work */
 	double ratio, low, high; /* relative to the load; 99 % interval */
 	double p, q;
 	enum watch_verdict verdict;
@@ -65,6 +66,7 @@ struct watch_options {
 	double rate;       /* expected part of false ones among the changed functions; 0: 0.1 */
 	double least;      /* changes below this are not listed; 0: 0.1 */
 	bool by_wall;      /* do not divide by the load */
+	size_t window;     /* points that are compared with each other; 0: all */
 };
 
 /* The day has this many parts with a level of their own, if there are enough days. */
@@ -83,6 +85,7 @@ struct watch {
 	uint64_t from_ns, step_ns;        /* of point 0; the length of a point */
 	size_t points, observed;          /* observed: points with observed time */
 	double *wall_s, *load;            /* by point */
+	double *work;                     /* by point; NULL: not known, see watch_work() */
 	VEC(struct watch_change) changes; /* by time */
 	struct watch_options how;
 	size_t tested, pooled;
@@ -96,6 +99,8 @@ void watch_init(struct watch *w);
 void watch_done(struct watch *w);
 void watch_points(struct watch *w, uint64_t from_ns, uint64_t step_ns, size_t count);
 void watch_observed(struct watch *w, size_t point, double wall_s);
+/* Adds to the work of a point. After the first call all costs are per unit of work. */
+void watch_work(struct watch *w, size_t point, double amount);
 /* The id of the series with these names. */
 uint32_t watch_series(struct watch *w, const char *function, const char *image, const char *mode);
 void watch_count(struct watch *w, uint32_t series, size_t point, double samples, double cpu_ns);

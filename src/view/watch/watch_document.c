@@ -169,7 +169,7 @@ static void summary(struct document *out, const struct watch *w)
 	buf_done(&text);
 }
 
-void watch_document(struct document *out, const struct watch *w, size_t lines)
+void watch_document(struct document *out, const struct watch *w, const char *work, size_t lines)
 {
 	struct section *notes;
 
@@ -178,6 +178,8 @@ void watch_document(struct document *out, const struct watch *w, size_t lines)
 	document_int(out, "until_ns", (int64_t)watch_time_ns(w, w->points));
 	document_int(out, "point_ns", (int64_t)w->step_ns);
 	document_int(out, "points", (int64_t)w->observed);
+	document_int(out, "window", (int64_t)w->how.window);
+	document_string(out, "work", work ? work : "load");
 	document_int(out, "tested", (int64_t)w->tested);
 	document_int(out, "pooled", (int64_t)w->pooled);
 	document_bool(out, "same_hours", w->seasonal);
@@ -188,6 +190,13 @@ void watch_document(struct document *out, const struct watch *w, size_t lines)
 	summary(out, w);
 	add_table(out, w, lines);
 	notes = document_notes(out, MEDIA_READERS, "Notes", NULL);
+	if (w->work && !too_short(w)) {
+		struct buf text = {0};
+
+		buf_addf(&text, "Before and after are CPU time per %s.", work);
+		section_note(notes, buf_text(&text));
+		buf_done(&text);
+	}
 	if (!w->seasonal && !too_short(w))
 		section_note(notes, "The same hours of several days cannot be compared in under "
 		                    "three days: a change may be the rhythm of the day.");

@@ -9,7 +9,8 @@
 #include "view/document/document.h"
 #include "view/watch/watch.h"
 
-/* `w` must outlive the document. */
-void watch_document(struct document *out, const struct watch *w, size_t lines);
+/* `work`: "wall", or the event that counts work; NULL: by the load. `w` must outlive the document.
+ */
+void watch_document(struct document *out, const struct watch *w, const char *work, size_t lines);
 
 #endif

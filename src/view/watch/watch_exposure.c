@@ -82,7 +82,9 @@ void watch_exposure_set(struct watch_exposure *e, const struct watch_series *s)
 	double count = 0, time = 0;
 
 	for (size_t i = 0; i < w->points; i++)
-		e->exposure[i] = w->wall_s[i] * (w->how.by_wall ? 1 : w->load[i]);
+		e->exposure[i] = w->work          ? (w->wall_s[i] > 0 ? w->work[i] : 0)
+		                 : w->how.by_wall ? w->wall_s[i]
+		                                  : w->wall_s[i] * w->load[i];
 	if (w->seasonal)
 		set_season(e, s);
 	for (size_t i = 0; i < w->points; i++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds the changes. A series is divided at the point where its levels differ most, and each part
- * again, as long as the difference is significant. All counts are tested against their exposure:
- * observed time x load x the usual level of the hour.
+ * again, as long as the difference is significant. With windows the points of one window are
+ * compared, and the next window begins in the middle of it. All counts are tested against their
+ * exposure: observed time x load x the usual level of the hour.
  */
 #include "view/watch/watch_find.h"
 
@@ -112,6 +113,45 @@ static size_t best_split(const struct finder *f, const struct watch_series *s, s
 	return best;
 }
 
+/* The windows of so many points; they have windows_points() each. */
+static size_t windows_of(const struct watch *w, size_t points)
+{
+	size_t size = w->how.window, step = size / 2;
+
+	return !size || points <= size ? 1 : 1 + (points - size + step - 1) / step;
+}
+
+static size_t window_points(const struct watch *w, size_t points)
+{
+	return w->how.window && points > w->how.window ? w->how.window : points;
+}
+
+/*
+ * The chance of the largest score of all windows of [first, last), with its point; *point is 0 if
+ * no window is long enough. The last window ends at the last point.
+ */
+static double search(const struct finder *f, const struct watch_series *s, size_t first,
+                     size_t last, size_t *point)
+{
+	const struct watch *w = f->e.w;
+	size_t windows = windows_of(w, last - first), size = window_points(w, last - first);
+	double score = 0;
+
+	*point = 0;
+	for (size_t i = 0; i < windows; i++) {
+		size_t from = i + 1 < windows ? first + i * (size / 2) : last - size, at;
+		double one;
+
+		at = best_split(f, s, from, from + size, &one);
+		if (at && fabs(one) > fabs(score)) {
+			*point = at;
+			score = one;
+		}
+	}
+	return fmin(1, (double)windows *
+	                       watch_split_chance(normal_of_student(score, s->degrees), size));
+}
+
 /* A large function has a larger part of the error rate (Genovese, Roeder and Wasserman): its
  * changes matter more, and can be found. The mean of the weights is 1. */
 static double mean_root(const struct watch *w)
@@ -139,10 +179,9 @@ static void divide(struct finder *f, uint32_t id, size_t first, size_t last, uns
 {
 	struct watch *w = f->e.w;
 	struct watch_series *s = &w->series.items[id];
-	double score, p;
-	size_t point = best_split(f, s, first, last, &score);
+	size_t point;
+	double p = search(f, s, first, last, &point);
 
-	p = point ? watch_split_chance(normal_of_student(score, s->degrees), last - first) : 1;
 	if (!point || p > most_of(f, s) || depth > 20)
 		return;
 	divide(f, id, first, point, depth + 1);
@@ -153,13 +192,13 @@ static void divide(struct finder *f, uint32_t id, size_t first, size_t last, uns
 
 static double value_of(const struct watch *w, const struct watch_series *s, size_t from, size_t to)
 {
-	double cpu_ns = 0, wall_s = 0;
+	double cpu_ns = 0, unit = 0;
 
 	for (size_t i = from; i < to; i++) {
 		cpu_ns += s->cpu_ns[i];
-		wall_s += w->wall_s[i];
+		unit += w->work ? w->work[i] : w->wall_s[i];
 	}
-	return wall_s > 0 ? cpu_ns / wall_s : 0;
+	return unit > 0 ? cpu_ns / unit : 0;
 }
 
 /* The levels before and after a change, up to the changes beside it. */
@@ -261,7 +300,7 @@ static void set_shift(const struct finder *f, struct watch_series *s, size_t poi
 static void test_series(struct finder *f)
 {
 	struct watch *w = f->e.w;
-	double *p = xcalloc(w->series.count + 1, sizeof(*p)), score;
+	double *p = xcalloc(w->series.count + 1, sizeof(*p));
 
 	w->tested = 0;
 	vec_each (s, &w->series)
@@ -269,13 +308,14 @@ static void test_series(struct finder *f)
 	f->root = mean_root(w);
 	for (size_t i = 0; i < w->series.count; i++) {
 		struct watch_series *s = &w->series.items[i];
+		size_t point;
 
 		p[i] = NAN;
 		if (s->pooled)
 			continue;
 		watch_exposure_set(&f->e, s);
-		set_shift(f, s, best_split(f, s, 0, w->points, &score));
-		s->p = watch_split_chance(normal_of_student(score, s->degrees), w->points);
+		s->p = search(f, s, 0, w->points, &point);
+		set_shift(f, s, point);
 		p[i] = fmin(1, s->p / weight_of(s, f->root));
 	}
 	false_discovery_rates(p, w->series.count, p);
@@ -352,7 +392,8 @@ static void set_smallest(const struct finder *f)
 	double weight = sqrt(0.01 * w->samples) / f->root, low = 1.5, high = 30;
 	double least = w->how.rate / (double)(w->tested ? w->tested : 1) * weight;
 	double *all = xcalloc(w->series.count + 1, sizeof(*all)), spread;
-	size_t count = 0;
+	size_t count = 0, size = window_points(w, w->points), windows = windows_of(w, w->points);
+	double samples = 0.01 * w->samples * (double)size / (double)(w->points ? w->points : 1);
 
 	vec_each (s, &w->series)
 		if (!s->pooled)
@@ -363,12 +404,11 @@ static void set_smallest(const struct finder *f)
 	for (int i = 0; i < 60; i++) {
 		double middle = (low + high) / 2;
 
-		*(watch_split_chance(middle, w->points) > least ? &low : &high) = middle;
+		*((double)windows * watch_split_chance(middle, size) > least ? &low : &high) =
+		        middle;
 	}
-	if (count && w->samples > 0)
-		w->smallest = exp((high + normal_quantile(0.8)) *
-		                  sqrt(spread * 4 / (0.01 * w->samples))) -
-		              1;
+	if (count && samples > 0)
+		w->smallest = exp((high + normal_quantile(0.8)) * sqrt(spread * 4 / samples)) - 1;
 }
 
 /* A changed function that is a large part of the load would change all others. The surest one is

@@ -293,6 +293,84 @@ static void test_functions_that_appear_and_vanish(void)
 	watch_done(&w);
 }
 
+/* One function of 20 becomes slower by 2 % at each of 60 points, or at once at point `at`. */
+static void count_slower(struct watch *w, size_t at)
+{
+	watch_init(w);
+	watch_points(w, 0, 1000000000, 60);
+	for (uint32_t f = 0; f < 20; f++) {
+		char name[16];
+		uint32_t id;
+
+		snprintf(name, sizeof(name), "f%u", f);
+		id = watch_series(w, name, "prog", "user");
+		for (size_t i = 0; i < w->points; i++) {
+			double slower = !at ? pow(1.02, (double)i) : i >= at ? 2 : 1;
+			double count = poisson(100 * (f ? 1 : slower));
+
+			watch_observed(w, i, f ? 0 : 1);
+			watch_count(w, id, i, count, 1e6 * count);
+		}
+	}
+}
+
+static void test_windows_are_searched_one_by_one(void)
+{
+	struct watch_options windows = {.window = 6};
+	struct watch w;
+
+	state = 6;
+	count_slower(&w, 0);
+	watch_find(&w, NULL);
+	CHECK(change_of(&w, "f0"));
+	watch_done(&w);
+	count_slower(&w, 0);
+	watch_find(&w, &windows);
+	CHECK_EQ(w.changes.count, 0); /* drift is slow: six points do not show it */
+	watch_done(&w);
+
+	/* A change is found in the last window too, which is moved to the end. */
+	windows.window = 14;
+	for (size_t at = 6; at <= 54; at += 6) {
+		const struct watch_change *c;
+
+		count_slower(&w, at);
+		watch_find(&w, &windows);
+		c = change_of(&w, "f0");
+		CHECK_EQ(w.changes.count, 1);
+		CHECK(c && c->verdict == WATCH_REGRESSION && c->point + 1 >= at &&
+		      c->point <= at + 1);
+		watch_done(&w);
+	}
+}
+
+static void test_costs_are_divided_by_work(void)
+{
+	struct watch w;
+
+	/* The load doubles in the middle, and the work too. */
+	state = 7;
+	count_steady(&w, 100, 0, 100);
+	for (size_t i = 0; i < w.points; i++)
+		watch_work(&w, i, i < 50 ? 1000 : 2000);
+	watch_find(&w, NULL);
+	CHECK_EQ(w.changes.count, 0);
+	watch_done(&w);
+
+	/* The work does not: all functions cost twice as much. */
+	count_steady(&w, 100, 0, 100);
+	for (size_t i = 0; i < w.points; i++)
+		watch_work(&w, i, 1000);
+	watch_work(&w, w.points, 1000); /* no such point */
+	watch_find(&w, NULL);
+	CHECK_EQ(w.changes.count, 20);
+	CHECK_EQ(regressions(&w), 20);
+	vec_each (c, &w.changes)
+		CHECK(c->point == 50 && c->ratio > 1.9 && c->ratio < 2.1 && c->before > 0.9e5 &&
+		      c->before < 1.1e5);
+	watch_done(&w);
+}
+
 static void test_little_or_no_data(void)
 {
 	struct watch w;
@@ -318,6 +396,8 @@ int main(void)
 	RUN(test_a_week_without_changes);
 	RUN(test_a_change_in_a_week);
 	RUN(test_changes_that_are_no_regressions);
+	RUN(test_windows_are_searched_one_by_one);
+	RUN(test_costs_are_divided_by_work);
 	RUN(test_functions_that_appear_and_vanish);
 	RUN(test_little_or_no_data);
 	return check_end();
