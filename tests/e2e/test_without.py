@@ -161,6 +161,14 @@ self           total           without  normalised  function
     t.has(t.assay("report", "--without", "parse_line", samples(t)).out, "[removed]", "samples")
     t.has(t.assay("report", "-g", "--percent-limit", "50", "--without", "main", samples(t)).out,
           " [removed]", "the tree, with a limit")
+    for lines in (1, 2, 3, 100):
+        for kind, data, _ in each_kind(t):
+            tree = t.assay("report", "-g", "-n", str(lines), "--without", "parse_line", data).out
+            t.equal(tree.count(" [removed]"), 1, f"{kind}, a tree of {lines} lines: {tree}")
+    tree = t.assay("report", "--markdown", "-g", "-n", "1", "--without", "main", samples(t)).out
+    t.has(tree, " [removed]", "a tree in Markdown")
+    t.has(t.assay("report", "-n", "1", "--without", "main", samples(t)).out, "[removed]",
+          "a table of one line")
 
 
 @test

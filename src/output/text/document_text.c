@@ -214,7 +214,7 @@ static void add_node(struct text_printing *p, struct table *t, const struct view
 	buf_done(&name);
 }
 
-/* Returns the number of nodes with a value that were left out. */
+/* Returns the number of nodes with a value that were left out. -n does not cut removed values. */
 static size_t add_nodes(struct text_printing *p, struct table *t, const struct section *s,
                         const column_list *columns)
 {
@@ -223,12 +223,14 @@ static size_t add_nodes(struct text_printing *p, struct table *t, const struct s
 	bool shown;
 
 	do {
-		shown = view_tree_shown(s->tree, w.node, s->limit);
-		if (!shown)
-			continue;
-		add_node(p, t, s->tree, columns, &w);
-		flush(p, t, ++lines);
-	} while (lines < most && view_tree_step(s->tree, &w, shown));
+		shown = (lines < most || view_tree_is_removed(s->tree, w.node)) &&
+		        view_tree_shown(s->tree, w.node, s->limit);
+		if (shown) {
+			add_node(p, t, s->tree, columns, &w);
+			flush(p, t, ++lines);
+		}
+		/* Removed values are a node of the first level. */
+	} while (view_tree_step(s->tree, &w, shown && (lines < most || w.node == TREE_ROOT)));
 	vec_each (node, &s->tree->nodes)
 		all += node == s->tree->nodes.items || !node->empty;
 	return all - lines;

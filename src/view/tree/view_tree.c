@@ -220,6 +220,12 @@ struct cell view_tree_total(const struct row_source *s, const struct column *c, 
 	return view_tree_total_of(s->model, row, c->argument);
 }
 
+bool view_tree_is_removed(const struct view_tree *t, uint32_t node)
+{
+	return t->removed && t->nodes.items[node].is_owner &&
+	       t->nodes.items[node].owner == t->removed;
+}
+
 bool view_tree_shown(const struct view_tree *t, uint32_t node, double limit)
 {
 	struct buf text = {0};
@@ -229,8 +235,7 @@ bool view_tree_shown(const struct view_tree *t, uint32_t node, double limit)
 		return true;
 	if (t->nodes.items[node].empty)
 		return false;
-	if (limit <= 0 || (t->removed && t->nodes.items[node].is_owner &&
-	                   t->nodes.items[node].owner == t->removed))
+	if (limit <= 0 || view_tree_is_removed(t, node))
 		return true;
 	if (t->source->worth)
 		return t->source->worth(t->source, node, limit);

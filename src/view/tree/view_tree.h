@@ -114,6 +114,8 @@ column_get view_tree_self, view_tree_total;
 /* For tree_builder.h: appends a node without children. */
 void view_tree_add_node(struct view_tree *t, uint32_t parent, const struct tree_builder_step *step);
 
+/* True for the node of removed values, which is shown whatever its share and place. */
+bool view_tree_is_removed(const struct view_tree *t, uint32_t node);
 /* Whether the node is shown: it has a value, and a column with `cut` reaches the limit. The limit
  * is a share of what was selected: of the root. */
 bool view_tree_shown(const struct view_tree *t, uint32_t node, double limit);
