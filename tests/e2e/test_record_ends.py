@@ -231,6 +231,23 @@ def too_few_open_files_are_an_error(t):
 
 
 @test
+def a_command_continues_when_its_recorder_is_killed(t):
+    for words in (("record", "-q"), ("calls",), ("tags", "-q")):
+        name = words[0]
+        begun, go, ended = t.path(f"{name}.begun"), t.path(f"{name}.go"), t.path(f"{name}.ended")
+        os.mkfifo(go)
+        recorder = t.start(ASSAY, *words, "-o", t.path(f"{name}.out"), "--", "sh", "-c",
+                           f"echo >{begun}; read line <{go}; echo $line >{ended}")
+        t.until(lambda path=begun: os.path.exists(path), f"{name}: the command runs")
+        recorder.kill()
+        recorder.wait()
+        with open(go, "w", encoding="ascii") as f:
+            f.write("whole\n")
+        t.until(lambda path=ended: os.path.exists(path) and os.path.getsize(path),
+                f"{name}: the command continues to its end")
+
+
+@test
 def each_event_of_a_tracepoint_is_a_sample(t):
     t.need("unshare", "mount")
     event = "sched:sched_process_exit"

@@ -306,7 +306,8 @@ const struct command cmd_record = {
                 "A signal before sampling begins ends assay with a message; a file that is there "
                 "then is a recording without samples. "
                 "A recorder that is killed leaves a file that can be read up to its last flush, at "
-                "most eight seconds before. If the file cannot be written any more, as on a "
+                "most eight seconds before; COMMAND continues. If the file cannot be written any "
+                "more, as on a "
                 "full disk, the recording ends with exit status 1, and COMMAND continues.",
         .examples =
                 "assay record -a -- sleep 10\n    the machine for ten seconds\n"
