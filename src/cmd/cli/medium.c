@@ -25,6 +25,22 @@ static void write_text(void *ctx, const struct buf *out)
 	print_text(out);
 }
 
+void medium_text(const struct document *d, const struct document_reader *reader,
+                 const struct style_options *style, struct buf *out)
+{
+	struct document_text_options to = {.wide = true};
+
+	if (reader->program) {
+		document_json_print(d, reader->nested, NULL, out);
+	} else if (style->media.markdown) {
+		document_markdown_print(d, NULL, out);
+	} else {
+		style_choose(style, &to.style);
+		to.style.width = 0;
+		document_text_print(d, &to, NULL, out);
+	}
+}
+
 void medium_print(const struct document *d, const struct document_reader *reader,
                   const struct style_options *style)
 {

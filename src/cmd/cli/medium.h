@@ -17,4 +17,8 @@ extern const struct option medium_option_table[];
 void medium_print(const struct document *d, const struct document_reader *reader,
                   const struct style_options *style);
 
+/* Appends the same to `out`, with lines of any length, and prints nothing. */
+void medium_text(const struct document *d, const struct document_reader *reader,
+                 const struct style_options *style, struct buf *out);
+
 #endif

@@ -10,6 +10,7 @@
 #include "cmd/report/report_pprof.h"
 #include "cmd/report/report_tags.h"
 #include "view/samples/document/report_document.h"
+#include "view/summary/findings.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,7 +21,7 @@ struct report_command_options {
 	struct option_list function;
 	const char *event, *percentage;
 	double process_limit;
-	bool no_idle, instances, full, no_pager;
+	bool no_idle, instances, full, brief, no_pager;
 	struct report_options report;
 	struct report_tags_options tags; /* of traces of event tags alone */
 };
@@ -37,6 +38,11 @@ static const struct option options[] = {
         {.kind = OPTION_GROUP, .help = "What is shown"},
         {.kind = OPTION_INCLUDE, .include = report_option_table, .offset = AT(report)},
         {.kind = OPTION_INCLUDE, .include = report_letter_table, .offset = AT(report)},
+        {OPTION_FLAG, 0, "brief", NULL, "at most 4 KB: findings with their intervals and SQL",
+         .details = "The largest functions and processes, the parts of the time and the limits of "
+                    "the figures, as text or with --json. Each finding has the query of 'assay "
+                    "sql' that gives the same figures.",
+         .offset = AT(brief)},
         {OPTION_FLAG, 0, "full", NULL, "the summary and all tables",
          .details = "Without this option and any that asks for a table, a report is a summary: "
                     "where the time went, the largest reasons, what limits the figures, and what "
@@ -85,6 +91,19 @@ static int check_numbers(const struct filter *f, struct error *err)
 	return ret;
 }
 
+static int make_brief(const struct report_command_options *o, struct report_request *q,
+                      struct error *err)
+{
+	if (o->full || o->report.nested || o->event || report_asks_for_tables(options, o))
+		return error_set(
+		        err, EINVAL,
+		        "--brief prints the findings of the whole recording: give it without "
+		        "--full, --nested, --event, filters and options of tables");
+	q->reader.program = false;
+	q->reader.brief = q->reader.summary = true;
+	return 0;
+}
+
 static int make_request(const struct report_command_options *o, struct report_request *q,
                         struct error *err)
 {
@@ -100,7 +119,7 @@ static int make_request(const struct report_command_options *o, struct report_re
 		return err->code;
 	q->reader.brief = !q->reader.program && !o->full && !report_asks_for_tables(options, o);
 	q->reader.summary = o->full || q->reader.brief;
-	return 0;
+	return o->brief ? make_brief(o, q, err) : 0;
 }
 
 static int report_calls(const struct report_command_options *o, const struct report_request *q)
@@ -184,6 +203,7 @@ static int run(void *p, int argc, char **argv)
 {
 	struct report_command_options *o = p;
 	struct report_request q;
+	struct findings findings = {.program = o->report.json};
 	struct buf words = {0};
 	struct error err = {0};
 	enum load_kind kind;
@@ -204,10 +224,12 @@ static int run(void *p, int argc, char **argv)
 		return command_fail(1, "report: %s", err.text);
 	load_words(&o->load, &words);
 	q.reader.words = buf_text(&words);
+	q.reader.findings = o->brief ? &findings : NULL;
 	status = kind == LOAD_CALLS   ? report_calls(o, &q)
 	         : kind == LOAD_TAGS  ? report_tags(o, &q)
 	         : kind == LOAD_PPROF ? report_pprof(o, &q)
 	                              : report_samples(o, &q);
+	findings_done(&findings);
 	buf_done(&words);
 	report_groups_done(&q);
 	return status;

@@ -2,6 +2,8 @@
 #include "cmd/report/report_options.h"
 
 #include "cmd/cli/medium.h"
+#include "cmd/cli/print.h"
+#include "view/summary/findings.h"
 
 #include <errno.h>
 
@@ -194,11 +196,36 @@ int report_options_request(const struct report_options *o, struct report_request
 	return ret ? ret : check_without(o, q, err);
 }
 
+/* Prints as many items as fit into FINDINGS_BYTES. */
+static void print_findings(const struct findings *f, const struct style_options *style)
+{
+	struct document_reader reader = {.program = f->program};
+	size_t keep = findings_count(f) + 1;
+	struct buf out = {0};
+
+	do {
+		struct document d;
+
+		keep--;
+		buf_clear(&out);
+		document_init(&d);
+		findings_document(f, keep, &d);
+		medium_text(&d, &reader, style, &out);
+		document_done(&d);
+	} while (out.size > FINDINGS_BYTES && keep);
+	print_text(&out);
+	buf_done(&out);
+}
+
 int report_print(const struct document *d, const struct report_request *q,
                  const struct style_options *style)
 {
 	struct error err = {0};
 
+	if (q->reader.findings) {
+		print_findings(q->reader.findings, style);
+		return 0;
+	}
 	if (request_check_order(q, d, &err))
 		return command_fail(2, "report: %s%s",
 		                    q->by_sort ? "--sort has the keys " SORT_KEYS "; " : "",

@@ -5,6 +5,7 @@
 #include "base/text/figure.h"
 #include "base/text/shell_word.h"
 #include "view/document/grid.h"
+#include "view/summary/findings.h"
 
 #include <math.h>
 #include <string.h>
@@ -368,6 +369,8 @@ static void steps(const struct summary *s, struct document *d)
 
 void summary_write(const struct summary *s, struct document *d)
 {
+	if (s->reader->findings)
+		findings_take(s->reader->findings, s);
 	if (s->reader->program) {
 		programs(s, d);
 		return;
