@@ -36,13 +36,26 @@ static gimple_stmt_iterator last_of(basic_block block)
 	return at;
 }
 
+/*
+ * GCC may split a function, inline its first part and call the rest. The rest then has the exits of
+ * the inlined part, so it must be called between entry and exit of the function around.
+ */
+static bool is_rest(gcall *call)
+{
+	tree callee = gimple_call_fndecl(call);
+	cgraph_node *node = callee ? cgraph_node::get(callee) : NULL;
+
+	return node && node->split_part;
+}
+
 /* A call whose result is `value`, or any call if the function returns no value. */
 static bool is_candidate(gimple *statement, tree value)
 {
 	gcall *call = dyn_cast<gcall *>(statement);
 
 	return call && !gimple_call_internal_p(call) && !gimple_call_noreturn_p(call) &&
-	       !stmt_ends_bb_p(call) && !(gimple_call_flags(call) & ECF_RETURNS_TWICE) &&
+	       !is_rest(call) && !stmt_ends_bb_p(call) &&
+	       !(gimple_call_flags(call) & ECF_RETURNS_TWICE) &&
 	       (!value || gimple_call_lhs(call) == value);
 }
 
