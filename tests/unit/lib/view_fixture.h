@@ -16,6 +16,7 @@
 
 #include "profile/profile.h"
 #include "symbol/symbolizer.h"
+#include "view/samples/report.h"
 
 #include <stdarg.h>
 
@@ -213,6 +214,17 @@ static void fixture_done(struct fixture *f)
 {
 	symbolizer_free(f->symbols);
 	profile_free(f->profile);
+}
+
+/* NULL: an error, which is printed. */
+static inline struct report *fixture_report(struct fixture *f, const struct report_request *o)
+{
+	struct report *r = NULL;
+	struct error err = {0};
+
+	if (report_new(&r, f->profile, f->symbols, o, &err))
+		printf("# %s\n", err.text);
+	return r;
 }
 
 #endif

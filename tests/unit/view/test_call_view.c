@@ -3,7 +3,6 @@
 #include "call_view_fixture.h"
 
 #include <math.h>
-#include <unistd.h>
 
 static struct call_report last_report; /* the rows refer to it */
 
@@ -503,140 +502,6 @@ static void deep_paths_need_no_stack(void)
 	call_paths_free(c);
 }
 
-static void names_come_from_the_recording_or_say_where(void)
-{
-	struct call_fixture f;
-	struct call_names *raw;
-	struct buf text = {0};
-
-	fixture_init(&f);
-	CHECK_STR(call_names_of(f.names, f.functions[F_OUTSIDE]), "(outside)");
-	CHECK_STR(call_names_of(f.names, f.functions[F_CMP]), "app::cmp(int, int)");
-	CHECK_STR(call_names_of(f.names, f.functions[F_NAMELESS]), "prog+0x70");
-	call_names_text(f.names, f.functions[F_STRLEN], &text);
-	CHECK_STR(buf_text(&text), "strlen [libc.so.6]");
-	CHECK(!call_names_library(f.names, f.functions[F_MAIN]));
-	raw = call_names_new(f.paths, NULL, true);
-	CHECK_STR(call_names_of(raw, f.functions[F_CMP]), "_ZN3app3cmpEii");
-	call_names_free(raw);
-	buf_done(&text);
-	fixture_done(&f);
-}
-
-int fixture_landmark(int x);
-int fixture_landmark(int x)
-{
-	return x + 1;
-}
-
-/* This test program is the image: its symbols are the expected names. */
-static void names_are_filled_from_the_symbolizer(void)
-{
-	struct call_paths *c = call_paths_new();
-	struct image image = {.kind = IMAGE_FILE};
-	struct symbolizer *symbols;
-	struct frame frame;
-	uint32_t id, function, kept;
-	char path[512];
-	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	FILE *maps = fopen("/proc/self/maps", "r");
-	unsigned long start, end, offset;
-	uint64_t at = (uint64_t)(uintptr_t)fixture_landmark;
-	char line[1024];
-
-	CHECK(size > 0 && maps);
-	path[size > 0 ? size : 0] = '\0';
-	image.path = intern_add(&c->images.names, path);
-	id = image_table_add(&c->images, &image);
-	frame = (struct frame){id, 0};
-	while (maps && fgets(line, sizeof(line), maps))
-		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end, &offset) == 3 && at >= start &&
-		    at < end)
-			frame.offset = at - start + offset;
-	fclose(maps);
-	function = call_paths_function(
-	        c, &(struct call_function){.kind = CALL_FUNCTION, .frame = frame});
-	kept = fixture_function(c, id, "as recorded", frame.offset + 1, false, false);
-	symbols = symbolizer_new(&c->images, &(struct symbol_options){0});
-	call_names_fill(c, symbols);
-	CHECK_STR(intern_text(&c->images.names, c->functions.items[function].name),
-	          "fixture_landmark");
-	CHECK_STR(intern_text(&c->images.names, c->functions.items[kept].name), "as recorded");
-	CHECK(strstr(intern_text(&c->images.names, c->functions.items[function].file),
-	             "test_call_view.c"));
-	CHECK(c->functions.items[function].line > 0);
-	symbolizer_free(symbols);
-	call_paths_free(c);
-}
-
-static void books_are_sums_over_threads(void)
-{
-	struct call_fixture f;
-	struct call_process *p;
-	struct call_check b;
-
-	fixture_init(&f);
-	p = fixture_process(&f);
-	b = call_check_of(p);
-	CHECK_EQ(b.threads, 1);
-	CHECK_EQ(b.cpu_residual_ns, 0);
-	CHECK_EQ(b.wall_residual_ns, 20);
-	fixture_thread(p, 100, NAN);
-	b = call_check_of(p);
-	CHECK_EQ(b.threads, 2);
-	CHECK_EQ(b.clockless, 1);
-	CHECK_EQ(b.net_ns, 1801);
-	/* This account excludes the thread without a clock. */
-	CHECK_EQ(b.cpu_net_ns, 1701);
-	CHECK_EQ(b.cpu_ns, 2000);
-	CHECK_EQ(b.wall_residual_ns, 40);
-	CHECK(fabs(call_check_own_share(p) - 299.0 / 2100) < 1e-9);
-	fixture_done(&f);
-}
-
-/*
- * One record may stand for many exited threads; a record of an older table has no number of
- * threads.
- */
-static void a_record_of_several_threads_counts_them(void)
-{
-	struct call_fixture f;
-	struct call_process *p;
-
-	fixture_init(&f);
-	p = fixture_process(&f);
-	p->threads.items[0].threads = 5;
-	CHECK_EQ(call_check_of(p).threads, 5);
-	CHECK_EQ(call_check_thread(&p->threads.items[0]).threads, 5);
-	fixture_thread(p, 100, NAN);
-	vec_last(&p->threads)->threads = 0;
-	CHECK_EQ(call_check_of(p).threads, 6);
-	fixture_done(&f);
-}
-
-static void flags_are_words_and_sentences(void)
-{
-	struct call_fixture f;
-	struct call_process *p;
-	struct buf text = {0};
-
-	fixture_init(&f);
-	p = fixture_process(&f);
-	p->flags = CALL_LOST | CALL_UNSWITCHED;
-	p->lost_events = 17;
-	CHECK(!call_flag_sentence(p, 0, &text));
-	CHECK(call_flag_sentence(p, 4, &text));
-	CHECK_STR(buf_text(&text), "17 events were lost");
-	CHECK_STR(call_flag_word(2), "unswitched");
-	CHECK(!call_flag_word(31));
-	/* The switches of some threads were recorded, so the column of waiting is shown. */
-	CHECK(!call_check_unseparated(p));
-	p->paths.items[0].total_blocked_ns = 0;
-	CHECK(call_check_unseparated(p));
-	buf_done(&text);
-	fixture_done(&f);
-}
-
 int main(void)
 {
 	RUN(paths_add_up_and_empty_ones_are_left_out);
@@ -650,12 +515,7 @@ int main(void)
 	RUN(recursion_is_folded_and_no_time_is_lost);
 	RUN(a_path_stays_below_its_callers);
 	RUN(deep_paths_need_no_stack);
-	RUN(names_come_from_the_recording_or_say_where);
-	RUN(names_are_filled_from_the_symbolizer);
-	RUN(books_are_sums_over_threads);
-	RUN(flags_are_words_and_sentences);
 	RUN(ties_are_decided_by_net_then_by_what_was_first);
 	RUN(a_sum_with_an_inherited_path_is_inherited);
-	RUN(a_record_of_several_threads_counts_them);
 	return check_end();
 }

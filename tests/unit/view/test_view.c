@@ -17,238 +17,12 @@ static bool near(double a, double b)
 	return fabs(a - b) < 1e-9;
 }
 
-static struct report *report_of(struct fixture *f, const struct report_request *o)
-{
-	struct report *r = NULL;
-	struct error err = {0};
-
-	if (report_new(&r, f->profile, f->symbols, o, &err))
-		printf("# %s\n", err.text);
-	return r;
-}
-
 static const struct flat_row *row_named(const struct flat *f, const char *name)
 {
 	vec_each (row, &f->rows)
 		if (!strcmp(flat_function(f, row), name))
 			return row;
 	return NULL;
-}
-
-static void test_account_closes(void)
-{
-	struct fixture f;
-	struct report *r;
-	const struct account_terms *t;
-
-	fixture_init(&f, false);
-	r = report_of(&f, &(struct report_request){.limit = -1});
-	t = &r->account->total;
-	CHECK_EQ(r->account->cpus, 2);
-	CHECK_EQ(r->account->wall_ns, 55 * MS);
-	CHECK_EQ(t->user_ns, 65 * MS);
-	CHECK_EQ(account_kernel_ns(t), 15 * MS);
-	CHECK_EQ(t->syscalls_ns, 10 * MS);
-	CHECK_EQ(t->faults_ns, 5 * MS);
-	CHECK_EQ(t->hardirq_ns, 1 * MS);
-	CHECK_EQ(t->softirq_ns, 4 * MS);
-	CHECK_EQ(t->idle_ns, 18 * MS);
-	CHECK_EQ(t->idle_irq_ns, 1 * MS);
-	CHECK_EQ(t->steal_ns, 2 * MS);
-	CHECK_EQ(t->unobserved_ns, 3 * MS);
-	CHECK_EQ(t->residual_ns, 2 * MS);
-	CHECK_EQ(r->account->lines.items[0].terms.residual_ns, 0);
-	CHECK_EQ(r->account->lines.items[1].terms.residual_ns, 2 * MS);
-	CHECK_EQ(r->account->ticks.missing_busy, 5);
-	CHECK_EQ(r->account->ticks.missing_idle, 3);
-	CHECK_EQ(r->account->ticks.seen.irq, 5);
-	/* Above 1 %, a note explains it. */
-	CHECK_EQ(r->account->remarks.count, 1);
-	CHECK(r->account->remarks.count && strstr(r->account->remarks.items[0], "1.8 %"));
-	CHECK_EQ(r->observer.samples, 5); /* without the interrupts that hit it */
-	report_free(r);
-	fixture_done(&f);
-}
-
-static void test_account_steal_only_where_ticks_miss(void)
-{
-	struct fixture f;
-	struct report *r;
-
-	fixture_init(&f, false);
-	f.profile->ledger.cpus.items[0].steal_ns = 20 * MS;
-	f.profile->ledger.cpus.items[1].steal_ns = 7 * MS;
-	/*
-	 * Steal time was measured only in a part of the time, as in windows of a store: its line is
-	 * printed.
-	 */
-	f.profile->ledger.cpus.items[0].has_steal = f.profile->ledger.cpus.items[1].has_steal =
-	        false;
-	r = report_of(&f, &(struct report_request){.limit = -1});
-	CHECK(r->account->has_steal);
-	CHECK_EQ(r->account->total.steal_ns, 5 * MS);
-	CHECK_EQ(r->account->total.steal_measured_ns, 27 * MS);
-	CHECK_EQ(r->account->total.unobserved_ns, 0);
-	CHECK_EQ(r->account->total.residual_ns, 2 * MS);
-	report_free(r);
-	fixture_done(&f);
-}
-
-static void test_account_without_switches(void)
-{
-	struct fixture f;
-	struct report *r;
-
-	fixture_init(&f, false);
-	vec_each (c, &f.profile->ledger.cpus) {
-		c->has_switches = false;
-		c->busy_ns = c->idle_ns = 0;
-	}
-	r = report_of(&f, &(struct report_request){.limit = -1});
-	CHECK(!r->account->has_unobserved);
-	CHECK(!r->account->has_idle);
-	CHECK_EQ(r->account->total.idle_ns, 15 * MS);
-	CHECK_EQ(r->account->total.unobserved_ns, 0);
-	/* 110 - 65 - 15 - 5 - 15 */
-	CHECK_EQ(r->account->total.residual_ns, 10 * MS);
-	CHECK(r->account->remarks.count >= 2);
-	report_free(r);
-	fixture_done(&f);
-}
-
-/* In a damaged file: the account has no line for an unknown CPU. */
-static void test_account_of_samples_without_cpu(void)
-{
-	struct fixture f;
-	struct report *r;
-
-	fixture_init(&f, false);
-	fixture_row(&f, fixture_path(&f, "main", NULL), f.sh, PROFILE_CPU_UNKNOWN, PROFILE_USER, 7);
-	r = report_of(&f, &(struct report_request){.limit = -1});
-	CHECK_EQ(r->account->cpus, 2);
-	CHECK_EQ(r->account->total.user_ns, 65 * MS);
-	CHECK_EQ(r->account->ticks.seen.user, 72);
-	CHECK(r->account->remarks.count &&
-	      strstr(r->account->remarks.items[0], "7 samples carry no CPU"));
-	report_free(r);
-	fixture_done(&f);
-}
-
-static void test_account_of_a_process(void)
-{
-	struct fixture f;
-	struct report *r;
-	struct ledger_process one = {.threads = 3,
-	                             .wall_ns = 200 * MS,
-	                             .oncpu_ns = 102 * MS,
-	                             .runnable_ns = 8 * MS,
-	                             .blocked_ns = 89 * MS,
-	                             .unknown_ns = 1 * MS};
-
-	fixture_init(&f, false);
-	f.profile->ledger.machine_wide = false;
-	f.profile->ledger.cpus.count = 0;
-	f.profile->ledger.counted_oncpu_ns = 101 * MS;
-	vec_push(&f.profile->ledger.processes, one);
-	r = report_of(&f, &(struct report_request){.limit = -1});
-	CHECK_EQ(r->account->wall_ns, 200 * MS);
-	CHECK_EQ(r->account->threads, 3);
-	CHECK_EQ(r->account->total.idle_ns, 97 * MS);
-	/* 101 by the counter, 65 + 15 + 5 seen */
-	CHECK_EQ(r->account->total.unobserved_ns, 16 * MS);
-	CHECK_EQ(r->account->total.residual_ns, 2 * MS);
-	CHECK_EQ(r->account->counted_oncpu_ns, 101 * MS);
-	report_free(r);
-	fixture_done(&f);
-}
-
-static void test_account_without_the_kernel(void)
-{
-	struct recording_attr attr = {
-	        .name = xstrdup("cpu-clock"), .role = ATTR_CLOCK, .exclude_kernel = true};
-	struct fixture f;
-	struct report *r;
-
-	fixture_init(&f, false);
-	vec_push(&f.profile->recordings.items[0]->attrs, attr);
-	r = report_of(&f, &(struct report_request){.limit = -1});
-	CHECK(!r->account->has_kernel);
-	CHECK(strstr(r->account->remarks.items[0], "kernel was not sampled"));
-	report_free(r);
-	fixture_done(&f);
-}
-
-/*
- * The account of a part is computed from its ledger; figures that exist only for the whole are
- * omitted.
- */
-static void test_account_of_a_part(void)
-{
-	bool told = false;
-	struct fixture f;
-	struct report *r;
-
-	fixture_init(&f, false);
-	f.profile->recordings.items[0]->from_ns = 1;
-	vec_each (cpu, &f.profile->ledger.cpus) {
-		cpu->has_steal = false;
-		cpu->steal_ns = 0;
-	}
-	r = report_of(&f, &(struct report_request){.limit = -1});
-	CHECK(r->account->present);
-	CHECK(r->account->total.wall_ns != 0);
-	vec_each (text, &r->account->remarks)
-		told |= strstr(*text, "Steal was not recorded for a part of the time") != NULL;
-	CHECK(told);
-	report_free(r);
-	fixture_done(&f);
-}
-
-static void test_account_of_two_clocks(void)
-{
-	struct recording_attr clock = {.name = xstrdup("cpu-clock"), .role = ATTR_CLOCK};
-	struct recording_attr cycles = {.name = xstrdup("cycles"), .role = ATTR_CLOCK};
-	struct recording *second = xcalloc(1, sizeof(*second));
-	struct fixture f;
-	struct report *r;
-
-	fixture_init(&f, false);
-	recording_init(second);
-	vec_push(&second->attrs, cycles);
-	vec_push(&f.profile->recordings.items[0]->attrs, clock);
-	vec_push(&f.profile->recordings, second);
-	r = report_of(&f, &(struct report_request){.limit = -1});
-	CHECK(!r->account->present);
-	CHECK(strstr(r->account->remarks.items[0], "different events"));
-	report_free(r);
-	fixture_done(&f);
-}
-
-/* One file is of the whole machine, the other of a process: they have no common account. */
-static void test_account_of_two_scopes(void)
-{
-	for (uint32_t of = 0; of < 2; of++) {
-		struct recording *second = xcalloc(1, sizeof(*second));
-		struct fixture f;
-		struct report *r;
-
-		fixture_init(&f, false);
-		recording_init(second);
-		vec_push(&f.profile->recordings, second);
-		vec_each (cpu, &f.profile->ledger.cpus)
-			cpu->recording = of;
-		r = report_of(&f, &(struct report_request){.limit = -1});
-		CHECK_EQ(r->account->remarks.count, 1);
-		CHECK(strstr(r->account->remarks.items[0], "and some a process"));
-		report_free(r);
-		/* Each file has the account of one CPU: both are of the machine. */
-		f.profile->ledger.cpus.items[0].recording = 1 - of;
-		r = report_of(&f, &(struct report_request){.limit = -1});
-		vec_each (text, &r->account->remarks)
-			CHECK(!strstr(*text, "and some a process"));
-		report_free(r);
-		fixture_done(&f);
-	}
 }
 
 /* One sequence: `hits` of every `cycle` samples fall in one row, the others in another. */
@@ -302,7 +76,7 @@ static void check_steps(enum attr_role role, bool expected)
 	seen_other = counted_row(&f, "other", 2, 800);
 	add_sequence(&f, 0, one, other, 10000, 5, 10);
 	add_sequence(&f, 2, seen_one, seen_other, 1000, 2, 10);
-	r = report_of(&f, &(struct report_request){.limit = -1, .reader.wide = true});
+	r = fixture_report(&f, &(struct report_request){.limit = -1, .reader.wide = true});
 	row = row_named(r->functions, "one");
 	CHECK_EQ(row->samples, 5000);
 	CHECK_EQ(row->step_z != 0, expected);
@@ -334,7 +108,7 @@ static void test_flat_functions(void)
 	double sum = 0;
 
 	fixture_init(&f, false);
-	r = report_of(&f, &(struct report_request){.limit = -1, .reader.wide = true});
+	r = fixture_report(&f, &(struct report_request){.limit = -1, .reader.wide = true});
 	CHECK_EQ(r->functions->samples, 100);
 	/* main, work, hot; vfs_read, handle_mm_fault, net_rx_action, the interrupt busy and idle,
 	 * idle */
@@ -364,7 +138,7 @@ static void test_flat_children_count_once_per_path(void)
 	fixture_init(&f, false);
 	/* A recursion: main twice in one path. */
 	fixture_row(&f, fixture_path(&f, "main", "main", NULL), f.sh, 1, PROFILE_USER, 3);
-	r = report_of(&f, &o);
+	r = fixture_report(&f, &o);
 	CHECK_EQ(row_named(r->rows, "main")->total_samples, 88);
 	CHECK_EQ(row_named(r->rows, "main")->samples, 8);
 	CHECK_EQ(row_named(r->rows, "work")->total_samples, 65);
@@ -382,7 +156,7 @@ static void test_flat_cut_sums_up_the_rest(void)
 	struct flat_rest rest;
 
 	fixture_init(&f, false);
-	r = report_of(&f, &(struct report_request){.limit = -1});
+	r = fixture_report(&f, &(struct report_request){.limit = -1});
 	rest = flat_cut(r->functions, 0.10, 0);
 	CHECK_EQ(rest.shown, 4); /* 40, 20, 14, 10 */
 	CHECK_EQ(rest.rows, 5);
@@ -406,7 +180,7 @@ static void test_flat_keys(void)
 	enum flat_key key = FLAT_CPU;
 
 	fixture_init(&f, false);
-	r = report_of(&f, &o);
+	r = fixture_report(&f, &o);
 	CHECK_EQ(r->rows->rows.count, 5); /* the interrupts too */
 	flat_cell(r->rows, &r->rows->rows.items[0], FLAT_INSTANCE, true, &text);
 	CHECK_STR(buf_text(&text), "cc1#1 (11)");
@@ -432,7 +206,7 @@ static void test_cpus_that_were_not_recorded(void)
 	fixture_init(&f, false);
 	fixture_row(&f, fixture_path(&f, "main", NULL), f.sh, PROFILE_CPU_UNKNOWN, PROFILE_USER,
 	            900);
-	r = report_of(&f, &o);
+	r = fixture_report(&f, &o);
 	flat_cell(r->rows, &r->rows->rows.items[shown_first(r->rows)], FLAT_CPU, true, &text);
 	CHECK_STR(buf_text(&text), "[not recorded]");
 	buf_clear(&text);
@@ -451,7 +225,7 @@ static void waits_are_counted_for_the_waiting_function(void)
 	struct flat_rest rest;
 
 	fixture_init(&f, true);
-	r = report_of(&f, &(struct report_request){.limit = -1, .tree = true});
+	r = fixture_report(&f, &(struct report_request){.limit = -1, .tree = true});
 	CHECK(r->off_cpu);
 	row = row_named(r->functions, "futex_wait");
 	CHECK(row && row->blocked_ns == 30 * MS);
@@ -475,9 +249,9 @@ static void test_switches_are_listed_with_their_waits(void)
 		const struct flat_row *row;
 
 		fixture_init(&f, true);
-		r = report_of(&f, &(struct report_request){.limit = -1,
-		                                           .event = "context-switches",
-		                                           .children = children});
+		r = fixture_report(&f, &(struct report_request){.limit = -1,
+		                                                .event = "context-switches",
+		                                                .children = children});
 		row = row_named(r->functions, "futex_wait");
 		CHECK(row && row->samples == 1 && row->blocked_ns == 30 * MS);
 		CHECK(!row_named(r->functions, "__schedule"));
@@ -495,7 +269,7 @@ static void test_processes(void)
 	const struct process_line *line;
 
 	fixture_init(&f, false);
-	r = report_of(&f, &(struct report_request){.limit = -1, .reader.wide = true});
+	r = fixture_report(&f, &(struct report_request){.limit = -1, .reader.wide = true});
 	CHECK_EQ(r->processes->names.count, 4);
 	line = &r->processes->names.items[0];
 	CHECK_STR(processes_name(r->processes, line), "cc1");
@@ -529,7 +303,7 @@ static void test_process_tables(void)
 	struct report *r;
 
 	fixture_init(&f, false);
-	r = report_of(&f, &(struct report_request){.limit = -1, .process_limit = 0.06});
+	r = fixture_report(&f, &(struct report_request){.limit = -1, .process_limit = 0.06});
 	CHECK_EQ(r->tables.count, 1); /* sh has 5 %, swapper nothing but idle */
 	CHECK_EQ(r->tables.items[0].user->samples, 60);
 	CHECK_EQ(r->tables.items[0].kernel->samples, 15);
@@ -541,7 +315,8 @@ static void test_process_tables(void)
 
 static uint64_t selected(struct fixture *f, const struct filter *filter)
 {
-	struct report *r = report_of(f, &(struct report_request){.limit = -1, .filter = *filter});
+	struct report *r =
+	        fixture_report(f, &(struct report_request){.limit = -1, .filter = *filter});
 	uint64_t samples = r ? r->selection.samples : UINT64_MAX;
 
 	report_free(r);
@@ -591,16 +366,16 @@ static void test_shares_of_filtered(void)
 	struct report *r;
 
 	fixture_init(&f, false);
-	r = report_of(&f, &o);
+	r = fixture_report(&f, &o);
 	CHECK(near(row_named(r->functions, "hot")->share, 0.40)); /* of all */
 	report_free(r);
 	o.filter.relative = true;
-	r = report_of(&f, &o);
+	r = fixture_report(&f, &o);
 	CHECK(near(row_named(r->functions, "hot")->share, 40.0 / 75));
 	report_free(r);
 	o.filter.relative = false;
 	o.filter.no_idle = true;
-	r = report_of(&f, &o);
+	r = fixture_report(&f, &o);
 	CHECK(near(row_named(r->functions, "hot")->share, 40.0 / 85)); /* all except idle */
 	report_free(r);
 	fixture_done(&f);
@@ -610,7 +385,7 @@ static void test_shares_of_filtered(void)
 static uint64_t samples_by(struct fixture *f, enum flat_key key, const char *name)
 {
 	struct report_request o = {.limit = -1, .keys = {key, FLAT_FUNCTION}, .key_count = 2};
-	struct report *r = report_of(f, &o);
+	struct report *r = fixture_report(f, &o);
 	uint64_t samples = 0;
 	struct buf text = {0};
 
@@ -627,7 +402,7 @@ static uint64_t samples_by(struct fixture *f, enum flat_key key, const char *nam
 
 static uint64_t samples_of_owner(struct fixture *f, const char *name)
 {
-	struct report *r = report_of(f, &(struct report_request){.limit = -1});
+	struct report *r = fixture_report(f, &(struct report_request){.limit = -1});
 	struct symbolized_profile n;
 	uint64_t samples = 0;
 
@@ -658,7 +433,7 @@ static void test_tree(void)
 	const struct tree_node *all, *cc1, *main_node, *work;
 
 	fixture_init(&f, false);
-	r = report_of(&f, &(struct report_request){.limit = -1, .tree = true});
+	r = fixture_report(&f, &(struct report_request){.limit = -1, .tree = true});
 	all = tree_node_at(r->tree, TREE_ROOT);
 	CHECK_EQ(all->samples, 100);
 	cc1 = child(r->tree, all, "cc1");
@@ -714,7 +489,7 @@ static void test_interrupts_are_counted_for_no_process(void)
 	CHECK_EQ(samples_by(&f, FLAT_THREAD, "[interrupts]"), 5);
 	CHECK_EQ(samples_of_owner(&f, "sh"), 5);
 	CHECK_EQ(samples_of_owner(&f, "[interrupts]"), 5);
-	r = report_of(&f, &whole);
+	r = fixture_report(&f, &whole);
 	all = tree_node_at(r->tree, TREE_ROOT);
 	node = child(r->tree, all, "sh");
 	CHECK(node && node->samples == 5);
@@ -722,7 +497,8 @@ static void test_interrupts_are_counted_for_no_process(void)
 	CHECK(node && node->samples == 5 && child(r->tree, node, "main"));
 	report_free(r);
 	/* With a filter the process has the same figures, and the interrupts that hit it. */
-	r = report_of(&f, &(struct report_request){.limit = -1, .filter = {.comm = LIST("sh")}});
+	r = fixture_report(&f,
+	                   &(struct report_request){.limit = -1, .filter = {.comm = LIST("sh")}});
 	CHECK_EQ(r->processes->names.count, 1);
 	CHECK_EQ(r->processes->names.items[0].user_samples, 5);
 	CHECK_EQ(r->processes->names.items[0].interrupt_samples, 5);
@@ -759,7 +535,7 @@ static void test_a_limit_keeps_rows_that_a_filter_named(void)
 
 		q.limit = 0.9;
 		q.key_count = 1;
-		r = report_of(&f, &q);
+		r = fixture_report(&f, &q);
 		rows = flat_rows(r->rows, r, &reader);
 		CHECK_EQ(rows->shown, cases[i].shown);
 		CHECK_EQ(rows->order.count, cases[i].all);
@@ -780,7 +556,7 @@ static void test_waits_after_an_interrupt_belong_to_the_process(void)
 	             fixture_path(&f, "main", "|", "asm_sysvec_apic_timer_interrupt",
 	                          "irqentry_exit", "schedule", NULL),
 	             f.sh, 7, 0);
-	r = report_of(&f, &(struct report_request){.limit = -1});
+	r = fixture_report(&f, &(struct report_request){.limit = -1});
 	vec_each (l, &r->processes->names)
 		CHECK_EQ(l->runnable_ns,
 		         strcmp(processes_name(r->processes, l), "sh") ? 0 : 7 * MS);
@@ -794,15 +570,6 @@ int main(void)
 	RUN(test_interrupts_are_counted_for_no_process);
 	RUN(test_waits_after_an_interrupt_belong_to_the_process);
 	RUN(test_a_limit_keeps_rows_that_a_filter_named);
-	RUN(test_account_closes);
-	RUN(test_account_steal_only_where_ticks_miss);
-	RUN(test_account_without_switches);
-	RUN(test_account_of_samples_without_cpu);
-	RUN(test_account_of_a_process);
-	RUN(test_account_without_the_kernel);
-	RUN(test_account_of_a_part);
-	RUN(test_account_of_two_clocks);
-	RUN(test_account_of_two_scopes);
 	RUN(test_programs_in_step_are_reported);
 	RUN(test_an_event_that_is_no_clock_has_no_timer);
 	RUN(test_flat_functions);
