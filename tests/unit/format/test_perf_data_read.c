@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files of other recorders: their layouts, record types and compression.
+ * Files of other recorders: their layouts and record types.
  */
 #include "perf_data_fixture.h"
-
-#include <zstd.h>
-
-static const uint64_t chain[] = {CHAIN_CONTEXT_USER, 0x400100, 0x400200};
 
 /* sample_id of fixture_clock(): TID, TIME, CPU, IDENTIFIER */
 static void put_trailer(struct buf *b, uint64_t time_ns, uint64_t id)
@@ -17,13 +13,6 @@ static void put_trailer(struct buf *b, uint64_t time_ns, uint64_t id)
 	fixture_u64(b, id);
 }
 
-static void put_sample(struct buf *out, uint64_t time_ns, uint32_t cpu)
-{
-	struct event e = fixture_sample(time_ns, cpu, chain, 3);
-
-	fixture_encode(out, &e);
-}
-
 static void samples_of_all_rings_come_in_order(void)
 {
 	static const char want[] = "10 20 30 40 50 60 ";
@@ -31,13 +20,13 @@ static void samples_of_all_rings_come_in_order(void)
 	struct buf records = {0}, times = {0};
 	struct fixture_read got;
 
-	put_sample(&records, 20, 0);
-	put_sample(&records, 40, 0);
-	put_sample(&records, 10, 1);
+	fixture_add_sample(&records, 20, 0);
+	fixture_add_sample(&records, 40, 0);
+	fixture_add_sample(&records, 10, 1);
 	perf_record_finished_round(&records);
-	put_sample(&records, 50, 0);
-	put_sample(&records, 30, 1);
-	put_sample(&records, 60, 1);
+	fixture_add_sample(&records, 50, 0);
+	fixture_add_sample(&records, 30, 1);
+	fixture_add_sample(&records, 60, 1);
 	perf_record_finished_round(&records);
 	fixture_read_records(&got, &attr, &records);
 	for (char *line = strtok(got.text.data, "\n"); line; line = strtok(NULL, "\n"))
@@ -61,7 +50,7 @@ static void time_range_keeps_samples_alone(void)
 
 	fixture_encode(&records, &comm);
 	for (uint64_t t = 10; t <= 40; t += 10)
-		put_sample(&records, t, 0);
+		fixture_add_sample(&records, t, 0);
 	fixture_file(&file, &attr, 1, &records);
 	fixture_read_with(&got, file.data, file.size, &options);
 	CHECK_EQ(got.r.samples, 2);
@@ -455,7 +444,7 @@ static void pipes_are_read(void)
 	fixture_u64(&body, PERF_FEATURE_HOSTNAME);
 	buf_add(&body, "\10\0\0\0pipe\0\0\0\0\0\0\0\0", 16);
 	fixture_record(&file, PERF_USER_FEATURE, 0, body.data, body.size);
-	put_sample(&file, 10, 1);
+	fixture_add_sample(&file, 10, 1);
 	fixture_read(&got, file.data, file.size);
 	CHECK_EQ(got.rc, 0);
 	CHECK_EQ(got.r.samples, 1);
@@ -478,77 +467,13 @@ static void payloads_after_records_are_skipped(void)
 		fixture_u64(&body, 0);
 	fixture_record(&records, PERF_USER_AUXTRACE, 0, body.data, body.size);
 	buf_pad(&records, '\0', 24); /* invalid as a record, which would end the reading */
-	put_sample(&records, 10, 1);
+	fixture_add_sample(&records, 10, 1);
 	fixture_read_records(&got, &attr, &records);
 	CHECK_EQ(got.r.samples, 1);
 	CHECK_EQ(got.r.records, 2);
 	buf_done(&records);
 	buf_done(&body);
 	fixture_done(&got);
-}
-
-/* Packs all of `plain` as one stream, divided into records of `piece` bytes. */
-static void pack(struct buf *out, const struct buf *plain, size_t piece, bool rounds)
-{
-	size_t room = ZSTD_compressBound(plain->size);
-	char *packed = xmalloc(room);
-	size_t size = ZSTD_compress(packed, room, plain->data, plain->size, 1);
-
-	CHECK(!ZSTD_isError(size));
-	for (size_t at = 0; at < size; at += piece) {
-		fixture_record(out, PERF_USER_COMPRESSED, 0, packed + at,
-		               size - at < piece ? size - at : piece);
-		if (rounds)
-			perf_record_finished_round(out);
-	}
-	free(packed);
-}
-
-static void packed_records_read_as_plain_ones(void)
-{
-	struct perf_event_attr attr = fixture_clock();
-	struct buf plain = {0};
-	struct fixture_read want;
-
-	srand(1);
-	for (uint64_t i = 0; i < 20000; i++)
-		put_sample(&plain, 1 + (uint64_t)rand() % 100000, (uint32_t)(i % 4));
-	fixture_read_records(&want, &attr, &plain);
-	for (size_t piece = 7; piece < 60000; piece *= 20) {
-		struct buf packed = {0};
-		struct fixture_read got;
-
-		pack(&packed, &plain, piece, false);
-		fixture_read_records(&got, &attr, &packed);
-		CHECK_EQ(got.r.samples, 20000);
-		CHECK(!strcmp(buf_text(&got.text), buf_text(&want.text)));
-		buf_done(&packed);
-		fixture_done(&got);
-	}
-	buf_done(&plain);
-	fixture_done(&want);
-}
-
-/* Unpacked records must be kept until they are delivered, which may be rounds later. */
-static void packed_rounds_read_as_plain_ones(void)
-{
-	struct perf_event_attr attr = fixture_clock();
-	struct buf plain = {0}, packed = {0};
-	struct fixture_read want, got;
-
-	srand(2);
-	for (uint64_t i = 0; i < 20000; i++)
-		put_sample(&plain, 1000 + i * 10 + (uint64_t)rand() % 500, (uint32_t)(i % 4));
-	fixture_read_records(&want, &attr, &plain);
-	pack(&packed, &plain, 4000, true);
-	fixture_read_records(&got, &attr, &packed);
-	CHECK_EQ(got.r.samples, 20000);
-	CHECK_EQ(got.r.out_of_order, 0);
-	CHECK(!strcmp(buf_text(&got.text), buf_text(&want.text)));
-	buf_done(&plain);
-	buf_done(&packed);
-	fixture_done(&got);
-	fixture_done(&want);
 }
 
 /* Old recordings have no trailer, so only the fork record's own time is known. */
@@ -567,26 +492,6 @@ static void records_without_trailer(void)
 	fixture_done(&got);
 }
 
-/* perf -z writes without padding, so later records have odd addresses. */
-static void records_at_odd_places(void)
-{
-	struct perf_event_attr attr = fixture_clock();
-	struct buf records = {0}, plain = {0}, empty = {0};
-	struct fixture_read got, want;
-
-	put_sample(&plain, 10, 1);
-	fixture_read_records(&want, &attr, &plain);
-	pack(&records, &empty, 100000, false);
-	buf_add(&records, plain.data, plain.size);
-	CHECK(records.size % 8 != 0);
-	fixture_read_records(&got, &attr, &records);
-	CHECK_STR(buf_text(&got.text), buf_text(&want.text));
-	buf_done(&records);
-	buf_done(&plain);
-	fixture_done(&got);
-	fixture_done(&want);
-}
-
 int main(void)
 {
 	RUN(samples_of_all_rings_come_in_order);
@@ -603,9 +508,6 @@ int main(void)
 	RUN(roles_follow_type_and_config);
 	RUN(pipes_are_read);
 	RUN(payloads_after_records_are_skipped);
-	RUN(packed_records_read_as_plain_ones);
-	RUN(packed_rounds_read_as_plain_ones);
 	RUN(records_without_trailer);
-	RUN(records_at_odd_places);
 	return check_end();
 }

@@ -258,4 +258,13 @@ static inline struct event fixture_sample(uint64_t time_ns, uint32_t cpu, const 
 	};
 }
 
+/* Appends a record of a sample with a chain of two frames. */
+static inline void fixture_add_sample(struct buf *out, uint64_t time_ns, uint32_t cpu)
+{
+	static const uint64_t chain[] = {CHAIN_CONTEXT_USER, 0x400100, 0x400200};
+	struct event e = fixture_sample(time_ns, cpu, chain, 3);
+
+	fixture_encode(out, &e);
+}
+
 #endif
