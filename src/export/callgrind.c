@@ -39,6 +39,7 @@ struct graph {
 	struct named_below below;
 	/* names that are in the file already, so that their number is enough */
 	bool *texts, *words;
+	uint32_t *lines;       /* per function: its first line that is known; 0: none */
 	uint32_t object, file; /* texts of the object and file of the current line */
 };
 
@@ -186,25 +187,58 @@ static void put_name(struct graph *g, const char *key, bool *known, uint32_t id,
 	buf_putc(b, '\n');
 }
 
+static const struct named_function *function_at(const struct graph *g, uint32_t id)
+{
+	static const struct named_function root = {.image = NAMED_NONE}; /* "???" */
+
+	return id < g->n->functions.count ? &g->n->functions.items[id] : &root;
+}
+
 static uint32_t object_of(const struct graph *g, const struct named_function *f)
 {
 	return f->image == NAMED_NONE ? 0 : g->n->images.items[f->image].name;
 }
 
-/* In the format, objects and files are numbered separately; the text's id serves for both. */
-static void put_place(struct graph *g, const struct named_function *f, bool called)
+/*
+ * The line of a function that was inlined is not known; the first line with code of it stands for
+ * it. callgrind_annotate needs a line above 0 in each file that it finds.
+ */
+static void find_lines(struct graph *g)
 {
-	uint32_t object = object_of(g, f);
+	const struct symbolized_profile *n = g->n;
+
+	g->lines = xcalloc(n->functions.count + 1, sizeof(*g->lines));
+	for (size_t i = 0; i < n->functions.count; i++)
+		g->lines[i] = n->functions.items[i].line;
+	vec_each (line, &n->lines) {
+		uint32_t *first = &g->lines[line->function];
+
+		if (!n->functions.items[line->function].line && line->line &&
+		    (!*first || line->line < *first))
+			*first = line->line;
+	}
+}
+
+/* Without a line, the file is not written. */
+static uint32_t file_of(const struct graph *g, uint32_t id)
+{
+	return id < g->n->functions.count && g->lines[id] ? g->n->functions.items[id].file : 0;
+}
+
+/* In the format, objects and files are numbered separately; the text's id serves for both. */
+static void put_place(struct graph *g, uint32_t id, bool called)
+{
+	uint32_t object = object_of(g, function_at(g, id)), file = file_of(g, id);
 	size_t texts = g->n->texts.texts.count;
 
 	if (object != g->object)
 		put_name(g, called ? "cob" : "ob", g->texts, object, object);
-	if (f->file != g->file)
-		put_name(g, called ? "cfi" : "fl", g->texts + texts, f->file, f->file);
+	if (file != g->file)
+		put_name(g, called ? "cfi" : "fl", g->texts + texts, file, file);
 	if (called)
 		return;
 	g->object = object;
-	g->file = f->file;
+	g->file = file;
 }
 
 static void put_times(struct graph *g, const struct costs *costs)
@@ -212,13 +246,6 @@ static void put_times(struct graph *g, const struct costs *costs)
 	for (unsigned i = g->first; i < g->n->value_count; i++)
 		buf_addf(&g->out->buf, " %" PRId64, costs->values[i]);
 	buf_putc(&g->out->buf, '\n');
-}
-
-static const struct named_function *function_at(const struct graph *g, uint32_t id)
-{
-	static const struct named_function root = {.image = NAMED_NONE}; /* "???" */
-
-	return id < g->n->functions.count ? &g->n->functions.items[id] : &root;
 }
 
 static bool arc_is_empty(const struct graph *g, const struct arc *arc)
@@ -248,10 +275,10 @@ static void put_arc(struct graph *g, const struct arc *arc, uint32_t line)
 
 	if (arc_is_empty(g, arc))
 		return;
-	put_place(g, callee, true);
+	put_place(g, arc->callee, true);
 	put_name(g, "cfn", g->words, arc->callee, callee->name);
 	buf_addf(&g->out->buf, "calls=%" PRId64 " %" PRIu32 "\n%" PRIu32, calls ? calls : 1,
-	         callee->line, line);
+	         g->lines[arc->callee], line);
 	put_times(g, &arc->costs);
 }
 
@@ -285,12 +312,12 @@ static void put_functions(struct graph *g)
 		if (id == g->n->functions.count && (id != g->root || !has_own(g, id)))
 			break;
 		buf_putc(&g->out->buf, '\n');
-		put_place(g, f, false);
+		put_place(g, id, false);
 		put_name(g, "fn", g->words, id, f->name);
-		buf_addf(&g->out->buf, "%" PRIu32, f->line);
+		buf_addf(&g->out->buf, "%" PRIu32, g->lines[id]);
 		put_times(g, &g->functions[id]);
 		for (; at < g->arcs.count && g->arcs.items[at].caller == id; at++)
-			put_arc(g, &g->arcs.items[at], f->line);
+			put_arc(g, &g->arcs.items[at], g->lines[id]);
 		spill_some(g->out);
 	}
 }
@@ -376,6 +403,7 @@ struct named_below callgrind_write(const struct symbolized_profile *n, struct sp
 	g.texts = xcalloc(2 * texts, sizeof(*g.texts));
 	g.words = xcalloc(n->functions.count + 1, sizeof(*g.words));
 	make_steps(&g);
+	find_lines(&g);
 	own_costs(&g);
 	sum_up(&g);
 	walk(&g);
@@ -389,6 +417,7 @@ struct named_below callgrind_write(const struct symbolized_profile *n, struct sp
 	free(g.step_of);
 	free(g.texts);
 	free(g.words);
+	free(g.lines);
 	vec_done(&g.arcs);
 	path_tree_done(&g.arc_index);
 	return g.below;

@@ -116,6 +116,22 @@ def callgrind_annotate_has_the_totals_of_every_kind(t):
 
 
 @test
+def callgrind_annotate_finds_the_sources_of_samples(t):
+    """With --auto=yes, the default, it reads each file and needs a line in it."""
+    t.need("callgrind_annotate")
+    source = t.write("hot.c", "static inline void inner(volatile int *sum) { *sum += 1; }\n"
+                              "int main(void)\n{\n\tvolatile int sum = 0;\n\n"
+                              "\tfor (int i = 0; i < 200000000; i++)\n\t\tinner(&sum);\n}\n")
+    t.run("cc", "-g", "-O2", "-o", t.path("hot"), source)
+    t.assay("record", "-g", "-o", t.path("s.data"), "--", t.path("hot"))
+    t.assay("export", "--to", "callgrind", "-o", t.path("out.cg"), t.path("s.data"))
+    for words in ((), ("--inclusive=yes",)):
+        result = run("callgrind_annotate", *words, t.path("out.cg"))
+        t.equal(result.err, "", "warnings")
+        t.has(result.out, "hot.c")
+
+
+@test
 def names_are_complete_and_harmless_in_each_format(t):
     data, want = named(t), [shown(name) for name in NAMES]
     short, long = ("main", "operator<<") * 2, tuple(want)
