@@ -70,8 +70,8 @@ def long_and_strange_names_are_cut_and_found_by_their_queries(t):
 def options_that_select_a_part_are_refused(t):
     data = t.write("a.folded", "main;f 3\n")
     for words in (("--full",), ("--sort", "image"), ("--comm", "x"), ("-g",), ("--event", "samples"),
-                  ("--json", "--nested")):
-        t.has(t.assay("report", "--brief", *words, data, status=2).err, "--brief prints")
+                  ("--json", "--nested"), (data,)):
+        t.has(t.assay("report", "--brief", *words, data, status=2).err, "--brief ")
 
 
 main()

@@ -99,6 +99,11 @@ static int make_brief(const struct report_command_options *o, struct report_requ
 		        err, EINVAL,
 		        "--brief prints the findings of the whole recording: give it without "
 		        "--full, --nested, --event, filters and options of tables");
+	if (load_named(&o->load, o->load.store ? 0 : 1) || o->load.time || o->load.from ||
+	    o->load.to || o->load.host)
+		return error_set(err, EINVAL,
+		                 "--brief reads one whole file, as 'assay sql' does: give it one "
+		                 "file, without a time range and --host");
 	q->reader.program = false;
 	q->reader.brief = q->reader.summary = true;
 	return 0;
@@ -225,6 +230,7 @@ static int run(void *p, int argc, char **argv)
 	load_words(&o->load, &words);
 	q.reader.words = buf_text(&words);
 	q.reader.findings = o->brief ? &findings : NULL;
+	findings.file = o->load.store ? o->load.store : load_file(&o->load, 0);
 	status = kind == LOAD_CALLS   ? report_calls(o, &q)
 	         : kind == LOAD_TAGS  ? report_tags(o, &q)
 	         : kind == LOAD_PPROF ? report_pprof(o, &q)

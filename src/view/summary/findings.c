@@ -142,7 +142,6 @@ void findings_take(struct findings *f, const struct summary *s)
 {
 	size_t count;
 
-	f->words = s->reader->words;
 	f->text_unit = s->unit;
 	f->unit = xstrdup(s->unit_name ? s->unit_name : "");
 	f->recorded = cut(buf_text(&s->recorded), 2 * LIMIT_BYTES, &count);
@@ -229,7 +228,9 @@ static void reader_item(const struct findings *f, const struct finding *item, st
 		buf_addf(&text, "%s process %s", item->function ? "," : " ", item->process);
 	document_line(d, item->function ? "function" : "process", buf_text(&text));
 	buf_clear(&text);
-	buf_addf(&text, "assay sql%s ", f->words ? f->words : "");
+	buf_puts(&text, "assay sql ");
+	shell_word_add(&text, f->file);
+	buf_putc(&text, ' ');
 	shell_word_add(&text, item->sql);
 	document_verbatim(d, "", buf_text(&text));
 	buf_done(&text);

@@ -4,11 +4,12 @@
  * functions and processes with their shares and intervals, each with the SQL query that gives the
  * same figures, the parts of the time, and the limits of the figures.
  *
- * summary_write() fills the findings of its reader, if there are any, from the summary, whatever
- * was recorded. findings_document() makes a document of the first `keep` items, in the order
- * functions and processes, limits, parts; what it leaves out is counted in it. A name longer than
- * FINDING_NAME_BYTES is cut, and its query compares the beginning, the end and the length. A zeroed
- * struct is empty; findings_done(). Nothing fails. One thread. Uses: base, view.
+ * The caller sets `program` and `file`. summary_write() fills the findings of its reader, if there
+ * are any, from the summary, whatever was recorded. findings_document() makes a document of the
+ * first `keep` items, in the order functions and processes, limits, parts; what it leaves out is
+ * counted in it. A name longer than FINDING_NAME_BYTES is cut, and its query compares the
+ * beginning, the end and the length. A zeroed struct is empty; findings_done(). Nothing fails. One
+ * thread. Uses: base, view.
  */
 #ifndef ASSAY_VIEW_SUMMARY_FINDINGS_H
 #define ASSAY_VIEW_SUMMARY_FINDINGS_H
@@ -40,7 +41,7 @@ struct findings {
 	VEC(struct finding_part) parts;
 	char *recorded, *unit;
 	const struct unit *text_unit;
-	const char *words; /* of the command line that names the recording */
+	const char *file; /* the recording, for 'assay sql' */
 };
 
 void findings_take(struct findings *f, const struct summary *s);
