@@ -138,7 +138,9 @@ def a_limit_takes_the_first_samples_and_is_reported(t):
     t.equal(from_script(result.out), whole[:7], "the first samples")
     t.has(result.err, f"--limit: the first 7 of {len(whole)} samples")
     t.equal(t.assay("export", "--to", "chrome", "--limit", "1M", data).err, "", "all are written")
+    stacks = t.write("a.folded", "main;f 3\n")
     for words, said in (
+            (("--to", "firefox", "--limit", "7", stacks), "is exported as a whole"),
             (("--to", "folded", "--limit", "7", data), "sums of all samples"),
             (("--to", "chrome", data, data), "each of these 2 recordings has its own clock")):
         t.has(t.assay("export", *words, status=2).err, said)

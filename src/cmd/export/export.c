@@ -332,10 +332,9 @@ static int export_profile(const struct export_options *o, const char *path)
 {
 	struct export_target target = target_of(o);
 
-	if (only_samples(o) || o->filters.comm.count || o->filters.pid.count)
-		return command_fail(2,
-		                    "export: a pprof profile is exported as a whole: 'assay sql' "
-		                    "chooses");
+	if (only_samples(o) || o->limit || o->filters.comm.count || o->filters.pid.count)
+		return command_fail(2, "export: a profile of another tool is exported as a whole: "
+		                       "'assay sql' chooses");
 	return export_pprof(path, &target);
 }
 
