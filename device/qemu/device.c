@@ -33,7 +33,7 @@ static struct {
 	struct capture_options capture;
 	const char *start, *symbols;
 	uint64_t period; /* of samples; 0: none */
-	bool memory_given, stop_given;
+	bool memory_given, stop_given, quiet;
 } options;
 
 static void help(void)
@@ -49,6 +49,7 @@ static void help(void)
 	                "  stop=full|wrap           with mem=SIZE: stop, or reuse the oldest part\n"
 	                "  start=on|off|tag:NAME    when recording starts (default: on)\n"
 	                "  clock=instructions|host  the clock of events (default: instructions)\n"
+	                "  quiet=on|off             print no line when QEMU exits (default: off)\n"
 	                "While QEMU runs, the lines 'start' and 'stop' written to DIR/.control\n"
 	                "start and stop recording.\n");
 }
@@ -122,6 +123,8 @@ static int parse(const char *option)
 		options.stop_given = true;
 	} else if (IS("clock") && (!strcmp(value, "instructions") || !strcmp(value, "host")))
 		c->host_clock = *value == 'h';
+	else if (IS("quiet") && (!strcmp(value, "on") || !strcmp(value, "off")))
+		options.quiet = value[1] == 'n';
 	else
 		return wrong(option, "unknown option or value");
 	return 0;
@@ -255,6 +258,8 @@ static void on_exit_of_qemu(qemu_plugin_id_t id, void *data)
 
 	control_close();
 	capture_close(&sums);
+	if (options.quiet)
+		return;
 	fprintf(stderr, "assay_device: %llu events in %s", (unsigned long long)sums.events,
 	        options.capture.out);
 	if (sums.discarded)

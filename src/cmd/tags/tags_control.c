@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tags list, get and capture: commands for processes that record event tags. */
+/* tags list and get: commands for processes that record event tags. */
 #include "base/text/plural.h"
 #include "cmd/run_command.h"
 #include "cmd/tags/tags.h"
@@ -23,12 +23,7 @@ struct tags_get_options {
 	bool keep, quiet, compress;
 };
 
-struct capture_options {
-	bool quiet;
-};
-
-/* Finds the files of all processes of the user, or of those in argv. Returns the exit status. */
-static int find_files(tag_rings_list *list, const char *command, int argc, char **argv)
+int tags_find_files(tag_rings_list *list, const char *command, int argc, char **argv)
 {
 	struct error err = {0};
 
@@ -143,7 +138,7 @@ static int list_run(void *data, int argc, char **argv)
 	const struct document_reader reader = {.program = o->json};
 	tag_rings_list list = {0};
 	size_t ended = 0;
-	int status = find_files(&list, "tags list", argc, argv);
+	int status = tags_find_files(&list, "tags list", argc, argv);
 
 	vec_each (file, &list)
 		ended += !file->file.running;
@@ -222,49 +217,13 @@ static int get_run(void *data, int argc, char **argv)
 
 	if (ctf_writer_check(o->output, &err))
 		return command_fail(1, "tags get: %s", err.text);
-	status = find_files(&list, "tags get", argc, argv);
+	status = tags_find_files(&list, "tags get", argc, argv);
 	if (!status && !list.count)
 		status = command_fail(
 		        1, "tags get: no process of yours records event tags, and no exited "
 		           "process left any; 'assay tags -- COMMAND' runs one");
 	if (!status)
 		status = get_files(o, &list);
-	tag_rings_list_done(&list);
-	return status;
-}
-
-/* ---- capture ------------------------------------------------------------- */
-
-static void capture_tell(const struct tag_rings_file *file, const char *now)
-{
-	print_line("%d %s: %s", file->file.pid, file->name, now);
-}
-
-static int capture_run(void *data, int argc, char **argv)
-{
-	const struct capture_options *o = data;
-	bool on = argc && !strcmp(argv[0], "on");
-	tag_rings_list list = {0};
-	struct error err = {0};
-	size_t count = 0;
-	int status;
-
-	if (!argc || (!on && strcmp(argv[0], "off") != 0))
-		return command_fail(2,
-		                    "tags capture: needs 'on' or 'off', and optional process ids");
-	status = find_files(&list, "tags capture", argc - 1, argv + 1);
-	for (size_t i = 0; i < list.count && !status; i++) {
-		if (!list.items[i].file.running)
-			continue;
-		if (tag_rings_capture(&list.items[i], on, &err))
-			status = command_fail(1, "tags capture: %s", err.text);
-		else if (!o->quiet)
-			capture_tell(&list.items[i], argv[0]);
-		count += !status;
-	}
-	if (!status && !count)
-		status =
-		        command_fail(1, "tags capture: no process of yours records event tags now");
 	tag_rings_list_done(&list);
 	return status;
 }
@@ -297,12 +256,6 @@ static const struct option get_table[] = {
         {.kind = OPTION_END},
 };
 
-static const struct option capture_table[] = {
-        {OPTION_FLAG, 'q', "quiet", .help = "do not name the processes",
-         .offset = offsetof(struct capture_options, quiet)},
-        {.kind = OPTION_END},
-};
-
 const struct command tags_list = {
         .name = "tags list",
         .synopsis = "[OPTIONS] [PID...]",
@@ -329,17 +282,4 @@ const struct command tags_get = {
         .options_size = sizeof(struct tags_get_options),
         .defaults = get_defaults,
         .run = get_run,
-};
-
-const struct command tags_capture = {
-        .name = "tags capture",
-        .synopsis = "[OPTIONS] on|off [PID...]",
-        .summary = "start or stop recording in running processes",
-        .description = "All processes that were built for it, or the given ones, start or stop to "
-                       "record event tags. The processes are listed.",
-        .examples = "assay tags capture on 1234 ; sleep 1 ; assay tags capture off 1234 ; assay "
-                    "tags get 1234\n    one second of process 1234\n",
-        .options = capture_table,
-        .options_size = sizeof(struct capture_options),
-        .run = capture_run,
 };
