@@ -69,6 +69,11 @@ def test_of_shares(function):
     return test(function)
 
 
+def long_test(function):
+    """A test that runs with ASSAY_LONG alone."""
+    return test(function) if LONG else function
+
+
 class Result:
     """How a program ended: status, out, err (text), and the words it was called with."""
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import qemu_guest
-from harness import BUILD, LONG, ROOT, main, test
+from harness import BUILD, ROOT, long_test, main, test
 from time_limit import limit
 
 sys.path.insert(0, str(ROOT / "tests" / "guest"))
@@ -151,10 +151,8 @@ def linux_calls(t, kernel, symbols, numbers):
     return {row["function"]: row["calls"] for row in report["functions"]}, report
 
 
-@test
+@long_test
 def debian_s_kernel_is_traced_without_a_change(t):
-    if not LONG:
-        t.skip("ASSAY_LONG=1: three boots of Debian's kernel")
     qemu_guest.need(t)
     try:
         kernel = linux.kernel(linux.default_cache())

@@ -8,7 +8,7 @@ import re
 import tempfile
 
 import kernel_guest
-from harness import LONG, ROOT, main, run, test
+from harness import ROOT, long_test, main, run, test
 from kernel_guest import FORKS, TURNS
 
 # Functions of a fork, in the order of their entries.
@@ -17,10 +17,6 @@ PATH = ["-> do_syscall_64", "-> kernel_clone", "-> copy_process", "-> dup_task_s
         "-> wake_up_new_task", "<- kernel_clone", "<- do_syscall_64"]
 
 state = {}
-
-
-def long_test(function):
-    return test(function) if LONG else function
 
 
 def recorded(t):
