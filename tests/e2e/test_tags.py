@@ -313,7 +313,8 @@ def programs_that_continue_are_reported_and_read_later(t):
     running = t.json(t.assay("tags", "list", "--json", env=place(t)).out)["processes"]
     t.equal(len(running), 1, "processes that are listed")
     os.kill(running[0]["pid"], signal.SIGKILL)
-    t.until(lambda: not t.json(t.assay("tags", "list", "--json", env=place(t)).out)["processes"],
+    t.until(lambda: [each["state"] for each in t.json(
+        t.assay("tags", "list", "--json", env=place(t)).out)["processes"]] == ["ended"],
             "it has ended")
     t.assay("tags", "get", "-q", "-o", t.path("y.tags"), env=place(t))
     t.equal(left_over(t), [], "what is left in the directory")
