@@ -6,6 +6,7 @@ import os
 import signal
 import stat
 import subprocess
+import time
 
 import qemu_guest
 from harness import ASSAY, BUILD, main, run, test
@@ -34,6 +35,13 @@ def start(t, line, *options):
 
 def calls(report):
     return {row["function"]: row["calls"] for row in report["functions"]}
+
+
+def stable(read):
+    """The value that `read` returns twice within half a second; else None."""
+    value = read()
+    time.sleep(0.5)
+    return value if read() == value else None
 
 
 def qemu_of(t, process):
@@ -207,13 +215,15 @@ def recording_stops_and_starts_while_the_guest_runs(t):
     t.until(lambda: stream.exists() and stream.stat().st_size > 512 * 1024, "events")
     t.assay("tags", "capture", "off", trace, "-q", status=1)  # options come first
     t.equal(t.assay("tags", "capture", "-q", "off", trace).out, "")
-    report = t.until(lambda: t.report(trace) if t.report(trace)["tags"] == t.report(trace)["tags"]
-                     else None, "no more events")
+    size = t.until(lambda: stable(lambda: stream.stat().st_size), "no more events")
+    report = t.report(trace)
     t.assay("tags", "capture", "on", trace)
-    t.until(lambda: t.report(trace)["gaps"] == 1, "events after the gap")
+    t.until(lambda: stream.stat().st_size > size, "events after the gap")
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=limit(20))
-    t.between(t.report(trace)["tags"], report["tags"] + 1, 10**12, "events")
+    after = t.report(trace)
+    t.between(after["tags"], report["tags"] + 1, 10**12, "events")
+    t.equal(after["gaps"], report["gaps"] + 1, "gaps")
     t.has(t.assay("tags", "capture", "on", trace, status=1).err, "does not exist; name")
 
 

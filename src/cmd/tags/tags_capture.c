@@ -162,7 +162,7 @@ static int capture_run(void *data, int argc, char **argv)
 
 const struct command tags_capture = {
         .name = "tags capture",
-        .synopsis = "[OPTIONS] on|off [PID|DIR...] | --qemu [OPTIONS] [--] COMMAND [ARG...]",
+        .synopsis = "[OPTIONS] on|off [PID|DIR...] | --qemu COMMAND...",
         .summary = "start or stop recording in running processes, or record a guest of QEMU",
         .description =
                 "All processes that were built for it, or the given ones, start or stop to "
