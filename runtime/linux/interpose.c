@@ -7,7 +7,7 @@
  */
 #include "calls/calls.h"
 #include "calls/thread.h"
-#include "linux/images.h"
+#include "linux/code/images.h"
 #include "linux/interpose.h"
 #include "linux/process.h"
 

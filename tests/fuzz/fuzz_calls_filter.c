@@ -4,10 +4,10 @@
  * function names, plain names, patterns. The sources are included, because sanitizers do not check
  * the runtime's library.
  */
-#include "../../runtime/linux/filter.c"
-#include "../../runtime/linux/maps.c"
-#include "../../runtime/linux/plain_name.c"
-#include "../../runtime/linux/symbols.c"
+#include "../../runtime/linux/code/filter.c"
+#include "../../runtime/linux/code/maps.c"
+#include "../../runtime/linux/code/plain_name.c"
+#include "../../runtime/linux/code/symbols.c"
 
 #include <stdio.h>
 #include <stdlib.h>

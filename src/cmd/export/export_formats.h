@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/file/spill.h"
-#include "export/timed_samples.h"
+#include "export/times/timed_samples.h"
 #include "profile/symbolized_profile.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #include "base/text/figure.h"
 #include "cmd/cli/command.h"
 #include "cmd/export/export_formats.h"
-#include "export/trace_events.h"
+#include "export/times/trace_events.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -8,12 +8,12 @@
 #include "cmd/load/load.h"
 #include "cmd/cli/style.h"
 #include "format/ctf/ctf.h"
-#include "export/chrome.h"
+#include "export/times/chrome.h"
 #include "output/text/table.h"
 #include "output/text/tags_trace_text.h"
 #include "symbol/demangle/demangle.h"
 #include "view/tags/tag_paths.h"
-#include "view/tags/tag_trace.h"
+#include "view/tags/trace/tag_trace.h"
 
 #include <errno.h>
 #include <inttypes.h>

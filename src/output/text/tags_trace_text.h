@@ -28,7 +28,7 @@
 
 #include "base/file/spill.h"
 #include "output/text/table.h"
-#include "view/tags/tag_trace.h"
+#include "view/tags/trace/tag_trace.h"
 
 struct tags_trace_text {
 	struct spill *out;

@@ -18,7 +18,7 @@
 #define ASSAY_VIEW_TAGS_TAG_PATHS_H
 
 #include "profile/symbolized_profile.h"
-#include "view/tags/tag_trace.h"
+#include "view/tags/trace/tag_trace.h"
 
 #define TAG_PATHS_MAX                                                                              \
 	((size_t)1 << 20) /* 72 bytes each, and as much again in tag_paths_finish()                \

@@ -3,7 +3,7 @@
 #include "check.h"
 #include "tag_trace_fixture.h"
 
-#include "export/chrome.h"
+#include "export/times/chrome.h"
 #include "export/folded.h"
 #include "view/symbolized/symbolized.h"
 #include "view/tags/tag_paths.h"

@@ -11,7 +11,7 @@
 #include "base/memory/buf.h"
 #include "symbol/demangle/demangle.h"
 #include "tags/tag_stream.h"
-#include "view/tags/tag_trace.h"
+#include "view/tags/trace/tag_trace.h"
 
 #include <stdio.h>
 #include <string.h>

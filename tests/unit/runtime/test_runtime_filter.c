@@ -4,9 +4,9 @@
  * as c++filt writes them.
  */
 #include "calls/port.h"
-#include "linux/filter.h"
-#include "linux/images.h"
-#include "linux/symbols.h"
+#include "linux/code/filter.h"
+#include "linux/code/images.h"
+#include "linux/code/symbols.h"
 
 #include "check.h"
 

@@ -3,8 +3,8 @@
  * The files of code addresses. The truths: dl_iterate_phdr() and dladdr() of libc, and files that
  * this test maps.
  */
-#include "linux/images.h"
-#include "linux/maps.h"
+#include "linux/code/images.h"
+#include "linux/code/maps.h"
 
 #include "check.h"
 

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "export/times/chrome_samples.h"
+
+#include "export/times/trace_events.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define FUNCTION_BYTES 150u      /* of a B and an E event */
+#define COUNTER_NS 100000000u    /* the length of a step of the counter */
+#define COUNTER_NAME "busy CPUs" /* of the selected samples */
+
+/* The slices of one owner that are open. */
+struct sample_slices {
+	VEC(uint32_t) open; /* functions, outermost first */
+	uint64_t end_ns;    /* of the last sample, since begin_ns */
+	bool begun;
+};
+
+struct chrome_samples {
+	struct timed_samples *t;
+	struct trace_events events;
+	struct sample_slices *slices; /* by owner */
+	VEC(uint32_t) way;            /* scratch: functions, innermost first */
+	VEC(int32_t) processes;       /* pids whose name is written */
+	uint64_t step;                /* of the counter, since begin_ns */
+	uint64_t busy_ns[2];          /* in this step: user, kernel */
+	bool counted;                 /* the step before has a value above 0 */
+};
+
+uint64_t chrome_samples_estimate(const struct timed_samples *t)
+{
+	uint64_t bytes = 0;
+
+	vec_each (row, &t->n->rows)
+		bytes += (uint64_t)row->values[0] * FUNCTION_BYTES * timed_depth(t, row);
+	return bytes;
+}
+
+/* Interrupts, which have no process, get a place of their own. */
+static struct trace_place place_of(const struct named_owner *o)
+{
+	return (struct trace_place){o->pid, o->tid ? o->tid : o->pid};
+}
+
+static const char *name_of(const struct chrome_samples *c, uint32_t function)
+{
+	return intern_text(&c->t->n->texts, c->t->n->functions.items[function].name);
+}
+
+static void introduce(struct chrome_samples *c, const struct named_owner *o)
+{
+	bool known = false;
+
+	vec_each (pid, &c->processes)
+		known |= *pid == o->pid;
+	if (!known) {
+		vec_push(&c->processes, o->pid);
+		trace_event_name(&c->events, place_of(o), "process_name",
+		                 timed_process_name(c->t, o));
+	}
+	trace_event_name(&c->events, place_of(o), "thread_name", timed_thread_name(c->t, o));
+}
+
+static uint64_t since_begin(const struct chrome_samples *c, uint64_t ns)
+{
+	return ns > c->t->begin_ns ? ns - c->t->begin_ns : 0;
+}
+
+/* Closes slices until `count` are open. */
+static void close_to(struct chrome_samples *c, uint32_t owner, size_t count)
+{
+	struct sample_slices *s = &c->slices[owner];
+
+	while (s->open.count > count) {
+		trace_event(&c->events, "E", place_of(&c->t->n->owners.items[owner]), s->end_ns,
+		            name_of(c, s->open.items[--s->open.count]));
+		trace_event_end(&c->events);
+	}
+}
+
+static void find_way(struct chrome_samples *c, uint32_t path)
+{
+	const struct symbolized_profile *n = c->t->n;
+
+	c->way.count = 0;
+	for (uint32_t p = path; p != NAMED_ROOT; p = n->paths.items[p].parent) {
+		const struct named_place *place = &n->places.items[n->paths.items[p].place];
+
+		for (uint32_t i = 0; i < place->count; i++)
+			vec_push(&c->way, n->lines.items[place->first + i].function);
+	}
+}
+
+static void put_sample(struct chrome_samples *c, const struct sample_moment *m)
+{
+	const struct named_row *row = &c->t->n->rows.items[m->row];
+	const struct named_owner *o = &c->t->n->owners.items[row->owner];
+	struct sample_slices *s = &c->slices[row->owner];
+	uint64_t time = since_begin(c, m->time_ns);
+	uint64_t start = time > m->weight ? time - m->weight : 0;
+	size_t common = 0;
+
+	if (!s->begun)
+		introduce(c, o);
+	find_way(c, row->path);
+	if (s->begun && start <= s->end_ns + m->weight / 2) {
+		start = s->end_ns;
+		while (common < s->open.count && common < c->way.count &&
+		       s->open.items[common] == c->way.items[c->way.count - 1 - common])
+			common++;
+	}
+	close_to(c, row->owner, common);
+	for (size_t i = common; i < c->way.count; i++) {
+		uint32_t function = c->way.items[c->way.count - 1 - i];
+
+		vec_push(&s->open, function);
+		trace_event(&c->events, "B", place_of(o), start, name_of(c, function));
+		trace_event_end(&c->events);
+	}
+	s->end_ns = start + m->weight;
+	s->begun = true;
+}
+
+static void put_counter(struct chrome_samples *c, uint64_t step)
+{
+	trace_event(&c->events, "C", (struct trace_place){0, 0}, step * COUNTER_NS, COUNTER_NAME);
+	buf_addf(&c->events.out->buf, ",\"args\":{\"user\":%.3f,\"kernel\":%.3f}",
+	         (double)c->busy_ns[0] / COUNTER_NS, (double)c->busy_ns[1] / COUNTER_NS);
+	trace_event_end(&c->events);
+}
+
+/* Writes the step that is complete; a step of zeros only after another one. */
+static void end_step(struct chrome_samples *c)
+{
+	bool busy = c->busy_ns[0] || c->busy_ns[1];
+
+	if (busy || c->counted)
+		put_counter(c, c->step);
+	c->counted = busy;
+	c->busy_ns[0] = c->busy_ns[1] = 0;
+}
+
+static void count(struct chrome_samples *c, const struct sample_moment *m)
+{
+	uint64_t step = since_begin(c, m->time_ns) / COUNTER_NS;
+
+	if (step > c->step) {
+		end_step(c);
+		c->step++;
+		if (step > c->step)
+			end_step(c);
+		c->step = step;
+	}
+	c->busy_ns[m->mode == PROFILE_KERNEL] += m->weight;
+}
+
+void chrome_samples_write(struct timed_samples *t, struct spill *out)
+{
+	struct chrome_samples c = {.t = t, .events = {.out = out}};
+	struct sample_moment m;
+
+	c.slices = xcalloc(t->n->owners.count + 1, sizeof(*c.slices));
+	while (timed_samples_next(t, &m)) {
+		if (m.mode == PROFILE_IDLE)
+			continue;
+		count(&c, &m);
+		put_sample(&c, &m);
+		spill_some(out);
+	}
+	end_step(&c);
+	c.step++;
+	end_step(&c);
+	for (uint32_t i = 0; i < t->n->owners.count; i++) {
+		close_to(&c, i, 0);
+		vec_done(&c.slices[i].open);
+	}
+	trace_events_end(&c.events, intern_text(&t->n->texts, t->n->command));
+	free(c.slices);
+	vec_done(&c.way);
+	vec_done(&c.processes);
+}
