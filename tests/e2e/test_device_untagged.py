@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "tests" / "guest"))
 import guest as linux  # noqa: E402
 
 ROUNDS = 1000
-CALLS = {"leaf": 2 * ROUNDS, "branch": ROUNDS, "rounds": 1, "start_c": 1, "has": 2,
+CALLS = {"leaf": 2 * ROUNDS, "branch": ROUNDS, "rounds": 1, "start_c": 1, "has": 3,
          "print_time": 1}
 LEAF, BRANCH = 4, 3  # instructions of a call, without callees
 
