@@ -25,6 +25,7 @@ void symbolized_profile_done(struct symbolized_profile *n)
 	vec_done(&n->owners);
 	vec_done(&n->rows);
 	vec_done(&n->ranges);
+	vec_done(&n->percentiles);
 	vec_done(&n->comments);
 	id_table_done(&n->function_index);
 	path_tree_done(&n->path_index);

@@ -74,6 +74,12 @@ struct named_range {
 	uint32_t doubt;      /* 0: certain */
 };
 
+/* Percentiles of the second value, net, in one call of a row. */
+struct named_percentiles {
+	int64_t p50, p90, p99; /* -1: unknown */
+	uint64_t timed;        /* calls that they come from */
+};
+
 struct named_value {
 	const char *name, *unit; /* constant */
 };
@@ -88,7 +94,8 @@ struct symbolized_profile {
 	VEC(struct named_owner) owners;
 	VEC(struct named_row) rows;     /* one for each path and owner */
 	VEC(struct named_range) ranges; /* by row; rows without an entry have no known range */
-	VEC(uint32_t) comments;         /* texts */
+	VEC(struct named_percentiles) percentiles; /* likewise */
+	VEC(uint32_t) comments;                    /* texts */
 	struct named_value values[NAMED_VALUES];
 	unsigned value_count, main_value;
 	struct named_value period_of;

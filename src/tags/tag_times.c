@@ -7,6 +7,13 @@ void tag_times_done(struct tag_times *t)
 	vec_done(&t->pages);
 }
 
+void tag_times_clear(struct tag_times *t)
+{
+	vec_each (page, &t->index)
+		*page = 0;
+	t->pages.count = t->pages.count > 0;
+}
+
 void tag_times_reserve(struct tag_times *t, size_t count)
 {
 	if (!t->pages.count)

@@ -32,16 +32,26 @@ void tag_times_done(struct tag_times *t);
 void tag_times_reserve(struct tag_times *t, size_t count);
 /* Adds the page of a function's bucket, and returns its index. */
 uint32_t tag_times_add_page(struct tag_times *t, uint32_t function, uint32_t bucket);
-/* The function must have room. */
-static inline void tag_times_count(struct tag_times *t, uint32_t function, uint64_t ticks,
-                                   uint64_t calls)
+/* Forgets all calls, but not the room. */
+void tag_times_clear(struct tag_times *t);
+static inline uint32_t tag_times_bucket(uint64_t ticks)
 {
-	uint32_t bucket = assay_times_bucket(ticks > INT64_MAX ? INT64_MAX : (int64_t)ticks);
+	return assay_times_bucket(ticks > INT64_MAX ? INT64_MAX : (int64_t)ticks);
+}
+/* The function must have room. */
+static inline void tag_times_add(struct tag_times *t, uint32_t function, uint32_t bucket,
+                                 uint64_t calls)
+{
 	uint32_t page = t->index.items[function * TAG_TIMES_PAGES + bucket / 8];
 
 	if (__builtin_expect(!page, 0))
 		page = tag_times_add_page(t, function, bucket);
 	t->pages.items[page].count[bucket % 8] += calls;
+}
+static inline void tag_times_count(struct tag_times *t, uint32_t function, uint64_t ticks,
+                                   uint64_t calls)
+{
+	tag_times_add(t, function, tag_times_bucket(ticks), calls);
 }
 /* Calls in a bucket; 0 for functions without room. */
 uint64_t tag_times_at(const struct tag_times *t, uint32_t function, uint32_t bucket);

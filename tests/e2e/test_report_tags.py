@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """assay report on traces of event tags: the table, JSON, orders, groups and histograms of a small
 capture with known figures; how a trace is recognised; and refused options."""
+import contextlib
 import json
 import os
+import sqlite3
 import struct
 
 from harness import main, test
@@ -86,6 +88,23 @@ def percentiles_are_those_of_known_durations(t):
 """, "a table sorted by one")
     rows = t.report(data, "--by", "p50")["functions"]
     t.equal([row["function"] for row in rows], ["work", "leaf", "main"], "sorted by p50")
+
+
+@test
+def sql_has_the_percentiles_of_the_report(t):
+    data = trace(t, capture=of_steps())
+    keys = ("min_ns", *PERCENTILES[1:], "max_ns", "timed_calls")
+    asked = t.json(t.assay("sql", "--format", "json", data, "SELECT path, min_ns, p50_ns, p90_ns, "
+                           "p99_ns, max_ns, timed_calls FROM calls").out)
+    got = {row["path"].rsplit(";", 1)[-1]: [row[key] for key in keys] for row in asked}
+    # Each function has one path here.
+    t.equal(got, {row["function"]: [row[key] for key in keys] for row in t.report(data)["functions"]},
+            "min to max")
+    copy = t.path("copy.db")
+    t.assay("export", "--to", "sqlite", "-o", copy, data)
+    with contextlib.closing(sqlite3.connect(copy)) as db:
+        t.equal(db.execute("SELECT path, p50_ns, timed_calls FROM calls").fetchall(),
+                [(row["path"], row["p50_ns"], row["timed_calls"]) for row in asked], "a database")
 
 
 @test

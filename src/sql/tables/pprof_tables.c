@@ -334,6 +334,26 @@ static void call_times(const struct symbolized_model *m, const struct named_call
 		        out, (double)(column == CALLS_MIN_NS ? range->least : range->most));
 }
 
+/* Percentiles and the calls that they come from; only traces of event tags have them. */
+static void call_percentiles(const struct symbolized_model *m, const struct named_call *c,
+                             int column, sqlite3_context *out)
+{
+	const struct named_percentiles *p;
+	int64_t ns;
+
+	if (c->row >= m->n->percentiles.count) {
+		if (column == CALLS_TIMED_CALLS && m->n->percentiles.count)
+			sqlite3_result_int(out, 0);
+		return;
+	}
+	p = &m->n->percentiles.items[c->row];
+	ns = column == CALLS_P50_NS ? p->p50 : column == CALLS_P90_NS ? p->p90 : p->p99;
+	if (column == CALLS_TIMED_CALLS)
+		sqlite3_result_int64(out, (int64_t)p->timed);
+	else if (ns >= 0)
+		sqlite3_result_double(out, (double)ns);
+}
+
 static void call_value(void *ctx, uint64_t number, int column, sqlite3_context *out)
 {
 	const struct symbolized_model *m = of(ctx);
@@ -369,6 +389,12 @@ static void call_value(void *ctx, uint64_t number, int column, sqlite3_context *
 		                     c->row == NAMED_NONE
 		                             ? 0
 		                             : m->n->rows.items[c->row].values[m->columns.calls]);
+		break;
+	case CALLS_P50_NS:
+	case CALLS_P90_NS:
+	case CALLS_P99_NS:
+	case CALLS_TIMED_CALLS:
+		call_percentiles(m, c, column, out);
 		break;
 	default:
 		call_times(m, c, column, out);

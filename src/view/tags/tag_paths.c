@@ -3,8 +3,11 @@
 
 #include "base/memory/path_tree.h"
 #include "view/symbolized/symbolized.h"
+#include "view/tags/tag_path_times.h"
+#include "view/tags/tag_percentiles.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +19,7 @@ struct tag_path_node {
 	uint32_t owner, tag;
 	uint64_t values[NAMED_VALUES]; /* ticks, except calls */
 	struct named_range range;      /* ticks */
+	struct tag_path_times times;
 };
 
 struct owner {
@@ -43,6 +47,7 @@ struct tag_paths {
 	size_t max;
 	bool wall;
 	VEC(struct tag_path_node) nodes;
+	struct tag_times times; /* of nodes with many calls */
 	struct path_tree index; /* by owner and tag */
 	VEC(struct owner) owners;
 	VEC(struct tag_path_lane) lanes;
@@ -75,6 +80,7 @@ void tag_paths_free(struct tag_paths *p)
 	}
 	vec_done(&p->lanes);
 	vec_done(&p->nodes);
+	tag_times_done(&p->times);
 	vec_done(&p->owners);
 	path_tree_done(&p->index);
 	symbolized_profile_done(&p->texts);
@@ -175,6 +181,8 @@ static void leave(struct tag_paths *p, struct stack *stack, const struct trace_l
 	node->values[NAMED_CALLS]++;
 	node->values[NAMED_NET] += line->net;
 	named_range_join(&node->range, &range);
+	if (!range.doubt)
+		tag_path_times_count(&node->times, &p->times, line->net);
 }
 
 static void come_in(struct tag_paths *p, struct stack *stack, const struct trace_line *line)
@@ -218,6 +226,8 @@ struct finish {
 	const struct tag_recording *r;
 	uint64_t ticks[NAMED_VALUES]; /* sums so far */
 	struct path_tree places;      /* by tag and names: place + 1 */
+	VEC(uint32_t) latest;         /* by row: its latest node + 1 */
+	uint32_t *earlier;            /* by node: the node of the same row before it + 1 */
 };
 
 static uint32_t place_of(struct finish *f, const struct tag_names *names, uint32_t tag)
@@ -257,6 +267,16 @@ static void add_range(struct finish *f, size_t row, struct named_range range)
 	named_range_join(&f->n->ranges.items[row], &range);
 }
 
+static void add_node_of_row(struct finish *f, size_t row, const struct tag_path_node *node)
+{
+	size_t id = (size_t)(node - f->p->nodes.items);
+
+	while (f->latest.count <= row)
+		vec_push(&f->latest, 0);
+	f->earlier[id] = f->latest.items[row];
+	f->latest.items[row] = (uint32_t)id + 1;
+}
+
 static void add_row(struct finish *f, const struct tag_path_node *node, uint32_t path,
                     uint32_t owner)
 {
@@ -270,6 +290,43 @@ static void add_row(struct finish *f, const struct tag_path_node *node, uint32_t
 	for (unsigned i = NAMED_NET; i < NAMED_VALUES; i++)
 		row->values[i] = named_add(row->values[i], share_ns(f, i, node->values[i]));
 	add_range(f, (size_t)(row - f->n->rows.items), node->range);
+	add_node_of_row(f, (size_t)(row - f->n->rows.items), node);
+}
+
+static int64_t percentile_ns(const struct finish *f, double ticks)
+{
+	return isnan(ticks) ? -1 : (int64_t)tag_clock_ns(&f->r->clock, (uint64_t)llrint(ticks));
+}
+
+/* `of`: scratch memory. */
+static struct named_percentiles percentiles_of_row(const struct finish *f, size_t row,
+                                                   struct tag_times *of)
+{
+	struct named_range range = {.most = -1};
+	struct tag_percentiles p;
+
+	tag_times_clear(of);
+	for (uint32_t at = f->latest.items[row]; at; at = f->earlier[at - 1]) {
+		const struct tag_path_node *node = &f->p->nodes.items[at - 1];
+
+		tag_path_times_merge(of, &node->times, &f->p->times);
+		named_range_join(&range, &node->range);
+	}
+	p = tag_percentiles_of(of, 0, (uint64_t)f->n->rows.items[row].values[NAMED_CALLS],
+	                       (uint64_t)range.least, (uint64_t)range.most);
+	return (struct named_percentiles){percentile_ns(f, p.ticks[0]),
+	                                  percentile_ns(f, p.ticks[1]),
+	                                  percentile_ns(f, p.ticks[2]), p.timed};
+}
+
+static void add_percentiles(struct finish *f)
+{
+	struct tag_times of = {0};
+
+	tag_times_reserve(&of, 1);
+	for (size_t row = 0; row < f->n->rows.count; row++)
+		vec_push(&f->n->percentiles, percentiles_of_row(f, row, &of));
+	tag_times_done(&of);
 }
 
 static uint32_t owner_of(struct finish *f, uint32_t id)
@@ -321,7 +378,9 @@ void tag_paths_finish(struct tag_paths *p, const struct tag_recording *r,
 	vec_each (lane, &p->lanes)
 		vec_each (stack, &lane->stacks)
 			p->cut += stack->levels.count;
+	f.earlier = xcalloc(p->nodes.count, sizeof(*f.earlier));
 	add_nodes(&f);
+	add_percentiles(&f);
 	if (p->cut)
 		named_comment(n,
 		              "calls that are only partly in the selected time, left out: %" PRIu64,
@@ -332,4 +391,6 @@ void tag_paths_finish(struct tag_paths *p, const struct tag_recording *r,
 		        "calls of paths beyond the first %zu, counted as [other paths]: %" PRIu64,
 		        p->max, p->others);
 	path_tree_done(&f.places);
+	vec_done(&f.latest);
+	free(f.earlier);
 }

@@ -7,7 +7,8 @@
  * symbolized_profile_init(); tag_paths_free(). The values are calls, net, and the blocked and
  * preempted time, which are counted for the path that was switched out. Times are ns, rounded so
  * that sums are off by at most one. Each row also has the smallest and largest net of one call,
- * chosen by the rules of tags/tag_engine.h.
+ * chosen by the rules of tags/tag_engine.h, and
+ * percentiles of the net of the calls with certain times.
  *
  * A call is counted when it ends, with its complete time. With --from and --to, only calls that are
  * entirely in the selected time are counted. At most `max` different paths are kept; calls of
@@ -20,9 +21,7 @@
 #include "profile/symbolized_profile.h"
 #include "view/tags/trace/tag_trace.h"
 
-#define TAG_PATHS_MAX                                                                              \
-	((size_t)1 << 20) /* 72 bytes each, and as much again in tag_paths_finish()                \
-	                   */
+#define TAG_PATHS_MAX ((size_t)1 << 20) /* 88 bytes each, 350 more for a path with many calls */
 
 struct tag_paths;
 
