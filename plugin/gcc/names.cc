@@ -415,7 +415,8 @@ uint32_t names_file::find(const asked_name &name, std::string *line) const
 	return found->second.tag;
 }
 
-/* The parts of a path without "//", "." and "..", resolved as text only. */
+/* Splits a path into its parts: empty parts and "." are dropped, ".." removes the part before it.
+ * Links are not followed. */
 static std::vector<std::string> parts_of(const std::string &file)
 {
 	std::vector<std::string> parts;

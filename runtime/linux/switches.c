@@ -5,9 +5,10 @@
  * that is read at the conversion. An error of the rate therefore counts only for the age of a
  * record.
  *
- * The thread runs at `to`, so each pair lies completely before or after it. Conversion errors can
- * hide this. The middle of the pair decides, which is correct while the error is less than half the
- * pair. Later pairs stay in the ring. So no pair is lost or counted twice.
+ * The thread runs at `to`, so each pair lies completely before or after it. After the conversion a
+ * pair may contain `to`, because conversions have errors. The middle of the pair then decides,
+ * which is correct while the error is less than half the pair. Later pairs stay in the ring. So no
+ * pair is lost or counted twice.
  *
  * If the ring is full, the kernel keeps the first records and drops the later ones. The waiting
  * time is then the wall time minus the CPU time of the interval, and the existing records explain a

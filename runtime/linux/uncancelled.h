@@ -6,8 +6,8 @@
  *
  * Results and errno are those of openat(), read() and close(). Any thread, also in signal handlers.
  */
-#ifndef ASSAY_RUNTIME_UNCANCELLED_H
-#define ASSAY_RUNTIME_UNCANCELLED_H
+#ifndef ASSAY_RUNTIME_LINUX_UNCANCELLED_H
+#define ASSAY_RUNTIME_LINUX_UNCANCELLED_H
 
 #include <fcntl.h>
 #include <stddef.h>

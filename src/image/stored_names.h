@@ -3,7 +3,7 @@
  * stored_names: names of places in one image that were looked up while the image's file existed.
  *
  * A history lasts longer than the files that it refers to: files are replaced, kernels are booted
- *at other addresses, and generated code ends with its process. Therefore the name of each sampled
+ * at other addresses, and generated code ends with its process. Therefore the name of each sampled
  * place is stored.
  *
  *	stored_names_new(); stored_names_add() in any order; stored_names_finish(); then look up;

@@ -8,7 +8,7 @@
  *	command_child_end()	ends it if necessary, and waits
  *
  * A zeroed struct has no child, and command_child_end() accepts it. Functions with an error return
- *0 or -errno. One thread, which is the parent. Uses: base.
+ * 0 or -errno. One thread, which is the parent. Uses: base.
  */
 #ifndef ASSAY_LAUNCH_COMMAND_CHILD_H
 #define ASSAY_LAUNCH_COMMAND_CHILD_H

@@ -7,9 +7,9 @@
  * clock. For each window the consumer gets a profile of exactly that window: its rows, and a ledger
  * with its part of the time of each CPU and process. State at a boundary (the CPU's state, the
  * timer's grid, the running thread) is carried over, so nothing is lost or counted twice.
- *Processes, threads, images and paths are kept from window to window, until their number exceeds a
- *limit; then the ones that are not alive are removed and ids are renumbered. `serial` of struct
- *process and struct thread never changes.
+ * Processes, threads, images and paths are kept from window to window, until their number exceeds a
+ * limit; then the ones that are not alive are removed and ids are renumbered. `serial` of struct
+ * process and struct thread never changes.
  *
  *	profile_windows_new(options)
  *	profile_windows_sink(w)		events in time order: begin, event..., end

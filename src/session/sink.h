@@ -3,13 +3,13 @@
  * sink: the destination of a measurement's records: a file, a flight recorder in memory, a store.
  *
  * The command makes a sink (sinks/) and gives it to session_record(). The session calls, in this
- *order and from one thread:
+ * order and from one thread:
  *
  *	open()			after the events were planned, before sampling
  *	append()		complete records in perf's format, any number of times
- *	flush()			sometimes: all records so far must survive a crash of this process
- *	snapshot()		at any time between two reads of the rings: writes all data to a
- *file close() or abandon()	once; both free the sink
+ *	flush()			sometimes: all records so far must survive a crash
+ *	snapshot()		at any time between two reads of the rings: writes a file
+ *	close() or abandon()	once; both free the sink
  *
  * Records come in time order if the sink requests it (`ordered`), else ring by ring, with a
  * FINISHED_ROUND record after each round. An error of append() or flush() ends the measurement,

@@ -14,8 +14,8 @@
  *	session_event	struct recording_attr of its events, by place; flags: SCHEMA_ATTR_*
  *	window		time ranges; process_first..process_last, thread_first.. are the ids that
  *			were new in the window (NULL: none). wall_offset_ns: wall clock minus clock
- *of the recording. period_ns of a merged window: of the mean rate window_rate	struct store_rate,
- *of windows with a reduced rate or a budget
+ * of the recording. period_ns of a merged window: of the mean rate window_rate	struct store_rate,
+ * of windows with a reduced rate or a budget
  *	session_budget	struct store_budget, of sessions that had one
  *	session_note	sentences on what a session could not record or had to drop, by place
  *	ledger_cpu	struct ledger_cpu, one row per window and CPU
@@ -53,7 +53,7 @@
 
 #include "store/database.h"
 
-/* 1: without window_rate and session_budget; 2: without session_note */
+/* Version 1 had no window_rate and no session_budget, version 2 no session_note. */
 #define STORE_VERSION 3
 #define SCHEMA_PAGE_BYTES 4096
 

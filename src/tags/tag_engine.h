@@ -126,7 +126,7 @@ struct tag_step {
 	uint64_t wall;       /* complete time from entry to exit */
 	uint64_t lost;       /* for GAP: number of lost events */
 	int32_t pid, tid;    /* pid of a device's process: if the device recorded it, else 0 */
-	const char *name;    /* of a device's process, likewise; "": not known */
+	const char *name;    /* of a device's process, if the device recorded it; else "" */
 };
 
 typedef void tag_step_fn(void *of, const struct tag_step *step);

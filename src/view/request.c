@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+/* The first words are in the order of enum flat_key, for flat_key_name(); other words follow. */
 static const struct {
 	const char *name;
 	enum flat_key key;

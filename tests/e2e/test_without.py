@@ -146,7 +146,7 @@ def the_tree_has_the_removed_time_as_a_node(t):
 def the_removed_time_is_a_row_for_readers(t):
     text = t.assay("report", "--without", "parse_line", pprof(t)).out
     t.has(text, "without     parse_line: 3 of their own (25.0 %) taken out; normalised shares are\n"
-                "            of the other 9\n", "the heading")
+                "            shares of the remaining 9\n", "the heading")
     t.has(text, """\
 self           total           without  normalised  function
    5   41.7 %      5   41.7 %        5      55.6 %  read_all

@@ -6,15 +6,15 @@
  *	hung program DIRECTORY UID	runs a program (this one) that lies in such a file system
  *	hung dump DIRECTORY UID		maps a jitdump that lies in such a file system
  *	hung later DIRECTORY UID	runs nothing; the file system answers until the second
- *open() hung stack-uffd UID		a thread whose stack waits for userfaultfd hung spin
- *DESCRIPTOR		what `program` runs
+ * open() hung stack-uffd UID		a thread whose stack waits for userfaultfd hung spin
+ * DESCRIPTOR		what `program` runs
  *
  * The file system is a server in this program, which a user's process is: it was mounted by root
  * with user_id=UID. It has one file, with this program's bytes. From the moment that "hung" is
  * printed nothing is answered any more, except by `later`. Below the frame that runs, the thread's
- *stack has pages that were never touched: a reader of the stack waits for them. Status 77: the
- *kernel lets this not be done here. Everything ends, and is unmounted, when the standard input is
- *closed.
+ * stack has pages that were never touched: a reader of the stack waits for them. Status 77: the
+ * kernel lets this not be done here. Everything ends, and is unmounted, when the standard input is
+ * closed.
  */
 #include <errno.h>
 #include <fcntl.h>

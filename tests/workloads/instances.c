@@ -5,7 +5,7 @@
  *	instances storm COUNT RATE NAMES DIRECTORY	fork and exec, COUNT in all, RATE a second,
  *							fewer where SIGTERM comes before
  *	instances reuse PID NAMES DIRECTORY		each with that same pid (in a pid namespace
- *of its own, which lets us choose)
+ * of its own, which lets us choose)
  *	instances rename COUNT				fork; each child gives itself another name
  *	instances threads COUNT				threads with names of their own
  *	instances burn MS				that much CPU time, here

@@ -4,8 +4,8 @@
  *
  * The caller frees the buffer. 0 or -errno. Any thread. Uses: base.
  */
-#ifndef ASSAY_BASE_FILE_FILE_HEAD_H
-#define ASSAY_BASE_FILE_FILE_HEAD_H
+#ifndef ASSAY_BASE_READ_FILE_HEAD_H
+#define ASSAY_BASE_READ_FILE_HEAD_H
 
 #include "base/memory/buf.h"
 

@@ -12,8 +12,8 @@
  * file_map_open / file_map_close; the latter accepts zeros. Any thread; one thread at a time for
  * each map. Uses: nothing of ours.
  */
-#ifndef ASSAY_BASE_FILE_FILE_MAP_H
-#define ASSAY_BASE_FILE_FILE_MAP_H
+#ifndef ASSAY_BASE_READ_FILE_MAP_H
+#define ASSAY_BASE_READ_FILE_MAP_H
 
 #include "base/error.h"
 

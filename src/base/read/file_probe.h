@@ -11,8 +11,8 @@
  * it only the mount is checked. A network file system that stops answering after the probe of a
  * file still blocks the caller. Other functions: any thread. Uses: foreign, served_mount.
  */
-#ifndef ASSAY_BASE_FILE_FILE_PROBE_H
-#define ASSAY_BASE_FILE_FILE_PROBE_H
+#ifndef ASSAY_BASE_READ_FILE_PROBE_H
+#define ASSAY_BASE_READ_FILE_PROBE_H
 
 void file_probe_begin(void);
 

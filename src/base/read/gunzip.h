@@ -4,8 +4,8 @@
  *
  * Errors name the file, the byte where unpacking ended, and the reason. Uses: nothing of ours.
  */
-#ifndef ASSAY_BASE_FILE_GUNZIP_H
-#define ASSAY_BASE_FILE_GUNZIP_H
+#ifndef ASSAY_BASE_READ_GUNZIP_H
+#define ASSAY_BASE_READ_GUNZIP_H
 
 #include "base/memory/buf.h"
 #include "base/error.h"

@@ -7,8 +7,8 @@
  * Nothing is held except the descriptor, which the caller closes. Any thread. Uses: file_probe,
  * served_mount.
  */
-#ifndef ASSAY_BASE_FILE_REGULAR_FILE_H
-#define ASSAY_BASE_FILE_REGULAR_FILE_H
+#ifndef ASSAY_BASE_READ_REGULAR_FILE_H
+#define ASSAY_BASE_READ_REGULAR_FILE_H
 
 #include "base/error.h"
 

@@ -7,8 +7,8 @@
  * this process's user are trusted. The list of mounts is read at the first call, and again after it
  * has changed. Any thread. Uses: vec.
  */
-#ifndef ASSAY_BASE_FILE_SERVED_MOUNT_H
-#define ASSAY_BASE_FILE_SERVED_MOUNT_H
+#ifndef ASSAY_BASE_READ_SERVED_MOUNT_H
+#define ASSAY_BASE_READ_SERVED_MOUNT_H
 
 #include <stdbool.h>
 

@@ -5,8 +5,8 @@
  * It is called before work that would otherwise silently omit files that it cannot open. 0, or
  * -EMFILE with a sentence that names the limit. Nothing is held. Any thread. Uses: base.
  */
-#ifndef ASSAY_BASE_FILE_SPARE_FILES_H
-#define ASSAY_BASE_FILE_SPARE_FILES_H
+#ifndef ASSAY_BASE_READ_SPARE_FILES_H
+#define ASSAY_BASE_READ_SPARE_FILES_H
 
 #include "base/error.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/report/report_kinds.h"
 
+#include "cmd/cli/medium.h"
 #include "cmd/cli/option.h"
 #include "view/recording_facts.h"
 #include "view/tags/tag_report.h"
@@ -12,7 +13,8 @@
 static const struct {
 	const char *name;
 	unsigned has;
-	const char *columns; /* names of columns for --by that other kinds may not have */
+	/* Columns of the tables: --by reads a file of a kind that has the column. */
+	const char *columns;
 } kinds[LOAD_KINDS] = {
         [LOAD_SAMPLES] = {"samples (perf.data)",
                           HAS_PROCESSES | HAS_THREADS | HAS_CPUS | HAS_CGROUPS | HAS_TIMES |
@@ -137,18 +139,29 @@ int report_kinds_check(enum load_kind kind, const struct option *options, const 
 	return ret;
 }
 
+static bool has_option(const struct option_table *t, const char *name)
+{
+	vec_each (o, &t->rows)
+		if (!strcmp(o->name, name))
+			return true;
+	return false;
+}
+
 bool report_asks_for_tables(const struct option *options, const void *values)
 {
 	static const char others[] =
 	        "input,time,store,from,until,to,host,event,"                     /* what is read */
 	        "kallsyms,vmlinux,symfs,debuginfod,no-demangle,no-inline,names," /* names */
-	        "json,nested,markdown,bars,color,full,brief,no-pager";           /* the form */
-	struct option_table table;
+	        "json,nested,full,brief,no-pager";                               /* the form */
+	struct option_table table, media;
 	bool asks = false;
 
 	option_table_init(&table, options);
+	option_table_init(&media, medium_option_table);
 	vec_each (o, &table.rows)
-		asks |= option_is_given(o, values, NULL) && !has_word(others, o->name);
+		asks |= option_is_given(o, values, NULL) && !has_word(others, o->name) &&
+		        !has_option(&media, o->name);
+	option_table_done(&media);
 	option_table_done(&table);
 	return asks;
 }

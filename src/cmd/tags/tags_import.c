@@ -34,9 +34,9 @@ static const struct option options[] = {
          .offset = AT(big_endian)},
         {OPTION_COUNT, 0, "clock-bits", "N",
          "number of bits after which the clock wraps (default: the field's)",
-         .details = "Records have no magic number. Without this option, a file is refused if it is "
-                    "of another format, or if its clock goes back in every third record while "
-                    "tags are rarely repeated.",
+         .details = "Records have no magic number, so another file may be mistaken for a dump. "
+                    "Without this option, assay refuses files of other formats, and a file whose "
+                    "clock goes back in every third record although tags rarely repeat.",
          .offset = AT(clock_bits)},
         {OPTION_COUNT, 0, "hz", "N", "ticks of the clock per second (default 1000000)",
          .offset = AT(hz)},

@@ -4,7 +4,7 @@
  * read once; a series is created at its first sample.
  *
  *	watch_names_load(n, sql); watch_names_series(n, w, stack, mode) for each;
- *watch_names_done(n)
+ * watch_names_done(n)
  *
  * Uses: base, sql, view.
  */

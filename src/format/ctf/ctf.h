@@ -11,12 +11,12 @@
  * docs/FORMAT.md describes the format.
  *
  * Reading: traces of assay and of other tools, if the event header is an integer id (below 2^24)
- *and an integer timestamp of up to 64 bits each, mapped to one clock, if events have no payload,
- *and if the heads of packets have a fixed size. Words of another layout are converted. Other traces
- *are refused with name and line. The bytes are not trusted. A file that ends too early is read as
- *far as it is complete: a last piece without words reports the loss (`lost`, `gap`). Damage
- *elsewhere is -EBADMSG, with file and byte. An unfinished trace (killed, no metadata) is refused
- *with the way out.
+ * and an integer timestamp of up to 64 bits each, mapped to one clock, if events have no payload,
+ * and if the heads of packets have a fixed size. Words of another layout are converted. Other
+ * traces are refused with name and line. The bytes are not trusted. A file that ends too early is
+ * read as far as it is complete: a last piece without words reports the loss (`lost`, `gap`).
+ * Damage elsewhere is -EBADMSG, with file and byte. An unfinished trace (killed, no metadata) is
+ * refused with the way out.
  *
  *	ctf_recording_open()	struct tag_recording, which has its own free function
  *	ctf_writer_new(), _stream(), _packet()..., ctf_writer_finish() or _free()

@@ -327,7 +327,7 @@ int ctf_writer_packet(struct ctf_writer *w, uint32_t stream, const struct tag_pa
 		before = w->streams.items[stream];
 		fill_header(&header, &w->streams.items[stream], packet, &run);
 		rc = append(w, stream, &header, run.words, run.count, err);
-		if (rc) { /* undo: the state is as before the call */
+		if (rc) { /* restore the stream as before, except its descriptor */
 			before.fd = w->streams.items[stream].fd;
 			w->streams.items[stream] = before;
 		}

@@ -15,8 +15,8 @@
 #define PIECE_BYTES 65536
 
 /*
- * True for a sequence of valid fields that includes sample types: text and other formats fail at
- * the first or second field. The last field may be truncated by the end of the head.
+ * True if the bytes are valid fields, sample types among them. Text and other formats fail at the
+ * first or second field. Unless the bytes are the whole file, the last field may be cut off.
  */
 bool pprof_recognise(const void *bytes, size_t size, bool whole)
 {

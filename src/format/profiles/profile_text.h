@@ -33,7 +33,7 @@ int profile_text_bad(const struct profile_text *t, struct error *err, const char
  */
 bool profile_text_number(const char *text, size_t size, int64_t *value);
 
-/* Places by function, and a scratch for texts that do not end with NUL. */
+/* The place of each function, and a buffer for copies of texts that do not end with NUL. */
 struct profile_names {
 	VEC(uint32_t) places; /* by function: place + 1; 0: none yet */
 	struct buf text;

@@ -3,10 +3,11 @@
  * cfi: the unwind rules for all instructions of a file, as one sorted table.
  *
  * It is compiled once from .eh_frame and .debug_frame (libdw finds their entries), and for Go
- *programs from the table of their runtime. It is cached by build-id and a digest of those sections,
- *except for Go. A row has an offset in the FILE, from which a rule is valid, and the rule's number:
- *6 bytes; equal rules are stored once. A row ends where the next begins; rows with rule CFI_NO_RULE
- * are gaps without a description. Register numbers are DWARF's for the file's machine.
+ * programs from the table of their runtime. It is cached by build-id and a digest of those
+ * sections, except for Go. A row has an offset in the FILE, from which a rule is valid, and the
+ * rule's number: 6 bytes; equal rules are stored once. A row ends where the next begins; rows with
+ * rule CFI_NO_RULE are gaps without a description. Register numbers are DWARF's for the file's
+ * machine.
  *
  * A cache file is checked completely before use (sizes, order, numbers in range): a damaged file is
  * ignored.

@@ -337,7 +337,7 @@ static void run(struct cfi_run *r, struct cfi_cursor c)
 {
 	size_t size = (size_t)(c.end - c.at);
 
-	/* The same bytes may be executed once for each FDE that shares a CIE. */
+	/* Limits the work: the bytes of a CIE are executed again for each FDE that uses it. */
 	if (*r->work < size) {
 		*r->work = 0;
 		r->bad = true;

@@ -8,7 +8,7 @@
  *	qemu_trace_end()	removes a temporary trace
  *
  * The device itself creates the trace. A QEMU that is killed leaves a readable one. 0 or -errno.
- *One thread. Uses: base.
+ * One thread. Uses: base.
  */
 #ifndef ASSAY_LAUNCH_QEMU_QEMU_RUN_H
 #define ASSAY_LAUNCH_QEMU_QEMU_RUN_H

@@ -16,7 +16,7 @@
  * each thread has a column.
  *
  * A trace is no document: tag_trace_run() pushes its lines, and a line that is too long loses a
- *part of the name before it loses times.
+ * part of the name before it loses times.
  *
  * tags_trace_text_init(), tags_trace_text_line() (a trace_line_fn) for each line,
  * tags_trace_text_end(), tags_trace_text_done(). The text goes to `out`; an error of `out` (-errno)

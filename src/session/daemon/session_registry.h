@@ -58,7 +58,7 @@ int session_registry_look(const struct session_registry *p, const char *name,
                           enum session_presence *presence, struct session_account *account,
                           struct error *err);
 
-/* As above, but removes no files. */
+/* Returns the state, fills `account` as session_registry_look() does, and removes no files. */
 enum session_presence session_registry_peek(const struct session_registry *p, const char *name,
                                             struct session_account *account);
 

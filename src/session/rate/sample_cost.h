@@ -4,10 +4,10 @@
  *
  * The planned event, with call chains and stack copies, samples this thread alone, about a thousand
  * times per second. At the same time a loop reads a buffer as large as the second-level cache,
- *takes page faults and reads the clock. The loop is slower after a sample, until the evicted cache
- *lines are back. The cost is the median of this time, minus the time of the loop without a sample.
- *Time used by other threads or by the host falls mostly between samples and does not change the
- *median.
+ * takes page faults and reads the clock. The loop is slower after a sample, until the evicted cache
+ * lines are back. The cost is the median of this time, minus the time of the loop without a sample.
+ * Time used by other threads or by the host falls mostly between samples and does not change the
+ * median.
  *
  *	sample_cost_open()	-errno: the kernel refuses it
  *	sample_cost_measure()	keeps this thread busy for the given time; any number of calls

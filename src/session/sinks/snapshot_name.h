@@ -4,7 +4,7 @@
  *
  * The default name of a snapshot is PATH-YYYYmmddTHHMMSS, by the local clock, with a suffix -2, -3
  * ... if that name exists. If there are more snapshots with such names than the limit, the oldest
- *is deleted: only files that this session created and that were not replaced.
+ * is deleted: only files that this session created and that were not replaced.
  *
  *	snapshot_names_init()	`path`: of the session's recording; copied
  *	snapshot_names_next()	a name that does not exist

@@ -212,8 +212,8 @@ static double cycle_variance(const struct confidence_tally *t, double p, uint64_
 		if (b->count < block_counts[kind])
 			break;
 		other = fmax(block_variance(b, p, length), LEAST_VARIANCE);
-		/* Chance alone makes the variance this much smaller in fewer than one of a hundred
-		 * cases. */
+		/* Longer blocks replace shorter ones only if their variance is smaller by a factor
+		 * that chance alone reaches in fewer than one of a hundred cases. */
 		if (other * CLEARLY_LESS > variance)
 			break;
 		variance = other;

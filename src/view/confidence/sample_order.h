@@ -8,9 +8,9 @@
  *
  * Within a step of a coarser axis (a long recording, or the windows of a store) the order is not
  * known: these samples are put in a random but reproducible order. Of more than four million
- *samples of an event in such an axis an even part is delivered, sample_order_kept(). Up to four
- *million rows are kept for the next time (16 MB); other tracks are decoded each time. One thread.
- *Uses: base, profile.
+ * samples of an event in such an axis an even part is delivered, sample_order_kept(). Up to four
+ * million rows are kept for the next time (16 MB); other tracks are decoded each time. One thread.
+ * Uses: base, profile.
  */
 #ifndef ASSAY_VIEW_CONFIDENCE_SAMPLE_ORDER_H
 #define ASSAY_VIEW_CONFIDENCE_SAMPLE_ORDER_H

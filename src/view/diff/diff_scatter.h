@@ -3,10 +3,10 @@
  * diff_scatter: how much counts of the rows of one class scatter between runs.
  *
  * The variance of a count with the mean m is m x dispersion, and the typical dispersion of a class
- * is floor + spread x m: chance, and changes from run to run that are proportional to the time
- * (spread is the square of their relative size). Single rows scatter around it as an inverse
- * chi-square value of `degrees` does. The estimates are robust: rows that really changed, or that
- * scatter far more than others, have little effect. Pure functions. Uses: base.
+ * is floor + spread x m. `floor` is the part of chance. `spread` is the square of the relative
+ * change from run to run. Single rows scatter around it as an inverse chi-square value of `degrees`
+ * does. The estimates are robust: rows that really changed, or that scatter far more than others,
+ * have little effect. Pure functions. Uses: base.
  */
 #ifndef ASSAY_VIEW_DIFF_DIFF_SCATTER_H
 #define ASSAY_VIEW_DIFF_DIFF_SCATTER_H

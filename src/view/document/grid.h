@@ -9,7 +9,7 @@
  *	document_grid(d, "Where the time went", g);
  *
  * Rows are printed in the order of the calls, without a line for the total. Missing cells are
- *empty. Texts are copied. Nothing fails. Uses: base, view.
+ * empty. Texts are copied. Nothing fails. Uses: base, view.
  */
 #ifndef ASSAY_VIEW_DOCUMENT_GRID_H
 #define ASSAY_VIEW_DOCUMENT_GRID_H

@@ -12,7 +12,7 @@
  *
  * A new group has no qualifier. The first pattern that matches decides. The group "caller" means:
  * the group of the calling function. No rule is added after the first lookup. One thread. Uses:
- *base.
+ * base.
  */
 #ifndef ASSAY_VIEW_GROUPS_GROUP_RULES_H
 #define ASSAY_VIEW_GROUPS_GROUP_RULES_H

@@ -150,7 +150,7 @@ void without_facts(struct document *d, const struct without *w, const struct rep
 	unit_text_add(unit, cell_int(w->removed), &text);
 	buf_puts(&text, " of their own (");
 	text_share(&text, share);
-	buf_puts(&text, ") taken out; normalised shares are of the other ");
+	buf_puts(&text, ") taken out; normalised shares are shares of the remaining ");
 	unit_text_add(unit, without_base(w), &text);
 	document_line(d, "without", buf_text(&text));
 	buf_done(&text);

@@ -81,7 +81,7 @@ static const struct method methods[] = {
          .commands = "start --store, report --store, diff, sql",
          .sees = "What sampling and context switches see, for days and years in one file: any time "
                  "range can be reported or compared afterwards.",
-         .hampered = "The rate is low, so that a rare function needs a long time range. Samples "
+         .hampered = "The rate is low, so a rare function shows only in a long time range. Samples "
                      "are sums of windows of ten seconds, and old windows are merged.",
          .costs = "as sampling, at 97 Hz",
          .kind = COST_SAMPLE,

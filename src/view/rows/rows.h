@@ -63,7 +63,7 @@ struct column {
 	uint16_t room;   /* readers get it on terminals at least this wide */
 	const char *of;  /* ROLE_RATIO: column with the part */
 	const char *per; /* ROLE_RATIO: column with the whole; NULL: `base` */
-	struct cell base;  /* ROLE_RATIO: the whole */
+	struct cell base;  /* ROLE_RATIO: the whole; others: for `all` of the source */
 	uint32_t argument; /* for `get` */
 	/* Makes the cell of a row; a text may be put into `text`, which is empty. NULL: a ratio,
 	 * from the cells of the other columns. */

@@ -5,66 +5,66 @@
 #include "view/samples/flat_cell.h"
 #include "view/samples/sample_without.h"
 
+#include <stddef.h>
+
 #define LEAST 2 /* samples */
 #define ROOM_WIDE 100
-
-/* Figures of a group; the arguments of figure_cell(). */
-enum flat_figure {
-	FIGURE_SAMPLES,
-	FIGURE_WEIGHT,
-	FIGURE_TOTAL_SAMPLES,
-	FIGURE_TOTAL_WEIGHT,
-	FIGURE_RUNNABLE,
-	FIGURE_BLOCKED,
-	FIGURE_WAITS,
-	FIGURE_LOW,
-	FIGURE_HIGH,
-	FIGURE_FIRST,
-	FIGURE_WITHOUT,
-	FIGURE_TOTAL_WITHOUT,
-};
 
 static const struct flat *flat_of(const struct row_source *s)
 {
 	return s->model;
 }
 
-static struct cell figure_cell(const struct row_source *s, const struct column *c, uint32_t row,
-                               struct buf *text)
+/* The argument of the column is the offset of a count in struct flat_row. */
+static struct cell count_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                              struct buf *text)
+{
+	const char *r = (const char *)&flat_of(s)->rows.items[row];
+
+	return cell_int((int64_t) * (const uint64_t *)(const void *)(r + c->argument));
+}
+
+/* The argument of the column is the offset of a real number in struct flat_row. */
+static struct cell real_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                             struct buf *text)
+{
+	const char *r = (const char *)&flat_of(s)->rows.items[row];
+
+	return cell_real(*(const double *)(const void *)(r + c->argument));
+}
+
+static struct cell waits_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                              struct buf *text)
 {
 	const struct flat_row *r = &flat_of(s)->rows.items[row];
 
-	switch ((enum flat_figure)c->argument) {
-	case FIGURE_SAMPLES:
-		return cell_int((int64_t)r->samples);
-	case FIGURE_WEIGHT:
-		return cell_int((int64_t)r->weight);
-	case FIGURE_TOTAL_SAMPLES:
-		return cell_int((int64_t)r->total_samples);
-	case FIGURE_TOTAL_WEIGHT:
-		return cell_int((int64_t)r->total_weight);
-	case FIGURE_RUNNABLE:
-		return cell_int((int64_t)r->runnable_ns);
-	case FIGURE_BLOCKED:
-		return cell_int((int64_t)r->blocked_ns);
-	case FIGURE_WAITS:
-		return cell_int((int64_t)(r->runnable_ns + r->blocked_ns));
-	case FIGURE_LOW:
-		return cell_real(r->low);
-	case FIGURE_HIGH:
-		return cell_real(r->high);
-	case FIGURE_WITHOUT:
-		return cell_int((int64_t)(flat_of(s)->base_weight
-		                                  ? r->weight - r->removed_weight
-		                                  : r->samples - r->removed_samples));
-	case FIGURE_TOTAL_WITHOUT:
-		return cell_int((int64_t)(flat_of(s)->base_weight
-		                                  ? r->total_weight - r->removed_total_weight
-		                                  : r->total_samples - r->removed_total_samples));
-	case FIGURE_FIRST: /* numbers are sorted largest first */
-		return cell_int(-(int64_t)r->example);
-	}
-	return cell_none();
+	return cell_int((int64_t)(r->runnable_ns + r->blocked_ns));
+}
+
+static struct cell without_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                                struct buf *text)
+{
+	const struct flat_row *r = &flat_of(s)->rows.items[row];
+
+	return cell_int((int64_t)(flat_of(s)->base_weight ? r->weight - r->removed_weight
+	                                                  : r->samples - r->removed_samples));
+}
+
+static struct cell total_without_cell(const struct row_source *s, const struct column *c,
+                                      uint32_t row, struct buf *text)
+{
+	const struct flat_row *r = &flat_of(s)->rows.items[row];
+
+	return cell_int((int64_t)(flat_of(s)->base_weight
+	                                  ? r->total_weight - r->removed_total_weight
+	                                  : r->total_samples - r->removed_total_samples));
+}
+
+/* Numbers are sorted largest first. */
+static struct cell first_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                              struct buf *text)
+{
+	return cell_int(-(int64_t)flat_of(s)->rows.items[row].example);
 }
 
 static struct cell key_cell(const struct row_source *s, const struct column *c, uint32_t row,
@@ -118,24 +118,7 @@ static void key_json(const struct row_source *s, const struct column *c, uint32_
 
 static struct cell all_cell(const struct row_source *s, const struct column *c)
 {
-	const struct flat *f = flat_of(s);
-
-	if (c->get != figure_cell)
-		return cell_none();
-	switch ((enum flat_figure)c->argument) {
-	case FIGURE_SAMPLES:
-		return cell_int((int64_t)f->base_samples);
-	case FIGURE_WEIGHT:
-		return cell_int((int64_t)f->base_weight);
-	case FIGURE_RUNNABLE:
-		return cell_int((int64_t)f->runnable_ns);
-	case FIGURE_BLOCKED:
-		return cell_int((int64_t)f->blocked_ns);
-	case FIGURE_WITHOUT:
-		return without_base(sample_without_sums(f->request.without));
-	default:
-		return cell_none();
-	}
+	return c->role == ROLE_RATIO ? cell_none() : c->base;
 }
 
 /* A row with long waits is shown even if it has no samples. Time without a sample comes from switch
@@ -151,16 +134,26 @@ static bool is_worth(const struct row_source *s, uint32_t row, double limit)
 	       (all && waits && (double)waits >= limit * (double)all);
 }
 
+/* A figure of a row: a column without a title is not in text, one without a key not in JSON. */
 static void add_figure(struct row_source *s, const char *name, const char *title, const char *key,
-                       const struct unit *unit, enum column_role role, enum flat_figure figure)
+                       const struct unit *unit, enum column_role role, column_get *get,
+                       size_t argument)
 {
 	vec_push(&s->columns, (struct column){.name = name,
 	                                      .title = title,
 	                                      .key = key,
 	                                      .unit = unit,
 	                                      .role = role,
-	                                      .argument = figure,
-	                                      .get = figure_cell});
+	                                      .argument = (uint32_t)argument,
+	                                      .get = get});
+}
+
+/* `at`: the offset of the count in struct flat_row; `all`: what the selection has. */
+static void add_count(struct row_source *s, const char *name, const char *title, const char *key,
+                      const struct unit *unit, enum column_role role, size_t at, uint64_t all)
+{
+	add_figure(s, name, title, key, unit, role, count_cell, at);
+	vec_last(&s->columns)->base = cell_int((int64_t)all);
 }
 
 static void add_share(struct row_source *s, const char *name, const char *title, const char *of,
@@ -183,8 +176,7 @@ static struct cell removed_cell(const struct row_source *s, const struct column 
 {
 	const struct without *w = sample_without_sums(flat_of(s)->request.without);
 
-	return c->get == figure_cell && c->argument == FIGURE_WITHOUT ? cell_int(w->removed)
-	                                                              : cell_none();
+	return c->get == without_cell ? cell_int(w->removed) : cell_none();
 }
 
 static void add_normalised(struct row_source *s, const char *name, const char *title,
@@ -204,10 +196,11 @@ static void add_without(struct row_source *s)
 
 	if (children) {
 		add_figure(s, "total_without", "total without", "total_without", unit, ROLE_TOTAL,
-		           FIGURE_TOTAL_WITHOUT);
+		           total_without_cell, 0);
 		add_normalised(s, "total_normalised", "normalised", "total_without");
 	}
-	add_figure(s, "without", "without", "without", unit, ROLE_SUM, FIGURE_WITHOUT);
+	add_figure(s, "without", "without", "without", unit, ROLE_SUM, without_cell, 0);
+	vec_last(&s->columns)->base = without_base(sample_without_sums(f->request.without));
 	vec_last(&s->columns)->room = children ? ROOM_WIDE : 0;
 	add_normalised(s, "normalised", children ? NULL : "normalised", "without");
 	s->removed = removed_cell;
@@ -230,20 +223,26 @@ static void add_figures(struct row_source *s, const struct report *r, bool wide)
 	          f->base_weight ? "weight" : "samples", !children);
 	if (f->request.without)
 		add_without(s);
-	add_figure(s, "low", wide ? "low" : NULL, "low", &unit_share, ROLE_KEY, FIGURE_LOW);
-	add_figure(s, "high", wide ? "high" : NULL, "high", &unit_share, ROLE_KEY, FIGURE_HIGH);
-	add_figure(s, "samples", "samples", "samples", &unit_count, ROLE_SUM, FIGURE_SAMPLES);
-	add_figure(s, "weight", timed ? "on CPU" : NULL, "weight", &unit_time, ROLE_SUM,
-	           FIGURE_WEIGHT);
+	add_figure(s, "low", wide ? "low" : NULL, "low", &unit_share, ROLE_KEY, real_cell,
+	           offsetof(struct flat_row, low));
+	add_figure(s, "high", wide ? "high" : NULL, "high", &unit_share, ROLE_KEY, real_cell,
+	           offsetof(struct flat_row, high));
+	add_count(s, "samples", "samples", "samples", &unit_count, ROLE_SUM,
+	          offsetof(struct flat_row, samples), f->base_samples);
+	add_count(s, "weight", timed ? "on CPU" : NULL, "weight", &unit_time, ROLE_SUM,
+	          offsetof(struct flat_row, weight), f->base_weight);
 	add_figure(s, "total_samples", NULL, children ? "total_samples" : NULL, &unit_count,
-	           ROLE_TOTAL, FIGURE_TOTAL_SAMPLES);
-	add_figure(s, "total_weight", NULL, NULL, &unit_count, ROLE_TOTAL, FIGURE_TOTAL_WEIGHT);
-	add_figure(s, "waits", NULL, NULL, &unit_time, ROLE_KEY, FIGURE_WAITS);
-	add_figure(s, "first", NULL, NULL, &unit_number, ROLE_KEY, FIGURE_FIRST);
+	           ROLE_TOTAL, count_cell, offsetof(struct flat_row, total_samples));
+	add_figure(s, "total_weight", NULL, NULL, &unit_count, ROLE_TOTAL, count_cell,
+	           offsetof(struct flat_row, total_weight));
+	add_figure(s, "waits", NULL, NULL, &unit_time, ROLE_KEY, waits_cell, 0);
+	add_figure(s, "first", NULL, NULL, &unit_number, ROLE_KEY, first_cell, 0);
 	if (!f->has_waits)
 		return;
-	add_figure(s, "runnable", "runnable", "runnable_ns", &unit_time, waits, FIGURE_RUNNABLE);
-	add_figure(s, "blocked", "blocked", "blocked_ns", &unit_time, waits, FIGURE_BLOCKED);
+	add_count(s, "runnable", "runnable", "runnable_ns", &unit_time, waits,
+	          offsetof(struct flat_row, runnable_ns), f->runnable_ns);
+	add_count(s, "blocked", "blocked", "blocked_ns", &unit_time, waits,
+	          offsetof(struct flat_row, blocked_ns), f->blocked_ns);
 }
 
 static bool is_wide_key(enum flat_key key)

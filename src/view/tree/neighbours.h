@@ -13,7 +13,7 @@
  * Figures of the calls alone (net, calls) are added for each node. The total of a row is added for
  * the outermost node of the row on each path (`once`). The parts are added for the outermost call
  * of f on each path (`part`), so each path is in exactly one part, and the parts add up to the
- *total of f, in any recursion.
+ * total of f, in any recursion.
  *
  * neighbours_init() / neighbours_done(). Nothing fails. One thread. Uses: base.
  */

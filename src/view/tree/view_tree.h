@@ -4,7 +4,7 @@
  *
  * An adapter describes its call paths (struct view_tree_model), adds the value of each path to the
  * node of the path, and declares the columns in `source`: the nodes are the rows of this source,
- *and view_tree_self() and view_tree_total() make the cells of a measure.
+ * and view_tree_self() and view_tree_total() make the cells of a measure.
  *
  *	t = view_tree_new(&model, ctx, paths, measures);
  *	node = view_tree_at(t, owner, view_tree_owner(t, owner, "cat"), path);
@@ -12,8 +12,8 @@
  *	view_tree_finish(t, by, count);
  *
  * One rule for recursion holds for all trees: whole repeated rounds are folded (recursion.h), and
- *no path is moved below another caller. A node's total includes all its descendants. Functions
- *deeper than TREE_DEPTH_MAX share one node, "[deeper]". Children are sorted by the columns of
+ * no path is moved below another caller. A node's total includes all its descendants. Functions
+ * deeper than TREE_DEPTH_MAX share one node, "[deeper]". Children are sorted by the columns of
  * view_tree_finish(). Nothing fails. One thread. Uses: base, view.
  */
 #ifndef ASSAY_VIEW_TREE_VIEW_TREE_H

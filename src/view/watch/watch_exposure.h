@@ -4,7 +4,7 @@
  * work, if it is known) x the usual level of the hour, summed up over the points.
  *
  *	watch_load_set(w); watch_exposure_init(e, w); watch_exposure_set(e, series) for each;
- *watch_exposure_done(e)
+ * watch_exposure_done(e)
  *
  * Nothing fails. One thread. Uses: base.
  */

@@ -5,8 +5,8 @@
  *
  *	> a 0 @10		entered at depth 0, at 10
  *	< a 0 @25 net 9 total 15	left; "wall W" if it differs from the total, "?" if
- *uncertain x, o			closed without an exit event, open ! unmatched, = inline,
- *out, in, gap, thread
+ * uncertain x, o			closed without an exit event, open ! unmatched, = inline,
+ * out, in, gap, thread
  *
  * with "pN " before it if a process runs. begin(), PUT(), check_steps(), capture_done().
  */
