@@ -56,6 +56,7 @@ void profile_free(struct profile *p)
 	process_table_free(p->processes);
 	image_table_done(&p->images);
 	time_axis_done(&p->axis);
+	switch_log_done(&p->switches);
 	vec_each (event, &p->events)
 		free(event->name);
 	vec_each (recording, &p->recordings) {

@@ -22,6 +22,7 @@
 #include "image/image.h"
 #include "process/process.h"
 #include "profile/ledger/ledger.h"
+#include "profile/ledger/switch_log.h"
 #include "profile/time_axis.h"
 
 #define PROFILE_CPU_UNKNOWN UINT16_MAX /* not recorded, or above the limit */
@@ -88,6 +89,7 @@ struct profile {
 	VEC(struct recording *) recordings; /* owned; one per file */
 	VEC(struct profile_span) windows;   /* empty: time is not divided */
 	struct ledger ledger;
+	struct switch_log switches; /* empty if it was not asked for */
 	struct id_table frame_index, row_index;
 	struct path_tree path_index; /* by frame_hash() */
 };

@@ -54,6 +54,7 @@ struct profile_builder *profile_builder_new(struct profile *p,
 	b->paths = path_cache_new(p, b->options.endless ? PATH_STEPS_ENDLESS : PATH_STEPS);
 	profile_counter_init(&b->counter, p);
 	b->counter.time_axis = b->options.time_axis;
+	p->switches.wanted = b->options.switches;
 	b->queue = counter_queue_new(take_notes, &b->counter, b->options.endless);
 	return b;
 }

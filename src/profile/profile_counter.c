@@ -206,6 +206,8 @@ static void on_switch(struct profile_counter *c, const struct counter_update *n)
 		return;
 	ledger_thread_switch(&c->threads, n->thread, n->process, n->time_ns, n->out, n->preempted);
 	off_cpu_switch(&c->off, n->thread, n->cpu, n->time_ns, n->out, n->preempted);
+	switch_log_switch(&c->profile->switches, n->thread, n->cpu, n->time_ns, n->out,
+	                  n->preempted);
 }
 
 /* The accounts of CPUs that already exist are switched to that clock. */
@@ -224,8 +226,10 @@ static void on_task(struct profile_counter *c, const struct counter_update *n)
 	if (n->kind == UPDATE_EXEC) {
 		ledger_thread_exec(&c->threads, n->old, n->old_process, n->thread, n->process,
 		                   n->time_ns);
-		if (n->old != ID_NONE)
+		if (n->old != ID_NONE) {
 			off_cpu_exit(&c->off, n->old);
+			switch_log_exit(&c->profile->switches, n->old);
+		}
 	} else if (n->kind == UPDATE_FORK) {
 		if (n->old != ID_NONE)
 			ledger_thread_exit(&c->threads, n->old, n->time_ns);
@@ -233,6 +237,7 @@ static void on_task(struct profile_counter *c, const struct counter_update *n)
 	} else {
 		ledger_thread_exit(&c->threads, n->thread, n->time_ns);
 		off_cpu_exit(&c->off, n->thread);
+		switch_log_exit(&c->profile->switches, n->thread);
 	}
 }
 
@@ -314,6 +319,7 @@ void profile_counter_discard(struct profile_counter *c, uint64_t from_ns)
 		if (cpu->seen)
 			ledger_cpu_cut(&cpu->ledger, from_ns);
 	ledger_thread_cut(&c->threads, from_ns, &before);
+	switch_log_discard(&c->profile->switches, from_ns);
 	vec_done(&before.processes);
 	if (c->start_ns)
 		c->start_ns = from_ns;
@@ -369,6 +375,7 @@ void profile_counter_end(struct profile_counter *c, uint64_t last_ns)
 	if (c->switches)
 		ledger_thread_finish(&c->threads, end_ns, &c->profile->ledger);
 	off_cpu_finish(&c->off, end_ns);
+	switch_log_finish(&c->profile->switches);
 	if (!c->cut)
 		c->profile->ledger.counted_oncpu_ns += r->account.counted_oncpu_ns;
 }

@@ -113,6 +113,56 @@ def a_recording_has_its_times_threads_and_busy_cpus(t):
     t.near(sum(busy) * 100e6, sum(weights.values()), len(busy) * 100e3, "the counter")
 
 
+def absences(t, data):
+    """By tid: (state, ns) of each time off the CPU since the thread's exec, from single events."""
+    found, out = collections.defaultdict(list), {}
+    for row in t.json(t.assay("sql", "--format", "json", data, "SELECT time_ns, tid, kind, name "
+                              "FROM events WHERE kind IN ('switch', 'comm') ORDER BY seq").out):
+        tid, time = row["tid"], row["time_ns"]
+        if row["kind"] == "comm":
+            found.pop(tid, None)
+            out.pop(tid, None)
+        elif row["name"] != "in":
+            out[tid] = time, row["name"] == "preempted"
+        elif tid in out:
+            begin, preempted = out.pop(tid)
+            found[tid].append(("preempted" if preempted else "blocked", time - begin))
+    return found
+
+
+@test
+def firefox_has_switches_and_cpu_use(t):
+    data = t.path("s.data")
+    t.assay("record", "-F", "500", "-o", data, "--", t.workload("waits"), "100")
+    doc = t.json(t.assay("export", "--to", "firefox", data).out)
+    strings, want, seen = doc["shared"]["stringArray"], absences(t, data), 0
+    for thread in doc["threads"]:
+        if thread["name"] != "waits":
+            continue  # interrupts, and the recorder's child before its exec
+        table = thread["markers"]
+        t.equal({len(column) for column in table.values() if isinstance(column, list)},
+                {table["length"]}, "length of columns")
+        rows = zip(table["name"], table["startTime"], table["endTime"], table["phase"])
+        got = [(strings[name], round((end - start) * 1e6)) for name, start, end, phase in rows
+               if phase == 1]
+        t.equal(got, want.get(thread["tid"], []), f"times off the CPU of {thread['tid']}")
+        seen += len(got)
+    t.true(seen > 5, f"{seen} markers")
+    weights, busy = folded(t, data, "--value", "weight"), 0
+    for counter in doc["counters"]:
+        t.equal(doc["threads"][counter["mainThreadIndex"]]["pid"], counter["pid"], "the process")
+        samples = counter["samples"]
+        t.equal(samples["time"], sorted(set(samples["time"])), "times of a counter")
+        t.equal(len(samples["count"]), samples["length"], "length of a counter")
+        busy += sum(samples["count"])
+    t.equal(round(busy * 1e6), sum(weights.values()), "CPU time of all counters")
+    first = t.json(t.assay("export", "--to", "firefox", "--limit", "3", data).out)
+    last = max(max(thread["samples"]["time"]) for thread in first["threads"])
+    for thread in first["threads"]:
+        t.true(all(start <= last for start in thread["markers"]["startTime"]),
+               "no marker begins after the last sample")
+
+
 @test
 def firefox_has_the_main_value_of_recordings_without_times(t):
     for _, shape, file, what in files(t, "calls", "pprof", "tags"):

@@ -57,6 +57,9 @@ static int write_all(const struct export_target *target, struct timed_samples *t
 	export_format_find(target->to)->write_timed(t, &out);
 	if (spill_close(&out, true, &err))
 		return command_fail(1, "%s: %s", target->command, err.text);
+	if (t->moments.profile->switches.beyond)
+		command_fail(0, "%s: %" PRIu64 " context switches beyond the first %u are left out",
+		             target->command, t->moments.profile->switches.beyond, SWITCH_LOG_MAX);
 	if (t->written < t->total)
 		command_fail(0, "%s: --limit: the first %" PRIu64 " of %" PRIu64 " samples",
 		             target->command, t->written, t->total);

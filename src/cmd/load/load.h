@@ -34,6 +34,7 @@ struct load_options {
 	bool raw_names, no_inlines;
 	const volatile sig_atomic_t *stop; /* samples: -EINTR once it is not 0; NULL: never */
 	bool time_axis;                    /* the profile gets the time of each sample */
+	bool switches;                     /* and the times when threads were off the CPU */
 	uint64_t window_ns; /* length of windows that separate samples; 0: no windows */
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "export/times/firefox.h"
 
+#include "export/times/firefox_counters.h"
+#include "export/times/firefox_markers.h"
 #include "export/times/firefox_tables.h"
 
 #include <inttypes.h>
@@ -28,11 +30,14 @@ struct firefox {
 	struct json j;
 	firefox_samples *of; /* by owner */
 	uint32_t *stack_of;  /* by path */
+	struct firefox_markers markers;
+	struct firefox_counters counters;
 };
 
 uint64_t firefox_estimate(const struct timed_samples *t)
 {
-	return t->total * SAMPLE_BYTES;
+	return t->total * SAMPLE_BYTES +
+	       t->moments.profile->switches.absences.count * FIREFOX_MARKER_BYTES;
 }
 
 static const char *unit_of(const struct firefox *f)
@@ -53,16 +58,23 @@ static const char *weight_type(const struct firefox *f)
 static void collect_timed(struct firefox *f)
 {
 	struct sample_moment m;
+	uint64_t last_ns = 0;
 
 	while (timed_samples_next(f->t, &m)) {
 		const struct named_row *row = &f->n->rows.items[m.row];
-		struct firefox_sample sample = {.time_ms = (double)(m.time_ns - f->t->begin_ns) /
-		                                           NS_PER_MS,
+		uint64_t time_ns = m.time_ns - f->markers.begin_ns;
+		struct firefox_sample sample = {.time_ms = (double)time_ns / NS_PER_MS,
 		                                .weight = (int64_t)m.weight,
 		                                .path = row->path};
 
 		vec_push(&f->of[row->owner], sample);
+		if (f->t->weight_is_ns && m.mode != PROFILE_IDLE)
+			firefox_counters_add(&f->counters, f->n->owners.items[row->owner].pid,
+			                     time_ns, m.weight);
+		last_ns = m.time_ns;
 	}
+	if (f->t->written < f->t->total)
+		f->markers.last_ns = last_ns;
 }
 
 /* Without times, the samples of a thread are one after the other. */
@@ -147,19 +159,9 @@ static void put_samples(struct firefox *f, const firefox_samples *samples)
 	json_end_object(j);
 }
 
-static void put_markers(struct firefox *f)
+static bool is_main(const struct named_owner *o)
 {
-	static const char *const columns[] = {"data",    "name",  "startTime",
-	                                      "endTime", "phase", "category"};
-
-	json_key(&f->j, "markers");
-	json_object(&f->j);
-	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
-		json_key(&f->j, columns[i]);
-		json_raw(&f->j, "[]");
-	}
-	json_ku64(&f->j, "length", 0);
-	json_end_object(&f->j);
+	return !o->tid || o->tid == o->pid;
 }
 
 static void put_thread(struct firefox *f, uint32_t owner)
@@ -182,12 +184,14 @@ static void put_thread(struct firefox *f, uint32_t owner)
 	json_key(j, "pausedRanges");
 	json_raw(j, "[]");
 	json_kstr(j, "name", *name ? name : "[unknown]");
-	json_kbool(j, "isMainThread", !o->tid || o->tid == o->pid);
+	json_kbool(j, "isMainThread", is_main(o));
+	json_kbool(j, "showMarkersInTimeline", true);
 	json_kstr(j, "processName", process);
 	json_kstr(j, "pid", pid);
 	json_ki64(j, "tid", o->tid ? o->tid : o->pid);
 	put_samples(f, &f->of[owner]);
-	put_markers(f);
+	json_key(j, "markers");
+	firefox_markers_write(&f->markers, owner, j, f->out);
 	json_end_object(j);
 }
 
@@ -222,7 +226,7 @@ static void put_meta(struct firefox *f)
 	json_kbool(j, "usesOnlyOneStackType", true);
 	json_kbool(j, "sourceCodeIsNotOnSearchfox", true);
 	json_key(j, "markerSchema");
-	json_raw(j, "[]");
+	firefox_markers_schema(j);
 	json_key(j, "categories"); /* in the order of enum firefox_category */
 	json_array(j);
 	put_category(f, "Other", "grey");
@@ -234,12 +238,31 @@ static void put_meta(struct firefox *f)
 	json_end_object(j);
 }
 
+static void put_threads(struct firefox *f)
+{
+	uint32_t index = 0;
+
+	json_key(&f->j, "threads");
+	json_array(&f->j);
+	for (uint32_t i = 0; i < f->n->owners.count; i++) {
+		const struct named_owner *o = &f->n->owners.items[i];
+
+		if (f->of[i].count) {
+			put_thread(f, i);
+			firefox_counters_thread(&f->counters, o->pid, index++, is_main(o));
+		}
+		vec_done(&f->of[i]);
+	}
+	json_end_array(&f->j);
+}
+
 void firefox_write(const struct symbolized_profile *n, struct timed_samples *t, struct spill *out)
 {
 	struct firefox f = {.n = n, .t = t, .out = out};
 
 	f.of = xcalloc(n->owners.count + 1, sizeof(*f.of));
 	f.stack_of = xcalloc(n->paths.count, sizeof(*f.stack_of));
+	firefox_markers_init(&f.markers, n, t);
 	if (t)
 		collect_timed(&f);
 	else
@@ -249,15 +272,11 @@ void firefox_write(const struct symbolized_profile *n, struct timed_samples *t, 
 	json_object(&f.j);
 	put_meta(&f);
 	firefox_tables_write(n, &f.j, out, f.stack_of);
-	json_key(&f.j, "threads");
-	json_array(&f.j);
-	for (uint32_t i = 0; i < n->owners.count; i++) {
-		if (f.of[i].count)
-			put_thread(&f, i);
-		vec_done(&f.of[i]);
-	}
-	json_end_array(&f.j);
+	put_threads(&f);
+	firefox_counters_write(&f.counters, &f.j, out);
 	json_end_object(&f.j);
+	firefox_counters_done(&f.counters);
+	firefox_markers_done(&f.markers);
 	free(f.of);
 	free(f.stack_of);
 }

@@ -4,6 +4,8 @@
  *
  * Functions, frames, stacks and images are tables that all threads share. Samples with their times
  * become samples of their thread, in the order of time, each with the CPU time that it stands for.
+ * Markers are the times when a thread was off the CPU, and a counter has the CPU time of each
+ * process.
  * Without times, each path of each thread becomes one sample whose weight is the main value of the
  * profile; its time is the sum of the weights before it. docs/FORMAT.md lists the parts. Appends to
  * a spill, which reports failures. One thread. Uses: base, profile.

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "export/times/firefox_tables.h"
 
+#include "export/times/firefox_markers.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,6 +293,7 @@ void firefox_tables_write(const struct symbolized_profile *n, struct json *j, st
                           uint32_t *stack_of)
 {
 	static const char *const symbols[] = {"libIndex", "address", "name", "functionSize", NULL};
+	static const char *const names[] = FIREFOX_MARKER_NAMES;
 	static const char *const locations[] = {"source", "line", "column", NULL};
 	struct firefox_tables t = {n, j, out};
 	uint32_t *source_of = xmalloc(n->texts.texts.count * sizeof(*source_of));
@@ -309,6 +312,8 @@ void firefox_tables_write(const struct symbolized_profile *n, struct json *j, st
 	begin_column(&t, "stringArray");
 	for (size_t i = 0; i < n->texts.texts.count; i++)
 		json_str(j, n->texts.texts.items[i]);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		json_str(j, names[i]);
 	end_column(&t);
 	json_end_object(j);
 	free(source_of);
