@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #define PAGE 4096u
+#define COMM_MAX 15 /* characters of a process's name in the kernel */
 
 struct pprof_writer {
 	const struct symbolized_profile *n;
@@ -210,6 +211,52 @@ static void put_strings(struct pprof_writer *w)
 		}
 }
 
+/* The process with the most of the main value, by its name; 0: there is none. */
+static uint32_t main_process(const struct symbolized_profile *n)
+{
+	int64_t *sums = xcalloc(n->texts.texts.count + 1, sizeof(*sums));
+	uint32_t found = 0;
+
+	vec_each (row, &n->rows) {
+		const struct named_owner *o = &n->owners.items[row->owner];
+
+		if (o->pid > 0)
+			sums[o->process] = named_add(sums[o->process], row->values[n->main_value]);
+	}
+	for (uint32_t i = 1; i < n->texts.texts.count; i++)
+		if (sums[i] > sums[found])
+			found = i;
+	free(sums);
+	return found;
+}
+
+/* Readers take the first mapping for the program. The kernel's name of a process is cut. */
+static uint32_t main_image(const struct symbolized_profile *n)
+{
+	uint32_t process = main_process(n);
+	const char *name = intern_text(&n->texts, process);
+
+	for (uint32_t i = 0; process && i < n->images.count; i++) {
+		const char *path = intern_text(&n->texts, n->images.items[i].name);
+		const char *base = strrchr(path, '/');
+
+		if (base && !strncmp(base + 1, name, COMM_MAX))
+			return i;
+	}
+	return 0;
+}
+
+static void put_mappings(struct pprof_writer *w)
+{
+	uint32_t first = main_image(w->n);
+
+	if (first < w->n->images.count)
+		put_mapping(w, first);
+	for (uint32_t i = 0; i < w->n->images.count; i++)
+		if (i != first)
+			put_mapping(w, i);
+}
+
 int pprof_write(const struct symbolized_profile *n, struct spill *out, struct error *err)
 {
 	struct pprof_writer w = {.n = n, .out = out};
@@ -220,8 +267,7 @@ int pprof_write(const struct symbolized_profile *n, struct spill *out, struct er
 		return error_set(err, ENOMEM, "zlib cannot start: out of memory");
 	intern_init(&w.words);
 	put_samples(&w);
-	for (uint32_t i = 0; i < n->images.count; i++)
-		put_mapping(&w, i);
+	put_mappings(&w);
 	for (uint32_t i = 0; i < n->places.count; i++)
 		put_location(&w, i);
 	for (uint32_t i = 0; i < n->functions.count; i++)

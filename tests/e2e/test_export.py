@@ -222,6 +222,8 @@ def samples_add_up_to_the_report(t):
     t.equal(pprof.types, [("samples", "count"), ("cpu", "nanoseconds")], "types")
     t.equal([sum(v[i] for _, v, _ in pprof.samples) for i in (0, 1)],
             [report["samples"], report["event"]["weight"]], "sums")
+    first = next(iter(pprof.mappings.values()))
+    t.equal(os.path.basename(pprof.strings[first[5]]), "btree", "the first mapping is the program")
     # No form counts interrupts for a process.
     sums = collections.Counter()
     for p in report["processes"]:
