@@ -8,13 +8,22 @@
 #define STEP_MS 100u
 #define NS_PER_MS 1000000.0
 
+static bool is_of(const void *ctx, uint32_t id, const void *key)
+{
+	const struct firefox_counters *c = ctx;
+
+	return c->counters.items[id].pid == *(const int32_t *)key;
+}
+
 static struct firefox_counter *counter_of(struct firefox_counters *c, int32_t pid)
 {
+	uint64_t hash = hash_u64((uint32_t)pid);
+	uint32_t id = id_table_find(&c->by_pid, hash, is_of, c, &pid);
 	struct firefox_counter *counter;
 
-	vec_each (known, &c->counters)
-		if (known->pid == pid)
-			return known;
+	if (id != ID_NONE)
+		return &c->counters.items[id];
+	id_table_add(&c->by_pid, hash, (uint32_t)c->counters.count);
 	counter = vec_add(&c->counters);
 	counter->pid = pid;
 	return counter;
@@ -34,11 +43,13 @@ void firefox_counters_add(struct firefox_counters *c, int32_t pid, uint64_t time
 
 void firefox_counters_thread(struct firefox_counters *c, int32_t pid, uint32_t thread, bool main)
 {
-	vec_each (counter, &c->counters)
-		if (counter->pid == pid && (main || !counter->placed)) {
-			counter->thread = thread;
-			counter->placed = true;
-		}
+	uint32_t id = id_table_find(&c->by_pid, hash_u64((uint32_t)pid), is_of, c, &pid);
+	struct firefox_counter *counter = id == ID_NONE ? NULL : &c->counters.items[id];
+
+	if (counter && (main || !counter->placed)) {
+		counter->thread = thread;
+		counter->placed = true;
+	}
 }
 
 /* The time at the end of each step with samples, and at the begin if the step before has none. */
@@ -112,4 +123,5 @@ void firefox_counters_done(struct firefox_counters *c)
 	vec_each (counter, &c->counters)
 		vec_done(&counter->steps);
 	vec_done(&c->counters);
+	id_table_done(&c->by_pid);
 }

@@ -12,6 +12,7 @@
 #define ASSAY_EXPORT_TIMES_FIREFOX_COUNTERS_H
 
 #include "base/file/spill.h"
+#include "base/memory/hash.h"
 #include "base/memory/vec.h"
 #include "base/text/json.h"
 
@@ -29,7 +30,8 @@ struct firefox_counter {
 };
 
 struct firefox_counters {
-	VEC(struct firefox_counter) counters; /* by process */
+	VEC(struct firefox_counter) counters;
+	struct id_table by_pid; /* ids are places in `counters` */
 };
 
 /* `time_ns`: since the begin of the profile. */
