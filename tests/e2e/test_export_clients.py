@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Readers of other projects load what assay writes, without a warning, and have the totals of the
-report: go tool pprof. callgrind_annotate is in test_export_formats, hotspot's parser of perf.data and
+report: go tool pprof, and, where script/build-clients built them in the directory ASSAY_CLIENTS, the
+readers of the Firefox Profiler and of speedscope. callgrind_annotate is in test_export_formats, hotspot's parser of perf.data and
 perf in test_peers, babeltrace2 in test_tags_ctf."""
 import collections
 import os
@@ -80,6 +81,68 @@ def pprof_has_the_totals_of_each_kind(t):
         t.equal(+sums, folded, f"{what}: sums")
         t.true(folded, f"{what}: has values")
         go_pprof(t, "-top", path)
+
+
+def loaded(t, client, *files):
+    """What the reader finds in each file (clients/load.ts)."""
+    reader = os.path.join(os.environ.get("ASSAY_CLIENTS", ""), "load.cjs")
+    if not os.environ.get("ASSAY_CLIENTS"):
+        t.skip("ASSAY_CLIENTS names no directory of script/build-clients")
+    t.need("node")
+    return [t.json(line) for line in t.run("node", reader, client, *files).out.splitlines()]
+
+
+def sums_of(t, data, *values):
+    """The sum of each value in folded stacks; profiles of pprof have their main value alone."""
+    def total(*words):
+        return sum(int(line.rsplit(" ", 1)[1])
+                   for line in t.assay("export", "--to", "folded", *words, data).out.splitlines())
+    return [total(*(("--value", value) if value else ())) for value in values]
+
+
+def written(t, data, *forms):
+    paths = []
+    for form in forms:
+        paths.append(t.path(f"out.{form}"))
+        t.assay("export", "--to", form, "-o", paths[-1], data)
+    return paths
+
+
+@test
+def the_firefox_profiler_upgrades_files_and_has_their_totals(t):
+    for _, _, file, what in files(t):
+        found, = loaded(t, "firefox", *written(t, file, "firefox"))
+        t.true(found["version"] >= 66, f"{what}: version {found['version']}")
+        if what.startswith("samples"):
+            t.equal([found["samples"], found["cpu_ns"]], sums_of(t, file, "samples", "weight"), what)
+        else:
+            main_value = "net" if what.startswith(("calls", "tags")) else None
+            t.equal([round(found["weight"] * 1e6)], sums_of(t, file, main_value), what)
+    data = t.path("s.data")
+    t.assay("record", "-g", "-o", data, "--", t.workload("waits"), "100")
+    found, = loaded(t, "firefox", *written(t, data, "firefox"))
+    t.equal([found["samples"], found["cpu_ns"]], sums_of(t, data, "samples", "weight"), "a recording")
+    t.equal(round(found["counters_ms"] * 1e6), found["cpu_ns"], "counters")
+    t.true(found["markers"] > 5, f"{found['markers']} markers")
+
+
+@test
+def speedscope_has_the_totals_of_each_form(t):
+    for _, _, file, what in files(t):
+        values = {"samples": ("samples", "weight"), "pprof": (None,)}.get(what.split(",")[0], ("net",))
+        want = sums_of(t, file, *values)
+        scope, folded, callgrind = loaded(t, "speedscope",
+                                          *written(t, file, "speedscope", "folded", "callgrind"))
+        for value in want:
+            for form, found in (("speedscope", scope), ("callgrind", callgrind)):
+                t.true(value in [profile["total"] for profile in found], f"{what}, {form}: {value} in {found}")
+        t.equal([profile["total"] for profile in folded], want[:1], f"{what}: folded")
+        if what.startswith(("samples", "tags")):
+            chrome, = loaded(t, "speedscope", *written(t, file, "chrome"))
+            t.near(sum(profile["total"] for profile in chrome) * 1000, want[-1], 1, f"{what}: chrome")
+        if what.startswith("samples"):
+            pprof, = loaded(t, "speedscope", *written(t, file, "pprof"))
+            t.equal([profile["total"] for profile in pprof], want[-1:], f"{what}: pprof")
 
 
 main()

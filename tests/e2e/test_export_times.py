@@ -6,6 +6,7 @@ import collections
 import re
 
 from harness import main, test
+from perf_write import PerfData
 from recursion_shapes import files
 
 
@@ -194,6 +195,23 @@ def a_limit_takes_the_first_samples_and_is_reported(t):
             (("--to", "folded", "--limit", "7", data), "sums of all samples"),
             (("--to", "chrome", data, data), "each of these 2 recordings has its own clock")):
         t.has(t.assay("export", *words, status=2).err, said)
+
+
+@test
+def a_large_file_is_announced_with_the_way_out(t):
+    # 2000 samples of 1000 functions: 150 bytes for each function of each sample.
+    file = PerfData("deep", 42, t.workload("call"))
+    before = len(file.records)
+    file.sample([0x401000 + 4 * i for i in range(1000)])
+    file.records += file.records[before:] * 1999
+    data, out = t.write("p.data", file.bytes()), t.path("out.json")
+    said = t.assay("export", "--to", "chrome", "-o", out, data).err
+    t.has(said, "export: up to ")
+    t.has(said, " MB will be written, and most tools load some hundred MB; --limit N, --time and the "
+          "filters write a part", "warning")
+    t.equal(t.assay("export", "--to", "chrome", "--limit", "1000", "-o", out, data).err,
+            "assay: export: --limit: the first 1000 of 2000 samples\n", "below the limit")
+    t.equal(t.assay("export", "--to", "firefox", "-o", out, data).err, "", "a small format")
 
 
 main()
