@@ -64,6 +64,9 @@ struct event_sample {
 	uint32_t regs_abi; /* PERF_SAMPLE_REGS_ABI_* */
 	const uint8_t *stack;
 	uint64_t stack_size; /* valid bytes */
+	/* The fields of a tracepoint (format/perf/tracepoint_format.h). NULL: not recorded. */
+	const uint8_t *raw;
+	uint32_t raw_size;
 };
 
 /* Frames, innermost first. The callers of the last frame are in the outer stack `parent`. */

@@ -20,8 +20,9 @@ void recording_init(struct recording *r)
 
 void recording_done(struct recording *r)
 {
-	char **owned[] = {&r->path,    &r->hostname,        &r->os_release, &r->arch,
-	                  &r->cmdline, &r->cpu_description, &r->version,    &r->account.boot_id};
+	char **owned[] = {&r->path,    &r->hostname,     &r->os_release,
+	                  &r->arch,    &r->cmdline,      &r->cpu_description,
+	                  &r->version, &r->tracing_page, &r->account.boot_id};
 
 	for (size_t i = 0; i < sizeof(owned) / sizeof(*owned); i++)
 		free(*owned[i]);
@@ -29,12 +30,15 @@ void recording_done(struct recording *r)
 		free(attr->name);
 	vec_each (id, &r->build_ids)
 		free(id->filename);
+	vec_each (t, &r->tracepoints)
+		tracepoint_done(t);
 	vec_each (note, &r->account.notes)
 		free(*note);
 	vec_each (text, &r->warnings)
 		free(*text);
 	vec_done(&r->attrs);
 	vec_done(&r->build_ids);
+	vec_done(&r->tracepoints);
 	vec_done(&r->account.cpus);
 	vec_done(&r->account.rates);
 	vec_done(&r->account.notes);

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/memory/vec.h"
 #include "event/event.h"
+#include "event/tracepoint.h"
 
 /* The purpose of an event. It selects the columns that its samples count in. */
 enum attr_role {
@@ -174,6 +175,8 @@ struct recording {
 	uint64_t from_ns, to_ns;
 	VEC(struct recording_attr) attrs;
 	VEC(struct recording_build_id) build_ids;
+	VEC(struct tracepoint) tracepoints; /* those whose samples have fields */
+	char *tracing_page; /* the kernel's description of a page of its trace buffer; for perf */
 	struct account account;
 	/* Counts of the reader, filled while reading */
 	uint64_t bytes, records, samples, unknown_records, lost_records, lost_samples;

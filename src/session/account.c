@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "base/this_boot.h"
 #include "event/attr.h"
+#include "format/perf/tracepoint_format.h"
+#include "source/tracefs/tracepoint_files.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,6 +70,23 @@ static void describe_attr(struct recording *r, const struct perf_source_event *e
 	a->name = xstrdup(event->name);
 }
 
+/* Without the descriptions the samples have no fields, and perf does not read the file. */
+static void describe_tracepoint(struct recording *r, const struct perf_source_event *event)
+{
+	struct tracepoint t = {0};
+
+	if (event->attr.type != PERF_TYPE_TRACEPOINT || tracepoint_find(r, event->attr.config))
+		return;
+	t.format = tracepoint_format(event->name);
+	t.system = xstrndup(event->name, strcspn(event->name, ":"));
+	if (t.format && tracepoint_format_parse(&t))
+		vec_push(&r->tracepoints, t);
+	else
+		tracepoint_done(&t);
+	if (!r->tracing_page)
+		r->tracing_page = tracefs_text("events/header_page");
+}
+
 void account_describe(struct recording *r, const struct plan *plan,
                       const struct session_options *options)
 {
@@ -90,6 +109,8 @@ void account_describe(struct recording *r, const struct plan *plan,
 	r->clockid = CLOCK_MONOTONIC;
 	vec_each (event, &plan->events)
 		describe_attr(r, event);
+	vec_each (event, &plan->events)
+		describe_tracepoint(r, event);
 	if (plan->kernel) {
 		kernel = vec_add(&r->build_ids);
 		kernel->filename = xstrdup("[kernel.kallsyms]");

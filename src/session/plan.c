@@ -210,6 +210,8 @@ static int add_sampled(struct plan *plan, const struct session_options *o, const
 	if (status)
 		return status;
 	clock = attr_is_clock(&attr);
+	if (attr.type == PERF_TYPE_TRACEPOINT)
+		attr.sample_type |= PERF_SAMPLE_RAW;
 	attr.enable_on_exec = starts_with_command(plan, o);
 	if (o->period) {
 		attr.sample_period = o->period;

@@ -34,7 +34,9 @@ const struct option record_option_table[] = {
          "the event to sample: cycles, cpu-clock, page-faults, ...",
          .details = "Names and modifiers (:u, :k, :p) are those of perf. Default: cycles if the "
                     "machine has a PMU, else cpu-clock. Each occurrence of an event that is not a "
-                    "clock is sampled, unless -c or -F is given.",
+                    "clock is sampled, unless -c or -F is given. The samples of a tracepoint "
+                    "(sched:sched_waking) have its fields: 'assay sql' shows them in "
+                    "events.fields.",
          .offset = AT(events)},
         {OPTION_STRING, 'F', "freq", "HZ", "samples per second on each CPU, or max (default 997)",
          .details = "At most kernel.perf_event_max_sample_rate. A higher rate is refused; "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/perf/perf_data_feature.h"
 #include "format/perf/perf_data_layout.h"
+#include "format/perf/tracing_data.h"
 
 #include <limits.h>
 #include <time.h>
@@ -102,6 +103,9 @@ static void put_clock_data(struct buf *out, const struct recording *r)
 void perf_data_feature_encode(struct buf *out, unsigned number, const struct recording *r)
 {
 	switch (number) {
+	case PERF_FEATURE_TRACING_DATA:
+		tracing_data_encode(out, r);
+		break;
 	case PERF_FEATURE_BUILD_ID:
 		put_build_ids(out, r);
 		break;
@@ -318,6 +322,9 @@ bool perf_data_feature_decode(unsigned number, const void *bytes, size_t size, s
 	if (!size)
 		return true;
 	switch (number) {
+	case PERF_FEATURE_TRACING_DATA:
+		c.bad = !tracing_data_decode(bytes, size, r);
+		break;
 	case PERF_FEATURE_BUILD_ID:
 		take_build_ids(&c, r);
 		break;

@@ -8,7 +8,7 @@
 #define SAMPLE_BITS_ENCODED                                                                        \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
-	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_TRANSACTION |                    \
+	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_TRANSACTION |  \
 	 PERF_SAMPLE_CGROUP)
 
 static void put_u64(struct buf *out, uint64_t value)
@@ -48,6 +48,17 @@ static uint16_t misc_of_mode(enum cpu_mode mode)
 	return PERF_RECORD_MISC_CPUMODE_UNKNOWN;
 }
 
+/* The size includes the zeros that align the next field. */
+static void put_raw(struct buf *out, const struct event_sample *s)
+{
+	uint32_t size = (uint32_t)((sizeof(size) + s->raw_size + 7) / 8 * 8 - sizeof(size));
+
+	buf_add(out, &size, sizeof(size));
+	if (s->raw_size)
+		buf_add(out, s->raw, s->raw_size);
+	buf_pad(out, '\0', size - s->raw_size);
+}
+
 static void put_sample(struct buf *out, uint64_t bits, uint64_t id, const struct event *e)
 {
 	const struct event_sample *s = &e->sample;
@@ -75,6 +86,8 @@ static void put_sample(struct buf *out, uint64_t bits, uint64_t id, const struct
 		if (s->chain_count)
 			buf_add(out, s->chain, s->chain_count * sizeof(*s->chain));
 	}
+	if (bits & PERF_SAMPLE_RAW)
+		put_raw(out, s);
 	if (bits & PERF_SAMPLE_TRANSACTION)
 		put_u64(out, (uint64_t)s->outer << 32 | PERF_STACK_WORD_MARK | s->stack_end);
 	if (bits & PERF_SAMPLE_CGROUP)

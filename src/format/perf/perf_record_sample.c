@@ -10,8 +10,8 @@
 
 /* The fields after the chain that are used. */
 #define AFTER_CHAIN                                                                                \
-	(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_TRANSACTION |                \
-	 PERF_SAMPLE_CGROUP)
+	(PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |                        \
+	 PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_CGROUP)
 
 const uint8_t *perf_skip_read(const uint8_t *p, const uint8_t *end, uint64_t format)
 {
@@ -73,7 +73,7 @@ static bool decode_chain(struct perf_decoder *d, const uint8_t **p, const uint8_
 	return true;
 }
 
-static bool skip_raw(const uint8_t **p, const uint8_t *end)
+static bool decode_raw(const uint8_t **p, const uint8_t *end, struct event_sample *s)
 {
 	uint32_t size;
 
@@ -81,6 +81,8 @@ static bool skip_raw(const uint8_t **p, const uint8_t *end)
 		return false;
 	size = load_u32(*p);
 	*p += sizeof(size);
+	s->raw = *p;
+	s->raw_size = size;
 	return skip_bytes(p, end, size);
 }
 
@@ -173,7 +175,7 @@ static bool decode_rest(struct perf_decoder *d, const struct perf_layout *l, con
 {
 	uint64_t bits = l->sample_type;
 
-	if (bits & PERF_SAMPLE_RAW && !skip_raw(&p, end))
+	if (bits & PERF_SAMPLE_RAW && !decode_raw(&p, end, s))
 		return false;
 	if (bits & PERF_SAMPLE_BRANCH_STACK && !skip_branches(l, &p, end))
 		return false;

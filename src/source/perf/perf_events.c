@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/perf/perf_events.h"
 
+#include "source/tracefs/tracepoint_files.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -90,35 +92,16 @@ static bool parse_raw(const char *name, struct perf_event_attr *attr)
 	return *end == '\0';
 }
 
-/*
- * Parses "subsystem:event"; tracefs has the event's number. Returns 0 if the name is not a
- * tracepoint.
- */
+/* Parses "subsystem:event"; tracefs has the event's number. */
 static int parse_tracepoint(const char *name, struct perf_event_attr *attr, struct error *err)
 {
-	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
-	const char *colon = strchr(name, ':');
-	char path[512], text[32];
-	ssize_t n = -1;
+	uint64_t id;
+	int status = tracepoint_id(name, &id, err);
 
-	for (size_t i = 0; i < 2 && n <= 0; i++) {
-		int fd;
-
-		snprintf(path, sizeof(path), "%s/events/%.*s/%s/id", roots[i], (int)(colon - name),
-		         name, colon + 1);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-		if (fd >= 0)
-			close(fd);
-	}
-	if (n <= 0)
-		return error_set(err, ENOENT,
-		                 "tracepoint '%s' does not exist in tracefs (is tracefs "
-		                 "mounted at /sys/kernel/tracing, and readable by you?)",
-		                 name);
-	text[n] = '\0';
+	if (status)
+		return status;
 	attr->type = PERF_TYPE_TRACEPOINT;
-	attr->config = strtoull(text, NULL, 10);
+	attr->config = id;
 	return 0;
 }
 

@@ -200,7 +200,8 @@
 	X(EVENTS_KIND, "kind TEXT") \
 	X(EVENTS_NAME, "name TEXT") \
 	X(EVENTS_VALUE, "value INTEGER") \
-	X(EVENTS_DETAIL, "detail TEXT")
+	X(EVENTS_DETAIL, "detail TEXT") \
+	X(EVENTS_FIELDS, "fields TEXT")
 
 #define SQL_DIFF_COLUMNS(X) \
 	X(DIFF_FUNCTION, "function TEXT") \

@@ -12,6 +12,7 @@
 #include "base/memory/vec.h"
 #include "base/memory/xalloc.h"
 #include "format/perf/perf_data.h"
+#include "format/perf/tracepoint_format.h"
 #include "sql/tables/columns.h"
 #include "sql/tables/table.h"
 
@@ -33,7 +34,7 @@ struct event_table_row {
 	int32_t pid, tid;
 	bool has_value;
 	int64_t value;
-	uint32_t name, detail; /* offset in batch.texts + 1; 0: no text */
+	uint32_t name, detail, fields; /* offset in batch.texts + 1; 0: no text */
 };
 
 struct event_table_batch {
@@ -145,6 +146,27 @@ static const char *event_name(const struct event_table_reading *r, const struct 
 	return e->attr < r->recording.attrs.count ? r->recording.attrs.items[e->attr].name : NULL;
 }
 
+/* The fields of a tracepoint as a JSON object. */
+static uint32_t add_fields(const struct event_table_reading *r, const struct event *e)
+{
+	const struct recording_attr *attr =
+	        e->attr < r->recording.attrs.count ? &r->recording.attrs.items[e->attr] : NULL;
+	const struct tracepoint *t = attr && attr->type == PERF_TYPE_TRACEPOINT && e->sample.raw
+	                                     ? tracepoint_find(&r->recording, attr->config)
+	                                     : NULL;
+	uint32_t at = (uint32_t)r->filling->texts.size + 1;
+	struct json j;
+
+	if (!t)
+		return 0;
+	json_init(&j, &r->filling->texts);
+	j.compact = true;
+	tracepoint_json(t, e->sample.raw, e->sample.raw_size, &j);
+	r->filling->texts.size--; /* the line feed after an object becomes the end of the text */
+	buf_putc(&r->filling->texts, '\0');
+	return at;
+}
+
 static void fill_sample(const struct event_table_reading *r, const struct event *e,
                         struct event_table_row *row)
 {
@@ -160,6 +182,7 @@ static void fill_sample(const struct event_table_reading *r, const struct event 
 	                        (size_t)e->mode < sizeof(modes) / sizeof(*modes) ? modes[e->mode]
 	                                                                         : "unknown",
 	                        e->sample.ip, e->sample.chain_count);
+	row->fields = add_fields(r, e);
 }
 
 static void fill_mmap(const struct event_table_reading *r, const struct event *e,
@@ -493,6 +516,9 @@ static void events_value(void *cursor, int column, sqlite3_context *out)
 		break;
 	case EVENTS_DETAIL:
 		out_batch_text(r, row->detail, out);
+		break;
+	case EVENTS_FIELDS:
+		out_batch_text(r, row->fields, out);
 		break;
 	}
 }

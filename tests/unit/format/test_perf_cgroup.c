@@ -27,11 +27,12 @@ static void decoder_of(struct perf_decoder *d, const struct perf_event_attr *att
 	perf_decoder_seal(d);
 }
 
-static void a_sample_keeps_its_cgroup(void)
+static void a_sample_keeps_its_cgroup_and_raw_bytes(void)
 {
-	struct perf_event_attr attr = attr_of(
-	        PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-	        PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_CGROUP);
+	struct perf_event_attr attr =
+	        attr_of(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+	                PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW |
+	                PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_CGROUP);
 	uint64_t chain[] = {CHAIN_CONTEXT_USER, 0x1000, 0x2000};
 	struct event e = {.kind = EVENT_SAMPLE, .pid = 7, .tid = 8, .time_ns = 9}, got;
 	struct perf_decoder d;
@@ -41,6 +42,8 @@ static void a_sample_keeps_its_cgroup(void)
 	e.sample.chain = chain;
 	e.sample.chain_count = 3;
 	e.sample.stack_end = STACK_WHOLE;
+	e.sample.raw = (const uint8_t *)"ten bytes";
+	e.sample.raw_size = 10;
 	e.sample.cgroup = 0x123456789abc;
 	CHECK_EQ(perf_record_encode(&out, &attr, 5, &e, NULL), 0);
 	decoder_of(&d, &attr);
@@ -48,6 +51,8 @@ static void a_sample_keeps_its_cgroup(void)
 	CHECK_EQ(got.sample.cgroup, 0x123456789abc);
 	CHECK_EQ(got.sample.stack_end, STACK_WHOLE);
 	CHECK_EQ(got.sample.chain_count, 3);
+	CHECK_EQ(got.sample.raw_size, 12); /* with the zeros that align the next field */
+	CHECK_STR((const char *)got.sample.raw, "ten bytes");
 	CHECK_EQ(got.tid, 8);
 	perf_decoder_done(&d);
 	buf_done(&out);
@@ -184,7 +189,7 @@ static void cut_names_are_damaged_or_short(void)
 
 int main(void)
 {
-	RUN(a_sample_keeps_its_cgroup);
+	RUN(a_sample_keeps_its_cgroup_and_raw_bytes);
 	RUN(a_cgroup_keeps_its_name);
 	RUN(a_process_in_a_cgroup_is_recorded);
 	RUN(fields_before_the_cgroup_are_skipped);

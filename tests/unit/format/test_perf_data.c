@@ -569,7 +569,7 @@ static void records_that_do_not_fit_are_not_encoded(void)
 	struct buf out = {0};
 	uint64_t *deep = xcalloc(8200, sizeof(*deep));
 
-	attr.sample_type |= PERF_SAMPLE_RAW;
+	attr.sample_type |= PERF_SAMPLE_WEIGHT;
 	CHECK_EQ(perf_record_encode(&out, &attr, 1, &sample, &err), -22);
 	attr = fixture_clock();
 	sample.sample.chain = deep;

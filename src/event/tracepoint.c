@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "event/tracepoint.h"
+
+#include <stdlib.h>
+
+void tracepoint_done(struct tracepoint *t)
+{
+	vec_each (field, &t->fields)
+		free(field->name);
+	vec_done(&t->fields);
+	free(t->system);
+	free(t->name);
+	free(t->format);
+	*t = (struct tracepoint){0};
+}

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Samples of tracepoints keep their fields: perf reads the recording, and SQL has the same values."""
+import json
+import re
+
+from harness import ASSAY, main, test
+
+POINT = "sched:sched_process_exec"
+
+
+def recorded(t, *words):
+    """Records the execs of three programs. tracefs is mounted for the recorder alone."""
+    data = t.path("exec.data")
+    t.need("unshare")
+    t.run("unshare", "-m", "sh", "-c",
+          'mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing; exec "$@"',
+          "sh", ASSAY, "record", "-e", POINT, *words, "-o", data, "--",
+          "sh", "-c", "/bin/true; /bin/echo; /bin/true")
+    return data
+
+
+def fields(t, data):
+    rows = t.assay("sql", "--format", "json", data, "SELECT tid, fields FROM events "
+                   "WHERE kind = 'sample' ORDER BY seq").out
+    return [(row["tid"], json.loads(row["fields"])) for row in json.loads(rows)]
+
+
+@test
+def perf_and_sql_have_the_same_fields(t):
+    for words in ((), ("-g",)):
+        data = recorded(t, *words)
+        got = fields(t, data)
+        text = t.run("perf", "script", "-F", "tid,event,trace", "-i", data).out
+        want = re.findall(r"^\s*(\d+) +%s: filename=(\S+) pid=(\d+) old_pid=(\d+)" % POINT, text, re.M)
+        t.equal([(str(tid), f["filename"], str(f["pid"]), str(f["old_pid"])) for tid, f in got], want,
+                f"fields {words}")
+        t.equal([f["filename"] for _, f in got if f["filename"] != "/bin/sh"][-3:],
+                ["/bin/true", "/bin/echo", "/bin/true"], "programs")
+
+
+@test
+def fields_of_a_recording_of_perf_are_read(t):
+    data = t.path("perf.data")
+    t.need("perf")
+    t.run("unshare", "-m", "perf", "record", "-q", "-B", "-e", POINT, "-o", data, "--", "sh", "-c",
+          "/bin/true; /bin/echo")
+    t.equal([f["filename"] for _, f in fields(t, data)][-2:], ["/bin/true", "/bin/echo"], "programs")
+
+
+@test
+def a_missing_tracepoint_is_an_error(t):
+    err = t.assay("record", "-e", "sched:no_such_event", "--", "true", status=1).err
+    t.has(err, "tracepoint 'sched:no_such_event' does not exist in tracefs", "the error")
+
+
+main()
