@@ -38,10 +38,7 @@ bool perf_data_feature_decode(unsigned number, const void *bytes, size_t size, s
 /* Decodes one BUILD_ID record, as in the section and in pipes. False if it is damaged. */
 bool perf_data_build_id_decode(const uint8_t *record, size_t size, struct recording *r);
 
-/*
- * Encodes the account as text, "key value\
- * "; docs/FORMAT.md lists the keys.
- */
+/* Encodes the account as lines "key value"; docs/FORMAT.md lists the keys. */
 void perf_data_account_encode(struct buf *out, const struct recording *r);
 /* False if a line is damaged; unknown keys are skipped. *witness: attr or EVENT_NO_ATTR. */
 bool perf_data_account_decode(const char *text, size_t size, struct account *a, uint16_t *witness);
