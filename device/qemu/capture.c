@@ -114,7 +114,7 @@ static struct vcpu *vcpu_new(unsigned index)
 		free(v);
 		return NULL;
 	}
-	/* Not the current one, so that the first event begins a packet. */
+	/* Not the current packet's value, so that the first event begins a packet. */
 	v->generation = atomic_load(&capture.generation) + 2;
 	atomic_store(&capture.vcpus[index], v);
 	return v;

@@ -17,7 +17,7 @@ struct symbol {
 	uint64_t start, end; /* end 0: the next symbol's start */
 	const char *name;
 	uint32_t tag;
-	bool is_function; /* false: it only ends the one before */
+	bool is_function; /* false: it only marks the end of the symbol before */
 	bool is_global;
 	bool is_entry, is_shared; /* is_shared: others have the name, too */
 };

@@ -108,7 +108,7 @@ static void on_function(unsigned vcpu, void *data)
 	v->state = STATE_NONE;
 	if (symbols_is_entry(symbol)) {
 		if (state == STATE_JUMP)
-			state = STATE_CALL; /* the jump was an earlier one */
+			state = STATE_CALL; /* an earlier instruction was the jump */
 	} else if (state == STATE_NONE ||
 	           (state == STATE_JUMP && v->target && v->target != symbol)) {
 		return;
@@ -202,6 +202,6 @@ void untagged_translate(struct qemu_plugin_tb *tb)
 		        QEMU_PLUGIN_CB_NO_REGS, pack(count, 0, symbol, 0));
 	if (untagged.mode == UNTAGGED_SAMPLE)
 		return;
-	/* An instruction that continues elsewhere is the last one of its block. */
+	/* An instruction that jumps is the last instruction of its block. */
 	add_transfer(qemu_plugin_tb_get_insn(tb, count - 1));
 }

@@ -199,7 +199,7 @@ static uint32_t place(struct calls_thread *t, uintptr_t low, uintptr_t high)
 
 		if (i == home->stack)
 			continue;
-		/* The new stack uses this one's memory. */
+		/* The new stack uses the memory of this stack. */
 		if (s->low < high && low < s->high && !encloses(s, low, high))
 			forget(home, s);
 		if (!s->high && !best)

@@ -122,7 +122,7 @@ make_charged(struct calls_thread *t, struct assay_calls_node *node, uint32_t fir
 	r->slow++;
 	port_signals_release(held);
 	took = port_clock() - from;
-	/* If a handler's hooks have moved `last`, they have charged this time. */
+	/* If hooks in a signal handler have changed `last`, the time is already charged. */
 	if (*t->watch == t->seen && __atomic_compare_exchange_n(&r->last, &last, last + took, false,
 	                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		calls_add(&r->own, took & t->charge);

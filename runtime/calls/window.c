@@ -29,7 +29,7 @@
 /* Events in succession, after a time with few, that are still charged. */
 #define CREDIT_EVENTS 64
 #define COST_LEAST 16 /* ticks, of reading the clock */
-/* Samples that are discarded in succession before they are no longer taken. */
+/* Maximum number of discarded samples in succession; then sampling stops. */
 #define DISCARDED_MOST 100u
 
 static volatile uint64_t never_sampled; /* the watched word while no samples are taken */

@@ -162,7 +162,7 @@ static struct library_open *reserve_hole(struct open_calls *calls, uintptr_t sp)
 	return NULL;
 }
 
-/* The entry above the last one in use. */
+/* The entry after the last used entry. */
 static struct library_open *end_of(const struct open_calls *calls)
 {
 	struct library_open *o = *(struct library_open *const volatile *)&calls->top;

@@ -17,7 +17,7 @@
  * not followed.
  */
 bool patch_begin(bool timed, uintptr_t own);
-/* Returns one of the redirected slots; NULL: there is none. */
+/* Returns one of the redirected slots; NULL: no slot is redirected. */
 const uintptr_t *patch_image(const struct loaded *image);
 bool patch_is_turned(const uintptr_t *slot);
 

@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #define RECORD_BYTES 16
-#define PERIOD_LEAST_NS 10000 /* the kernel uses no shorter one */
+#define PERIOD_LEAST_NS 10000 /* the kernel's shortest period */
 #define MEASURED 8            /* samples whose cost is measured */
 #define MEASURE_PERIOD_NS 40000
-#define MEASURE_NS 2000000 /* the longest time for them */
+#define MEASURE_NS 2000000 /* maximum duration of a measurement */
 
 static struct perf_event_mmap_page *page_of(const struct samples *s)
 {

@@ -32,7 +32,7 @@ struct switches {
 	uint64_t voluntary, involuntary; /* switches up to `tail`, as getrusage() counts them */
 	int tid;
 	bool lost_is_known; /* the next LOST record reports losses that are already counted */
-	bool was_full;      /* records were lost after the settled ones */
+	bool was_full;      /* records were lost after the last settled record */
 };
 
 int switches_open(struct switches *s, const struct clock_rate *clock);

@@ -34,7 +34,7 @@ struct tick_grid {
 
 struct grid_tick {
 	uint64_t tick;    /* number of the tick; the first sample has 0 */
-	uint64_t missing; /* ticks due between the sample before and this one */
+	uint64_t missing; /* ticks due between the previous sample and this sample */
 	double late_ns;   /* against the grid fitted so far, 0 or more */
 };
 

@@ -37,7 +37,7 @@ struct graph {
 	VEC(struct arc) arcs;
 	struct path_tree arc_index; /* by caller and callee: arc + 1 */
 	struct named_below below;
-	/* names that are in the file already, so that their number is enough */
+	/* names that were written already: later only their number is written */
 	bool *texts, *words;
 	uint32_t *lines;       /* per function: its first line that is known; 0: none */
 	uint32_t object, file; /* texts of the object and file of the current line */

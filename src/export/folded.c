@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A path of names: paths that differ only in lines and addresses share one. */
+/* A path of names: paths that differ only in lines and addresses have the same path of names. */
 struct folded_node {
 	uint32_t parent, name;
 };

@@ -93,7 +93,7 @@ static void take_line(struct kallsyms *k, char *text, struct kallsyms_count *cou
 	symbol_table_add(&k->table, l.address, 0,
 	                 l.address > UINT64_MAX - LAST_BYTES ? UINT64_MAX : l.address + LAST_BYTES,
 	                 binding_of(l.type), l.name);
-	/* Functions have smaller distances, except after the last one of a module. */
+	/* Functions have smaller distances, except after the last function of a module. */
 	if (!l.module)
 		vec_last(&k->table.entries)->end = UINT64_MAX;
 }

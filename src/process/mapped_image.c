@@ -70,7 +70,7 @@ uint32_t mapped_image_user(struct image_table *images, const struct event *e,
 	return image_table_add(images, &image);
 }
 
-/* Also accepts the kernel's older names in perf: "[kernel.kallsyms]_stext" and similar ones. */
+/* Also accepts the kernel's older names in perf: "[kernel.kallsyms]_stext" and similar names. */
 static bool is_kernel(const char *filename)
 {
 	return starts(filename, KERNEL_IMAGE_NAME) || starts(filename, "[kernel.vmlinux]");

@@ -68,7 +68,7 @@ struct process_table {
 	VEC(struct process) processes;
 	VEC(struct process_state) states; /* by process id */
 	VEC(struct thread) threads;
-	VEC(struct thread_state) thread_states; /* by thread id, up to the last one written */
+	VEC(struct thread_state) thread_states; /* by thread id, up to the last stored state */
 	VEC(uint32_t) instances;                /* by name: the last number given */
 	VEC(uint64_t) named;                    /* by name: serial of the last process of it */
 	uint32_t *forgotten;                    /* process_instances.c; NULL: no name was dropped */

@@ -31,7 +31,7 @@ struct profile_builder {
 	uint32_t recording_index, first_window;
 	uint64_t windows_from_ns;
 	bool before, after; /* the present event is before, or after, the part that is counted */
-	uint64_t edge_ns;   /* of that part: the next one; UINT64_MAX: none */
+	uint64_t edge_ns;   /* the next edge of that part; UINT64_MAX: none */
 };
 
 static void take_notes(void *ctx, const struct counter_update *notes, size_t count)

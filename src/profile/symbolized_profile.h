@@ -28,9 +28,10 @@
 struct named_image {
 	uint32_t name;
 	struct build_id build_id;
-	uint32_t build_text;                   /* a build-id that is not hexadecimal (Go's), or 0 */
-	uint64_t low, high;                    /* range of its places; high < low: none */
-	bool functions, files, lines, inlines; /* known for at least one of its places */
+	uint32_t build_text; /* a build-id that is not hexadecimal (Go's), or 0 */
+	uint64_t low, high;  /* range of its places; high < low: none */
+	bool functions, files, lines,
+	        inlines; /* true if at least one place of the image has the information */
 };
 
 struct named_function {
@@ -77,7 +78,7 @@ struct named_range {
 /* Percentiles of the second value, net, in one call of a row. */
 struct named_percentiles {
 	int64_t p50, p90, p99; /* -1: unknown */
-	uint64_t timed;        /* calls that they come from */
+	uint64_t timed;        /* number of calls whose times were taken */
 };
 
 struct named_value {

@@ -11,7 +11,7 @@
 
 /* Flags in the lowest bits of an entry's first varint; the other bits are the ticks. */
 #define SAME_ROW 1u
-#define ONE_MORE 2u /* one sample of the same weight as the one before */
+#define ONE_MORE 2u /* one sample of the same weight as the previous entry */
 #define FLAG_BITS 2
 
 struct time_block {
@@ -94,7 +94,7 @@ static int32_t unzigzag(uint32_t value)
 	return (int32_t)(value >> 1) ^ -(int32_t)(value & 1);
 }
 
-/* Encodes an entry after *last, and makes it the last one. */
+/* Encodes an entry after *last, and stores it in *last. */
 static uint8_t *encode(uint8_t *to, struct time_state *last, uint64_t tick,
                        const struct time_entry *e)
 {

@@ -42,7 +42,7 @@ struct time_entry {
 
 struct time_block;
 
-/* The last encoded entry; the next one is encoded as the difference to it. */
+/* The last encoded entry; the next entry is encoded as the difference to it. */
 struct time_state {
 	uint64_t tick, unit; /* unit: weight of one sample */
 	uint32_t row;
@@ -59,7 +59,8 @@ struct time_track {
 struct time_axis {
 	VEC(struct time_track) tracks;
 	uint64_t limit, bytes; /* bytes: of all blocks */
-	uint64_t window_ns; /* samples are sums of windows of up to this length; 0: they are not */
+	uint64_t window_ns; /* entries are sums over windows of up to this length; 0: each entry is
+	                       a sample */
 	unsigned shift;     /* a tick is 2^shift ns */
 };
 
@@ -83,7 +84,7 @@ struct time_cursor {
 	struct time_state state;
 };
 
-/* The first entry to be read is the first one at `from_ns` or later. */
+/* The next entry that is read is the first entry at `from_ns` or later. */
 void time_axis_seek(struct time_cursor *c, const struct time_axis *a, uint32_t track,
                     uint64_t from_ns);
 /* The next entry of the track; false: there is none. */

@@ -13,12 +13,13 @@
 #include "source/perf/perf_source.h"
 
 struct plan {
-	VEC(struct perf_source_event) events; /* [0] the sampled one; the last one tracks */
-	uint64_t frequency_hz;                /* as requested, or the kernel's limit */
+	VEC(struct perf_source_event)
+	events;                /* [0]: the sampled event; the last event tracks processes */
+	uint64_t frequency_hz; /* as requested, or the kernel's limit */
 	bool machine_wide;
 	bool kernel;  /* kernel samples are allowed */
 	bool unwind;  /* stacks are copied, and walked before they are written */
-	bool cgroups; /* samples contain their cgroup; the tracking event reports new ones */
+	bool cgroups; /* samples contain their cgroup; the tracking event reports new cgroups */
 	VEC(char *) notes;
 };
 

@@ -22,7 +22,7 @@ struct targets {
 	int32_t helper;       /* the recorder's own second process, 0: none */
 };
 
-/* The threads to sample. A command that does not run yet has one. */
+/* The threads to sample. A command that does not run yet has one thread. */
 void targets_threads(const struct targets *t, proc_ids *threads);
 void targets_processes(const struct targets *t, proc_ids *pids);
 

@@ -35,7 +35,7 @@ static int run(struct copy *c, char *text, struct error *err)
 	return ret ? copy_fail(c, err) : 0;
 }
 
-/* The column `id`, if it is the first one, becomes the primary key. */
+/* The column `id`, if it is the first column, becomes the primary key. */
 static int make_table(struct copy *c, const struct sql_columns *table, struct error *err)
 {
 	static const char id[] = "id INTEGER";

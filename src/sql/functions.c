@@ -151,7 +151,7 @@ static void stack_text(sqlite3_context *out, int argc, sqlite3_value **argv)
 	if (!step_of(out))
 		return;
 	whole = tell_stack(f, id);
-	if (!whole) { /* keep the innermost frames; the cached ones do not apply */
+	if (!whole) { /* keep the innermost frames; the cached frames do not apply */
 		sql_functions_forget(f);
 		tell_stack(f, id);
 	}

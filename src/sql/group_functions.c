@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define UNSEEN (UINT16_MAX - 2)
-#define CACHED_MAX (1 << 22) /* frames; those with larger ids are looked up each time */
+#define CACHED_MAX (1 << 22) /* frames; frames with larger ids are looked up each time */
 
 struct sql_groups {
 	struct group_rules *own, *rules; /* own: of assay, made at the first call */

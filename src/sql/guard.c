@@ -23,7 +23,7 @@ static bool is_telling(const char *pragma)
 	return false;
 }
 
-/* Pragmas that read without an argument, and change a setting with one. */
+/* Pragmas that read a setting without an argument, and change it with an argument. */
 static bool is_asking(const char *pragma, const char *argument)
 {
 	static const char *const names[] = {"application_id", "user_version",  "page_count",
@@ -38,7 +38,7 @@ static bool is_asking(const char *pragma, const char *argument)
 
 static int refuse(struct sql *s, const char *what)
 {
-	/* Keep the first refusal: later ones are consequences of it. */
+	/* Keep the first refusal: later refusals are its consequences. */
 	if (!*s->refusal)
 		snprintf(s->refusal, sizeof(s->refusal),
 		         "%s: the source is opened read-only, "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sql_suggest(): the existing name that is most similar to an unknown one. */
+/* sql_suggest(): the existing name that is most similar to an unknown name. */
 #include "sql/sql_internal.h"
 
 #include "base/text/spelling.h"

@@ -322,7 +322,7 @@ int store_gap_row(struct store *s, uint64_t start_ns, uint64_t end_ns, const cha
 	sqlite3_stmt *put;
 	int status = database_kept(d, extend, &put, err);
 
-	/* A gap that continues the last one extends its row. */
+	/* A gap that continues the last gap extends its row. */
 	if (!status)
 		status = database_put(d, put, err, "uisuu", end_ns, s->host, why, start_ns,
 		                      (uint64_t)SLEW_NS);

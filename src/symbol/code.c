@@ -127,7 +127,7 @@ static int module_code(struct symbolizer *s, uint32_t image, uint8_t *bytes,
 		return error_set(err, ENOENT, "%s: has no function %s", elf_file_path(i->module),
 		                 symbol_table_name(i->table, entry));
 	offset += address - i->table->entries.items[entry].start;
-	/* In kallsyms a function extends to the start of the next one. */
+	/* In kallsyms a function extends to the start of the next function. */
 	if (size && size < code->size)
 		code->size = size;
 	code->size = elf_file_read_at(i->module, offset, bytes, code->size);

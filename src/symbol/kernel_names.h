@@ -17,7 +17,7 @@ struct kernel_names {
 	bool running; /* it is the running kernel at the same address: kcore and the vdso apply */
 	struct symbol_table *table;  /* NULL: no names */
 	uint64_t delta;              /* address in table = recorded address + delta */
-	struct elf_file *vmlinux;    /* NULL: no matching one was found */
+	struct elf_file *vmlinux;    /* NULL: no matching file was found */
 	uint64_t vmlinux_delta;      /* address in vmlinux = recorded address + this */
 	struct error trouble;        /* why names are missing or uncertain */
 	struct kallsyms kallsyms;    /* owns `table`, or */

@@ -79,7 +79,8 @@ bool symbolizer_line(struct symbolizer *s, struct frame frame, const char **file
 /* An inlined function. Strings are owned by the symbolizer. */
 struct symbol_inline {
 	const char *name;      /* demangled; the same pointer for the same name */
-	const char *call_file; /* where it was called, in the next one out; NULL: not known */
+	const char *call_file; /* source file of its call site, in the function around it; NULL: not
+	                          known */
 	int call_line;         /* 0: not known */
 };
 

@@ -175,7 +175,7 @@ static always_inline void plain_entry(struct tag_run *r, struct plain *p, uint32
 	}
 }
 
-/* Handles plain events up to the first other one, and returns its address. */
+/* Handles plain events up to the first special event, and returns its address. */
 static always_inline const uint64_t *plain_run(struct tag_run *r, const uint64_t *word,
                                                const uint64_t *end, bool lean)
 {

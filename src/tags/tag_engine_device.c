@@ -127,7 +127,8 @@ static bool waits_in(const struct tag_waiting *w, uint32_t line)
 	return w->top == line;
 }
 
-/* The process to continue if no exit was seen: the longest waiting one. *several: it is a guess. */
+/* The process to continue if no exit was seen: the process that waits longest. *several: other
+ * processes wait too, so it is a guess. */
 static size_t longest(const struct tag_run *r, bool *several)
 {
 	size_t found = NOT_FOUND;

@@ -185,7 +185,7 @@ struct tag_run {
 struct tag_run *tag_run_new(const struct tag_stream *stream, bool wall, tag_step_fn *step, void *of,
                             struct tag_histogram *histogram);
 void tag_run_free(struct tag_run *r);
-/* Before the first packet: counts the calls by their net, too. */
+/* Also collects the distribution of the calls' net times. Call it before the first packet. */
 void tag_run_time_calls(struct tag_run *r);
 void tag_run_packet(struct tag_run *r, const struct tag_packet *packet);
 void tag_run_end(struct tag_run *r);

@@ -91,7 +91,7 @@ static uint32_t function_line(struct tag_run *r, uint32_t tag)
 	return line;
 }
 
-/* Adds a tag below the reserved ones that occurs for the first time. */
+/* Adds a tag that occurs for the first time; it is below the reserved tags. */
 static uint32_t meet(struct tag_run *r, uint32_t tag)
 {
 	const struct tag_name *name = named(r, tag);

@@ -21,7 +21,7 @@ static inline bool tag_words_ascend(const uint64_t *words, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		uint64_t clock = words[i] >> ASSAY_TAGS_TAG_BITS;
 
-		wrong |= clock - last; /* negative, with the highest bit, if the clock decreases */
+		wrong |= clock - last; /* has the highest bit set if the clock decreased */
 		last = clock;
 	}
 	return !(wrong >> 63);
@@ -40,7 +40,7 @@ static inline bool tag_words_are_events(const uint64_t *words, size_t count)
 	return !wrong;
 }
 
-/* Ticks from the first word to the last one, if the words ascend. */
+/* Ticks from the first word to the last word, if the clocks of the words ascend. */
 static inline uint64_t tag_words_span(const uint64_t *words, size_t count)
 {
 	return count ? (words[count - 1] >> ASSAY_TAGS_TAG_BITS) - (words[0] >> ASSAY_TAGS_TAG_BITS)

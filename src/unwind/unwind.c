@@ -182,7 +182,7 @@ static bool find_ra(const struct unwind_cursor *c, const struct unwind_machine *
 	return true;
 }
 
-/* Sets the registers that were read; keeps the callee-saved ones that were not. */
+/* Sets the registers that were read, and keeps the other callee-saved registers. */
 static void restore(struct unwind_cursor *c, const struct unwind_machine *m,
                     const struct saved *saved, bool signal)
 {

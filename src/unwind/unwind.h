@@ -46,7 +46,7 @@ struct unwind_machine {
 #define UNWIND_NOT_OURS 0xff
 
 extern const struct unwind_machine unwind_x86_64, unwind_arm64;
-/* The machine that this program runs on; NULL: an unknown one. */
+/* The machine that this program runs on; NULL: it is unknown. */
 const struct unwind_machine *unwind_native(void);
 
 struct unwind_regs {

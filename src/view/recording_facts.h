@@ -16,7 +16,7 @@
 /* Of the rows of one event. A recording without samples lacks nothing. */
 unsigned recording_lacks_samples(const struct profile *p, uint8_t event);
 
-/* "call paths"; of several facts in `fact` one. */
+/* "call paths". If `fact` has several bits, the text is of one of them. */
 const char *recording_fact_text(unsigned fact);
 
 /* -EINVAL: the request needs a fact that the recording lacks. `recordable`: the message says how to

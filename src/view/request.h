@@ -42,7 +42,7 @@ enum recording_fact {
 	HAS_LINES = 1 << 7,
 	HAS_MODES = 1 << 8,
 	HAS_REGIONS = 1 << 9,
-	HAS_EVENTS = 1 << 10,    /* several of them */
+	HAS_EVENTS = 1 << 10,    /* several events */
 	HAS_INSTANCES = 1 << 11, /* a row for each process of a name */
 	HAS_PARTS = 1 << 12,     /* tables for each process */
 	HAS_IDLE = 1 << 13,      /* idle time among the rows */

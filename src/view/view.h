@@ -43,7 +43,7 @@ struct frame view_place(const struct view *v, uint32_t frame);
 /* The kind of kernel entry of a path; ENTRY_NONE for user paths and if it is unknown. */
 enum kernel_entry view_entry(struct view *v, uint32_t path);
 
-/* `row` is one of the profile's. */
+/* `row` is a row of the profile. */
 enum view_mode view_mode(struct view *v, const struct profile_row *row);
 const char *view_mode_name(enum view_mode mode); /* "user", "kernel", "irq", "idle", ... */
 

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAME_BYTES 4096 /* longer ones are cut short */
+#define NAME_BYTES 4096 /* longer names are truncated */
 
 /* True if the file has not changed since it was mapped, as far as this can be checked. */
 static bool is_same(const struct symbols_file *f, const struct stat *st,

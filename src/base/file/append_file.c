@@ -24,7 +24,8 @@
 struct append_file {
 	int fd;
 	bool direct;
-	uint32_t cached, cached_left; /* cached writes after a slow one; not done yet */
+	uint32_t cached,
+	        cached_left; /* cached writes after a slow write: their number; how many are left */
 	bool stays;
 	bool head_dirty;
 	char *path;

@@ -120,7 +120,7 @@ bool file_in_use(const char *path, pid_t *pid)
 	switch (look_at_list(&st, SOUGHT_MARK, pid)) {
 	case LISTED:
 		return true;
-	case LISTED_OF_OURS: /* locks of another kind; close() would release them */
+	case LISTED_OF_OURS: /* the file has locks of another kind, which close() would release */
 		return false;
 	case NOT_LISTED:
 		break;

@@ -64,7 +64,7 @@ static bool group_may_write(int fd, const struct stat *st)
 	return st->st_gid != 0 || getxattr(self, "system.posix_acl_access", NULL, 0) > 0;
 }
 
-/* Checks SAFE_DIRECTORY_OURS for the current directory; `last`: it is the requested one. */
+/* Checks SAFE_DIRECTORY_OURS for the current directory; `last`: it is the requested directory. */
 static int check_ours(struct path_walk *w, bool last, struct error *err)
 {
 	struct stat st;
@@ -89,7 +89,7 @@ static int check_ours(struct path_walk *w, bool last, struct error *err)
 	                 real_text(w), (unsigned)st.st_mode & 07777);
 }
 
-/* Makes `next` the current directory; `part` is its name in the previous one. */
+/* Makes `next` the current directory; `part` is its name in the previous directory. */
 static void go_to(struct path_walk *w, int next, const char *part)
 {
 	const char *slash;

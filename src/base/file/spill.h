@@ -42,7 +42,7 @@ static inline void spill_some(struct spill *s)
 		spill_flush(s);
 }
 
-/* `keep` false: the file is removed, and an older one was not changed. */
+/* `keep` false: the file is removed, and an older file of that name stays unchanged. */
 int spill_close(struct spill *s, bool keep, struct error *err);
 
 #endif

@@ -18,7 +18,8 @@ struct blake2b {
 	uint64_t chain[8];
 	uint64_t bytes; /* compressed so far */
 	uint8_t block[128];
-	size_t used; /* bytes in the block; a full block waits, as the last one is marked */
+	size_t used; /* bytes in the block; a full block is kept, since it may be the last block,
+	                which is marked */
 };
 
 void blake2b_init(struct blake2b *b);

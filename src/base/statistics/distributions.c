@@ -233,7 +233,7 @@ double trigamma_inverse(double y)
 	return low;
 }
 
-/* --- quantiles, by bisection between two bounds with the quantile between them --- */
+/* --- quantiles, by bisection between a lower and an upper bound --- */
 
 struct curve {
 	double (*below)(double x, double a, double b);

@@ -16,7 +16,7 @@
 enum option_kind {
 	OPTION_END,    /* closes a list: {.kind = OPTION_END} */
 	OPTION_FLAG,   /* bool: set to true; also by a name that is declared as "no-NAME" */
-	OPTION_STRING, /* const char *: the last one given */
+	OPTION_STRING, /* const char *: the last value given */
 	OPTION_LIST,   /* struct option_list: all given values, split at commas */
 	OPTION_EACH,   /* struct option_list: all given values, not split */
 	OPTION_COUNT,  /* uint64_t: a whole number; k, M, G suffixes are powers of 1000 */
@@ -97,7 +97,7 @@ const char *command_word(const struct command *command);
 /* Parses and runs; prints help for -h and --help. argv[0] is the command's name. */
 int command_main(const struct command *command, int argc, char **argv);
 
-/* Reports an unknown command, with the most similar one; returns 2. */
+/* Reports an unknown command and suggests the most similar command; returns 2. */
 int command_unknown(const char *name);
 
 /* Prints "assay: " and the sentence to stderr; returns `status`. For run(). */

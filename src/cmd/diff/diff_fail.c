@@ -68,7 +68,7 @@ static int unknown_name(const struct diff *d, const char *name, struct error *er
 	                 row, name, row);
 }
 
-/* The largest of all functions, or of those with a name. */
+/* The largest of all functions, or of the functions with a name. */
 static int check_functions(const struct diff_condition *c, const struct diff *d, bool named,
                            const struct diff_change **worst, struct error *err)
 {

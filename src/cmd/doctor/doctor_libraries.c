@@ -65,7 +65,7 @@ static void add_library(struct findings *f, const struct doctor_library *library
 		return; /* not installed */
 	share = (double)survey.framed / (double)survey.functions;
 	debug = survey.debug_info || survey.debug_file[0];
-	/* -g uses the unwind table, if there is one that assay can read. */
+	/* -g uses the file's unwind table, if assay can read it. */
 	walked = survey.unwind_table && unwind_native();
 	if (walked) {
 		cost = debug ? NULL : "no source lines";

@@ -58,7 +58,7 @@ static int compare(const struct reconcile_command_options *o, struct reconcile_r
 	return 0;
 }
 
-/* Reads the files and compares them. `command`: that made them; NULL: none. */
+/* Reads the files and compares them. `command`: the command that made them; NULL: none. */
 static int reconcile_files(const struct reconcile_command_options *o, char *const *files,
                            size_t count, const char *command)
 {

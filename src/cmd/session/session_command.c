@@ -57,7 +57,7 @@ int session_command_absolute(const char *path, char **absolute, struct error *er
 	return 0;
 }
 
-/* ---- those that are gone ------------------------------------------------- */
+/* ---- sessions that have ended ------------------------------------------------ */
 
 static void add_who(struct buf *text, const struct session_account *a)
 {

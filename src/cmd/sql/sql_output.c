@@ -110,7 +110,7 @@ static void add_cell(struct sql_output *o, size_t column, const struct sql_value
 	buf_done(&text);
 }
 
-/* Prints the buffered rows. The first ones decide which columns are numbers. */
+/* Prints the buffered rows. The first rows decide which columns are numbers. */
 static void print_cells(struct sql_output *o)
 {
 	size_t columns = o->names.count;
@@ -172,7 +172,7 @@ static void csv_row(struct buf *out, const struct sql_value *values, size_t coun
 	buf_putc(out, '\n');
 }
 
-/* json_double() rounds as reports do; here each number is the exact one of SQLite. */
+/* json_double() rounds as reports do; here each number is exactly SQLite's. */
 static void json_real(struct json *j, double value)
 {
 	json_null(j);

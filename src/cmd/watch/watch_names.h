@@ -20,7 +20,7 @@
 
 #define WATCH_MODES 5 /* of sample.mode: user, kernel, idle, guest, unknown */
 
-/* A function, or code without one in an image. */
+/* A function, or all code of an image that belongs to no function. */
 struct watch_place {
 	int64_t function, image; /* 0: none */
 	uint32_t name, file;     /* ids in texts */

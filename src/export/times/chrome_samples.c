@@ -130,7 +130,7 @@ static void put_counter(struct chrome_samples *c, uint64_t step)
 	trace_event_end(&c->events);
 }
 
-/* Writes the step that is complete; a step of zeros only after another one. */
+/* Writes the complete step; a step of zeros is written only after a step that has values. */
 static void end_step(struct chrome_samples *c)
 {
 	bool busy = c->busy_ns[0] || c->busy_ns[1];

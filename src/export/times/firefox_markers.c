@@ -29,7 +29,7 @@ static uint32_t *owners_of_threads(const struct symbolized_profile *n,
 		if (row == NAMED_NONE || p->rows.items[i].thread == ID_NONE)
 			continue;
 		owner = n->rows.items[row].owner;
-		/* Interrupts are no thread, although each has interrupted one. */
+		/* Interrupts are no thread, although each interrupted a thread. */
 		if (n->owners.items[owner].pid > 0)
 			owners[p->rows.items[i].thread] = owner;
 	}

@@ -30,7 +30,7 @@ struct calls_state {
 	const struct calls_thread_state {
 		int32_t tid;
 		uint64_t cpu_ns, runnable_ns;
-		bool runs; /* on CPU or waiting for one: state R */
+		bool runs; /* on a CPU or waiting for a CPU: state R */
 	} * threads;
 	size_t thread_count;
 	/*

@@ -37,9 +37,9 @@ struct calls_node {
 	int64_t blocked, preempted;
 	uint64_t blocked_count, preempted_count;
 	uint64_t samples; /* of the thread's CPU time, in the node's function */
-	double shift_ns;  /* from its durations as they were measured to those without all cost */
+	double shift_ns;  /* added to each measured duration, to remove the cost of counting */
 	/* Events in halves (entry and exit of a call), to compute their cost. */
-	int64_t halves;       /* of its own calls: 2 for each, 1 for an open one */
+	int64_t halves;       /* of its own calls: 2 for each, 1 for an open call */
 	int64_t child_halves; /* of its callees' calls */
 };
 

@@ -101,7 +101,7 @@ static double tail_preempted(const struct calls_file_table *t,
 	double known = (double)thread->preempted;
 
 	if (thread->record.threads > 1)
-		return 0; /* the calls are of several threads, the total of one */
+		return 0; /* the calls are of several threads, but the total is of one thread */
 	if (!clocks->runs)
 		known += (double)thread->blocked;
 	return (double)clocks->runnable_ns / t->ns_per_tick - known;

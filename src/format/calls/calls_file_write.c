@@ -23,7 +23,7 @@ struct written {
 struct calls_writer {
 	const struct call_paths *model;
 	const struct call_process *process;
-	uint32_t table;                 /* number of the current one, from 1 */
+	uint32_t table;                 /* number of the current table, from 1 */
 	double scale;                   /* ticks for each nanosecond */
 	struct written *texts, *images; /* by intern id: byte; by image: index */
 	uint32_t *function_table;       /* by function: the table for which `words` is valid */
@@ -128,7 +128,7 @@ static uint32_t image_put(struct calls_writer *w, uint32_t id)
 	return w->image_count++;
 }
 
-/* Offsets have 48 bits; the largest value represents all larger ones. */
+/* Offsets have 48 bits; the largest value stands for all larger offsets. */
 static bool fits(uint64_t offset)
 {
 	return (uint64_t)((int64_t)(offset << 16) >> 16) == offset;

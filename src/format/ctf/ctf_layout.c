@@ -28,7 +28,7 @@ struct ctf_layout_walk {
 	 */
 	struct ctf_place *strings;
 	uint32_t string_count;
-	/* Names of the wanted fields, and where to store their places. */
+	/* Names of the needed fields, and variables for their places. */
 	const struct ctf_layout_wanted *wanted;
 	size_t wanted_count;
 	struct error *err;

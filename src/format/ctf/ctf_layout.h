@@ -14,7 +14,7 @@
 #include "format/ctf/ctf_tsdl.h"
 #include "tags/tag_stream.h"
 
-/* Maximum number of strings in a packet's context, and maximum bytes of one. */
+/* Maximum number of strings in a packet's context, and maximum bytes of a string. */
 #define CTF_STRINGS_MAX 8u
 #define CTF_STRING_MAX 4096u
 

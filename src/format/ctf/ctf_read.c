@@ -30,7 +30,7 @@ struct ctf_reader {
 	char *path;
 	struct file_map map;
 	uint64_t given_back, fetched; /* bytes of the file */
-	/* The file; of a compressed file, the packet of the latest block. */
+	/* Contents of the whole file or, if it is compressed, of the latest block's packet. */
 	const uint8_t *bytes;
 	uint64_t size, at;             /* at: the next packet's first byte */
 	struct ctf_unpacker *unpacker; /* NULL: the file is not compressed */
@@ -86,7 +86,7 @@ static void move_window(struct ctf_reader *r, uint64_t from, uint64_t to)
 	if (to <= r->fetched || until <= r->fetched)
 		return;
 #ifdef MADV_POPULATE_READ
-	/* An optimisation: without it, pages are read one by one. */
+	/* An optimisation: without the prefetch, pages are read one by one. */
 	madvise(file + r->fetched, until - r->fetched, MADV_POPULATE_READ);
 #endif
 	r->fetched = until & ~(uint64_t)(GRAIN - 1);
@@ -105,7 +105,7 @@ static void account(struct ctf_reader *r, const struct ctf_class_layout *c)
 	r->gap |= c->sequence.bits && !first && steps != 1;
 	r->lost = 0;
 	if (c->discarded.bits == 64 && h->discarded < r->discarded)
-		r->gap = true; /* a counter never decreases, so the counter is a new one */
+		r->gap = true; /* a counter never decreases, so this is a new counter */
 	else if (c->discarded.bits)
 		r->lost = (h->discarded - r->discarded) & mask_of(c->discarded.bits);
 	r->discarded = h->discarded;

@@ -151,7 +151,7 @@ struct ctf_alias {
 
 struct ctf_parser {
 	struct ctf_lexer lexer;
-	struct ctf_token token; /* the next one */
+	struct ctf_token token; /* the next token */
 	struct ctf_metadata *m;
 	VEC(struct ctf_alias) aliases; /* the innermost scope is last */
 	unsigned depth;

@@ -252,7 +252,7 @@ static int check_name(const char *name, struct error *err)
 	                        name);
 }
 
-/* Returns a tag greater than all existing ones, and collects the existing inline names. */
+/* Returns a tag greater than all existing tags, and collects the existing inline names. */
 static uint32_t survey(const struct tag_names *have, struct intern *known)
 {
 	uint32_t next = ASSAY_TAG_FIRST;

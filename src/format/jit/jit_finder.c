@@ -36,7 +36,7 @@ static bool is_same_machine(const struct recording *r)
 	return r->hostname && !gethostname(name, sizeof(name) - 1) && !strcmp(name, r->hostname);
 }
 
-/* True if the process that has the pid now is the recorded one. */
+/* True if the pid still belongs to the recorded process. */
 static bool still_there(struct jit_finder_search *s)
 {
 	const struct recording *r = s->finder->recording;

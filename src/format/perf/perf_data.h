@@ -31,7 +31,8 @@
 struct perf_data_read_options {
 	/* Samples before `from_ns`, and from `to_ns` on, are not delivered; to_ns 0: no end. */
 	uint64_t from_ns, to_ns;
-	bool outside_too; /* they are delivered, but not counted in the recording */
+	bool outside_too; /* records outside the range are delivered, but not counted in the
+	                     recording */
 };
 
 /* True if the first bytes are perf.data's magic, in either byte order and of any version. */

@@ -17,7 +17,7 @@
 void perf_data_feature_event_desc(struct buf *out, const struct perf_data_attr *attrs,
                                   size_t count);
 
-/* Encodes a section; an empty one must not be written. */
+/* Encodes a section; the caller must not write an empty section. */
 void perf_data_feature_encode(struct buf *out, unsigned number, const struct recording *r);
 
 /* Names of EVENT_DESC, and the ids of each event if the attrs have none. */

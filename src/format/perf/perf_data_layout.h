@@ -44,7 +44,7 @@ enum {
 	PERF_RECORD_SIZE_MAX = 65528, /* 16 bits, 8-aligned */
 };
 
-/* Records that perf's user side writes; perf_event.h has those of the kernel. */
+/* Record types that perf's user side writes; perf_event.h has the kernel's types. */
 enum {
 	PERF_USER_ATTR = 64,
 	PERF_USER_EVENT_TYPE = 65,

@@ -68,7 +68,7 @@ static int make_way(const struct file_place *p, struct error *err)
 	return rc;
 }
 
-/* The path by which a file without a name gets one. */
+/* The path through which a file without a name gets its name. */
 static void descriptor_path(char *path, size_t size, int fd)
 {
 	snprintf(path, size, "/proc/self/fd/%d", fd);
@@ -87,7 +87,7 @@ static int open_hidden(const struct file_place *p)
 	return -1;
 }
 
-/* Moves an older file away and creates this one, or gives it the name. */
+/* Renames an older file, then creates the new file, or gives it its name. */
 static int take_name(struct perf_data_writer *w, bool there, int *fd, struct error *err)
 {
 	const struct file_place *p = &w->out.place;

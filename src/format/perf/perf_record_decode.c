@@ -454,7 +454,7 @@ static bool decode_trailer(const struct perf_layout *l, const uint8_t *record, s
 	return true;
 }
 
-/* Later kernels may add kinds: the last known one is 22 (deferred call chains). */
+/* Later kernels may add kinds: the last known kind is 22 (deferred call chains). */
 #define KERNEL_TYPE_LAST 22
 
 enum perf_decoded perf_decoder_decode(struct perf_decoder *d, const uint8_t *record, size_t size,

@@ -71,7 +71,7 @@ void pprof_tables_done(struct pprof_tables *t);
 int pprof_bad(const struct pprof_tables *t, const uint8_t *at, struct error *err, const char *fmt,
               ...) __attribute__((format(printf, 4, 5)));
 
-/* Text `string` of the file as one of n's; `at`: the reference to it. */
+/* The id in `n` of the file's text `string`; `at`: the place that refers to the text. */
 int pprof_text(struct pprof_tables *t, uint64_t string, const uint8_t *at, uint32_t *text,
                struct error *err);
 

@@ -146,7 +146,7 @@ static int read_calls(struct callgrind_reader *r, const char *line, size_t size,
 		return profile_text_bad(&r->t, err, "calls= has no number");
 	r->in_call = true;
 	add_values(r, &r->callee, values);
-	r->callee = r->at; /* cob= and cfi= are for one call */
+	r->callee = r->at; /* cob= and cfi= apply to one call only */
 	return 0;
 }
 

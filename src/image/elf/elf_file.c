@@ -13,7 +13,7 @@
 /* Linkers never make more segments; the limit keeps lookups in hostile files short. */
 #define SEGMENTS_MAX 1024
 
-/* Notes and debug links are small; larger ones are not read. */
+/* Notes and debug links are small; larger sections are not read. */
 #define NOTE_MAX_BYTES 65536
 #define NOTES_MAX 64
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The linker aligns the table, so other bytes rarely look like one. */
+/* The linker aligns the table, so other bytes rarely look like a table. */
 #define TABLE_ALIGNMENT 32
 #define CANDIDATES_MAX 64
 #define CHUNK 65536

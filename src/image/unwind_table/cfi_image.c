@@ -144,7 +144,7 @@ static bool rows_good(const struct cfi_table *t)
 
 static bool table_good(const struct cfi_table *t, const struct cfi_machine *m)
 {
-	/* A machine without tables has empty ones. */
+	/* On a machine without unwind tables, all tables are empty. */
 	if (!m)
 		return !t->row_count && !t->rule_count && !t->save_count && !t->expression_count;
 	for (size_t i = 0; i < t->expression_count; i++)

@@ -84,13 +84,13 @@ struct cfi_pool {
 };
 
 void cfi_pool_done(struct cfi_pool *p);
-/* The number of the rule for a state; CFI_NO_RULE if there cannot be one. */
+/* The number of the rule for a state; CFI_NO_RULE: no rule describes it. */
 uint16_t cfi_pool_rule(struct cfi_pool *p, const struct cfi_state *s, uint8_t return_column,
                        bool signal);
 /* The number of an expression, or -1. */
 int64_t cfi_pool_expression(struct cfi_pool *p, const struct cfi_op *ops, size_t count);
 
-/* Operations that a walker supports, each in one form, see cfi.h. */
+/* Operations that a walker supports; each has one form (cfi.h). */
 bool cfi_op_known(const struct cfi_op *op, const struct cfi_machine *m);
 bool cfi_op_branches(const struct cfi_op *op);
 

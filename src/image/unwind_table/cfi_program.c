@@ -92,7 +92,7 @@ static void set_cfa(struct cfi_run *r, uint64_t reg, int64_t offset)
 	r->state.cfa_offset = offset;
 }
 
-/* Changes only the register or the offset; the other one must be defined. */
+/* Changes only the register or only the offset of the CFA; the other must be defined already. */
 static void change_cfa(struct cfi_run *r, uint64_t reg, int64_t offset)
 {
 	if (r->state.cfa == CFI_CFA_REGISTER)

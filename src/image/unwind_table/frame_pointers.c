@@ -68,8 +68,8 @@ static void look_at_functions(struct elf_file *f, csh handle, struct frame_point
 	elf_file_symbols(f, &table);
 	symbol_table_finish(&table);
 	/*
-	 * Distributed over the file: neighbours are from one object, compiled with the same
-	 * options.
+	 * The examined functions are distributed over the file, since neighbours are from one
+	 * object, which was compiled with the same options.
 	 */
 	step = table.entries.count / (2 * SAMPLE) + 1;
 	for (size_t i = 0; i < table.entries.count && survey->functions < SAMPLE; i += step) {

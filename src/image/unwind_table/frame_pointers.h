@@ -16,7 +16,7 @@
 
 struct frame_pointers {
 	size_t functions;     /* examined functions, all of which call others */
-	size_t framed;        /* those of them that keep a frame pointer */
+	size_t framed;        /* functions among them that keep a frame pointer */
 	bool symtab;          /* includes names of local functions */
 	bool unwind_table;    /* in the file itself */
 	bool debug_info;      /* in the file itself */

@@ -22,7 +22,7 @@ static void set_environment(struct source *s, struct command_environment *e)
 
 	command_environment_set(e, "LD_PRELOAD", all);
 	command_environment_set(e, "ASSAY_CALLS_DIR", o->directory);
-	/* Variables of an outer run must not apply to this one. */
+	/* The variables of an outer 'assay calls' must not apply to this command. */
 	command_environment_set(e, "ASSAY_CALLS_LIBRARIES", o->libraries ? "1" : NULL);
 	if (o->libraries)
 		command_environment_set(e, "LD_BIND_NOW", "1");

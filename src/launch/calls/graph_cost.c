@@ -24,7 +24,7 @@ struct graph_cost_batch {
 	int32_t task;
 	uint64_t entries;
 	bool lost;
-	struct graph_event last; /* kind GRAPH_ENTRY: the one before was an entry */
+	struct graph_event last; /* the previous event */
 	struct leaf leaves[FUNCTIONS_MAX];
 	size_t leaf_count;
 };

@@ -102,7 +102,7 @@ void qemu_trace_end(struct qemu_trace *t)
 	*t = (struct qemu_trace){0};
 }
 
-/* Adds ",NAME=VALUE"; QEMU reads two commas as one. */
+/* Adds ",NAME=VALUE"; QEMU reads two commas as one comma. */
 static void add_option(struct buf *text, const char *name, const char *value)
 {
 	if (!value)

@@ -30,7 +30,8 @@ struct collect_class {   /* a set of names */
 	uint32_t number; /* number in the writer */
 };
 
-struct collect_tid { /* in the process's namespace, and in this one; here 0: not found */
+struct collect_tid { /* tid in the process's namespace, and `here` in assay's namespace; 0: not
+	                found */
 	int32_t tid, here;
 };
 
@@ -44,7 +45,8 @@ struct collect_file {
 	bool read;    /* all packets are waiting or written */
 	bool done;    /* everything is written */
 	uint64_t ended_ticks;
-	int32_t here; /* pid of its process in this namespace; 0: it had ended before */
+	int32_t here; /* pid of its process in this namespace; 0: the process had ended before the
+	                 pid was read */
 	bool several; /* several processes could have written it */
 	VEC(struct collect_tid) tids; /* of a process in another PID namespace */
 	bool has_class;

@@ -38,7 +38,7 @@ static void name_take(char into[17], const char from[16])
 	into[16] = '\0';
 }
 
-/* Writes each piece as a packet; losses and gaps are in the first one. */
+/* Writes each piece as a packet; the first packet has the losses and gaps. */
 static int write_pieces(struct tags_collect *c, struct collect_stream *s, struct tag_packet *p,
                         struct error *err)
 {

@@ -34,7 +34,7 @@ struct tags_piece {
 
 struct tags_merged {
 	VEC(uint64_t) words;
-	VEC(struct tags_piece) pieces; /* more than one if the clock of the words wrapped */
+	VEC(struct tags_piece) pieces; /* several pieces if the clock of the words wrapped */
 	uint64_t end;                  /* of the last word */
 };
 

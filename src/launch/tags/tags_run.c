@@ -43,7 +43,7 @@ static void set_environment(struct source *s, struct command_environment *e)
 
 	command_environment_set(e, "ASSAY_TAGS_DIR", o->directory);
 	command_environment_set(e, "ASSAY_TAGS_MODE", mode_word(o->mode));
-	/* Variables of an outer run must not apply to this one. */
+	/* The variables of an outer 'assay tags' must not apply to this command. */
 	command_environment_set(e, "ASSAY_TAGS_START", o->start_off ? "off" : NULL);
 	command_environment_set(e, "ASSAY_TAGS_WAIT", o->wait ? "1" : NULL);
 	if (o->memory)

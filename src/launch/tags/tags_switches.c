@@ -31,9 +31,9 @@ struct tags_switches {
 	struct perf_source_options options;
 	int32_t task;
 	struct perf_source *source;
-	struct assay_calls_moment moments[MOMENTS]; /* the newest ones, the oldest first */
+	struct assay_calls_moment moments[MOMENTS]; /* the newest moments, oldest first */
 	size_t moment_count;
-	VEC(struct record) records; /* read; earlier ones may be missing */
+	VEC(struct record) records; /* read so far; earlier records may be missing */
 	uint64_t known_ns, known;   /* as ticks */
 	VEC(struct switched_thread) threads;
 	struct id_table by_tid;

@@ -66,7 +66,7 @@ static const struct column *charted_column(const struct row_set *r, const column
 	return same;
 }
 
-/* A whole bar is the sum of the column; without one the largest value. */
+/* A whole bar is the sum of the column or, without a sum, its largest value. */
 static double charted_whole(struct text_printing *p, const struct row_set *r)
 {
 	const struct column *c = p->charted;

@@ -78,7 +78,7 @@ struct call_path {
 	uint32_t open;         /* calls that had not returned, summed over threads */
 	bool inherited;        /* open when the process was forked */
 	bool is_sampled;       /* net_ns comes from samples, at least in part */
-	/* set by call_paths_close(): with all callees */
+	/* including all callees; set by call_paths_close() */
 	double total_ns, total_error_ns, total_blocked_ns, total_preempted_ns;
 	uint64_t total_samples;
 };

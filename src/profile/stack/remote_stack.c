@@ -9,7 +9,7 @@
 
 #define FIRST_CHUNK ((size_t)20 << 10) /* read at once */
 #define CHUNK ((size_t)64 << 10)       /* read at a time after that */
-#define SAMPLE_MAX ((size_t)16 << 20)  /* read for one sample */
+#define SAMPLE_MAX ((size_t)16 << 20)  /* maximum bytes that are read for one sample */
 #define PAGE ((uint64_t)4096)
 #define PIECES (CHUNK / PAGE + 2)
 #define PROOF_MAX ((size_t)4096) /* bytes of the copy that are compared */
@@ -149,7 +149,7 @@ bool remote_stack_read(void *live, uint64_t address, uint64_t *value)
 	struct remote_stack *l = live;
 	uint64_t into = address - l->start;
 
-	/* Another stack, for example the one that a signal interrupted. */
+	/* Another stack, for example the stack that a signal interrupted. */
 	if (into > l->bytes.size + CHUNK) {
 		l->start = address;
 		l->bytes.size = 0;

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NOTES_MAX 100 /* maximum number of notes; further ones are counted */
+#define NOTES_MAX 100 /* maximum number of notes; further notes are only counted */
 
 struct background {
 	const struct background_options *o;

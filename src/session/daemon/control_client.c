@@ -91,7 +91,7 @@ static int ask(struct asked *a, const struct control_request *request, struct er
 	return rc;
 }
 
-/* Reads the answer. A longer one is not from a session. */
+/* Reads the answer. A longer answer is not from a session. */
 static int hear(struct asked *a, struct buf *text, struct error *err)
 {
 	char piece[16384];

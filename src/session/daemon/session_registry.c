@@ -23,7 +23,7 @@
 #define LAST_WORDS 512
 #define TRIES 8    /* tries, since a lock file may be removed while it is opened */
 #define LOOKERS 20 /* tries of a lock that a reader may hold for a short time, */
-#define LOOK_MS 10 /* and the pause between them */
+#define LOOK_MS 10 /* pause between two tries */
 
 bool session_name_is_good(const char *name)
 {
@@ -109,7 +109,7 @@ int session_registry_names(const struct session_registry *p, session_names *name
 
 /* ---- files --------------------------------------------------------------- */
 
-/* Reads an account from a file; an unreadable one is left empty. */
+/* Reads an account from a file; if the file is unreadable, the account stays empty. */
 static void account_read(int fd, struct session_account *a)
 {
 	struct control_reply reply;
@@ -240,7 +240,7 @@ static int cannot_lock(const struct session_registry *p, const char *name, int r
 
 /* ---- looking ------------------------------------------------------------- */
 
-/* Removes the files, unless another reader is active; then the next one removes them. */
+/* Removes the files, unless another process is reading them; the next reader removes them then. */
 static void clean(const struct session_registry *p, const char *name, int fd)
 {
 	if (!flock(fd, LOCK_EX | LOCK_NB))

@@ -86,7 +86,7 @@ static void look_up(struct image_keeper *k, uint64_t address)
 		const struct image_keeper_range *r = &k->ranges.items[--begun];
 		struct image_keeper_file *f = &k->files.items[r->file];
 
-		/* Neither this range nor one before it reaches the address. */
+		/* Neither this range nor any earlier range reaches the address. */
 		if (address >= r->reach)
 			return;
 		if (address >= r->end || f->hit)

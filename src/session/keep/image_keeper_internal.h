@@ -38,7 +38,8 @@ struct image_keeper_file {
 /* A mapping of a new file, or of a file at risk. */
 struct image_keeper_range {
 	uint64_t start, end;
-	uint64_t reach; /* while sorted: not below the end of this range and of those before it */
+	uint64_t reach; /* while sorted: at least the end of this range and of all ranges before it
+	                 */
 	uint32_t file;  /* index */
 	int32_t pid;
 	bool ended; /* its process had exited at the last check */

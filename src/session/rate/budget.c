@@ -168,7 +168,7 @@ bool budget_look(struct budget *b, const struct budget_load *load)
 	if (b->raised && b->since_ns > HOLDS_NS)
 		b->patience_ns = PATIENCE_NS;
 	if (share > most) {
-		/* The raise was too early: the next one comes later. */
+		/* The raise was too early: the next raise comes later. */
 		if (b->raised && b->since_ns <= HOLDS_NS && b->patience_ns < PATIENCE_MAX_NS)
 			b->patience_ns *= 2;
 		return change(b, share, lowered(b, fmin(load->hz, b->hz), share));

@@ -30,7 +30,7 @@
 #define UNCERTAIN 0.005
 #define UNCERTAIN_PART 0.5
 
-/* Samples a second, over all clocks of the plan: the witness is one, too. */
+/* Samples per second, over all clocks of the plan, including the witness. */
 static double rate_hz(const struct plan *plan)
 {
 	double hz = 0;

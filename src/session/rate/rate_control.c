@@ -213,7 +213,7 @@ static bool last_was_raise(const struct rate_control *s)
 static void look_at_rings(struct rate_control *s, double fullest, bool lost, uint64_t now_ns)
 {
 	if (fullest > BEHIND || lost) {
-		/* The raise was too early: the next one comes later. */
+		/* The raise was too early: the next raise comes later. */
 		if (last_was_raise(s) && s->patience_ns < PATIENCE_MAX_NS)
 			s->patience_ns *= 2;
 		s->calm_since_ns = now_ns;

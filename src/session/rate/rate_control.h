@@ -32,11 +32,11 @@
 #define SHED_CHANGES_MAX 1024
 
 struct rate_control_change {
-	double stretch;    /* every clock's period is its first one times this from then on */
+	double stretch;    /* from then on every clock's period is its first period times this */
 	bool budget;       /* that asks for it, not the rings */
 	uint64_t changes;  /* 1, and more after a merge */
-	uint64_t slowed;   /* of them: the rings asked for a lower rate */
-	double slowest;    /* most stretch that those set */
+	uint64_t slowed;   /* changes among them that full rings caused */
+	double slowest;    /* the largest stretch that these changes set */
 	uint64_t *done_ns; /* by CPU of the source */
 };
 

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Time between probe samples, so that caches are refilled before the next one. */
+/* Time between probe samples, so that caches are refilled before the next sample. */
 #define PASSES_BETWEEN 4
 #define PERIOD_MIN_NS UINT64_C(200000)
 #define PERIOD_MAX_NS UINT64_C(1000000)

@@ -29,7 +29,7 @@ void evicted_records_done(struct evicted_records *k)
 	vec_done(&k->cgroups);
 }
 
-/* Index of the first thread with this tid or a larger one. */
+/* Index of the first thread with this tid or a larger tid. */
 static size_t place_of(const struct evicted_records *k, int32_t tid)
 {
 	return sorted_count(i, k->threads.count, k->threads.items[i].tid < tid);

@@ -21,7 +21,7 @@
 #include "session/status.h"
 
 struct ring_mark {
-	uint64_t time_ns; /* earlier records were added before the mark, later ones after it */
+	uint64_t time_ns; /* earlier records were added before the mark, later records after it */
 	uint64_t observer_cpu_ns, observer_wakeups;
 	struct cpu_stats stats;
 };

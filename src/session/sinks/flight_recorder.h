@@ -32,14 +32,15 @@ struct flight_recorder_options {
 int flight_recorder_new(struct session_sink **sink, const struct flight_recorder_options *options,
                         struct error *err);
 
-/* The retained records, their time range, and the evicted ones. */
+/* The retained records, their time range, and the evicted records. */
 struct flight_recorder_state {
 	uint64_t bytes, bytes_max;
 	uint64_t records, samples;
 	uint64_t first_ns, last_ns; /* 0: no records yet */
 	uint64_t left_records, left_samples;
-	uint64_t processes;              /* in the table: the living, and some that exited */
-	uint64_t snapshots, snapshot_ns; /* number of written ones; duration of the slowest one */
+	uint64_t processes; /* in the table: the living, and some that exited */
+	uint64_t snapshots,
+	        snapshot_ns; /* number of written snapshots; duration of the slowest snapshot */
 };
 
 void flight_recorder_state(const struct session_sink *sink, struct flight_recorder_state *state);

@@ -28,7 +28,7 @@ struct ring_merge_helper_thread {
 
 struct ring_merge_reader {
 	struct perf_ring *ring;
-	struct ring_record record; /* the next one; bytes NULL: none is left */
+	struct ring_record record; /* the next record; bytes NULL: no record is left */
 	/*
 	 * Positions in the ring: of the record, of its end, and of the ring's head. from == at: the
 	 * record is not in the ring.
@@ -43,7 +43,7 @@ struct perf_ring_merge {
 	struct perf_decoder *decoder;
 	VEC(struct ring_merge_reader) readers;
 	VEC(struct ring_merge_reader *)
-	heap;       /* oldest record first; readers without one are not in it */
+	heap;       /* oldest record first; without readers that have no record */
 	bool taken; /* the record of heap[0] was returned */
 };
 
@@ -100,7 +100,7 @@ static size_t size_in_ring(struct ring_merge_reader *r)
 	size = load_u16(place(r, r->at) + 6);
 	if (size >= PERF_RECORD_HEADER_SIZE && size <= left)
 		return size;
-	r->at = r->end; /* an invalid record: the next one cannot be found */
+	r->at = r->end; /* an invalid record: the next record cannot be found */
 	return 0;
 }
 

@@ -128,8 +128,8 @@ void record_unwind_renew(struct record_unwind *l)
 	process_table_free(old);
 	image_table_done(&images);
 	/*
-	 * The limits are above the number of living processes, so that the next renewal comes late
-	 * enough.
+	 * The limits are added to the numbers of living objects, so that the table is not renewed
+	 * again at once.
 	 */
 	l->processes_max = PROCESSES_MAX + process_table_process_count(l->processes);
 	l->threads_max = THREADS_MAX + process_table_thread_count(l->processes);

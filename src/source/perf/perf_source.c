@@ -27,7 +27,7 @@ struct perf_source {
 	VEC(struct instance) instances;
 	int epoll;
 	size_t denied;
-	int denied_code; /* the errno of the last one */
+	int denied_code; /* the errno of the last refusal */
 };
 
 static struct perf_source_cpu new_cpu(uint32_t cpu)

@@ -24,8 +24,8 @@ struct rights {
 	bool syslog;           /* CAP_SYSLOG: kernel addresses at kptr_restrict 1 */
 	bool ptrace;           /* CAP_SYS_PTRACE: other users' processes in /proc */
 	bool ipc_lock;         /* CAP_IPC_LOCK: ring buffers without limit */
-	bool user_namespace;   /* not the initial one: perf ignores its capabilities */
-	bool pid_namespace;    /* not the initial one: processes outside are invisible */
+	bool user_namespace;   /* not the initial namespace: perf ignores its capabilities */
+	bool pid_namespace;    /* not the initial namespace: processes outside are invisible */
 	int64_t seccomp;       /* 0 none, 1 strict, 2 filter */
 	int64_t memlock_bytes; /* RLIMIT_MEMLOCK */
 	int64_t open_files;    /* RLIMIT_NOFILE */

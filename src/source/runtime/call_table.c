@@ -109,7 +109,7 @@ static void baseline_finish(struct call_table_copy *copy)
 	h->used_bytes = copy->bytes.size;
 }
 
-/* Replaces the baseline atomically: a reader sees the old one or the new one. */
+/* Replaces the baseline atomically: a reader gets the old baseline or the new baseline. */
 static int baseline_write(const struct call_table *table, const struct buf *bytes,
                           struct error *err)
 {

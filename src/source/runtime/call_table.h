@@ -40,7 +40,7 @@ void call_table_list_done(call_table_list *list);
 struct call_table_thread {
 	int32_t tid;
 	uint64_t cpu_ns, runnable_ns;
-	bool runs; /* on CPU or waiting for one (state R) */
+	bool runs; /* on a CPU or waiting for a CPU (state R) */
 };
 
 struct call_table_copy {

@@ -20,7 +20,7 @@
 /* Limit of reads of a line that a writer changes between two reads. */
 #define TRIES 1000
 
-/* Blocks are read twice; lines that differ are read again one by one. */
+/* Blocks are read twice; cache lines that differ are read again one by one. */
 #define BLOCK ((size_t)64 << 10)
 
 /*

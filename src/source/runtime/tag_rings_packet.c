@@ -325,7 +325,7 @@ static struct late *late_of(struct tag_rings *r, uint32_t ring)
 	return NULL;
 }
 
-/* An earlier packet of the ring is delayed, so this one is delayed too. */
+/* An earlier packet of the ring is delayed, so this packet is delayed too. */
 static bool is_behind(struct tag_rings *r, const struct item *item)
 {
 	const struct late *late = late_of(r, item->ring);
@@ -447,7 +447,7 @@ int tag_rings_next(struct tag_rings *r, struct tag_rings_packet *p, struct error
 	if (!r->listed)
 		next_list(r);
 	while (r->at < r->items.count) {
-		/* WRAP: a packet that was reused since was the oldest one. */
+		/* WRAP: if a packet was reused since, it was the oldest packet. */
 		if (!packet_take(r, &r->items.items[r->at++], p))
 			continue;
 		capture_apply(r, p);

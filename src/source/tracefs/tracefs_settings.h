@@ -23,7 +23,7 @@ struct tracefs_settings {
 	char directory[512];               /* of the instance, or the tracefs directory */
 	struct tracefs_setting_list *list; /* memory that the guard shares */
 	pid_t guard;
-	int alive; /* one end of a pipe; it is closed when this process ends */
+	int alive; /* one end of a pipe, which is closed when this process ends */
 };
 
 /* instance: the directory belongs to this trace and is removed at the end. */

@@ -69,7 +69,7 @@ struct event_table_reading {
 	struct recording recording;
 	uint64_t wall_offset_ns; /* wall clock - clock of the recording */
 	int64_t seq;
-	bool past;  /* no row after this one can match */
+	bool past;  /* no later row can match */
 	bool whole; /* the whole file was read, so recording.out_of_order is final */
 	struct error err;
 	int status;

@@ -91,7 +91,7 @@ void keep_window_take(sqlite3_stmt *statement, struct keep_window *w)
 }
 
 struct file_pages {
-	uint64_t all, free, bytes; /* bytes: of one */
+	uint64_t all, free, bytes; /* in pages; bytes: size of a page */
 };
 
 static int count_pages(struct store *s, struct file_pages *f, struct error *err)

@@ -61,7 +61,7 @@ bool d_name_read_at(struct d_name_reader *r, const char *there, const char *q,
 bool d_name_read_items(struct d_name_reader *r, const char *open,
                        bool (*read_item)(struct d_name_reader *r));
 
-/* demangle_d.c: names. `top`: the outermost one. */
+/* demangle_d.c: names. `top`: the outermost name. */
 bool d_name_read_qualified(struct d_name_reader *r, bool top);
 /* A name, mangled or not. */
 bool d_name_read_symbol(struct d_name_reader *r);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define COPIED_A_STEP 64 /* moved bytes of text that count as one step */
+#define COPIED_A_STEP 64 /* copying so many bytes of text counts as one step */
 
 bool d_name_is_convention(char c)
 {

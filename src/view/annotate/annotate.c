@@ -207,7 +207,7 @@ static bool is_inlined_at(struct view *v, const struct annotate_wanted *w, struc
 	return false;
 }
 
-/* The first function found that the requested one was inlined into; NULL: none. */
+/* The first function found into which the requested function was inlined; NULL: none. */
 static const struct symbol *find_around(struct view *v, const struct selection *selection,
                                         const struct annotate_wanted *w)
 {

@@ -33,9 +33,10 @@ struct annotate_line {
 	uint32_t size;
 	char *text; /* assembly, with names for branch targets */
 	uint64_t samples;
-	const char *mark;   /* why the samples are not of this instruction; NULL: they are */
-	const char *file;   /* of the source line, NULL: unknown */
-	int line;           /* 0: unknown */
+	const char *mark; /* why the samples may belong to another instruction; NULL: they belong to
+	                     this instruction */
+	const char *file; /* of the source line, NULL: unknown */
+	int line;         /* 0: unknown */
 	const char *source; /* text of that line, NULL: not available */
 	/* The inlined functions that contain the instruction, innermost first */
 	uint32_t first_inline, inlines; /* in annotate.inlines */

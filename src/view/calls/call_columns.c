@@ -320,7 +320,7 @@ static struct call_row sum_of_rows(const struct row_set *set, size_t from)
 	return sum;
 }
 
-/* The errors of sums: those of samples do not add up. */
+/* The error of a sum: errors of samples do not add up. */
 static void sum_nets(struct row_set *set)
 {
 	struct call_rows *r = set->source->model;
@@ -354,7 +354,7 @@ static void hide_small_errors(struct row_set *set)
 			c->title = NULL;
 }
 
-/* All paths of the process; the rows are those that a filter selected. */
+/* All paths of the process; a filter may have selected only some as rows. */
 static struct cell whole_cell(const struct row_source *s, const struct column *c)
 {
 	return c->role == ROLE_SUM && c->get ? c->get(s, c, s->rows, NULL) : cell_none();
@@ -364,7 +364,7 @@ struct row_set *call_rows_new(const struct call_report *report, const struct cal
                               enum call_rows_kind kind)
 {
 	static const enum flat_key key = FLAT_FUNCTION;
-	/* Tables without parts ignore the first one. */
+	/* Tables without a column "part" ignore its name. */
 	static const char *const by_net[] = {"part", "net", "first"}, *const by_total[] = {
 	                                                                      "part", "total",
 	                                                                      "net", "first"};

@@ -17,7 +17,7 @@
 struct call_document {
 	struct document document;
 	const struct call_report *report;
-	VEC(const struct call_process *) processes; /* the selected ones */
+	VEC(const struct call_process *) processes; /* the selected processes */
 	/* The table by the keys of the request: the paths, the words of --symbol, and the sums. */
 	struct symbolized_profile paths;
 	column_names words;

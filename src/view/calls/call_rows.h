@@ -98,7 +98,7 @@ double call_row_total_error_ns(const struct call_rows *r, const struct call_row 
 double call_row_average_ns(const struct call_row *row); /* net of one call; NAN: no calls */
 /* False: half of net's interval is more than net, so net may be anything from 0 to that. */
 bool call_row_known(const struct call_rows *r, const struct call_row *row);
-/* The figures of a row, which the rows' sums of them are made of. */
+/* Adds the figures of `row` to those of `to`. */
 void call_row_add(struct call_row *to, const struct call_row *row);
 
 /* Whether the path has no calls and no time: it only leads to other paths. */

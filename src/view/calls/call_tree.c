@@ -189,7 +189,7 @@ static void add_path(struct view_tree *t, struct call_tree_source *of, uint32_t 
 	view_tree_add(t, node, CALL_TREE_CALLS, cell_int((int64_t)calls));
 }
 
-/* Open calls are those of the functions of the first level. */
+/* Open calls are counted only for functions of the first level. */
 static void invert(struct view_tree *t, struct call_tree_source *of)
 {
 	uint32_t outside = of->process->paths.items[0].function, *first;

@@ -222,7 +222,7 @@ static double cycle_variance(const struct confidence_tally *t, double p, uint64_
 	return variance;
 }
 
-/* Ends the sequence for one group: adds its variance there to the group's total. */
+/* Ends the sequence for one group: adds the group's variance in the sequence to its total. */
 static void close_sequence(struct confidence_tally *t, uint64_t length)
 {
 	double p = (double)t->hits / (double)length, degrees;

@@ -16,7 +16,8 @@
 #define CLEAR 4.0
 /* With code: samples that are clearly earlier than those of user code were not delayed. */
 #define EARLIER 0.3
-/* Number of instructions before the address that are searched for the one that turned them off. */
+/* Maximum number of instructions before an address that are searched for the instruction that
+ * turned interrupts off. */
 #define REGION_MAX 400
 
 static int compare_floats(const void *a, const void *b)
@@ -153,7 +154,7 @@ static bool is_sti(const struct instruction *i)
 	return starts(i, "sti") && (!i->text[3] || i->text[3] == ' ' || i->text[3] == '\t');
 }
 
-/* These allow an interrupt directly after them. */
+/* Instructions directly after which an interrupt is possible. */
 static bool enables_now(const struct instruction *i)
 {
 	return starts(i, "popf") || starts(i, "iret") || starts(i, "hlt") ||

@@ -29,8 +29,9 @@ struct delay_lateness {
 	bool known;
 	double median_ns;
 	double usual_ns; /* median of user code */
-	double later;    /* the probability that a sample is later than one of user code */
-	double error;    /* standard error of `later`, if there were no difference */
+	double later; /* the probability that a sample of this place is later than a sample of user
+	                 code */
+	double error; /* standard error of `later`, if there were no difference */
 };
 
 /* Sorts `late`. `usual` is sorted. */

@@ -65,7 +65,7 @@ static bool is_busy_kernel(struct view *v, const struct profile_row *row)
 	       v->profile->frames.items[v->profile->paths.items[row->path].frame].kernel;
 }
 
-/* The function's samples are those of its places, which are neighbours. */
+/* A function's places are neighbours in the list; their samples are the function's samples. */
 static void sum_functions(struct search *s)
 {
 	struct place *items = s->places.items;

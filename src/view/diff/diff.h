@@ -29,7 +29,7 @@ enum diff_verdict {
 enum diff_strength {
 	DIFF_STRONG,     /* three runs or more on each side */
 	DIFF_INDICATION, /* two runs on a side */
-	DIFF_RECORDINGS, /* one run on a side: the recordings differ, perhaps not the programs */
+	DIFF_RECORDINGS, /* one run on a side: the recordings differ; the programs may be equal */
 };
 
 /* One comparison. Ratios are after / before; the natural logarithm is `_log`. */

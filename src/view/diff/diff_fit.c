@@ -15,7 +15,7 @@ static double part_of(const struct diff_block *k, double ratio_log)
 	return odds / (1 + odds);
 }
 
-/* Samples of B above their number at this ratio; falls with the ratio. */
+/* Number of B's samples above their expected number at this ratio; it decreases with the ratio. */
 static double excess(const struct diff_block *blocks, size_t count, double ratio_log)
 {
 	double sum = 0;

@@ -20,7 +20,7 @@ struct diff_block {
 /* The logarithm of the ratio; infinite if a side has no samples, NAN if none has. */
 double diff_fit_ratio(const struct diff_block *blocks, size_t count);
 
-/* The distance of B's samples from their number at this ratio, in standard errors. */
+/* The difference of B's samples to their expected number at this ratio, in standard errors. */
 double diff_fit_score(const struct diff_block *blocks, size_t count, double ratio_log,
                       double dispersion);
 

@@ -136,7 +136,7 @@ static void find_moved(struct inside *s, struct diff_change *change)
 	}
 }
 
-/* Whether the row has several paths, so that they say more than the row. */
+/* Whether the row has several paths: a single path is the row itself. */
 static bool has_paths(const struct diff_runs *runs, uint32_t row)
 {
 	size_t count = 0;

@@ -31,7 +31,7 @@ static double typical(const struct diff_scatter *s, double mean)
 	return s->floor + s->spread * mean;
 }
 
-/* Sorted logarithms of the dispersions, relative to the typical ones. */
+/* Sorted logarithms of the ratios of dispersions to the typical dispersion. */
 static void relative(const struct diff_scatter *s, const struct diff_scattered *rows, size_t count,
                      double *out)
 {

@@ -95,7 +95,7 @@ static uint32_t path_of_row(struct sampled *s, const struct profile_row *row)
 
 struct time_range {
 	uint64_t first_ns, last_ns; /* of entries */
-	uint64_t windows;           /* in it; 0: samples have times of their own */
+	uint64_t windows; /* number of windows in it; 0: samples have times of their own */
 };
 
 static struct time_range range_of(const struct time_axis *axis)
@@ -243,7 +243,7 @@ struct named {
 	struct buf text;
 };
 
-/* The rows of a place: the function, and below it those inlined there. */
+/* The rows of a place: the function, and below it the functions inlined there. */
 static uint32_t add_place(struct named *s, uint32_t path, uint32_t id)
 {
 	const struct symbolized_profile *n = s->n;

@@ -23,7 +23,7 @@ struct diff_table {
 void diff_table_init(struct diff_table *t, const struct diff_runs *runs);
 void diff_table_done(struct diff_table *t);
 
-/* Adds a row to the pooled ones. */
+/* Adds a row to the pooled rows. */
 void diff_table_pool(struct diff_table *t, uint32_t row);
 
 /* Sums of one row or path: an item for each run. */
@@ -35,7 +35,7 @@ struct diff_counts {
 	struct diff_block *blocks;
 	size_t count;
 	double own;     /* dispersion between runs, with these degrees of freedom */
-	double degrees; /* 0: there is one run a side */
+	double degrees; /* 0: each side has one run */
 };
 
 /* `sums`: of all runs. The caller frees `blocks`. */

@@ -13,7 +13,7 @@
  * that both together are wrong in fewer than 5 of 100 comparisons.
  */
 #define CONFIDENCE 0.99
-/* With fewer, pairs lose more degrees of freedom than they gain. */
+/* With fewer pairs, comparing pairs loses more degrees of freedom than it gains. */
 #define PAIRS_MIN 5
 #define POWER 0.8
 /* Two recordings do not show the scatter between runs; this is that of a machine in use. */
@@ -33,7 +33,7 @@ static void add_logs(const struct diff_table *t, double *logs, struct diff_estim
 			sum += path->cpu_ns;
 			e->count[run->side] += path->count;
 		}
-		/* A run without samples has less than one. */
+		/* A run without samples is counted as less than one sample. */
 		logs[i] = log(fmax(sum, t->run_grain[i] / 2) / run->work);
 		cpu_ns[run->side] += sum;
 		work[run->side] += run->work;

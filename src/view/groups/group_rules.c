@@ -16,7 +16,7 @@
 
 #define NAME_MAX_BYTES 256 /* of a looked up name: longer beginnings have no rule */
 
-#define GROUPS_MAX 60000u /* all further ones are the last one */
+#define GROUPS_MAX 60000u /* further groups are counted as the last group */
 
 enum rule_kind {
 	RULE_ANY,
@@ -157,7 +157,7 @@ static bool is_current(const struct group_rules *r, const char *name)
 	return !strcmp(r->group == GROUP_CALLER ? "caller" : r->names.items[r->group], name);
 }
 
-/* "FILE!": the first of several in succession replaces the earlier ones. */
+/* "FILE!": several such words in succession form a list, which replaces the earlier list. */
 static void qualify(struct group_rules *r, const char *pattern)
 {
 	if (!r->qualifying)

@@ -101,7 +101,7 @@ struct reconcile *reconcile_new(const struct reconcile_runs *runs, double limit)
 void reconcile_free(struct reconcile *r);
 
 /* Parts of this folder. */
-/* reconcile_estimate.c: the rows of [first, first + count) as one. */
+/* reconcile_estimate.c: merges the rows [first, first + count) into one row. */
 struct reconcile_estimate reconcile_estimate_rows(const struct reconcile_runs *t,
                                                   enum reconcile_side side, const uint32_t *rows,
                                                   size_t count);

@@ -33,7 +33,7 @@ static const char *process_of(const struct symbolized_profile *n, const struct n
 	               : "";
 }
 
-/* The function of a path of event tags; a place has one. */
+/* The function of a path of event tags; each place has one function. */
 static uint32_t tag_function(struct reconcile_runs *t, const struct symbolized_profile *n,
                              uint32_t path)
 {

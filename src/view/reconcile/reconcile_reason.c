@@ -15,7 +15,7 @@
 /* At most, in ns a call: hooks that do nothing, with the code that calls them. */
 #define IDLE_HOOK_NS 5.0
 #define IDLE_HOOK_TIMES 3.0
-/* At most, in ns: the kernel's work for one sample. */
+/* Upper limit of the kernel's work for one sample, in ns. */
 #define SAMPLE_NS 20000.0
 /* At most, in ns a switch: code of the scheduler in which samples are held off. */
 #define SWITCH_NS 30000.0
@@ -145,7 +145,7 @@ static bool by_scatter(const struct judged *j)
 	       j->counted->least_ns <= j->sampled->most_ns;
 }
 
-/* The first one that explains the difference is its reason. */
+/* The first test that explains the difference gives its reason. */
 static const struct {
 	enum reconcile_reason reason;
 	bool (*explains)(const struct judged *j);

@@ -22,7 +22,7 @@ struct sampled {
 	const struct selection *selection;
 	struct reconcile_fold *folds; /* per path node */
 	bool *known;                  /* per path node */
-	double weight, chained;       /* of all rows but idle ones; of paths with callers */
+	double weight, chained;       /* of all rows except idle rows; of paths with callers */
 };
 
 /* Applies the functions of a frame, outermost first. */
@@ -84,7 +84,7 @@ static bool is_cut(const struct profile_row *row)
 	       quality == STACK_QUALITY_BROKEN;
 }
 
-/* A function of the program called another one. */
+/* A function of the program called another function. */
 static bool has_caller(const struct profile *p, uint32_t node)
 {
 	uint32_t parent = node == PATH_ROOT ? PATH_ROOT : p->paths.items[node].parent;
@@ -141,7 +141,7 @@ static void add_intervals(struct sampled *s, const uint32_t *group_of)
 	free(groups);
 }
 
-/* Late samples are of code before the function in which they are. */
+/* A late sample belongs to code that ran before the function in which it was taken. */
 static void add_delays(struct sampled *s)
 {
 	struct delays *delays;

@@ -37,7 +37,7 @@ enum column_role {
 enum row_kind {
 	ROW_ITEM,
 	ROW_WARM,  /* an item that matters: coloured on terminals */
-	ROW_HOT,   /* one that matters more */
+	ROW_HOT,   /* an item that matters more */
 	ROW_PART,  /* a part of the row above, or of the whole: dim; programs do not get it */
 	ROW_TOTAL, /* bold; programs do not get it */
 };

@@ -119,7 +119,7 @@ static uint32_t innermost(const struct profile *p, uint32_t path)
 	return path == PATH_ROOT ? ID_NONE : p->paths.items[path].frame;
 }
 
-/* The rules' group; those of the kernel's and of programs' remaining functions differ. */
+/* The rules' group; the remaining functions of the kernel and of programs are two groups. */
 static uint64_t group_slot(struct grouping *g, uint32_t path)
 {
 	uint16_t group = frame_groups_of(g->flat->groups, path);

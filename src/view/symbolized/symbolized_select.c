@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fails if the filter has pids or tids and no owner has one. */
+/* Fails if the filter has pids or tids, and the profile has none. */
 static int check_told(const struct symbolized_profile *n, const struct filter *f, struct error *err)
 {
 	bool pids = false, tids = false;

@@ -137,7 +137,7 @@ struct descent {
 	int64_t *values;              /* per path: its rows and all its descendants */
 	int64_t *removed;             /* the same, what is removed of it */
 	bool *used;                   /* per path: it or a descendant has selected rows */
-	uint32_t *first_child, *next; /* per path, only used ones */
+	uint32_t *first_child, *next; /* per path; only paths in use */
 	uint32_t *sum_of_line;        /* per line of n: sum + 1; 0: not looked up yet */
 	VEC(uint32_t) open;           /* per sum: number of its lines on the current path */
 };

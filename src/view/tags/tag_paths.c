@@ -35,7 +35,7 @@ struct tag_path_level {
 /* The open calls of one process in a stream. */
 struct stack {
 	VEC(struct tag_path_level) levels;
-	uint32_t who, owner; /* who: the latest one + 1 */
+	uint32_t who, owner; /* who: index of the latest owner + 1 */
 	bool preempted;      /* the last switch out was a preemption */
 };
 

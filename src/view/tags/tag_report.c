@@ -18,7 +18,7 @@ struct making {
 	struct tag_report *report;
 	VEC(const char *) programs; /* per set of names; NULL: unknown */
 	struct id_table rows;       /* by program and name */
-	struct id_table shown;      /* by shown name: the first row with it */
+	struct id_table shown;      /* by shown name, the first row with that name */
 };
 
 static const char *const orders[] = {"elapsed", "net", "calls", "max",

@@ -199,7 +199,7 @@ static struct column share(const char *name, const char *title, uint64_t whole, 
 	                       .bar = bar};
 }
 
-/* The text has percentiles if it is sorted by one; JSON always has them. */
+/* The text has percentiles if it is sorted by a percentile; JSON always has them. */
 static bool by_percentile(const struct report_request *request)
 {
 	return request_is_by(request, "p50") || request_is_by(request, "p90") ||

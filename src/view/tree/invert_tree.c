@@ -33,7 +33,7 @@ static bool has_value(const struct view_tree *t, uint32_t node)
 	return false;
 }
 
-/* The measures have different units: the first one that is not 0 decides. */
+/* The measures have different units: the first measure that is not 0 decides. */
 static double size_of(const struct view_tree *t, uint32_t node)
 {
 	for (size_t m = 0; m < t->measures; m++) {
@@ -97,7 +97,7 @@ static void top_down_done(struct top_down *of)
 	free(of->outermost);
 }
 
-/* A function that is called and inlined is one function. */
+/* Called and inlined instances of a function are the same function. */
 static struct tree_builder_step step_of(const struct top_down *of, uint32_t node)
 {
 	const struct view_node *n = &of->nodes.items[node];

@@ -20,7 +20,7 @@
 struct neighbour_tables {
 	struct view_tree *tree;
 	const char *callers, *callees;             /* the functions; NULL: no table */
-	struct row_set *caller_rows, *callee_rows; /* a document takes them over */
+	struct row_set *caller_rows, *callee_rows; /* a document takes ownership of them */
 };
 
 /* Takes the tree over, also on errors. The limit of the request is a share of the function's total.

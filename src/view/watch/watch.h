@@ -63,7 +63,7 @@ struct watch_change {
 
 struct watch_options {
 	double confidence; /* p of a change, at most; 0: 0.001 */
-	double rate;       /* expected part of false ones among the changed functions; 0: 0.1 */
+	double rate;       /* expected share of false changes among those listed; 0: 0.1 */
 	double least;      /* changes below this are not listed; 0: 0.1 */
 	bool by_wall;      /* do not divide by the load */
 	size_t window;     /* points that are compared with each other; 0: all */

@@ -23,7 +23,7 @@
 /* A mode with fewer series is no class, and one that differs by fewer standard errors. */
 #define CLASS_LEAST 20
 #define CLASS_ERRORS 3
-/* A lower dispersion is this one in logarithms. */
+/* Smaller dispersions are raised to this value before their logarithm is taken. */
 #define OWN_LEAST 0.05
 
 /* Neighbouring blocks are compared: a change of the level is in one pair only, and the two largest

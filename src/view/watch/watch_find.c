@@ -113,7 +113,7 @@ static size_t best_split(const struct finder *f, const struct watch_series *s, s
 	return best;
 }
 
-/* The windows of so many points; they have windows_points() each. */
+/* The number of windows that cover `points` points; each has window_points() points. */
 static size_t windows_of(const struct watch *w, size_t points)
 {
 	size_t size = w->how.window, step = size / 2;

@@ -23,8 +23,8 @@ struct trace_merge_source {
 	struct tag_reader *reader; /* NULL: not opened yet, or at its end */
 	struct tag_engine *engine;
 	VEC(struct trace_line) lines;
-	size_t at;              /* index of the next one in `lines` */
-	uint64_t key;           /* time of that line; before the first one, the stream's begin */
+	size_t at;              /* index of the next line in `lines` */
+	uint64_t key;           /* time of that line; before the first line, the stream's begin */
 	uint32_t who, next_who; /* next_who: of the packet being read; used from its first event
 	                         * on */
 	VEC(struct trace_merge_out) outs; /* per process, modulo OUTS */
@@ -89,7 +89,7 @@ void tag_merge_free(struct tag_merge *m)
 	free(m);
 }
 
-/* Finds the owner of the packet: the owner before it, or a new one. */
+/* Finds the owner of the packet: the previous packet's owner, or a new owner. */
 static void meet(struct trace_merge_source *s, const struct tag_packet *p)
 {
 	struct tag_trace *t = s->merge->t;

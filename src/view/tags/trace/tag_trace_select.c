@@ -353,7 +353,7 @@ static bool is_around(const struct tag_select *s, const struct tag_open *open,
 
 	if (open->left || (same && line->kind == TRACE_LINE_ENTER && open->call == line->call))
 		return false;
-	/* Of a device's processes only the running one is relevant. */
+	/* Of a device's processes only the running process is relevant. */
 	return !s->t->recording->streams.items[stream].device ||
 	       (same && open->process == line->process);
 }
