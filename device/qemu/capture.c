@@ -25,7 +25,8 @@
  * capture's after each start and stop, so that the next event begins a packet.
  */
 struct vcpu {
-	uint64_t *at, *limit; /* next word; end of the packet. Equal: no open packet */
+	/* Next word; end of the packet. If both are equal, no packet is open */
+	uint64_t *at, *limit;
 	struct assay_tags_packet *packet;
 	uint64_t last;     /* time of the last event */
 	uint64_t sequence; /* packets begun */

@@ -22,12 +22,12 @@ enum capture_mode { CAPTURE_STREAM, CAPTURE_FULL, CAPTURE_WRAP };
 struct capture_options {
 	const char *out;
 	const char *names;   /* a names file; NULL: none */
-	bool calls, samples; /* the names are those of symbols.h; without tags */
+	bool calls, samples; /* sources without tags; the names come from symbols.h */
 	enum capture_mode mode;
 	uint64_t memory; /* bytes of all packets; CAPTURE_STREAM: unused */
 	bool system;     /* a machine: streams belong to CPUs; else to threads of one program */
 	bool host_clock;
-	uint32_t start_tag; /* capture starts when it comes; 0: none */
+	uint32_t start_tag; /* capture starts at the first event with this tag; 0: at once */
 	bool started;
 };
 

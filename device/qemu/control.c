@@ -38,7 +38,8 @@ int control_open(const char *directory)
 
 	if (asprintf(&path, "%s/.control", directory) < 0)
 		return -1;
-	/* It is open for writing too: so the reader waits while no other process has it open. */
+	/* The FIFO is open for writing too, so that the reader waits while no other process has it
+	 * open. */
 	if (!mkfifo(path, 0600))
 		fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd >= 0)

@@ -19,11 +19,11 @@ struct symbol {
 	uint32_t tag;
 	bool is_function; /* false: it only marks the end of the symbol before */
 	bool is_global;
-	bool is_entry, is_shared; /* is_shared: others have the name, too */
+	bool is_entry, is_shared; /* is_shared: other functions have the same name */
 };
 
 static struct {
-	struct symbol *items; /* sorted by address; [0] is none */
+	struct symbol *items; /* sorted by address; [0] is unused */
 	uint32_t count, room;
 	uint32_t *by_name;
 } table;
@@ -213,7 +213,7 @@ static uint32_t find_name(const char *name)
 	               : 0;
 }
 
-/* Labels within functions of the kernel's assembly, which a text has as functions. */
+/* Labels within functions of the kernel's assembly, which /proc/kallsyms lists as functions. */
 static const char *whole_of_label(const char *name)
 {
 	static const char *const labels[][2] = {

@@ -21,8 +21,8 @@ struct transfer {
 };
 
 /*
- * Code of 64 and of 32 bits. A REX prefix is the instruction inc or dec in the latter, of one byte,
- * so that the size tells them apart.
+ * Code of 64 and of 32 bits. In 32-bit code a REX prefix is an instruction of one byte (inc or
+ * dec), so the size of the instruction distinguishes them.
  */
 struct transfer transfer_x86_64(const uint8_t *instruction, size_t size);
 

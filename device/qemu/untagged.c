@@ -151,7 +151,7 @@ void untagged_open(enum untagged_mode mode, uint64_t period)
 		untagged.vcpus[i].left = period;
 }
 
-/* Jumps within a function need nothing, except to its first byte. */
+/* A jump within a function needs no call of the device, except a jump to its first byte. */
 static bool is_local(const struct transfer *t, uint32_t symbol, uint64_t next, uint32_t *target)
 {
 	bool starts;

@@ -162,8 +162,8 @@ struct assay_tags_header { /* one page, 4096 bytes */
 	uint64_t off_count; /* number of entries so far */
 	struct assay_tags_off offs[ASSAY_TAGS_OFFS];
 	/*
-	 * STREAM: ticks of the drainer's latest visit, which the drainer writes; at first the start
-	 * of the process. 0: the drainer has left.
+	 * STREAM: ticks of the drainer's latest visit, which the drainer writes; initially the
+	 * start of the process. 0: the drainer has left.
 	 */
 	uint64_t drained;
 };

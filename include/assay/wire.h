@@ -60,7 +60,7 @@ struct assay_calls_sample {
  * The cost of a call, from the calibration at the start, in 1/1024 ticks. The callee's part depends
  * on its duration, since processors execute instructions around a clock reading in parallel with
  * it. lengths[] has the cost for some durations, in increasing order; readers interpolate between
- * them. `inner` is that of the first.
+ * them. `inner` is the cost for the first duration.
  */
 struct assay_calls_cost {
 	int32_t inner, outer;             /* part in the callee's net; part in the caller's net */
@@ -144,11 +144,12 @@ struct assay_calls_node { /* 64 bytes: one cache line */
 	uint32_t parent;   /* node; 0: a root */
 	uint32_t wait;     /* unit of its struct assay_calls_wait; 0: never waited */
 	uint32_t child[3]; /* the writer's cache of children, by the function's hash */
-	uint32_t next;     /* the writer's cache: the sibling that was called next, the last time */
-	uint64_t calls;    /* entries */
-	uint64_t net;      /* ticks on CPU in this function only, with the cost of the hooks */
-	int64_t min, max;  /* net of one call without the cost of the hooks, may be negative;
-	                      INT64_MAX and INT64_MIN before the first call ends */
+	uint32_t next;  /* the writer's cache: the sibling that was called after this node the last
+	                   time */
+	uint64_t calls; /* entries */
+	uint64_t net;   /* ticks on CPU in this function only, with the cost of the hooks */
+	int64_t min, max; /* net of one call without the cost of the hooks, may be negative;
+	                     INT64_MAX and INT64_MIN before the first call ends */
 };
 
 struct assay_calls_wait {                        /* 64 bytes */
@@ -163,7 +164,7 @@ struct assay_calls_wait {                        /* 64 bytes */
 };
 
 /*
- * Durations of the calls of a node. Its items are one with sums and others with buckets. A bucket
+ * Durations of the calls of a node. One item has sums, and the others have buckets. A bucket
  * counts the calls that a timed call stands for: one, or more for a call that was chosen at random;
  * ASSAY_TIMES_WEIGHT if the thread counted without the clock.
  */
@@ -177,13 +178,14 @@ struct assay_calls_times { /* 64 bytes */
 
 #define ASSAY_TIMES_SUMS UINT32_MAX
 enum { ASSAY_TIMES_BUCKETS = 6 }; /* in one item; `first` is a multiple of it */
-/* Sums: timed calls; squares of what each stands for; calls that were chosen and not timed. */
+/* The sums: number of timed calls; sum of the squares of their weights; number of calls that were
+ * chosen and not timed. */
 enum { ASSAY_TIMES_TIMED, ASSAY_TIMES_SQUARES, ASSAY_TIMES_MISSED };
 #define ASSAY_TIMES_WEIGHT 4096u
 /* A path's calls before this one have no durations, so that rare paths need no memory. */
 #define ASSAY_TIMES_FIRST 16u
 
-/* Eight buckets for each power of two, and one for each value below 8. 488 buckets. */
+/* Eight buckets for each power of two, and one for each value below 8: 488 buckets in total. */
 static inline uint32_t assay_times_bucket(int64_t net)
 {
 	uint64_t value = net > 0 ? (uint64_t)net : 0;
@@ -229,7 +231,7 @@ struct assay_calls_thread {
 	 * of the hooks. 0: the clock is read at each event.
 	 */
 	uint64_t period, period_cost;
-	uint64_t samples, own_samples; /* that count: in the program; in the code of the hooks */
+	uint64_t samples, own_samples; /* samples in the program, and in the code of the hooks */
 };
 
 /* A mapping of a file that contains code. */
@@ -293,7 +295,7 @@ struct assay_calls_more {    /* 32 bytes */
 struct assay_calls_clocks { /* 32 bytes */
 	int32_t tid;
 	uint32_t runs;                /* 1: it was running or waiting for a CPU */
-	uint64_t cpu_ns, runnable_ns; /* running; waiting for a CPU; since the start */
+	uint64_t cpu_ns, runnable_ns; /* times since the start: running; waiting for a CPU */
 	uint64_t unused;
 };
 

@@ -85,7 +85,7 @@ static bool ending_of(basic_block block, ending *e)
 	return !e->exits.empty();
 }
 
-/* The value that the function returns if it comes to the ending through this edge. */
+/* The value that the function returns if control reaches the ending through this edge. */
 static tree value_through(const ending &e, edge from)
 {
 	if (!e.value || TREE_CODE(e.value) != SSA_NAME)
@@ -94,7 +94,8 @@ static tree value_through(const ending &e, edge from)
 	return phi && gimple_bb(phi) == e.block ? PHI_ARG_DEF_FROM_EDGE(phi, from) : e.value;
 }
 
-/* Moves the exits, and gives them the other letter; the virtual operands must be renamed then. */
+/* Moves the exits before the call, and changes their letter from 'x' to 'X'. The virtual operands
+ * must be renamed afterwards. */
 static void move_exit(gimple *exit, gimple *call, char letter, bool before)
 {
 	gimple_stmt_iterator from = gsi_for_stmt(exit), to = gsi_for_stmt(call);

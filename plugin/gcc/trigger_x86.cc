@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * trigger_x86: the inline triggers for x86-64, and all except the ring's for 32 bits. The sequence
- * of the ring is in include/assay/tags_wire.h, the others are in include/assay/tags.h.
+ * trigger_x86: the inline triggers for x86-64, and for 32 bits all of them except `ring`. The
+ * sequence of the ring is in include/assay/tags_wire.h, the others are in include/assay/tags.h.
  */
 #include "plugin.h"
 

@@ -162,9 +162,9 @@ static int32_t apart(int32_t a, int32_t b)
 }
 
 /*
- * The error of the first length comes from its difference to the shortest one. Both functions last
- * less than a reading of the clock, so their net times hardly differ, and the difference between
- * their costs is not significant.
+ * The error of the first length is computed from its difference to the shortest length. Both
+ * functions last less than a reading of the clock, so their net times hardly differ, and the
+ * difference between their costs is not significant.
  */
 static void calibrate(struct calls_thread *t, struct assay_calls_cost *cost)
 {

@@ -26,7 +26,7 @@
  * calls that repeat in a pattern are all chosen equally often.
  */
 #define CALLS_WINDOWS 4096u
-/* The first calls of each path begin a short one, so that rare calls are timed. */
+/* The first calls of each path begin a short window, so that rare calls are timed. */
 #define CALLS_RARE 3u
 
 static inline uint32_t calls_mix(uint64_t value)
@@ -93,7 +93,7 @@ static inline __attribute__((always_inline)) void calls_fast_push(struct calls_t
 	calls_leave(t, now);
 }
 
-/* The rest of an entry. The frame above `top` already has its sp, ra and site. */
+/* Completes an entry. The frame above `top` already has the call's sp, ra and site. */
 static inline __attribute__((always_inline)) void
 calls_fast_place(struct calls_thread *t, uint64_t function, struct calls_frame *top, uint64_t now)
 {

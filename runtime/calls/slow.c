@@ -130,8 +130,8 @@ static void end(struct calls_thread *t, uint64_t held, uint64_t from)
 
 	r->slow++;
 	/*
-	 * Switched out here: a growing hash table may take more than a time slice. ~seen: the
-	 * thread was out before, and each event asks.
+	 * The thread may be switched out here, since growing a hash table may take more than a time
+	 * slice. ~seen: it was switched out before, so each event queries the port.
 	 */
 	seen = *t->watch;
 	if (seen != t->seen && seen != ~t->seen && r->last == from) {

@@ -89,8 +89,8 @@ bool calls_stacks_begin(struct calls_thread *t, uintptr_t sp)
 	if (!stack_open(&home->stacks[0], &bounds))
 		return false;
 	/*
-	 * No call lies below this mark. With the highest sp in it, calls above it pass the fast
-	 * path's check.
+	 * A mark with no call below it. It has the highest possible sp, so that calls above it pass
+	 * the fast path's check.
 	 */
 	home->stacks[0].frames[0].sp = bounds.high;
 	home->stacks[0].frames[0].node = calls_node(t->record->root);
@@ -128,7 +128,7 @@ static void switch_to(struct calls_thread *t, uint32_t index)
 	struct calls_home *home = calls_home(t);
 	struct calls_stack *from = &home->stacks[home->stack], *to = &home->stacks[index];
 
-	/* A window's end reaches only the frames of the current stack. */
+	/* The end of a window changes only frames of the current stack. */
 	calls_window_end(t);
 	from->top = home->top;
 	publish(t, home->stack, from->top == from->frames ? 0 : calls_id(from->top->node));
@@ -179,7 +179,7 @@ static bool encloses(const struct calls_stack *s, uintptr_t low, uintptr_t high)
 	return s->low <= low && high <= s->high && high - low < s->high - s->low;
 }
 
-/* Estimated bounds may overlap the stack that the thread leaves. Cuts off the overlap. */
+/* Removes an overlap with the stack that the thread leaves, since bounds may be estimates. */
 static void clip(const struct calls_stack *current, struct port_stack *bounds, uintptr_t sp)
 {
 	if (sp < current->low && bounds->high > current->low)

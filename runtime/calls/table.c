@@ -4,8 +4,8 @@
 #include "calls/thread.h"
 
 /*
- * Share of the table that is reserved for images. A table of the minimum size has room for ten
- * more.
+ * Share of the table that is reserved for images. A table of the minimum size has room for ten more
+ * images.
  */
 #define IMAGES_SHARE 64u
 #define IMAGES_MOST (1u << 20)

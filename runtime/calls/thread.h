@@ -111,7 +111,8 @@ struct calls_thread {
 	uintptr_t low;        /* of the current stack */
 	int64_t inner, outer; /* calibrated cost of a call, ticks */
 	uint32_t rest;        /* the state between events: CALLS_READY or CALLS_TIMED */
-	/* All ones: times between events are charged to nodes. 0: samples are. */
+	/* A mask. All bits set: times between events are charged to nodes. 0: samples are charged
+	 * instead. */
 	uint64_t charge;
 	/* Only of threads whose CPU time is sampled (window.c): */
 	bool samples;
@@ -121,7 +122,7 @@ struct calls_thread {
 	uint64_t window_from;       /* ticks: begin of the window, or the latest change of credit */
 	int64_t credit;             /* ticks */
 	uint32_t discarded;         /* samples since the clock is charged */
-	uint64_t inner_cost, outer_cost; /* what is subtracted from the nodes at once */
+	uint64_t inner_cost, outer_cost; /* subtracted from the nodes at each call */
 	/* used by the port only */
 	uint64_t port[48];
 };
@@ -317,7 +318,7 @@ void calls_sampling_begin(struct calls_thread *t);
 uint64_t calls_sampling_settle(struct calls_thread *t, bool own);
 /* Reads the clock at the next events. The call of the top frame begins at this moment. */
 void calls_window_begin(struct calls_thread *t);
-/* After each event that read the clock. */
+/* To be called after each event that read the clock. */
 void calls_window_step(struct calls_thread *t, uint64_t now);
 /* Ends a window: the open calls are not timed. */
 void calls_window_end(struct calls_thread *t);
@@ -329,7 +330,7 @@ void calls_times_add(struct calls_thread *t, struct calls_frame *f);
 void calls_times_miss(struct calls_thread *t, struct calls_frame *f);
 
 /* slow.c */
-/* Events in a thread whose state is not READY. */
+/* Handles an event in a thread whose state is not READY. */
 void calls_unready_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra);
 void calls_unready_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra);
 /*

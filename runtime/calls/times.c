@@ -110,7 +110,7 @@ static struct assay_calls_times *make(struct calls_thread *t, struct assay_calls
 	return item;
 }
 
-/* The time that `make` takes is own cost, and in no node. */
+/* Calls make(). Its duration is own cost, and is in no node. */
 static __attribute__((noinline)) struct assay_calls_times *
 make_charged(struct calls_thread *t, struct assay_calls_node *node, uint32_t first,
              struct assay_calls_times **sums)
@@ -129,7 +129,7 @@ make_charged(struct calls_thread *t, struct assay_calls_node *node, uint32_t fir
 	return item;
 }
 
-/* What the call of a frame stands for; 0: it was not chosen. */
+/* The number of calls that the call of a frame represents; 0: the call was not chosen. */
 static uint64_t weight_of(struct calls_thread *t, const struct calls_frame *f)
 {
 	uint64_t calls = f->node->calls;
@@ -161,7 +161,7 @@ void calls_times_add(struct calls_thread *t, struct calls_frame *f)
 	if (CALLS_UNLIKELY(!item))
 		item = make_charged(t, f->node, bucket - in, &sums);
 	if (!item) {
-		/* Without room for the duration the call is missed. */
+		/* Without room for its duration, the call is counted as missed. */
 		if (sums)
 			calls_add(&sums->counts[ASSAY_TIMES_MISSED], weight);
 		return;

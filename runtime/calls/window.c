@@ -24,9 +24,9 @@
 
 #define WINDOW_EVENTS 64u
 #define WINDOW_EVENTS_RARE 8u /* of a path with few calls: there may be many such paths */
-/* The clock is charged while reading it takes under one part in this many of the time. */
+/* The clock is charged while its readings take less than 1 / this of the time. */
 #define CLOCK_SHARE 100
-/* Events in succession, after a time with few, that are still charged. */
+/* Number of events in succession after a quiet time that are still charged by the clock. */
 #define CREDIT_EVENTS 64
 #define COST_LEAST 16 /* ticks, of reading the clock */
 /* Maximum number of discarded samples in succession; then sampling stops. */
@@ -34,7 +34,7 @@
 
 static volatile uint64_t never_sampled; /* the watched word while no samples are taken */
 
-/* The mean time between two events below which the thread counts, in ticks. */
+/* Below this mean time between two events, in ticks, the thread counts without the clock. */
 static int64_t apart(const struct calls_thread *t)
 {
 	return (t->inner > COST_LEAST ? t->inner : COST_LEAST) * CLOCK_SHARE;
@@ -51,8 +51,8 @@ static void no_frame_timed(struct calls_thread *t)
 }
 
 /*
- * The clock is charged after a window. The calls that are open were not all chosen, and the long
- * ones would be too many among the durations, except for the call that began the window.
+ * The clock is charged after a window. Not all open calls were chosen. Timing them would
+ * over-represent long calls, except for the call that began the window.
  */
 static void only_chosen_timed(struct calls_thread *t)
 {

@@ -23,8 +23,8 @@
 struct looked {
 	uintptr_t start, end;
 	uint64_t mark; /* hash of its path and strings: another image may be mapped there later */
-	const uintptr_t
-	        *slot; /* a redirected slot; it has its old value if the image was loaded again */
+	const uintptr_t *slot; /* a redirected slot; it has its original value again if the image
+	                          was reloaded */
 };
 
 static bool is_on;

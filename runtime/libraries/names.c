@@ -47,7 +47,7 @@ static const char *const counted[] = {
         "__vfork",
         "getcontext",
         "syscall",
-        /* switch stacks, or leave the frame */
+        /* functions that switch stacks, or leave the frame */
         "makecontext",
         "setcontext",
         "swapcontext",
@@ -58,7 +58,7 @@ static const char *const counted[] = {
         "_longjmp",
         "siglongjmp",
         "__longjmp_chk",
-        /* read their return address */
+        /* functions that read their return address */
         "dlopen",
         "dlmopen",
         "dlsym",
@@ -69,7 +69,7 @@ static const char *const counted[] = {
         "_Unwind_*",
         "__register_frame*",
         "unw_*",
-        /* return never, or only after a failure */
+        /* functions that never return, or only after a failure */
         "exit",
         "_exit",
         "_Exit",

@@ -150,7 +150,7 @@ static void sweep(struct open_calls *calls, uintptr_t sp)
 /* Called when there is no room at the end: returns a free entry below `top`, or NULL. */
 static struct library_open *reserve_hole(struct open_calls *calls, uintptr_t sp)
 {
-	/* Only once in OPEN_MOST misses, since a sweep is slow and may free nothing. */
+	/* Sweeps only once in OPEN_MOST misses, since a sweep is slow and may free nothing. */
 	if (calls->misses % OPEN_MOST == 0)
 		sweep(calls, sp);
 	for (int i = 0; i < NEARBY; i++) {

@@ -20,8 +20,9 @@
 #define STUB_PAGE (4096 / STUB_BYTES)
 
 /* library_call.flags */
-#define LIBRARY_TIMED 1 /* its return is taken; else counted alone */
-#define LIBRARY_WIDE 2  /* may take or return vectors of more than 16 bytes */
+/* Its return is observed too; without this bit the call is only counted. */
+#define LIBRARY_TIMED 1
+#define LIBRARY_WIDE 2 /* may take or return vectors of more than 16 bytes */
 
 #define CALL_TARGET 8
 #define CALL_FLAGS 16

@@ -14,7 +14,9 @@
 #include <time.h>
 
 #define MOMENT_READINGS 9
-#define BEGIN_NS 120000u  /* two moments, each good to 25 ns: the rate to 4e-4 at the worst */
+/* Between the first two moments: each has an error of 25 ns, so the rate has an error of 4e-4 at
+ * most */
+#define BEGIN_NS 120000u
 #define NOTE_NS 100000000 /* minimum distance between two moments */
 #define RATE_SHIFT 40
 
@@ -75,7 +77,7 @@ void clock_begin(struct clock_rate *c)
 	errno = saved;
 }
 
-/* While the rate is young, a new moment is due each time its base has doubled. */
+/* At first a new moment is due each time the distance to the first moment has doubled. */
 static bool is_due(const struct clock_rate *c, uint64_t ns)
 {
 	struct assay_calls_moment latest = clock_latest(c);

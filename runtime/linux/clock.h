@@ -22,7 +22,7 @@ struct clock_rate {
 void clock_begin(struct clock_rate *c);
 /* In a fork's child: releases `latest` if a parent's thread was writing it at the fork. */
 void clock_again(struct clock_rate *c);
-/* Stores a new moment, at most every 100 ms; more often while the rate is younger than that. */
+/* Stores a new moment, at most every 100 ms, and more often during the first 100 ms. */
 void clock_note(struct clock_rate *c);
 
 /* The present moment: the best of `readings` readings. */

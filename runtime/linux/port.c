@@ -35,7 +35,7 @@ _Static_assert(sizeof(struct port_thread) <= sizeof(((struct calls_thread *)0)->
  * Samples a second of CPU time: as many as take this share of the time, between these bounds.
  * ASSAY_CALLS_RATE sets their number; 0: none, the clock is read at each event.
  */
-#define RATE_SHARE 40 /* 1 / 40: 2.5 % */
+#define RATE_SHARE 40 /* 1 / 40 of the time: 2.5 % */
 #define RATE_LEAST 500u
 #define RATE_USUAL 9000u
 #define RATE_MOST 50000u

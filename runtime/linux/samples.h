@@ -31,7 +31,7 @@ int samples_open(struct samples *s, uint64_t period_ns);
 void samples_close(struct samples *s);
 void samples_forget(struct samples *s);
 
-/* Counts the new samples. Those at addresses in [low, high) were taken in the hooks. */
+/* Counts the new samples. Samples at addresses in [low, high) were taken in the hooks. */
 void samples_take(struct samples *s, uintptr_t low, uintptr_t high, struct port_samples *out);
 
 /* Measures what taking a sample costs, in ticks: the median of some samples; 0: none was taken. */

@@ -181,7 +181,7 @@ static uintptr_t hex(struct maps *m, int *end)
 	}
 }
 
-/* *guarded: the mapping below is inaccessible (a guard). */
+/* **guarded: the mapping below the stack is an inaccessible guard. */
 static bool of_mapping(uintptr_t sp, struct port_stack *stack, bool *guarded)
 {
 	uintptr_t guard_end = 0;

@@ -31,8 +31,8 @@
 
 #define RECORD_BYTES 16
 #define STABLE_TRIES 4
-#define SWITCH_NS 32000 /* maximum time that a switch in takes by itself */
-#define SLACK_NS 20000  /* maximum error of a conversion, plus the age / 1024 */
+#define SWITCH_NS 32000 /* maximum duration of a switch itself */
+#define SLACK_NS 20000  /* maximum error of a clock conversion; 1/1024 of the age is added */
 
 static volatile uint64_t never_switched; /* the watched word of threads without a ring */
 
@@ -279,7 +279,8 @@ static bool count_pairs(struct switches *s, const struct interval *i, struct wal
 		count_pair(s, i, k, w);
 	}
 	if (k->out)
-		k->at = k->out_at; /* half a pair: the other half is not yet written, or lost */
+		k->at = k->out_at; /* half a pair: the other record is not yet written, or was lost
+		                    */
 	return false;
 }
 

@@ -30,7 +30,7 @@
 #define MEMORY_LEAST (4 * (uint64_t)ASSAY_TAGS_PACKET)
 #define MEMORY_MOST (256ull << 30)
 #define PAGES(bytes) (((uint64_t)(bytes) + ASSAY_TAGS_PAGE - 1) / ASSAY_TAGS_PAGE * ASSAY_TAGS_PAGE)
-#define PAUSE_NS 100000 /* while a thread waits for a free packet */
+#define PAUSE_NS 100000 /* pause between two checks while a thread waits for a free packet */
 #define DRAINER_NS 10000000000ull
 #define STEP_FIRST (4 * (uint64_t)ASSAY_TAGS_PACKET) /* of pages for packets */
 
@@ -344,10 +344,11 @@ struct tags_thread *tags_port_thread(void)
 	return t;
 }
 
-/* In ticks. A drainer that has not come for this time has probably been killed. */
+/* Ticks. A drainer that has not drained for this time was probably killed. */
 static uint64_t long_time(void)
 {
-	return (rate.ticks_per_ns >> 20) * (DRAINER_NS >> 20); /* the rate has 40 binary digits */
+	return (rate.ticks_per_ns >> 20) *
+	       (DRAINER_NS >> 20); /* ticks_per_ns has 40 fraction bits */
 }
 
 bool tags_port_wait(void)

@@ -16,7 +16,7 @@
 #define FIRST_WORD sizeof(struct assay_tags_packet)
 #define END_WORD (FIRST_WORD + ASSAY_TAGS_ROOM)
 #define TRIES 64u                 /* packets that WRAP examines to find a closed and whole packet */
-#define RETRY_TICKS 30000         /* after a refusal; some 10 us */
+#define RETRY_TICKS 30000         /* pause after a refusal, about 10 us */
 #define LEFT_TICKS 10000000000ull /* seconds: after this time no trigger can still hold a slot */
 
 struct tags_device tags_device;

@@ -38,7 +38,7 @@ enum tags_refusal {
 
 /* A thread's page. All zeros: the thread has had no event in this process. */
 struct tags_thread {
-	struct assay_tags_self self; /* first: the fields that triggers use */
+	struct assay_tags_self self; /* must be first, since triggers use its fields */
 	struct assay_tags_ring *ring;
 	struct assay_tags_packet *packet; /* open; NULL: none */
 	uint64_t refused;                 /* ticks */

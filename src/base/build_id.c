@@ -49,7 +49,7 @@ bool build_id_from_notes(const void *notes, size_t size, struct build_id *id)
 	return false;
 }
 
-#define NOTES_MAX 65536 /* bytes; real note segments have some hundred */
+#define NOTES_MAX 65536 /* bytes; real note segments have some hundred bytes */
 
 static bool notes_at(int fd, uint64_t offset, uint64_t size, struct build_id *id)
 {
@@ -67,7 +67,7 @@ static bool notes_at(int fd, uint64_t offset, uint64_t size, struct build_id *id
 
 bool build_id_from_notes_file(const char *path, struct build_id *id)
 {
-	char notes[8192]; /* the kernel's are some hundred bytes */
+	char notes[8192]; /* the kernel's notes have some hundred bytes */
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t got;
 
@@ -78,7 +78,7 @@ bool build_id_from_notes_file(const char *path, struct build_id *id)
 	return got > 0 && build_id_from_notes(notes, (size_t)got, id);
 }
 
-#define SEGMENTS_MAX 64 /* real files have a dozen */
+#define SEGMENTS_MAX 64 /* real files have a dozen segments */
 
 /* 32-bit and 64-bit files have the same fields, with different sizes. */
 #define NOTES_OF(bits)                                                                             \

@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 enum method_cost_kind {
-	COST_SAMPLE,       /* of the default clock */
-	COST_SAMPLE_CHAIN, /* with call chains by frame pointers */
-	COST_SAMPLE_STACK, /* with a copy of the stack, for unwinding */
+	COST_SAMPLE,       /* a sample of the default clock */
+	COST_SAMPLE_CHAIN, /* a sample with a call chain by frame pointers */
+	COST_SAMPLE_STACK, /* a sample with a copy of the stack, for unwinding */
 	COST_SWITCH,       /* the records of a context switch */
 	COST_CALL,         /* a counted call */
 	COST_TAG,          /* an event tag: a call has two */

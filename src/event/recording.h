@@ -54,14 +54,15 @@ struct recording_build_id {
  */
 struct account_cpu {
 	uint32_t cpu;
-	uint64_t start_ns, end_ns; /* sampling was on, recording's clock */
+	uint64_t start_ns, end_ns; /* begin and end of sampling, on the recording's clock */
 	/* /proc/stat over the same time, in ns (its resolution is a tick) */
 	uint64_t stat_user_ns, stat_system_ns, stat_irq_ns, stat_softirq_ns;
 	uint64_t stat_idle_ns, stat_iowait_ns, stat_steal_ns;
 	uint64_t lost_records;  /* records that the kernel reported as lost for this CPU's ring */
 	uint64_t ring_bytes;    /* size of the ring */
-	uint64_t ring_used_max; /* most ever in use when read */
-	uint64_t ring_used_sum; /* in use, over all `ring_reads`: sum / reads is the average */
+	uint64_t ring_used_max; /* the most bytes in use at a read */
+	uint64_t ring_used_sum; /* sum of the bytes in use at all `ring_reads`: sum / reads is the
+	                           average */
 	uint64_t ring_reads;    /* 0: the recorder did not count reads */
 };
 
@@ -74,9 +75,9 @@ struct account_rate {
 	uint64_t time_ns, period_ns;
 	uint64_t budget; /* 1: the budget caused the change, 0: the buffers */
 	/*
-	 * Number of changes that this one replaces with their mean rate, those of them that
-	 * lowered the rate since the recorder fell behind, and the longest period that they set. 0:
-	 * the recording does not contain them, since it lists each change by itself.
+	 * This entry may replace several changes by their mean rate: their number, the number of
+	 * changes among them that lowered the rate because the recorder fell behind, and the
+	 * longest period that they set. 0: the entry is a single change.
 	 */
 	uint64_t changes, slowed, slowest_ns;
 	bool unknown; /* the recording does not contain the reason */
@@ -90,7 +91,8 @@ struct account_budget {
 	        cost_samples;         /* quartiles and number of measurements; 0: not measured */
 	uint64_t record_ns;           /* cost of a record that is not a sample; 0: not recorded */
 	uint64_t spent_ppm, most_ppm; /* samples and recorder: mean and maximum over all checks */
-	uint64_t looked_ns, over_ns;  /* total time of all checks, and of those above the budget */
+	/* Total time of all checks, and of the checks above the budget */
+	uint64_t looked_ns, over_ns;
 };
 
 /*
@@ -126,8 +128,8 @@ struct account_command {
 struct account_unwind {
 	uint64_t samples, frames, by_frame_pointer, stitched_frames, memory_reads;
 	uint64_t tables, table_rows, table_ns;
-	uint64_t
-	        cpu_ns; /* CPU time of unwinding and writing the samples, part of observer_cpu_ns */
+	/* CPU time of unwinding and writing the samples, part of observer_cpu_ns */
+	uint64_t cpu_ns;
 };
 
 struct account {
@@ -194,7 +196,8 @@ uint64_t recording_elapsed_ns(const struct recording *r);
 
 /*
  * Lost records of all kinds: those reported in the file. The kernel may not have reported the last
- * ones in the file; these come from the recorder's own query, which covers the whole recording.
+ * lost records in the file; their number comes from the recorder's own query, which covers the
+ * whole recording.
  */
 uint64_t recording_lost(const struct recording *r);
 
@@ -218,8 +221,9 @@ enum recording_place { RECORDING_HERE, RECORDING_ELSEWHERE, RECORDING_UNPROVEN }
 enum recording_place recording_place(const struct recording *r);
 
 /*
- * The attribute to which the account refers: the first one with role CLOCK, else COUNT, that has
- * samples (hybrid CPUs have a clock for each kind of core), else the first one, else 0.
+ * The attribute to which the account refers: the first attribute with role CLOCK, else COUNT, that
+ * has samples (hybrid CPUs have a clock for each kind of core), else the first attribute with such
+ * a role, else 0.
  */
 uint16_t recording_main_attr(const struct recording *r);
 

@@ -9,7 +9,8 @@
 #define DRIFT_MAX 100e-6
 /* After this many windows without a timely sample the timer was restarted. */
 #define LATE_WINDOWS_MAX 4
-/* ns. A sample this much earlier than the earliest so far still counts as in time. */
+/* In ns: a sample that is earlier than the earliest sample so far by up to this much is still in
+ * time. */
 #define EARLY_NS 2000.0
 
 void tick_grid_init(struct tick_grid *g, uint64_t period_ns)

@@ -35,8 +35,8 @@ struct time_order_source {
 	void *ctx;
 	int (*deliver)(void *ctx, uint64_t position, struct error *err);
 	/*
-	 * Returns the next record with a time after the one at `position` and before `end`; 0:
-	 * none.
+	 * Returns the position of the next record with a time after the record at `position` and
+	 * before `end`; 0: none.
 	 */
 	uint64_t (*next)(void *ctx, uint64_t position, uint64_t end, uint64_t *time_ns);
 };
@@ -53,8 +53,8 @@ struct time_order {
 	struct time_order_run open;      /* being pushed; position 0: none */
 	uint64_t open_last_ns;           /* of its last record */
 	uint64_t pushed_runs;
-	uint64_t round_max_ns; /* newest of the round being read */
-	uint64_t limit_ns;     /* newest of the round before */
+	uint64_t round_max_ns; /* newest time in the round being read */
+	uint64_t limit_ns;     /* newest time in the round before */
 	uint64_t delivered_ns;
 	uint64_t late; /* records with a time before `delivered_ns` when they were pushed */
 };

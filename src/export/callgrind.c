@@ -8,7 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define CALLS 0 /* index of the number of calls, if there is one; the other values are costs */
+/* Index of the number of calls, if the profile has it; the other values are costs. */
+#define CALLS 0
 
 /* A path of functions: as a named_path, but each inlined function is a step of its own. */
 struct step {
@@ -31,7 +32,7 @@ struct graph {
 	VEC(struct step) steps;  /* callers come before callees; [0] is the root */
 	uint32_t *step_of;       /* per path: its innermost function */
 	struct costs *costs;     /* per step, with all callees */
-	struct costs *functions; /* per function: its own */
+	struct costs *functions; /* per function: its own costs */
 	uint32_t root;           /* the function id of the root, or one more than the last id */
 	unsigned first;          /* index of the first cost: 1 after calls, 0 without them */
 	VEC(struct arc) arcs;

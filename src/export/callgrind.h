@@ -18,7 +18,7 @@
 #include "base/file/spill.h"
 #include "profile/symbolized_profile.h"
 
-/* `n` was made without depth_max. */
+/* `n` must have been made without depth_max. */
 struct named_below callgrind_write(const struct symbolized_profile *n, struct spill *out);
 
 #endif

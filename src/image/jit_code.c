@@ -86,7 +86,7 @@ static bool same_function(const void *ctx, uint32_t id, const void *key)
 }
 
 /*
- * Marks entries for the same code: code reported twice, and code that a reader knows to have moved.
+ * Marks entries for the same code: code that was reported twice, and code that has moved.
  */
 static void find_same(struct jit_code *c)
 {

@@ -38,7 +38,7 @@ struct jit_entry {
 enum jit_machine { JIT_X86_64, JIT_X86_32, JIT_ARM64, JIT_OTHER };
 
 struct jit_happening {
-	uint64_t time_ns; /* 0: before all others */
+	uint64_t time_ns; /* 0: before all other events */
 	uint64_t address, size;
 	uint32_t entry; /* ID_NONE: the code at this address was removed */
 	uint32_t order; /* order among events of the same time */
@@ -53,7 +53,7 @@ struct jit_code {
 	size_t reached; /* events that are applied to `now` */
 	char *source;   /* the file that was read; NULL: none */
 	char *trouble;  /* a sentence: why names are missing; NULL: not missing */
-	char *remark;   /* a sentence: which doubt there is about the names; NULL: none */
+	char *remark;   /* a sentence: the reason to doubt the names; NULL: no doubt */
 	bool timed;     /* events have times */
 	bool disowned;  /* the file was written after the process ended: names of another process */
 	enum jit_machine machine;
@@ -63,7 +63,7 @@ struct jit_code {
 struct jit_code *jit_code_new(void);
 void jit_code_free(struct jit_code *c); /* NULL-safe */
 
-/* Memory from malloc that is freed with the jit_code. */
+/* Adds memory from malloc, which is freed with the jit_code. */
 void jit_code_hold(struct jit_code *c, void *memory);
 /* Returns the entry's number; ID_NONE if size or number exceed the range of frames. */
 uint32_t jit_code_add(struct jit_code *c, const struct jit_entry *entry);

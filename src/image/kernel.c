@@ -16,7 +16,7 @@
 #define KALLSYMS_MAX_BYTES (256u << 20)
 
 /*
- * The maximum size of a symbol with no next symbol: the last one of the kernel or of a module.
+ * The maximum size of a symbol with no next symbol: the last symbol of the kernel or of a module.
  * Modules have functions larger than a page (rmd160_transform: 5128 bytes), but only the last
  * function of each module is affected.
  */

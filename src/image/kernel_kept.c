@@ -25,7 +25,7 @@
 struct kept_header {
 	char magic[16];
 	uint64_t checksum; /* of all bytes after it */
-	uint64_t modules;  /* hash of the modules that were loaded */
+	uint64_t modules;  /* hash of the list of loaded modules */
 	uint64_t text, stext;
 	uint64_t count, name_bytes;
 };

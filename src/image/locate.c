@@ -15,7 +15,8 @@
 
 #define DELETED " (deleted)"
 
-/* Clocks are set now and then: a process that began this much later is still the recorded one. */
+/* Clocks may be adjusted, so a process that began up to this much later is still the recorded
+ * process. */
 #define START_SLACK_NS 2000000000u
 
 /* Larger debug files are taken by build-id alone: their checksum takes too long. */
@@ -35,7 +36,7 @@ bool locate_same_build_id(const struct build_id *recorded, const struct build_id
 	return found->size == common;
 }
 
-/* Is this the file that was mapped, or `copied` from another place? err: why not. */
+/* True if this is the mapped file, or `copied`, a copy of it. err: why not. */
 static enum verdict compare(const struct elf_file *f, const struct image *image, bool copied,
                             struct error *err)
 {
@@ -55,7 +56,7 @@ static enum verdict compare(const struct elf_file *f, const struct image *image,
 		          elf_file_path(f), id->size ? found : "missing", recorded);
 		return OTHER;
 	}
-	/* A copy has an inode of its own. */
+	/* A copy has another inode. */
 	if (copied || !image->inode || !elf_file_identity(f, &device, &inode))
 		return UNKNOWN;
 	/* On some file systems stat() and the kernel's maps disagree about devices. */
@@ -71,8 +72,8 @@ static enum verdict compare(const struct elf_file *f, const struct image *image,
 struct image_search {
 	const struct image *image;
 	struct elf_file *same, *unknown;
-	struct error refused; /* a file of another version was there */
-	struct error failed;  /* the first file that could not be opened */
+	struct error refused; /* refusal of a file of another version */
+	struct error failed;  /* error of the first file that could not be opened */
 };
 
 enum { MUST_BE_SAME = 1, IS_COPY = 2 };
@@ -229,7 +230,7 @@ static int search_result(struct image_search *s, const char *path, bool deleted,
 	                 s->failed.code ? s->failed.text : path, unasked);
 }
 
-/* By /proc, where the recorded process still runs. */
+/* Through /proc, if the recorded process still runs. */
 static void try_process(struct image_search *s, const char *name, unsigned how)
 {
 	const struct image *image = s->image;
@@ -238,7 +239,7 @@ static void try_process(struct image_search *s, const char *name, unsigned how)
 
 	if (image->pid <= 0)
 		return;
-	/* A process that took the pid over began later. */
+	/* A process that reuses the pid began later. */
 	if (image->pid_seen_ns && (!this_boot_process(image->pid, &start_ns) ||
 	                           start_ns > image->pid_seen_ns + START_SLACK_NS))
 		return;
@@ -285,7 +286,7 @@ static bool checksum_fits(struct elf_file *f, uint32_t wanted)
 	return at == size && sum == wanted;
 }
 
-/* Where both have a build-id it decides; else the checksum in the link does. */
+/* If both files have a build-id, the build-ids are compared; else the checksum in the link is. */
 static struct elf_file *try_debuglink(struct elf_file *f, const char *path, uint32_t crc)
 {
 	const struct build_id *id = elf_file_build_id(f);

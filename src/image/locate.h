@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * locate: the file that an image was mapped from, and its debug file.
+ * locate: finds the file from which an image was mapped, and its debug file.
  *
- * A file counts only if it is the recorded one: by build-id where one was
- * recorded, else by device and inode. Copies under `root` have another inode:
- * they are compared by build-id alone. Where nothing can be compared the first
- * file found is taken. Uses: base.
+ * A file is accepted only if it is the recorded file: by build-id if one was recorded, else by
+ * device and inode. Copies under `root` have another inode, so only their build-id is compared. If
+ * there is nothing to compare, the first file found is accepted. Uses: base.
  */
 #ifndef ASSAY_IMAGE_LOCATE_H
 #define ASSAY_IMAGE_LOCATE_H
@@ -25,22 +24,22 @@
 void locate_kept_name(const struct build_id *id, const char *path, char name[LOCATE_KEPT_NAME]);
 
 /*
- * Tries, in this order: under `root` (NULL: none), the path as recorded, under
- * /proc/PID/root, /proc/PID/exe of a file since deleted, and by build-id what
- * the recorder kept, and in the debug directories. On failure err says why, and what would help; on
- * success it is empty, or says that nothing proved the file to be the same.
+ * Tries, in this order: under `root` (NULL: none), the path as recorded, under /proc/PID/root,
+ * /proc/PID/exe (for a file that was deleted), and by build-id the recorder's copies and the debug
+ * directories. On failure err has the reason and the way out. On success it is empty, or says that
+ * there was no proof that the file is the same.
  */
 int locate_image(struct elf_file **f, const struct image *image, const char *path, const char *root,
                  struct error *err);
 
-/* The separate file with symbols and DWARF; NULL where there is none that fits. */
+/* The separate file with symbols and DWARF; NULL: there is no matching file. */
 struct elf_file *locate_debug(struct elf_file *f, const char *root);
 
 /* A file by build-id in the debug directories; suffix ".debug" or "". NULL: none. */
 struct elf_file *locate_by_build_id(const struct build_id *id, const char *root,
                                     const char *suffix);
 
-/* Equal, or equal without zeros that a recorder appended as padding. */
+/* True if the build-ids are equal, without zeros that a recorder appended as padding. */
 bool locate_same_build_id(const struct build_id *recorded, const struct build_id *found);
 
 #endif

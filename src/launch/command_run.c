@@ -14,7 +14,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define AGAIN_NS UINT64_C(1000000000) /* timeout(1) and others send a signal twice, at once */
+/* Timeout(1) and other programs send a signal twice at once. */
+#define AGAIN_NS UINT64_C(1000000000)
 
 void command_environment_init(struct command_environment *e)
 {
@@ -58,7 +59,7 @@ struct waiting {
 	struct command_child *child;
 	int signals; /* signalfd */
 	uint64_t asked_ns;
-	int signal; /* that ended the waiting; 0 */
+	int signal; /* the signal that ended the waiting; 0: none */
 };
 
 static void take_signal(struct waiting *w, const struct signalfd_siginfo *info)

@@ -38,9 +38,9 @@ char *command_run_text(char *const words[]);
 struct command_run_result {
 	pid_t pid;                  /* of COMMAND */
 	int exit_status;            /* in wait(2) form; -1: it continues */
-	int signal;                 /* that ended the waiting */
+	int signal;                 /* the signal that ended the waiting; 0: none */
 	bool command_failed;        /* the error is that COMMAND could not be started */
-	struct command_usage usage; /* if it has ended */
+	struct command_usage usage; /* valid if COMMAND has ended */
 };
 
 /* `command` ends with NULL. */

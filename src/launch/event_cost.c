@@ -23,7 +23,8 @@
 #include <unistd.h>
 
 #define ROUNDS 15
-/* In a round: several packets of event tags. All rounds fit into the rings. */
+/* Number of calls in a round: several packets of event tags. The records of all rounds fit into the
+ * rings. */
 #define EVENTS 10000
 
 struct runtime {

@@ -11,8 +11,8 @@
 
 /*
  * Raises the scheduling priority. Walking stacks takes longer than copying rings; on a busy machine
- * the rings would overflow while the thread waits for a CPU. It uses no more CPU time, which is
- * in the account.
+ * the rings would overflow while the thread waits for a CPU. This does not change the CPU time,
+ * which is in the account.
  */
 void privileges_hurry(void);
 

@@ -10,7 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define ROOM_LEAST (128u << 10) /* bytes: the initial size of a file and some more */
+#define ROOM_LEAST (128u << 10) /* bytes: more than the initial size of a file of the runtime */
 
 bool program_file_is_there(const char *path)
 {

@@ -87,7 +87,7 @@ int run_directory_begin(const struct shared_kind *kind, char **directory, struct
 		free(base);
 		return rc;
 	}
-	/* Looks for what sessions left that were killed. */
+	/* Searches for the directories of killed sessions. */
 	walk(base, nothing, NULL, 0, NULL);
 	*directory = xasprintf("%s/" PREFIX "%d-XXXXXX", base, (int)getpid());
 	if (!mkdtemp(*directory)) { /* 0700 */

@@ -25,7 +25,7 @@ bool mapped_image_jitdump(const char *filename);
 /* The process that maps an image. */
 struct image_owner {
 	uint64_t serial;  /* of the process */
-	int32_t pid;      /* 0: do not look up the pid in /proc */
+	int32_t pid;      /* 0: /proc is not searched */
 	uint64_t seen_ns; /* as in struct image */
 	bool unproven;
 };

@@ -317,7 +317,7 @@ static void fork_thread(struct process_table *t, const struct event *e, uint32_t
 	announce(t, thread, e->time_ns);
 }
 
-/* The forked process: a new one, or the one that a record before its FORK has added. */
+/* The forked process: a new process, or the process that an earlier record has added. */
 static uint32_t fork_process(struct process_table *t, const struct event *e, uint32_t name)
 {
 	uint32_t known = pid_map_get(&t->by_pid, e->pid);

@@ -45,8 +45,7 @@ static size_t image_bytes(const struct image_table *images, uint32_t image)
 }
 
 /*
- * The bytes of a mapping, and its share of the image, which all mappings of the image share
- * equally.
+ * The bytes of a mapping, plus an equal part of the bytes of its image.
  */
 static size_t mapping_bytes(const struct process_kept_maps *k, const struct image_table *images,
                             const struct mapping *m)

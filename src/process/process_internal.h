@@ -18,7 +18,7 @@
  */
 #define ENDED_KEPT 1024
 
-/* Data of a process with memory for generated code. */
+/* State of a process that has memory for generated code. */
 struct process_jit {
 	char *dump; /* path of the jitdump that it mapped, NULL: none */
 	uint32_t major, minor;
@@ -41,9 +41,9 @@ struct process_state {
 	uint32_t live_threads; /* known threads that have not ended */
 	bool provisional;      /* the name is made up or the parent's: the first COMM replaces it */
 	bool forked;           /* with the memory of its parent */
-	bool announced;  /* a record reported it; else it was found in a record of another kind */
-	bool seen;       /* an event with a time mentioned it */
-	uint64_t cgroup; /* number that p->cgroup is the path of, 0 none */
+	bool announced;  /* a record reported its start; else only other records mentioned it */
+	bool seen;       /* an event after the start of sampling mentioned it */
+	uint64_t cgroup; /* the cgroup's number, whose path is p->cgroup; 0: none */
 	struct process_jit *jit; /* NULL: no generated code is known */
 };
 

@@ -54,7 +54,7 @@ void process_jit_mapped(struct process_table *t, uint32_t process, const struct 
 	jit->major = m->major;
 	jit->minor = m->minor;
 	jit->inode = m->inode;
-	/* Names that were found before came from a worse source. */
+	/* Names that were found earlier came from a worse source. */
 	jit->sought = false;
 }
 
@@ -133,7 +133,7 @@ static void seek(struct process_table *t, uint32_t process, int depth)
 	}
 }
 
-/* Stores for addresses without a name the reason. */
+/* Stores the reason why addresses have no name. */
 static void mark_images(const struct process_table *t, const struct map_set *maps, uint32_t jit)
 {
 	vec_each (m, &maps->maps)

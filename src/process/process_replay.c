@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes the live processes as events. A table that reads them has to give the same answers as this
- * one: therefore names are written as they are now, and of a mapping only the part that is left.
+ * one: therefore names are written as they are now, and only the remaining part of a mapping is
+ * written.
  */
 #include "process/mapped_image.h"
 #include "process/process_internal.h"
@@ -140,7 +141,7 @@ static int tell_threads(const struct replay *r, uint32_t process, struct error *
 }
 
 /*
- * The first thread ended before the others. The event with the process's name has reported it
+ * The first thread ended before the other threads. The event with the process's name creates it
  * again, so its end is written too.
  */
 static int tell_end(const struct replay *r, uint32_t process, struct error *err)

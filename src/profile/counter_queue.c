@@ -8,8 +8,8 @@
 
 enum {
 	BATCHES = 4,
-	START_BATCHES =
-	        8, /* counted by the caller; starting a thread is not worthwhile before that */
+	START_BATCHES = 8, /* the caller counts so many batches itself, since a thread is not
+	                      worthwhile before */
 };
 
 struct note_batch {

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define EVENTS_MAX UINT8_MAX
-#define WINDOWS_MAX                                                                                \
-	(1u << 20) /* for each recording; later samples are counted in the last window */
+/* For each recording; later samples are counted in the last window */
+#define WINDOWS_MAX (1u << 20)
 
 struct profile_builder {
 	struct profile *profile;

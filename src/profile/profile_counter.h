@@ -24,7 +24,7 @@
 #include "profile/ledger/off_cpu.h"
 #include "profile/profile.h"
 
-/* The last index means "unknown", or a larger number. */
+/* The last index is for CPUs with an unknown or a larger number. */
 #define COUNTER_CPUS PROFILE_CPU_UNKNOWN
 
 struct counter_cpu {

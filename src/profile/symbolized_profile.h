@@ -67,8 +67,8 @@ struct named_row {
 };
 
 /*
- * The least and most of the second value, net, in one call of a row. A range of calls with less
- * doubt replaces one with more.
+ * The least and most of the second value, net, in one call of a row. A range of calls with more
+ * certain times replaces a range of less certain calls.
  */
 struct named_range {
 	int64_t least, most; /* most < least: unknown */
@@ -103,10 +103,11 @@ struct symbolized_profile {
 	int64_t period;               /* 0: none */
 	int64_t time_ns, duration_ns; /* since 1970; 0: unknown */
 	uint32_t command;             /* text */
-	uint32_t drop, keep;          /* texts: frames that its producer hides, and does not hide */
-	uint64_t nameless;            /* places without a function, which are shown as addresses */
+	/* Texts: patterns of frames that the producer hides, and of exceptions */
+	uint32_t drop, keep;
+	uint64_t nameless;  /* places without a function, which are shown as addresses */
 	const char *wanted; /* chosen by the user: the main value; NULL: the producer's choice */
-	uint32_t outside;   /* place that represents the root itself; NAMED_NONE */
+	uint32_t outside;   /* place that represents the root itself; NAMED_NONE: not used */
 	uint32_t deeper;    /* place "[deeper]"; NAMED_NONE: not used */
 	uint32_t depth_max; /* 0: none */
 	struct id_table function_index, owner_index;
@@ -159,7 +160,7 @@ static inline int64_t named_subtract(int64_t a, int64_t b)
 /* The sum of a row's values in these columns (bits). */
 int64_t named_row_sum(const struct named_row *row, unsigned columns);
 
-/* Rows with a negative sum, caused by too large a compensation. */
+/* Rows with a negative sum: more cost was subtracted than they contain. */
 struct named_below {
 	int64_t sum;
 	uint64_t rows;

@@ -16,7 +16,7 @@
 
 struct time_block {
 	struct time_state start; /* the state before its first entry */
-	uint64_t tick;           /* of its first entry */
+	uint64_t tick;           /* tick of its first entry */
 	size_t used;
 	uint8_t bytes[];
 };

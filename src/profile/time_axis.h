@@ -73,7 +73,7 @@ uint32_t time_axis_track(struct time_axis *a, uint32_t recording, uint16_t cpu, 
 /* `samples` may be more than one only if their order is not known. */
 void time_axis_add(struct time_axis *a, uint32_t track, const struct time_entry *e);
 
-/* No range that is shorter than this has exact sums. */
+/* The sums of a range that is shorter than this are not exact. */
 uint64_t time_axis_step_ns(const struct time_axis *a);
 
 struct time_cursor {

@@ -9,7 +9,7 @@
 #include "session/plan.h"
 #include "source/perf/cpu_stat.h"
 
-/* Taken at the start and at the end of sampling. */
+/* The state of clocks and counters at the start or at the end of sampling. */
 struct account_mark {
 	uint64_t time_ns, wall_ns; /* CLOCK_MONOTONIC, CLOCK_REALTIME */
 	uint64_t cpu_ns;           /* of the recorder */

@@ -14,7 +14,7 @@
 struct session;
 
 struct bound_note {
-	uint64_t mappings; /* that the last sentence reported */
+	uint64_t mappings; /* numbers that the last sentence reported */
 	size_t note;       /* number of the session's note; 0: none yet */
 };
 

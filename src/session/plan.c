@@ -19,7 +19,7 @@
  * main clock's period, so that its ticks do not return to the same phase. A program that runs in
  * step with the main clock has other shares in the samples of the witness.
  */
-#define WITNESS_PERIOD_NS 8000000 /* at least: at most 125 Hz */
+#define WITNESS_PERIOD_NS 8000000 /* minimum period: at most 125 Hz */
 #define WITNESS_SLOWER 8          /* at least this many times slower than the main clock */
 #define GOLDEN_SECTION 0.6180339887
 
@@ -185,8 +185,8 @@ static void add_event(struct plan *plan, const char *name, enum attr_role role,
 }
 
 /*
- * Sampling of a command starts at its exec, unless the command stands in for the whole machine (-a
- * without the right to it): then other processes already run.
+ * Sampling of a command starts at its exec, unless the command replaces the whole machine (-a
+ * without the right to it): then other processes run already.
  */
 static bool starts_with_command(const struct plan *plan, const struct session_options *o)
 {

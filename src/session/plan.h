@@ -4,7 +4,6 @@
  *
  * It tries what this user may sample, plans with that, and adds a note for each thing that is
  * missing. plan_done() frees; one thread. Uses: base, event, source, unwind.
- * source, unwind.
  */
 #ifndef ASSAY_SESSION_PLAN_H
 #define ASSAY_SESSION_PLAN_H

@@ -159,7 +159,7 @@ static void look_at_duration(struct session *s)
 
 /*
  * Sleeps until the rings should be read. False: other work was due, and is done. The kernel counts
- * the bytes that it wrote to a ring, not the unread ones, so some wake-ups have no data.
+ * the bytes that it wrote to a ring, not the unread bytes, so some wake-ups have no data.
  */
 static bool wait_for_work(struct session *s, int *patience_ms)
 {

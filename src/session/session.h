@@ -53,8 +53,8 @@ int session_read(struct session *s, struct error *err);
 /* For hooks: the session's next step is to read the rings; then it calls serve(). */
 void session_read_soon(struct session *s);
 /*
- * A read of the rings, a flush or a snapshot is in progress, and lets serve() run in a pause:
- * counts are those of the records that were read until now, and no snapshot can begin.
+ * True if serve() runs in a pause of a read of the rings, a flush or a snapshot: counts include
+ * only the records that were read so far, and no snapshot can begin.
  */
 bool session_is_busy(const struct session *s);
 /*
@@ -62,7 +62,8 @@ bool session_is_busy(const struct session *s);
  * passed since the work began or since the last pause. NULL-safe.
  */
 void session_pause(struct session *s);
-/* Its file, where it grows under its name, was moved, deleted or replaced; with a sentence. */
+/* Returns an error with a sentence if the sink's file, which grows under its name, was moved,
+ * deleted or replaced. */
 bool session_output_is_gone(const struct session *s);
 int session_output_check(const struct session *s, struct error *err);
 /* Resets the recent maximum of the buffers. */

@@ -46,8 +46,8 @@ struct session {
 	unsigned busy;         /* long work in progress, nested */
 	uint64_t pause_due_ns; /* of that work */
 	bool read_soon;        /* a hook wants the rings to be read */
-	struct error failed; /* of a read that a hook asked for: records were taken, and are gone */
-	bool began;          /* sampling has begun: a result exists, also after an error */
+	struct error failed;   /* error of a read that a hook requested: its records are lost */
+	bool began;            /* sampling has begun: a result exists, also after an error */
 	bool stop, signalled, masked;
 	bool interrupted; /* a signal requested the end: COMMAND is ended too */
 	bool over;        /* the requested duration has passed */
@@ -75,7 +75,7 @@ void session_foreign_account(const struct session *s, struct account *account);
 void session_work_begin(struct session *s);
 void session_work_end(struct session *s);
 
-/* Reads the rings once, into the sink; `last`: sampling is off, all there is. */
+/* Reads the rings once, into the sink; `last`: sampling is disabled, so all records are read. */
 int session_drain(struct session *s, bool last, struct error *err);
 
 #endif

@@ -19,11 +19,11 @@
 
 struct session_status_cpu {
 	uint32_t cpu;
-	uint64_t ring_bytes;      /* size of the CPU's ring, or of both together */
+	uint64_t ring_bytes;      /* size of the CPU's ring, or of its two rings together */
 	uint64_t ring_used;       /* at the last read */
 	uint64_t ring_used_max;   /* maximum */
 	uint64_t ring_recent_max; /* maximum since session_buffers_restart() */
-	uint64_t ring_used_sum;   /* over all `ring_reads`: sum / reads is the average */
+	uint64_t ring_used_sum;   /* sum over all `ring_reads`: sum / reads is the average */
 	uint64_t ring_reads;
 	uint64_t lost; /* records, as reported in the ring so far */
 };
@@ -44,8 +44,8 @@ struct session_status {
 	uint64_t read_gap_max_ns; /* longest time from the begin of a read of the rings to the next
 	                           */
 	uint64_t period_ns, period_asked_ns; /* of the main clock, now; 0: it counts no ns */
-	uint64_t sample_cost_ns; /* what one sample takes from the CPU, 0: not measured */
-	uint64_t slowed_behind_ns, slowed_budget_ns; /* time at less than the rate asked for */
+	uint64_t sample_cost_ns;             /* CPU time that one sample takes; 0: not measured */
+	uint64_t slowed_behind_ns, slowed_budget_ns; /* time at less than the requested rate */
 	struct account_budget budget;                /* share_ppm 0: there is none */
 	uint64_t budget_spent_ns;                    /* CPU time, of budget.looked_ns */
 	uint64_t budget_recent_ppm; /* maximum of a check since session_buffers_restart() */

@@ -17,9 +17,10 @@
 /* The first wake-up is earlier, since the stacks of new threads are unknown; each later one waits
  * longer. */
 #define UNWIND_SOON_MS 5
-/* While stacks are deeper than the copies, since the memory of a thread is gone when it exits. */
+/* While stacks are deeper than the copies the sleep is short, since the memory of a thread is gone
+ * when it exits. */
 #define UNWIND_DEEP_MS 20
-/* Time after the end of a window when all its records have been read. */
+/* Delay after the end of a window until all its records have been read. */
 #define SETTLED_MS 2
 #define NS_IN_MS UINT64_C(1000000)
 

@@ -15,24 +15,24 @@ struct wakeup_schedule {
 	uint64_t flush_due_ns, drained_ns;
 	uint64_t gap_max_ns; /* longest time from one wakeup_schedule_drained() to the next */
 	uint64_t every_ns;   /* flushes are due at its multiples on the wall's clock; 0: by age */
-	int soon_ms; /* sleep no longer than that for now; 0: as long as there is patience */
+	int soon_ms;         /* limit of the next sleep; 0: only `patience_ms` limits it */
 };
 
 /*
- * How long rings may go unread that wake us when they fill; with `walks`, stacks are walked.
- * The first gap begins at `start_ns`.
+ * The longest time without a read of rings that wake the recorder when they fill. `walks`: stacks
+ * are walked. The first gap begins at `start_ns`.
  */
 int wakeup_schedule_begin(struct wakeup_schedule *p, bool walks, uint64_t every_ns,
                           uint64_t start_ns);
 
 /* The rings are about to be read. */
 void wakeup_schedule_drained(struct wakeup_schedule *p);
-/* The rings should be read again soon. */
+/* Requests an early next read of the rings. */
 void wakeup_schedule_soon(struct wakeup_schedule *p);
 
 /*
- * The time to sleep: until the next flush, or less if a ring no longer wakes the recorder
- * (`patience_ms`) or progress is shown (`looked_on`).
+ * The time to sleep: until the next flush, or less if a ring does not wake the recorder
+ * (`patience_ms`) or if progress is displayed (`looked_on`).
  */
 int wakeup_schedule_sleep_ms(const struct wakeup_schedule *p, int patience_ms, bool looked_on);
 

@@ -39,10 +39,10 @@ struct diff_window {
 struct diff_cursor {
 	sqlite3 *db;
 	int64_t bounds[2 * DIFF_SIDES];
-	VEC(struct diff_window) windows; /* of the range that is read, by id */
+	VEC(struct diff_window) windows; /* windows of the range that is read, by id */
 	struct diff_runs runs;
 	struct diff *diff;
-	const struct diff_change **changes; /* by row; NULL: not tested alone */
+	const struct diff_change **changes; /* by row; NULL: the row was not tested alone */
 	double (*samples)[DIFF_SIDES];      /* by row */
 	double all[DIFF_SIDES];
 	size_t row, next;

@@ -189,7 +189,7 @@ static void ns_text(sqlite3_context *out, int argc, sqlite3_value **argv)
 		double ns;
 		const char *name;
 		int places;
-		double half; /* half of the last printed digit of the unit below */
+		double half; /* half of the last printed digit, in the smaller unit */
 	} units[] = {{1e9, "s", 3, 5e3}, {1e6, "ms", 2, 5}, {1e3, "us", 2, 0.5}, {1, "ns", 0, 0}};
 	double ns = sqlite3_value_double(argv[0]), size = ns < 0 ? -ns : ns;
 	char text[400]; /* a double has up to 309 digits before the point */

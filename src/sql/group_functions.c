@@ -17,12 +17,12 @@
 #define CACHED_MAX (1 << 22) /* frames; frames with larger ids are looked up each time */
 
 struct sql_groups {
-	struct group_rules *own, *rules; /* own: of assay, made at the first call */
+	struct group_rules *own, *rules; /* own: the rules of assay, made at the first call */
 	sqlite3_stmt *step;              /* NULL: not prepared yet */
 	VEC(uint16_t) frames;            /* per frame id: its group, or UNSEEN */
 };
 
-/* Frames of other kinds than samples have no `kernel`: their callers are not looked at. */
+/* Frames of other kinds than samples have no `kernel`: their callers are not examined. */
 static const char step[] =
         "SELECT s.parent, s.frame, f.kernel, coalesce(n.name, ''), coalesce(i.name, '') "
         "FROM stacks s LEFT JOIN frames f ON f.id = s.frame "
@@ -70,7 +70,7 @@ static void function_group(sqlite3_context *out, int argc, sqlite3_value **argv)
 
 struct group_step {
 	uint16_t group;
-	bool kernel, callers; /* callers: this kind of recording looks at them */
+	bool kernel, callers; /* callers: groups of this kind of recording depend on callers */
 };
 
 static struct group_step take_step(struct sql_groups *g, sqlite3_int64 *id)

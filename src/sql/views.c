@@ -18,7 +18,7 @@
 #define IDENTITY                                                                                   \
 	"CASE WHEN own.process = -1 THEN 1 ELSE p.instance END AS instance, "                      \
 	"CASE WHEN own.process = -1 THEN -1 ELSE p.pid END AS pid, "
-/* The share of the sum over all rows. */
+/* The share of a row in the sum over all rows. */
 #define SHARE "sum(weight) * 1.0 / nullif(sum(sum(weight)) OVER (), 0) AS share"
 #define BY_MODE                                                                                    \
 	"sum(CASE WHEN mode = 'user' THEN samples ELSE 0 END) AS user, "                           \

@@ -14,7 +14,8 @@
 struct place {
 	int fd; /* of the directory */
 	const char *path, *name;
-	struct stat st; /* of the database; uid of a trusted user where there is none yet */
+	struct stat st; /* state of the database file; if it does not exist yet, with the uid of a
+	                   trusted user */
 };
 
 /* The message of a refusal also names a place where a store can be written. */

@@ -20,7 +20,7 @@
 
 struct pair_entry {
 	int64_t a, b, id;
-	bool done;         /* frames: the name is known, or no longer asked for */
+	bool done;         /* frames: the name is known, or is no longer requested */
 	bool dirty;        /* instances: the number is not yet written to the database */
 	uint32_t tries;    /* frames: number of requests for a name without a result */
 	uint64_t again_at; /* frames: the window from which the name is requested again */

@@ -59,10 +59,10 @@ struct store_buffer {
 
 /* Why the sampling rate of a window was reduced, and how much of the budget was used. */
 struct store_rate {
-	uint64_t slowed_budget_ns,
-	        slowed_behind_ns; /* time at a reduced rate: for the budget; for full buffers */
+	/* Time at a reduced rate: for the budget; for full buffers. */
+	uint64_t slowed_budget_ns, slowed_behind_ns;
 	uint64_t taken_ns,
-	        taken_of_ns; /* CPU time of samples and recorder; the time it is a share of */
+	        taken_of_ns; /* CPU time of samples and recorder; the time of which it is a share */
 	uint64_t over_ns;    /* the part of it above the budget */
 	uint64_t most_ppm;   /* the largest share in one check */
 	uint64_t sample_ns;  /* estimated cost of one sample */
@@ -81,8 +81,8 @@ struct store_window {
 	uint64_t period_ns;       /* of the main event, at the end; 0: it does not count ns */
 	uint64_t unobserved_ns;   /* time in which the measurement was paused */
 	struct store_rate rate;
-	struct store_budget
-	        budget;         /* of the measurement: only that of the first window is stored */
+	/* Of the measurement: only that of the first window is stored. */
+	struct store_budget budget;
 	int64_t wall_offset_ns; /* wall clock - clock of the recording; 0: as at its begin */
 	const struct store_buffer *buffers;
 	size_t buffer_count;

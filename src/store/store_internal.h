@@ -27,7 +27,8 @@ struct store {
 	int64_t wall_offset_ns;             /* wall clock - clock of the recording, at its begin */
 	uint64_t last_end_ns;               /* end of the newest window of the host; 0: none */
 	uint64_t windows;                   /* written in this session */
-	bool all_again; /* a window was rolled back: write rows again that are marked as written */
+	bool all_again; /* a window was rolled back, so rows that are marked as written must be
+	                   written again */
 	struct names names;
 
 	struct store_retention_run *keeper; /* state of store_retention(); NULL: not called yet */

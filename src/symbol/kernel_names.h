@@ -18,7 +18,7 @@ struct kernel_names {
 	struct symbol_table *table;  /* NULL: no names */
 	uint64_t delta;              /* address in table = recorded address + delta */
 	struct elf_file *vmlinux;    /* NULL: no matching file was found */
-	uint64_t vmlinux_delta;      /* address in vmlinux = recorded address + this */
+	uint64_t vmlinux_delta;      /* address in vmlinux = recorded address + vmlinux_delta */
 	struct error trouble;        /* why names are missing or uncertain */
 	struct kallsyms kallsyms;    /* owns `table`, or */
 	struct symbol_table symbols; /* of vmlinux */
@@ -31,8 +31,8 @@ struct kernel_names {
 void kernel_names_load(struct kernel_names *k, const struct symbol_options *options,
                        const struct image *image, struct cache_dir *cache);
 /*
- * If the names are from the cache, which does not have all of them, returns once the current names
- * of the running kernel; the caller puts them in the place of k->kallsyms.
+ * If the names are from the cache, which does not have all names, returns the current names of the
+ * running kernel, but only once; the caller replaces k->kallsyms by them.
  */
 bool kernel_names_complete(struct kernel_names *k, struct kallsyms *whole);
 void kernel_names_done(struct kernel_names *k);

@@ -13,7 +13,7 @@
 
 /*
  * True if stored names take precedence over names that are found now: for modules, for any kernel
- * except the running one, and for files that are not proven to be the recorded ones.
+ * except the running one, and for files that are not proven to be the recorded files.
  */
 bool stored_symbols_first(struct symbolizer *s, const struct image *image);
 /* Returns `now`, the symbol that was found, or the stored symbol if it is more precise. */

@@ -348,7 +348,8 @@ char *symbolizer_plain(struct symbolizer *s, struct symbol_image *i, const char 
 	return plain;
 }
 
-/* A range is named without parameters, since those of two functions would make it unreadable. */
+/* A range is named without parameters, since the parameters of two functions would make it
+ * unreadable. */
 static char *shown_name(struct symbolizer *s, struct symbol_image *i, size_t entry, bool bare)
 {
 	const char *raw = symbol_table_name(i->table, entry);

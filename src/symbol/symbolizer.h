@@ -44,8 +44,8 @@ struct symbol_options {
 	const char *kallsyms;       /* another kallsyms file, NULL: /proc/kallsyms */
 	const char *vmlinux;        /* an ELF kernel, NULL: look in the usual places */
 	const char *root;           /* prefix for files (sysroot), NULL: none */
-	struct build_id kernel_id;  /* recorded kernel's, size 0: unknown */
-	const char *kernel_release; /* recorded kernel's uname -r, NULL: unknown */
+	struct build_id kernel_id;  /* build-id of the recorded kernel; size 0: unknown */
+	const char *kernel_release; /* the recorded kernel's uname -r; NULL: unknown */
 	const char *debuginfod;     /* debuginfod servers, separated by spaces; NULL: none */
 };
 

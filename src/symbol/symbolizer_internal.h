@@ -13,13 +13,14 @@
 
 struct symbol_image {
 	struct elf_file *file, *debug; /* NULL: none */
-	struct elf_file
-	        *module; /* a kernel module's .ko, opened at the first request for its code */
+	/* A kernel module's .ko, opened at the first request for its code. */
+	struct elf_file *module;
 	struct symbol_table own;
 	struct symbol_table exports; /* read at the first request */
 	bool exports_sought;
-	const struct symbol_table *table; /* own or the kernel's; NULL: no names */
-	uint64_t delta;                   /* address in table = address + delta */
+	/* The image's own table or the kernel's; NULL: no names. */
+	const struct symbol_table *table;
+	uint64_t delta; /* address in table = address + delta */
 	/*
 	 * One symbol per entry, at [2 * i + 1], and per gap before entry i, at [2 * i]. NULL: not
 	 * looked up yet.

@@ -199,7 +199,7 @@ static always_inline const uint64_t *plain_run(struct tag_run *r, const uint64_t
 		}
 		uint32_t line = pages[p.tag >> TAG_PAGE_BITS][p.tag & (TAG_PAGE_TAGS - 1)];
 
-		/* The value has a class, or is 0: not seen yet. */
+		/* The meaning of a tag: it has a class, or is 0 if the tag was not seen yet. */
 		if (rare(line - 1 >= TAG_LINE_MASK || p.top == p.last))
 			break;
 		plain_entry(r, &p, line, lean);
@@ -209,8 +209,8 @@ static always_inline const uint64_t *plain_run(struct tag_run *r, const uint64_t
 	return p.word;
 }
 
-/* Before a reserved tag: if the event before it is an ordinary one, records the clock at that
- * event. */
+/* Called before a reserved tag: if the previous event is not a reserved tag, records the clock at
+ * that event. */
 static void note_ran(struct tag_run *r, const uint64_t *word)
 {
 	uint64_t now = tag_run_time(r), time;
@@ -224,8 +224,8 @@ static void note_ran(struct tag_run *r, const uint64_t *word)
 }
 
 /*
- * Handles events until one leaves the stream in a state in which each event is checked (switched
- * out, asking). `lean` (a constant): for a thread, without steps.
+ * Handles events until the stream is in a state in which each event must be checked (switched out,
+ * asking). `lean` (a constant): the stream is a thread, without steps.
  */
 static always_inline const uint64_t *plain_words(struct tag_run *r, const uint64_t *word,
                                                  const uint64_t *end, bool lean)
@@ -399,7 +399,7 @@ void tag_run_packet(struct tag_run *r, const struct tag_packet *p)
 {
 	size_t first = 0;
 
-	r->forked |= p->forked; /* applies to the thread that the packet begins */
+	r->forked |= p->forked; /* the flag is of the thread with which the packet begins */
 	if (p->count && !r->device &&
 	    (!r->threads.count || p->pid != r->thread.pid || p->tid != r->thread.tid))
 		begin_thread(r, p);

@@ -118,14 +118,14 @@ struct tag_step {
 	bool preempted;      /* for SWITCH_OUT of threads */
 	uint32_t tag;        /* the tag of the function's entry */
 	uint32_t depth;      /* number of open calls around it, in its process */
-	uint32_t process;    /* device: process number, from 1; 0: none (idle, interrupts, and ENTER
-	                      * of calls that are later found to belong to a new process) */
+	uint32_t process;    /* device: process number, from 1; 0: none (idle, interrupts, and the
+	                        ENTER of a call whose process turns out to be new later) */
 	uint64_t call;       /* number of the call, equal for ENTER and EXIT; ascending */
 	uint64_t time;       /* ticks */
 	uint64_t net, total; /* for EXIT and CLOSED */
 	uint64_t wall;       /* complete time from entry to exit */
 	uint64_t lost;       /* for GAP: number of lost events */
-	int32_t pid, tid;    /* pid of a device's process: if the device recorded it, else 0 */
+	int32_t pid, tid;    /* pid of a device's process, if the device recorded it; else 0 */
 	const char *name;    /* of a device's process, if the device recorded it; else "" */
 };
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define NOT_FOUND SIZE_MAX
-#define NEXT_AT 4 /* in the bytes of an identity */
+#define NEXT_AT 4 /* offset of the next process in the bytes of an identity */
 #define NAME_AT 8
 
 static void begin_process(struct tag_run *r)
@@ -26,7 +26,7 @@ void tag_run_begin_device(struct tag_run *r)
 	begin_process(r);
 }
 
-/* Takes the time of the running stack up to `clock` that is in none of its calls. */
+/* Adds up the time of the running stack up to `clock` that is in none of its calls. */
 static uint64_t take_spare(struct tag_run *r, uint64_t clock)
 {
 	struct tag_stack *s = r->stack;
@@ -112,8 +112,8 @@ void tag_run_switch(struct tag_run *r, uint32_t line)
 		suspend_more(r, line);
 		return;
 	}
-	if (r->idling) { /* these calls are not interrupts: a process started without an exit of
-		          * `!` */
+	if (r->idling) { /* the calls are not interrupts, so a process started without an exit of
+		            `!` */
 		r->idle += take_spare(r, s->frames[1].enter);
 		s->process = ++r->processes;
 		r->idling = false;
@@ -279,7 +279,7 @@ void tag_run_settle(struct tag_run *r)
 	answer(r, who, several);
 }
 
-/* Handles the first exit of a function that was not entered since. */
+/* Handles the first exit of a function that was not entered since `!` ended. */
 static void first_exit(struct tag_run *r, uint32_t line)
 {
 	struct tag_asking *a = &r->asking;
@@ -318,7 +318,8 @@ static void later_exit(struct tag_run *r, uint32_t line)
 		answer(r, longest_so_far, true);
 }
 
-/* Applies rule 2 to the calls opened since; true: the exit belongs to one of them. */
+/* Applies rule 2 to the calls that were opened since `!` ended; true: the exit belongs to one of
+ * them. */
 static bool exit_since(struct tag_run *r, uint32_t line)
 {
 	struct tag_asking *a = &r->asking;

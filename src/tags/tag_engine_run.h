@@ -43,9 +43,9 @@ enum {
 
 /* Flags of a frame are above the bits of its exit tag, so that no event's tag equals the key. */
 #define TAG_FRAME_UNCERTAIN (UINT64_C(1) << 32)
-#define TAG_FRAME_MARKED (UINT64_C(2) << 32)     /* it and all frames below it are uncertain */
-#define TAG_FRAME_SWITCH (UINT64_C(4) << 32)     /* a call of `!` */
-#define TAG_FRAME_IDLE (UINT64_C(32) << 32)      /* a call of `~` */
+#define TAG_FRAME_MARKED (UINT64_C(2) << 32) /* the frame and all frames below it are uncertain */
+#define TAG_FRAME_SWITCH (UINT64_C(4) << 32) /* a call of `!` */
+#define TAG_FRAME_IDLE (UINT64_C(32) << 32)  /* a call of `~` */
 #define TAG_FRAME_INTERRUPT (UINT64_C(64) << 32) /* a call of `^` */
 #define TAG_FRAME_HISTOGRAM (UINT64_C(8) << 32)
 #define TAG_FRAME_NO_EXIT (UINT64_C(16) << 32) /* the odd tag has a name of its own */
@@ -105,11 +105,11 @@ struct tag_event {
 
 /* The identification of the process that continues after `!`. */
 struct tag_asking {
-	uint32_t line; /* of the `!` function that ended */
+	uint32_t line; /* line of the `!` function that ended */
 	uint64_t time;
 	size_t exits;
 	VEC(uint32_t) candidates; /* indexes in `waiting`; filled at the first exit */
-	VEC(uint32_t) stack;      /* lines of calls opened since */
+	VEC(uint32_t) stack;      /* lines of calls that were opened since then */
 	VEC(struct tag_event) events;
 };
 
@@ -151,7 +151,7 @@ struct tag_run {
 	uint64_t turn, low;
 	uint64_t off;
 	uint64_t segment; /* time of the thread's first event */
-	uint64_t since;   /* while switched out: time up to which idle is counted */
+	uint64_t since;   /* while switched out: the time up to which idle time is counted */
 	uint64_t gaps;    /* sum of the time in gaps */
 	uint64_t calls;   /* number of calls so far */
 	bool begun, met, gap;

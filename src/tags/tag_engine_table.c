@@ -50,7 +50,7 @@ static void remember(struct tag_run *r, uint32_t tag, uint32_t value)
 	((uint32_t *)*page)[tag & (TAG_PAGE_TAGS - 1)] = value;
 }
 
-/* The name of `tag` itself, not of a function whose exit it is. */
+/* The name of `tag` itself; NULL if `tag` is the exit of a function. */
 static const struct tag_name *named(const struct tag_run *r, uint32_t tag)
 {
 	bool exit = false;

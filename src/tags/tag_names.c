@@ -24,7 +24,7 @@ struct tag_names {
 	size_t count;
 	uint32_t *pages[TAG_END / PAGE]; /* number of the name + 1; NULL: no name in this page */
 	uint32_t last;                   /* the greatest tag so far */
-	/* False while names were added by ascending tag: they are in order then. */
+	/* False as long as names were added by ascending tag, and so are in order. */
 	bool shuffled;
 	_Atomic bool ordered;
 	pthread_mutex_t ordering;

@@ -24,7 +24,7 @@ enum tag_kind {
 	TAG_INLINE,   /* a place: `=` */
 	/* As TAG_FUNCTION; in a device's stream its net time is idle: `~` */
 	TAG_IDLE,
-	/* As TAG_FUNCTION; in a device's stream its time is in no call around it: `^` */
+	/* `^`: as TAG_FUNCTION, but in a device's stream its time is not in the calls around it */
 	TAG_INTERRUPT,
 	TAG_KINDS
 };

@@ -32,8 +32,8 @@ struct sums {
 	struct id_table table;
 	VEC(struct total) totals;
 	VEC(struct tag_thread)
-	threads; /* of streams that are not of devices; sorted and unique
-	          * after count_threads() */
+	threads; /* threads of streams that are not of devices; sorted and unique after
+count_threads() */
 	uint64_t device_processes;
 };
 
@@ -80,7 +80,7 @@ static void add_bounds(uint64_t *min, uint64_t *max, uint64_t other_min, uint64_
 	*max = other_max > *max ? other_max : *max;
 }
 
-/* `times`: of the summary or run that has `t`, in which it is number `number`. */
+/* `times`: the times of the summary or run that contains `t` as function `number`. */
 static void add_total(struct sums *s, const struct total *t, const struct tag_times *times,
                       uint32_t number)
 {

@@ -22,8 +22,8 @@ struct tag_function {
 	uint64_t calls;     /* number of entries; of an inline tag: number of events */
 	uint64_t elapsed;   /* with callees, without time switched out; recursion counted once */
 	uint64_t net;       /* without callees */
-	uint64_t min, max;  /* net of one call: of certain calls if there are any, otherwise of
-	                     * uncertain calls, otherwise of open calls */
+	uint64_t min, max;  /* net of one call, among certain calls; if there are none, among
+	                       uncertain calls; else among open calls */
 	uint64_t ended;     /* calls with a recorded entry and exit */
 	uint64_t open;      /* calls open at the end: their time up to there is in net */
 	uint64_t unseen;    /* calls that ended without an exit: calls = ended + open + unseen */
@@ -59,7 +59,7 @@ struct tag_summary {
 	struct tag_times times; /* net of calls with certain times, by function */
 	VEC(struct tag_function)
 	functions; /* filled by tag_summary_finish(); elapsed = idle + own +
-	              outside + the sum of all net */
+outside + the sum of all net */
 };
 
 /* The distribution of the times of one function's calls: powers of two of ticks, four steps

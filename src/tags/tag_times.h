@@ -32,13 +32,13 @@ void tag_times_done(struct tag_times *t);
 void tag_times_reserve(struct tag_times *t, size_t count);
 /* Adds the page of a function's bucket, and returns its index. */
 uint32_t tag_times_add_page(struct tag_times *t, uint32_t function, uint32_t bucket);
-/* Forgets all calls, but not the room. */
+/* Removes all calls, and keeps the room. */
 void tag_times_clear(struct tag_times *t);
 static inline uint32_t tag_times_bucket(uint64_t ticks)
 {
 	return assay_times_bucket(ticks > INT64_MAX ? INT64_MAX : (int64_t)ticks);
 }
-/* The function must have room. */
+/* tag_times_reserve() must have made room for the function. */
 static inline void tag_times_add(struct tag_times *t, uint32_t function, uint32_t bucket,
                                  uint64_t calls)
 {

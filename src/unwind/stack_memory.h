@@ -26,7 +26,7 @@
 #include "unwind/unwind.h"
 
 #define STACK_MEMORY_THREADS 4096
-#define STACK_MEMORY_FRAMES ((size_t)4 << 20) /* sum over all threads */
+#define STACK_MEMORY_FRAMES ((size_t)4 << 20) /* maximum number of frames of all threads */
 #define STACK_DEPTH_MAX 65536                 /* frames per thread */
 #define STACK_PIECE 512
 
@@ -38,8 +38,8 @@ struct known_stack {
 	              * no frames */
 	VEC(struct unwind_frame) frames;
 	VEC(uint32_t)
-	gaps; /* ascending indexes: the callers of frame n are unknown, and frames before n are
-	       * older */
+	gaps; /* ascending indexes. At index n: the callers of frame n are unknown, and frames
+   before n are older */
 	VEC(uint32_t) pieces; /* the number of each piece, 0: not written yet */
 	struct {
 		VEC(struct unwind_frame) frames; /* innermost first */
@@ -63,7 +63,7 @@ uint32_t known_stack_find(const struct known_stack *k, const struct unwind_frame
 /* The number of outermost frames whose CFA is above `cfa`: these are callers of a frame with this
  * CFA, if they are still active. */
 uint32_t known_stack_above(const struct known_stack *k, uint64_t cfa);
-/* The index of the outermost frame that is connected with the innermost one without a gap. */
+/* The index of the outermost frame that is connected with the innermost frame without a gap. */
 uint32_t known_stack_joined(const struct known_stack *k);
 
 /*

@@ -79,7 +79,7 @@ static enum unwind_result find_cfa(struct step *s, const struct cfi_rule *rule)
 	return UNWIND_CALLER;
 }
 
-/* Whether the CFA is above the frames called from it, or is that of a stack that a signal
+/* Whether the CFA is above the frames called from it, or is the CFA of a stack that a signal
  * interrupted. */
 static bool rises(struct unwind_cursor *c, uint64_t cfa, const struct cfi_rule *rule)
 {
@@ -153,8 +153,8 @@ static enum unwind_result read_saves(const struct step *s, const struct cfi_rule
 			saved->set |= (uint64_t)1 << save->reg;
 			continue;
 		}
-		/* Below the stack pointer: the value has been popped again, so the register has
-		 * it. */
+		/* The place is below the stack pointer: the value was popped again, so the register
+		 * has it. */
 		if (save->how == CFI_AT_CFA && address < s->c->floor)
 			continue;
 		r = saved_value(s, save, &saved->values[save->reg]);

@@ -65,7 +65,7 @@ enum unwind_result {
 /* The stack's memory: a copy, and optionally a function that reads beyond it. */
 struct unwind_memory {
 	const uint8_t *bytes;
-	uint64_t start, size; /* of the copy: address, number of bytes */
+	uint64_t start, size; /* the copy's address and number of bytes */
 	/* Reads 8 bytes. NULL: only the copy is available. */
 	bool (*read)(void *ctx, uint64_t address, uint64_t *value);
 	void *ctx;

@@ -40,11 +40,12 @@ struct selection {
 	uint8_t event;
 	VEC(uint32_t) rows;  /* of that event */
 	VEC(uint32_t) waits; /* of ATTR_SWITCH events */
-	VEC(uint32_t) hits;  /* of interrupts that hit the selected processes */
+	VEC(uint32_t) hits;  /* rows of interrupts that hit the selected processes */
 	uint8_t witness_event;
-	VEC(uint32_t) witness; /* of a second clock, used only to check the first */
-	bool own_base;         /* shares are of the selected rows */
-	bool no_idle;          /* idle rows are not in the base */
+	/* Rows of the second clock, which only serves to check the first clock. */
+	VEC(uint32_t) witness;
+	bool own_base; /* shares are of the selected rows */
+	bool no_idle;  /* idle rows are not in the base */
 	uint64_t samples, weight;
 	uint64_t base_samples, base_weight; /* the denominator of shares */
 };

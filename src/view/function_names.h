@@ -19,7 +19,8 @@
 int function_names_choose(const char *const *names, size_t count, const char *wanted,
                           uint8_t *chosen, struct error *err);
 
-/* -ENOENT, with the names that contain `wanted`, else with the name that is nearest. */
+/* Returns -ENOENT; the sentence lists the names that contain `wanted`, else the most similar name.
+ */
 int function_names_none(const char *const *names, size_t count, const char *wanted,
                         struct error *err);
 

@@ -23,7 +23,7 @@ struct view {
 	const struct symbol **functions; /* per frame id, NULL: not looked up yet */
 	uint8_t *frame_entries;          /* per frame id: enum kernel_entry + 1, 0: not determined
 	                                  * yet */
-	struct sample_order order;       /* of the profile's samples */
+	struct sample_order order;       /* order of the profile's samples */
 	uint8_t *entries; /* per path node: enum kernel_entry + 1, 0: not determined yet */
 	/* per row of the profile in the kernel: 1: no interrupt, 2: one, 0: not determined yet */
 	uint8_t *interrupts;
@@ -63,7 +63,8 @@ const struct process *view_process(const struct view *v, const struct profile_ro
 /* "zstd" of "/usr/bin/zstd"; names in brackets stay whole. */
 const char *view_image_short(const struct view *v, uint32_t image);
 
-/* The path up to the innermost frame outside the scheduler: where a switched-out thread waits. */
+/* The path up to the innermost frame outside the scheduler: the place where a switched-out thread
+ * waits. */
 uint32_t view_wait_path(struct view *v, uint32_t path);
 
 #endif

@@ -23,8 +23,8 @@
 #define KEY_SHIFT 48 /* bits 0..47 the address, above them the image */
 
 struct hash {
-	uint64_t slots,
-	        used; /* used: slots in use; only the thread that fills the table reads it */
+	/* Used: slots in use; only the thread that fills the table reads it */
+	uint64_t slots, used;
 	struct {
 		uint64_t key; /* 0: free */
 		uint64_t match;

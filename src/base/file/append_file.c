@@ -24,8 +24,8 @@
 struct append_file {
 	int fd;
 	bool direct;
-	uint32_t cached,
-	        cached_left; /* cached writes after a slow write: their number; how many are left */
+	/* Cached writes after a slow write: their number; how many are left */
+	uint32_t cached, cached_left;
 	bool stays;
 	bool head_dirty;
 	char *path;
@@ -46,7 +46,7 @@ static char *aligned(size_t size)
 	void *memory = NULL;
 
 	if (posix_memalign(&memory, size, size))
-		memory = xmalloc(SIZE_MAX); /* fails, and ends the program */
+		memory = xmalloc(SIZE_MAX); /* cannot be satisfied, so it ends the program */
 	madvise(memory, size, MADV_HUGEPAGE);
 	return memset(memory, 0, size);
 }

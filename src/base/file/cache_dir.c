@@ -200,7 +200,7 @@ int cache_dir_find(struct cache_dir *c, const char *kind, const char *name)
 	directory = open_kind(c, kind, false);
 	if (directory < 0)
 		return directory;
-	/* Not blocking: the name may be that of a FIFO. */
+	/* O_NONBLOCK, since the name may be that of a FIFO. */
 	fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	r = fd < 0 ? -errno : check_ours(fd, S_IFREG);
 	close(directory);

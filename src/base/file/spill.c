@@ -29,7 +29,7 @@ int spill_open(struct spill *s, const char *path, struct error *err)
 	if (ret)
 		return ret;
 	s->path = xstrdup(path);
-	if (!lstat(path, &st) && !S_ISREG(st.st_mode)) { /* the only accepted device */
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode)) { /* /dev/null is the only accepted device */
 		s->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 		s->owned = s->fd >= 0;
 		if (s->fd < 0)

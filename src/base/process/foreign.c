@@ -63,7 +63,7 @@ struct foreign {
 	uint64_t restart_due_ns;
 	bool slot_stuck[SLOTS];
 	uint32_t slot_user[SLOTS];
-	int slot_cpu[SLOTS];  /* that its thread may run on, -1: any */
+	int slot_cpu[SLOTS];  /* by slot: the CPU that its thread may run on; -1: any */
 	uint64_t calls, lost; /* lost: not answered because the process had ended */
 	uint64_t cpu_ns;      /* of processes that have ended */
 	void (*waiting)(void *ctx);
@@ -356,8 +356,8 @@ static int call_here(foreign_fn *fn, const void *in, size_t size, struct buf *ou
 }
 
 /*
- * The thread runs on the CPU where this one is about to sleep. On a busy machine, it would wait on
- * another CPU for the end of another program's time slice.
+ * The helper's thread runs on the CPU where this thread is about to sleep. On a busy machine, it
+ * would wait on another CPU for the end of another program's time slice.
  */
 static void bring_here(struct foreign *f, size_t i)
 {

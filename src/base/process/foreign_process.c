@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KEPT_ROOM ((size_t)1 << 20) /* of a thread's buffer, between calls */
+#define KEPT_ROOM ((size_t)1 << 20) /* bytes of a thread's buffer that are kept between calls */
 
 struct foreign_worker {
 	struct foreign_shared *shared;

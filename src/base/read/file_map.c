@@ -21,13 +21,13 @@ struct file_map_slot {
 	size_t size;
 	int prot;
 	int cut;
-	struct file_map_slot *next; /* next of all slots; constant once the slot is in the list */
+	struct file_map_slot *next;      /* next slot; constant once the slot is in the list */
 	struct file_map_slot *next_free; /* under the lock */
 };
 
 static struct {
 	pthread_mutex_t lock;
-	struct file_map_slot *all; /* stored (release) by the owner of the lock */
+	struct file_map_slot *all; /* first slot; stored (release) by the owner of the lock */
 	struct file_map_slot *free;
 	struct sigaction before;
 	uintptr_t page;
@@ -59,7 +59,8 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 	(void)context;
 	if (!slot || mmap((void *)from, slot->start + slot->size - from, slot->prot,
 	                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
-		sigaction(SIGBUS, &maps.before, NULL); /* the repeated access raises it again */
+		sigaction(SIGBUS, &maps.before,
+		          NULL); /* the repeated access raises the signal again */
 	else
 		__atomic_store_n(&slot->cut, 1, __ATOMIC_RELEASE);
 	errno = before;

@@ -16,8 +16,9 @@
 #include <unistd.h>
 
 /*
- * A process serves until FOREIGN_STUCK_USER files hang in it. After so many processes a report
- * opens no further file: each file that hangs costs it PROBE_MS.
+ * Maximum number of probing processes. A process is replaced when FOREIGN_STUCK_USER files hang in
+ * it. After this many processes a report opens no further file, since each file that hangs costs
+ * PROBE_MS.
  */
 #define PROCESSES_MAX 8
 #define PROBE_MS 1000 /* longer than for other users' processes: a disk may have to spin up */

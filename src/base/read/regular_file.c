@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Not blocking: the name may be that of a FIFO by now. */
+/* O_NONBLOCK, since the name may be that of a FIFO by now. */
 #define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
 static int open_regular(const char *path, int flags, struct stat *st)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * samples: figures of a list of measured values, and of a list of tests. Pure functions; one
- * without values gives NaN. Uses: base.
+ * samples: figures of a list of measured values, and of a list of tests. Pure functions; the result
+ * for an empty list is NaN. Uses: base.
  */
 #ifndef ASSAY_BASE_STATISTICS_SAMPLES_H
 #define ASSAY_BASE_STATISTICS_SAMPLES_H

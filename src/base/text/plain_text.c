@@ -49,7 +49,7 @@ static const unsigned char *add_printable(struct buf *out, const unsigned char *
 }
 
 /*
- * The length of a colour sequence that assay writes: ESC [ 0 to 2, or 30 to 37, m; 0 if there is
+ * The length of a colour sequence that assay writes (ESC [ N m, N 0 to 2 or 30 to 37); 0: there is
  * none.
  */
 static size_t own_colour(const unsigned char *at, const unsigned char *end)

@@ -95,7 +95,7 @@ static struct cell listed_cell(const struct row_source *s, const struct column *
 	return cell_text(buf_text(text));
 }
 
-/* What programs get, except for the numbers. */
+/* The columns for programs that are not numbers. */
 static void listed_json(const struct row_source *s, const struct column *c, uint32_t row,
                         struct json *j)
 {

@@ -11,9 +11,9 @@
 #include "profile/calls/call_paths.h"
 
 /*
- * The directory of `options` is not used: the tables get one of their own, which is removed. The
- * caller calls call_paths_close(). An error also if no process has counted a call; not if the
- * command failed, which `result` tells.
+ * The directory of `options` is not used: the tables are in a temporary directory, which is
+ * removed. The caller calls call_paths_close(). It is an error if no process counted a call. A
+ * command that failed is no error; `result` has its status.
  */
 int counted_run(const struct calls_run_options *options, struct call_paths *into,
                 struct command_run_result *result, struct error *err);

@@ -57,7 +57,8 @@ void command_remarks(const char *name, char *lines)
 			command_fail(0, "%s: %s", name, line);
 }
 
-/* Commands of other profilers that assay does not have, and what does their work here. */
+/* Commands of other profilers that assay does not have, and the commands of assay for the same
+ * work. */
 static const struct {
 	const char *name, *instead;
 } elsewhere[] = {

@@ -53,7 +53,7 @@ struct option {
 	 */
 	bool (*is_no_value)(const char *word);
 	/* What a recording must have so that the option means something: bits of enum
-	 * recording_fact (view/request.h). 0: nothing. */
+	 * recording_fact (view/request.h). 0: no requirement. */
 	unsigned needs;
 };
 

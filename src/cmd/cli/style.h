@@ -11,8 +11,8 @@
 
 struct style_options {
 	const char *colour;          /* auto, always, never; NULL: auto */
-	bool bars;                   /* of commands that print documents, likewise media */
-	struct document_media media; /* of commands that print documents (cmd/cli/medium.h) */
+	bool bars;                   /* only of commands that print documents */
+	struct document_media media; /* only of commands that print documents (cmd/cli/medium.h) */
 	bool pager;                  /* not an option: the command sets it */
 };
 

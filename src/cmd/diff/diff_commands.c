@@ -143,7 +143,7 @@ struct series {
 	char *const *commands;
 	struct words words[DIFF_SIDES], prepare;
 	struct record_options record;
-	struct buf reason; /* for which the series ended */
+	struct buf reason; /* why the series ended early */
 	bool progress;
 };
 

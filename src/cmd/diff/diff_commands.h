@@ -33,8 +33,9 @@ static inline bool diff_commands_wanted(const struct diff_command_runs_options *
 }
 
 /*
- * Checks the options before anything runs: without --run the others of this table are refused; with
- * it the words must be two commands. Returns 0, or the exit status after a message.
+ * Checks the options before anything runs: without --run the other options of this table are
+ * refused; with --run the words must be two commands. Returns 0, or the exit status after a
+ * message.
  */
 int diff_commands_check(const struct diff_command_runs_options *o, int count, char *const *words);
 

@@ -19,7 +19,8 @@ struct diff_condition {
 	double beyond; /* ratio - 1 */
 };
 
-/* The exit status of a comparison: an interval's lower end is beyond; it cannot tell. */
+/* Exit statuses of a comparison: the lower end of the interval exceeds the condition's limit; the
+ * interval contains the limit. */
 enum { DIFF_PASSED = 0, DIFF_FAILED = 1, DIFF_UNSURE = 3 };
 
 /* -EINVAL: the text is not a condition. The caller frees `what`. */

@@ -82,7 +82,7 @@ static int count_work(const struct diff_loading *l, const struct profile *p, str
 	return ret;
 }
 
-/* One run for all of the profile, or for a store one for each part of its time. */
+/* Adds the profile as one run, or for a store one run for each part of its time. */
 static void add_runs(struct diff_loading *l, enum diff_side side, const char *name, struct view *v,
                      const struct selection *s, struct diff_amount amount, bool store)
 {

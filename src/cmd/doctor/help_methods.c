@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* help methods: the methods of assay, what each sees, what hampers it, and what it costs. */
+/* help methods: the methods of assay: what each method measures, what disturbs it, and its cost. */
 #include "cmd/cli/command.h"
 #include "cmd/cli/medium.h"
 #include "cmd/doctor/kept_costs.h"

@@ -89,8 +89,8 @@ static bool is(const struct export_options *o, const char *format)
 }
 
 /*
- * The columns that --value selects in a recording of assay, as bits. In those wall is a sum, and
- * weight is a second name. 0: the recording has no such value.
+ * The columns that --value selects in a recording of assay, as bits. In these recordings wall is a
+ * sum, and weight is another name of a value. 0: the recording has no such value.
  */
 static unsigned columns_of(const struct symbolized_profile *n, const char *value, bool calls)
 {

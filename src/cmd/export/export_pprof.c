@@ -17,7 +17,7 @@ const char *export_pprof_file(const struct load_options *o)
 	                                                                                : NULL;
 }
 
-/* The value for folded: the requested one, else samples, else the main value. */
+/* The value for folded: the requested value, else samples, else the main value. */
 static unsigned value_of(const struct symbolized_profile *n)
 {
 	for (unsigned i = 0; !n->wanted && i < n->value_count; i++)

@@ -57,8 +57,8 @@ const char *load_file(const struct load_options *o, size_t n);
 void load_words(const struct load_options *o, struct buf *out);
 
 /*
- * Checks the files without reading them completely: each exists, and its first bytes are those of a
- * file of samples.
+ * Checks, without reading the files completely, that each file exists and begins like a file of
+ * samples.
  */
 int load_check(const struct load_options *o, struct error *err);
 int load_profile(struct profile **out, const struct load_options *o, struct error *err);

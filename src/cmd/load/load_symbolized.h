@@ -12,7 +12,7 @@
 #include "cmd/load/load.h"
 #include "profile/symbolized_profile.h"
 
-/* `load` names the file. */
+/* `load` has the name of the file. */
 int load_symbolized(struct symbolized_profile *n, enum load_kind kind,
                     const struct load_options *load, struct error *err);
 

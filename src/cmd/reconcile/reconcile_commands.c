@@ -132,7 +132,7 @@ static int run_all(struct series *s)
 	return status;
 }
 
-/* The command must not wait for input, and each run must get the same. */
+/* The command must not wait for input, and each run must get the same input: none. */
 static void empty_input(void)
 {
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -23,7 +23,7 @@ struct report_command_options {
 	double process_limit;
 	bool no_idle, instances, full, brief, no_pager;
 	struct report_options report;
-	struct report_tags_options tags; /* of traces of event tags alone */
+	struct report_tags_options tags; /* only for traces of event tags */
 };
 
 #define AT(field) offsetof(struct report_command_options, field)

@@ -13,7 +13,8 @@
 static const struct {
 	const char *name;
 	unsigned has;
-	/* Columns of the tables: --by reads a file of a kind that has the column. */
+	/* Columns of the tables. If there are default files of several kinds, --by selects a kind
+	 * that has the column. */
 	const char *columns;
 } kinds[LOAD_KINDS] = {
         [LOAD_SAMPLES] = {"samples (perf.data)",

@@ -14,8 +14,8 @@
 
 struct report_options {
 	struct option_list sort, by, without;
-	bool by_name, by_first, by_calls, by_time; /* short forms of `by` */
-	bool functions;                            /* the short form of --sort function */
+	bool by_name, by_first, by_calls, by_time; /* short options for --by */
+	bool functions;                            /* short option for --sort function */
 	bool tree, inverted, children, no_children, wide, json, nested, full_paths;
 	const char *callers, *callees;
 	double limit; /* percent; < 0: the default of the reader */

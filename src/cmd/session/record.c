@@ -185,7 +185,7 @@ static int record(const struct record_command_options *o, struct session_options
 	return status;
 }
 
-/* Reports what is wrong with a run; the exit status, 0: the series goes on. */
+/* Reports a failure of a run. Returns the exit status; 0: the series continues. */
 static int check_run(const struct record_command_options *o, uint64_t number,
                      struct record_run_end end)
 {
@@ -268,8 +268,8 @@ static int run(void *p, int argc, char **argv)
 	int status;
 
 	/*
-	 * For example an empty variable in a script: sampling the machine until Ctrl-C would be
-	 * wrong.
+	 * The word may come from an empty variable in a script: sampling the machine until Ctrl-C
+	 * would be wrong.
 	 */
 	if (dashes && argc == 1)
 		return command_fail(2, "record: no COMMAND follows '--'");

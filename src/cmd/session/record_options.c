@@ -181,7 +181,7 @@ static double memory_mb_most(void)
 	return floor((double)perf_ring_size_machine() / 2 / 1e6);
 }
 
-/* Checks the options without further information. */
+/* Checks the options that need no information about the machine. */
 static int check(const struct record_options *o, const char *command, const char *first)
 {
 	if (o->frequency && o->period)

@@ -16,7 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define AGAIN_NS UINT64_C(1000000000) /* timeout(1) and others send a signal twice, at once */
+/* Timeout(1) and other programs send a signal twice; the second within this time is ignored */
+#define AGAIN_NS UINT64_C(1000000000)
 
 static const int noted[] = {SIGINT, SIGTERM, SIGHUP};
 
@@ -99,7 +100,7 @@ static void ignore_late(int number)
 {
 }
 
-/* From now on the session reads the signals, and a late one must not end this process. */
+/* From now on the session reads the signals, and a late signal must not end this process. */
 static void sampling_begins(void *ctx)
 {
 	const struct sigaction action = {.sa_handler = ignore_late};
@@ -148,7 +149,8 @@ static struct record_run_end *result_page(void)
 	return page == MAP_FAILED ? NULL : page;
 }
 
-/* The process stays until `running` is reset, so that no signal goes to another one of its id. */
+/* The process is not reaped until `running` is reset, so that no signal goes to another process
+ * with its id. */
 static int wait_for(pid_t pid, bool recorded)
 {
 	uint64_t asked_ns = 0, now;

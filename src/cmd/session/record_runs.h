@@ -23,15 +23,15 @@ struct record_run {
 	const char *output;
 	char **argv; /* of COMMAND, ends with NULL */
 	enum record_run_output shown;
-	bool quiet; /* no message while it waits for COMMAND after --duration */
+	bool quiet; /* no message while waiting for COMMAND after --duration */
 };
 
 struct record_run_end {
-	bool complete;         /* the recording has all of its time, and is closed */
+	bool complete;         /* the recording covers the whole run, and is closed */
 	bool failed;           /* the recording failed, after a message */
 	int recorder_end;      /* wait(2) form; not 0: the recorder was killed */
 	int status;            /* of COMMAND, as in a shell */
-	uint64_t lost_records; /* dropped, since the buffers were full */
+	uint64_t lost_records; /* records dropped because the buffers were full */
 };
 
 void record_runs_begin(void);

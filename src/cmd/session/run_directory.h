@@ -25,7 +25,8 @@ struct run_directory {
 	const struct run_files *files;
 };
 
-/* `files`: of all sides, the last one without a prefix. `keep` NULL: a temporary directory. */
+/* `files`: the files of all sides, with the side without a prefix as the last. `keep` NULL: a
+ * temporary directory. */
 int run_directory_open(struct run_directory *d, const char *command, const struct run_files *files,
                        const char *keep);
 void run_directory_done(struct run_directory *d);

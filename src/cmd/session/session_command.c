@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TRIES 50 /* for a session that is just starting or ending */
+#define TRIES 50 /* tries while a session is just starting or ending */
 #define TRY_MS 100
 
 const struct option session_name_option_table[] = {

@@ -77,7 +77,7 @@ bool start_sink_is_ring(const char *text)
 	return amount_bytes(text, &amount) || amount_ns(text, &amount);
 }
 
-/* The memory is allocated as it fills, so a too large size is refused now. */
+/* Memory is allocated while the buffer fills, so a size that is too large must be refused now. */
 static int check_room(const char *text, uint64_t bytes)
 {
 	uint64_t most = perf_ring_size_machine();

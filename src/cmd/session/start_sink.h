@@ -45,7 +45,7 @@ struct start_sink_plan {
 	struct store_retention_rules keeping;
 	unsigned snapshots;
 	struct trigger *trigger;   /* NULL: none */
-	struct store_names *names; /* of a store, while it is written */
+	struct store_names *names; /* names for a store, while it is written */
 };
 
 int start_sink_plan(const struct start_sink_options *o, struct start_sink_plan *plan);

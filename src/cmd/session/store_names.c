@@ -262,7 +262,7 @@ static void ask_names(struct asking *a, const struct profile *p, uint32_t id,
 	buf_done(&out);
 }
 
-/* Names the frames order[from..to), which are of one user image. */
+/* Finds the names of the frames order[from..to), which belong to one user image. */
 static void name_image(struct store_names *n, const struct profile *p, const uint32_t *frames,
                        size_t from, size_t to, const char **names)
 {

@@ -23,12 +23,12 @@ struct sql_output {
 	enum sql_format format;
 	const struct text_style *style;
 	struct spill *out;
-	VEC(char *) names; /* of the statement's columns; empty: no statement runs */
+	VEC(char *) names; /* names of the statement's columns; empty: no statement runs */
 	struct json json;
 	/* table: rows that are not printed yet */
 	struct table table;
 	VEC(char *) cells;
-	VEC(bool) texts; /* by column: a value was not a number */
+	VEC(bool) texts; /* by column: true if a value was not a number */
 	size_t rows;
 	bool aligned; /* the table has its columns */
 };

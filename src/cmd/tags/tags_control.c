@@ -166,7 +166,7 @@ static int remove_ended(const tag_rings_list *list)
 	vec_each (file, list)
 		if (!file->file.running && tag_rings_remove(file, &err))
 			return command_fail(1, "tags get: %s", err.text);
-	/* A second search removes directories of sessions that are empty now. */
+	/* The second search also removes the directories of sessions, which are empty now. */
 	tags_files_all(&left, NULL);
 	tag_rings_list_done(&left);
 	return 0;

@@ -68,8 +68,8 @@ static void add_link(struct buf *out, const struct flags_options *o, const struc
 {
 	bool device = !strcmp(o->trigger, "ring") || !strcmp(o->trigger, "call");
 
-	/* A plain instruction needs no library, and the program must not look like one that
-	 * records. */
+	/* A trigger that is only an instruction needs no library, and the program must not look
+	 * like a program that records. */
 	if (!strcmp(o->trigger, "nop"))
 		return;
 	if (strcmp(r->libraries, "/usr/lib") != 0)

@@ -34,7 +34,8 @@ static uint32_t place_of(struct watch_names *n, int64_t function, int64_t image)
 	return id;
 }
 
-/* Ids are nearly dense: the first look is usually right. ID_NONE: there is none. */
+/* Ids are nearly dense, so the first place that is examined is usually right. ID_NONE: there is
+ * none. */
 static uint32_t value_of(const struct watch_id *items, size_t count, int64_t id)
 {
 	size_t low = 0, high = count;

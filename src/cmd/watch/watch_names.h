@@ -18,7 +18,7 @@
 #include "sql/sql.h"
 #include "view/watch/watch.h"
 
-#define WATCH_MODES 5 /* of sample.mode: user, kernel, idle, guest, unknown */
+#define WATCH_MODES 5 /* number of values of sample.mode: user, kernel, idle, guest, unknown */
 
 /* A function, or all code of an image that belongs to no function. */
 struct watch_place {
@@ -36,7 +36,7 @@ struct watch_names {
 	struct intern texts;
 	VEC(struct watch_place) places;
 	struct id_table index;
-	VEC(struct watch_id) stacks; /* their places, by id */
+	VEC(struct watch_id) stacks; /* places of the stacks, by id */
 	VEC(struct watch_id) images; /* their texts */
 };
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Bytes of JSON per event, with a name of a dozen bytes; a recording has 8. */
+/* Bytes of JSON per event, with a name of a dozen bytes; a recording has 8 bytes per event. */
 #define EVENT_BYTES 64u
 
 struct track_key {

@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define FUNCTION_BYTES 150u      /* of a B and an E event */
+#define FUNCTION_BYTES 150u      /* bytes of a B event and an E event */
 #define COUNTER_NS 100000000u    /* the length of a step of the counter */
-#define COUNTER_NAME "busy CPUs" /* of the selected samples */
+#define COUNTER_NAME "busy CPUs" /* the counter of the selected samples */
 
 /* The slices of one owner that are open. */
 struct sample_slices {

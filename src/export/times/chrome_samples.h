@@ -17,7 +17,8 @@
 #include "base/file/spill.h"
 #include "export/times/timed_samples.h"
 
-/* Approximate size in bytes; the real one is less if neighbouring samples have common callers. */
+/* Approximate size in bytes; the real size is smaller if neighbouring samples have common callers.
+ */
 uint64_t chrome_samples_estimate(const struct timed_samples *t);
 void chrome_samples_write(struct timed_samples *t, struct spill *out);
 

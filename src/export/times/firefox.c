@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GECKO_VERSION 31 /* of the format from which readers convert; not used by them here */
+/* Version of the format from which readers convert; they do not use it here. */
+#define GECKO_VERSION 31
 #define SAMPLE_BYTES 30u
 #define NS_PER_MS 1000000.0
 

@@ -52,7 +52,8 @@ void firefox_counters_thread(struct firefox_counters *c, int32_t pid, uint32_t t
 	}
 }
 
-/* The time at the end of each step with samples, and at the begin if the step before has none. */
+/* Writes the time at the end of each step with samples, and at its begin if the step before has no
+ * samples. */
 static uint64_t put_samples(const struct firefox_counter *c, struct json *j, struct spill *out,
                             bool times)
 {

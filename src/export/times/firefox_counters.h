@@ -37,7 +37,8 @@ struct firefox_counters {
 /* `time_ns`: since the begin of the profile. */
 void firefox_counters_add(struct firefox_counters *c, int32_t pid, uint64_t time_ns,
                           uint64_t busy_ns);
-/* The thread with this index is one of the process; the first or the main one represents it. */
+/* Adds the thread with this index to its process. The main thread, else the first one, represents
+ * the process. */
 void firefox_counters_thread(struct firefox_counters *c, int32_t pid, uint32_t thread, bool main);
 /* Writes "counters"; counters of processes without a thread are left out. */
 void firefox_counters_write(const struct firefox_counters *c, struct json *j, struct spill *out);

@@ -17,7 +17,7 @@
 struct timed_samples {
 	const struct symbolized_profile *n;
 	const char *event;
-	bool weight_is_ns;       /* a sample stands for that much time */
+	bool weight_is_ns;       /* weights are ns: a sample represents that much time */
 	uint64_t limit;          /* samples; 0: none */
 	uint64_t written, total; /* samples; total: of the selection */
 	uint64_t begin_ns;

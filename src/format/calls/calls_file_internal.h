@@ -27,7 +27,7 @@ struct calls_chunk {
 
 struct calls_node {
 	uint64_t function;
-	uint32_t unit, parent; /* parent: index, ID_NONE a root */
+	uint32_t unit, parent; /* parent: an index; ID_NONE: this is a root */
 	uint32_t thread;       /* index */
 	uint32_t open;         /* number of stacks of its thread in which its call is open */
 	uint32_t path;         /* in the model; CALLS_PATH_... below */
@@ -96,8 +96,8 @@ const char *calls_table_text(const struct calls_file_table *t, uint32_t byte);
 /* Computes ns_per_tick from the two times in the header, and a live reader's time. */
 void calls_table_rate(struct calls_file_table *t, const struct calls_state *state);
 /*
- * `state`: of the time for which the table is read; not live: the process has exited. `base`: the
- * same for its baseline; not live: there is no baseline. Either may be NULL.
+ * `state`: of the time for which the table is read; if it is not live, the process has exited.
+ * `base`: the state of its baseline; if it is not live, there is no baseline. Either may be NULL.
  */
 void calls_table_settle(struct calls_file_table *t, const struct calls_state *state,
                         const struct calls_state *base);

@@ -13,7 +13,7 @@
 #define OVERLAP_ERROR 0.2
 #define OVERLAP_ERROR_SHORT 0.4 /* of calls shorter than SHORT_NS */
 #define SHORT_NS 12.0
-#define OVERLAP_MOST 0.9 /* of the samples in the hooks */
+#define OVERLAP_MOST 0.9 /* maximum of the overlap, as a part of the samples in the hooks */
 /* The error of the measured cost of a sample, as a part of it. */
 #define COST_ERROR 0.3
 
@@ -24,7 +24,7 @@
 struct cost {
 	double inner, outer, inner_error, outer_error;
 	const struct assay_calls_cost *table; /* NULL: the times were sampled and have no cost */
-	double overlap;                       /* of such a thread: overlap_of() */
+	double overlap; /* of a thread whose times were sampled: overlap_of() */
 };
 
 struct calls_reader {
@@ -281,7 +281,8 @@ static void nodes_add(struct calls_reader *r, struct call_thread *threads)
 		if (r->table.threads.items[i].record.period)
 			costs[i].overlap = overlap_of(r, i);
 	}
-	/* The nodes of a recording are different paths, those of threads may be the same. */
+	/* Nodes of a recording are different paths, but nodes of several threads may be the same
+	 * path. */
 	if (r->table.recording)
 		path_tree_reserve(&r->process->index, r->table.nodes.count);
 	for (uint32_t i = 0; i < r->table.nodes.count; i++) {

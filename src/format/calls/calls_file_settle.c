@@ -64,7 +64,7 @@ static void opens_find(struct calls_file_table *t)
 	}
 }
 
-/* A call has the cost of its two events; an open call has half of it. */
+/* A call has the cost of two events; an open call has half of this cost. */
 static void halves_count(struct calls_file_table *t)
 {
 	vec_each (node, &t->nodes) {
@@ -143,7 +143,8 @@ static double last_cpu_ns(const struct calls_file_table *t, const struct assay_c
 	uint64_t sync = synced ? r->sync : r->first;
 
 	if (!r->sync_cpu_ns && !r->before_cpu_ns)
-		return NAN; /* no such clock: the interrupts of a CPU in a kernel's table */
+		return NAN; /* there is no CPU clock for the interrupts of a CPU in a kernel's table
+		             */
 	if (t->header.flags & ASSAY_CALLS_UNSWITCHED && r->last > sync)
 		return clocks ? (double)clocks->cpu_ns
 		              : NAN; /* it is unknown whether the thread waited */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* One item more is the last that can have a bucket. */
+/* The `first` of the last item that can have a bucket. */
 #define FIRST_MOST (488 / ASSAY_TIMES_BUCKETS * ASSAY_TIMES_BUCKETS)
 
 void calls_times_read(struct calls_file_table *t, const struct calls_chunk *c)

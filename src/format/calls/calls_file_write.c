@@ -43,7 +43,7 @@ static int64_t ticks(const struct calls_writer *w, double ns)
 
 static void largest(double *max, double value)
 {
-	*max = fmax(*max, fabs(value)); /* NAN: the other argument */
+	*max = fmax(*max, fabs(value)); /* fmax() ignores a NAN */
 }
 
 /* The largest scale without overflow: an interval of 256 days has 1/256 ns, for example. */

@@ -89,8 +89,8 @@ int ctf_writer_finish(struct ctf_writer *w, const struct ctf_writer_facts *facts
 void ctf_writer_free(struct ctf_writer *w);
 
 /*
- * Writes a recording as a trace in the directory `path`, which is not that of the recording. After
- * an error the directory has the part that was written.
+ * Writes a recording as a trace in the directory `path`, which must not be the recording's own
+ * directory. After an error the directory has the part that was written.
  */
 int ctf_copy(struct tag_recording *r, const char *path, bool compress, struct error *err);
 

@@ -21,7 +21,7 @@
 struct ctf_layout_walk {
 	const struct ctf_metadata *m;
 	uint64_t at;    /* bits */
-	uint32_t align; /* the largest so far */
+	uint32_t align; /* the largest alignment so far */
 	unsigned steps;
 	/*
 	 * Places of strings, if they are allowed; `at` is relative to the end of the last string.
@@ -152,7 +152,7 @@ static int walk_type(struct ctf_layout_walk *w, const char *name, uint32_t id)
 	return rc;
 }
 
-/* The alignment of a type including its fields, which determines where it begins. */
+/* The alignment of a type including its fields; it determines where a value of the type begins. */
 static uint32_t align_of(const struct ctf_metadata *m, uint32_t id, unsigned *steps)
 {
 	const struct ctf_type *t = &m->types.items[id];

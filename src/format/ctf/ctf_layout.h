@@ -23,7 +23,8 @@
  * 0: the field does not exist.
  */
 struct ctf_place {
-	uint64_t at; /* from the preceding string's end; in event.header: from the event */
+	/* Relative to the end of the preceding string; in event.header: to the event */
+	uint64_t at;
 	uint32_t bits;
 	uint32_t count;
 	uint32_t strings; /* number of strings before it in the packet */
@@ -39,8 +40,8 @@ struct ctf_class_layout {
 	struct ctf_place begin, end, content, packet, discarded, sequence;
 	struct ctf_place pid, tid, flags, thread, process;
 	/*
-	 * Events: the first one is at first_bits from the end of the last string, and the distance
-	 * between two is `stride`.
+	 * Places of events: the first event is at first_bits from the end of the last string, and
+	 * the distance between two events is `stride`.
 	 */
 	uint64_t first_bits, stride, event_bits;
 	struct ctf_place tag, time;
@@ -52,12 +53,13 @@ struct ctf_trace {
 	uint64_t header_bits;
 	VEC(struct ctf_class_layout) classes;
 	struct id_table by_id;
-	bool ours;                     /* written by assay */
-	VEC(struct tag_names *) names; /* of each class; who takes the names clears the list */
+	bool ours; /* written by assay */
+	/* Names of each class. A caller that takes ownership of them clears the list. */
+	VEC(struct tag_names *) names;
 	struct tag_clock clock;
 	bool switches;
 	uint64_t switches_lost;
-	char *command, *host; /* NULL: unknown; the taker sets them to NULL */
+	char *command, *host; /* NULL: unknown; a caller that takes ownership sets them to NULL */
 };
 
 /* `path`: for errors. */

@@ -177,7 +177,8 @@ static int add_stream(struct ctf_recording *r, const char *path, uint8_t *bytes,
 
 	if (stat(path, &st))
 		return error_set(err, errno, "cannot read %s: %s", path, strerror(errno));
-	if (S_ISDIR(st.st_mode) || !st.st_size) /* LTTng's index, or a stream without packets */
+	if (S_ISDIR(st.st_mode) ||
+	    !st.st_size) /* skip LTTng's index, and streams without packets */
 		return 0;
 	fd = regular_file_open(path, &st);
 	if (fd < 0)

@@ -45,9 +45,9 @@ struct ctf_reader {
 	uint64_t missing; /* events that should be in the packet and are not in the file */
 	bool fresh, gap, cut;
 	uint64_t lost;
-	uint64_t now;                 /* ticks, whole: of the last event */
-	uint64_t discarded, sequence; /* of the previous packet */
-	uint64_t *words;              /* CONVERTED; NULL: not needed so far */
+	uint64_t now;                 /* time of the last event, all bits of the ticks */
+	uint64_t discarded, sequence; /* fields of the previous packet */
+	uint64_t *words;              /* room for CONVERTED words; NULL: not needed so far */
 };
 
 static int damaged(const struct ctf_reader *r, uint64_t at, const char *why, struct error *err)
@@ -123,8 +123,7 @@ static void begin_clock(struct ctf_reader *r, const struct ctf_class_layout *c)
 	if (c->end.bits == 64)
 		return;
 	/*
-	 * The end is missing or truncated: it is at least the last event, as finish_piece()
-	 * ensures.
+	 * If the end is missing or truncated, finish_piece() sets it to the last event at least.
 	 */
 	r->head.end = r->head.begin;
 }
@@ -235,8 +234,8 @@ static void begin_piece(const struct ctf_reader *r, struct tag_packet *p)
 
 /*
  * The times of a packet of assay ascend from its beginning, by less than one turn of the clock in
- * total: relative to the beginning, no word is less than the previous one. Returns the index of the
- * first word that is.
+ * total: relative to the beginning, no word is less than the previous word. Returns the index of
+ * the first word that breaks this rule.
  */
 static size_t rising(const uint64_t *words, size_t count, uint64_t from)
 {
@@ -303,7 +302,8 @@ static uint64_t whole_time(uint64_t now, uint64_t told, uint32_t bits)
 
 /*
  * A piece ends before an event that is earlier than the previous one, or a turn or more later,
- * because words cannot represent that. Begin is then the time of the first event.
+ * because words cannot represent that. `begin` of the next piece is then the time of its first
+ * event.
  */
 static int convert(struct ctf_reader *r, const struct ctf_class_layout *c, struct tag_packet *p,
                    struct error *err)
@@ -390,7 +390,7 @@ static int next_piece(struct ctf_reader *r, struct tag_packet *p, struct error *
 	return piece_of_others(r, c, p, err);
 }
 
-/* The caller reads the words of a piece before it gets the next one: that checks for both. */
+/* The caller reads the words of a piece before it gets the next piece, so one check covers both. */
 static int reader_next(struct tag_reader *reader, struct tag_packet *p, struct error *err)
 {
 	struct ctf_reader *r = (struct ctf_reader *)reader;

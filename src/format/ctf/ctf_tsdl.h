@@ -85,7 +85,7 @@ struct ctf_type {
 	uint32_t bits, align; /* integers (floating-point numbers and enumerations too) */
 	bool negative, big;
 	bool native;      /* the trace's byte order, which may be declared later */
-	uint32_t clock;   /* in texts: the clock to which it is mapped */
+	uint32_t clock;   /* place in `texts` of the clock to which it is mapped */
 	uint32_t element; /* arrays */
 	uint64_t count;   /* arrays: elements; structs: fields */
 	uint32_t first;   /* structs: in fields */
@@ -131,7 +131,7 @@ struct ctf_metadata {
 	uint32_t command, host; /* env: texts */
 	bool switches;          /* env */
 	uint64_t switches_lost;
-	bool ours; /* env: written by assay */
+	bool ours; /* true if env says that assay wrote the trace */
 };
 
 int ctf_tsdl_read(struct ctf_metadata *m, const char *text, size_t length, const char *path,
@@ -171,7 +171,7 @@ uint32_t ctf_keep(struct ctf_parser *p, const char *text, size_t length);
 
 /* Parses a required type; CTF_NONE after an error. */
 uint32_t ctf_parse_type(struct ctf_parser *p);
-/* typealias, typedef, or a type that is only declared; up to its semicolon. */
+/* Parses a typealias, a typedef, or a type that is only declared, up to its semicolon. */
 bool ctf_at_declaration(const struct ctf_parser *p);
 void ctf_parse_declaration(struct ctf_parser *p);
 

@@ -43,7 +43,7 @@ struct ctf_writer {
 	uint32_t open[OPEN_MAX_FILES]; /* streams whose files are open */
 	unsigned open_count;
 	uint64_t writes;
-	VEC(uint64_t) words;       /* the events of a packet, if some words are not events */
+	VEC(uint64_t) words; /* only the events of a packet, if some of its words are not events */
 	struct ctf_packer *packer; /* NULL: streams are not compressed */
 };
 
@@ -206,7 +206,8 @@ static void see(struct ctf_seen *seen, const uint64_t *words, size_t count)
 		uint32_t tag = words[i] & ASSAY_TAGS_TAG_MASK;
 		uint64_t **page = &seen->pages[tag / CTF_SEEN_PAGE];
 
-		if (ctf_seen(seen, tag)) /* usually: a test is faster than writing the bit again */
+		if (ctf_seen(seen,
+		             tag)) /* the usual case: a test is faster than writing the bit again */
 			continue;
 		if (!*page)
 			*page = xcalloc(CTF_SEEN_PAGE / 64, sizeof(**page));
@@ -221,7 +222,8 @@ static uint64_t time_at(uint64_t now, uint64_t word)
 }
 
 /*
- * The number of words that fit into a packet that begins at `begin`; *last: the time of the last.
+ * The number of words that fit into a packet that begins at `begin`; *last: the time of the last of
+ * them.
  */
 static size_t run_of(const uint64_t *words, size_t count, uint64_t begin, uint64_t *last)
 {

@@ -160,7 +160,8 @@ static unsigned level_of(char note)
 }
 
 /*
- * `note`: 0: none. With `tail` it is an exit: the note is at its entry, which a copy may not have.
+ * `note` 0: none. With `tail` the event is an exit, and the note is at its entry; a copy of a trace
+ * may not have the entry.
  */
 static void put_event(struct metadata_out *o, uint32_t stream, uint32_t tag, char note,
                       const char *name, const char *tail)

@@ -24,7 +24,7 @@ struct ctf_written_class {
 /* A class without names or events still has a number: the index in `classes`. */
 struct ctf_written_names {
 	const struct tag_names *names;
-	uint32_t class[2]; /* for threads and for devices; CTF_NONE: unused */
+	uint32_t class[2]; /* number for threads and number for devices; CTF_NONE: unused */
 };
 
 static inline bool ctf_seen(const struct ctf_seen *s, uint32_t tag)

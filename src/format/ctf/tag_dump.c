@@ -34,7 +34,7 @@ struct import {
 	struct error *err;
 	unsigned clock_bits;
 	bool big;
-	bool unchecked; /* the user described the clock */
+	bool unchecked; /* not checked, because the user described the clock */
 	struct tag_dump_field tag, clock;
 	unsigned record; /* bytes */
 	/* CSV: the columns; columns 0: the first line was not read yet. */
@@ -43,9 +43,9 @@ struct import {
 	/* Events that are not written yet. */
 	uint64_t *words;
 	size_t count;
-	uint32_t tags[TAG_DUMP_SAMPLE]; /* of the first events */
-	uint64_t begin, last;           /* ticks, whole; of the words */
-	uint64_t told;                  /* the last value of the device's clock */
+	uint32_t tags[TAG_DUMP_SAMPLE]; /* tags of the first events */
+	uint64_t begin, last; /* times of the first and the last word, all bits of the ticks */
+	uint64_t told;        /* the last value of the device's clock */
 	bool any;
 };
 
@@ -296,7 +296,7 @@ static bool is(const struct csv_cell *c, const char *word)
 	return c->length == strlen(word) && !strncasecmp(c->text, word, c->length);
 }
 
-/* The first line names the columns, which may be in any order, and among others. */
+/* The first line names the columns, which may be in any order, with other columns between them. */
 static bool take_names(struct import *m, const struct csv_cell *cells, unsigned count)
 {
 	unsigned tags = 0, clocks = 0;

@@ -10,7 +10,7 @@
 
 enum {
 	TEXT_BYTES = 32,  /* fewer bytes without a control character may be records */
-	TURNS_EVENTS = 32 /* the clock of fewer events proves nothing */
+	TURNS_EVENTS = 32 /* with fewer events the clock proves nothing */
 };
 
 /* The kind of a file that begins with these bytes, and how to read it; NULL: none is known. */

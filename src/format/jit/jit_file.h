@@ -39,7 +39,7 @@ struct jit_file {
  * The caller closes fd.
  */
 int jit_file_open(struct jit_file *f, const char *path, uid_t user, struct error *err);
-/* The same for an open file: f borrows fd. */
+/* The same for an open file; the caller keeps fd, and f uses it. */
 int jit_file_adopt(struct jit_file *f, int fd, const char *path, uid_t user, struct error *err);
 
 /* The name in the cache for a process of a recording, malloc'd; NULL: none. */

@@ -19,8 +19,8 @@ struct jit_finder {
 };
 
 /*
- * A process_jit_fn; ctx is a struct jit_finder. Never NULL: without names the result has the
- * reason.
+ * A process_jit_fn (process/process.h); ctx is a struct jit_finder. Never NULL: without names the
+ * result has the reason.
  */
 struct jit_code *jit_finder_find(void *ctx, const struct process_jit_request *request);
 

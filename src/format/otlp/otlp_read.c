@@ -16,12 +16,12 @@
 struct otlp_reader {
 	struct otlp_tables t;
 	struct symbolized_profile *n;
-	struct named_owner resource; /* of the samples that are being read */
-	unsigned value;              /* of the profile that is being read */
+	struct named_owner resource; /* owner of the samples that are being read */
+	unsigned value;              /* value of the profile that is being read */
 	uint64_t left_profiles, links;
 };
 
-/* A field of an outer level, as far as its bytes are there. */
+/* Reads a field of an outer level; its bytes may be incomplete. */
 static bool levels_fit(const uint8_t *at, const uint8_t *end, bool whole)
 {
 	/* ResourceProfiles, then its first field: Resource, ScopeProfiles or a URL. */

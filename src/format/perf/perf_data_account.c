@@ -259,7 +259,7 @@ static bool decode_pairs(char *word, char **rest, const struct account_field *fi
 	return true;
 }
 
-/* Sections of which a recording has one. */
+/* Sections that occur once in a recording. */
 static const struct account_section {
 	const char *key;
 	const struct account_field *fields;

@@ -81,7 +81,7 @@ static enum attr_role role_of(const struct perf_event_attr *attr, bool have_cloc
 	return attr_is_clock(attr) ? ATTR_CLOCK : ATTR_COUNT;
 }
 
-/* Without names, only the type is known, and it would be the clock's. */
+/* Without a name, the attr is described by its type, which is that of the main clock. */
 static void be_witness(struct recording_attr *a)
 {
 	char *name = a->name;

@@ -343,7 +343,7 @@ static int take_all(struct delivery *d, struct error *err)
 	return rc ? rc : time_order_finish(&d->order, err);
 }
 
-/* A bound outside of the time of the recording is none. */
+/* A bound outside of the recording's time has no effect. */
 static void choose_part(struct delivery *d, const struct perf_data_read_options *options)
 {
 	const struct account *a = &d->r->account;

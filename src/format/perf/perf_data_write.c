@@ -21,13 +21,13 @@
 
 struct perf_data_writer {
 	struct append_file *file;
-	struct replacement
-	        out; /* `part`: the temporary name until the file is complete; NULL: in place */
+	/* `part`: the temporary name until the file is complete; NULL: in place */
+	struct replacement out;
 	struct perf_data_header header;
 	bool moved;            /* an older file is PATH.old now */
 	bool created;          /* there is a file of ours under the name */
 	bool hidden;           /* in place, without a name yet */
-	struct buf event_desc; /* the feature, made while attrs were at hand */
+	struct buf event_desc; /* the EVENT_DESC feature, which is made when the attrs are known */
 };
 
 /* Only recordings are moved or overwritten, and never a file that another process is writing. */
@@ -83,7 +83,7 @@ static int open_hidden(const struct file_place *p)
 	descriptor_path(path, sizeof(path), fd);
 	if (fd < 0 || !access(path, F_OK))
 		return fd;
-	close(fd); /* /proc is not mounted: it would get no name */
+	close(fd); /* //proc is not mounted, so the file could not get its name */
 	return -1;
 }
 
@@ -114,7 +114,7 @@ static int take_name(struct perf_data_writer *w, bool there, int *fd, struct err
 	return 0;
 }
 
-/* Where it is to stand; it gets its name now, or by show(). */
+/* Creates the file in its directory. It gets its name now, or later by show(). */
 static int open_in_place(struct perf_data_writer *w, bool device, bool there, struct error *err)
 {
 	const struct file_place *p = &w->out.place;
@@ -150,7 +150,7 @@ static int show(struct perf_data_writer *w, struct error *err)
 		                 write_error(-rc));
 	if (!w->hidden)
 		return 0;
-	rc = look(&w->out.place, &device, &there, err); /* as things stand now */
+	rc = look(&w->out.place, &device, &there, err); /* checks the present state of the path */
 	return rc ? rc : take_name(w, there, &fd, err);
 }
 
@@ -175,7 +175,7 @@ static int open_file(struct perf_data_writer *w, const char *path, bool aside,
 	return 0;
 }
 
-/* The oldest layout of attr that has all fields that are set, as more readers support it. */
+/* The oldest layout of attr that contains all fields in use, since more readers support it. */
 static size_t attr_bytes(const struct perf_data_attr *attrs, size_t count)
 {
 	static const uint8_t zero[sizeof(struct perf_event_attr)];

@@ -21,8 +21,9 @@
 #include "base/error.h"
 #include "profile/symbolized_profile.h"
 
-#define PPROF_BYTES_MAX ((size_t)512 << 20) /* of a file, and of its unpacked bytes */
-#define PPROF_RATIO_MAX 256u                /* unpacked to packed size, from this size on: */
+#define PPROF_BYTES_MAX ((size_t)512 << 20) /* maximum of a file, and of its unpacked bytes */
+/* Maximum ratio of unpacked to packed size, from PPROF_RATIO_FROM on. */
+#define PPROF_RATIO_MAX 256u
 #define PPROF_RATIO_FROM ((size_t)64 << 20)
 #define PPROF_PATHS_MAX ((size_t)1 << 24)  /* and as many rows: 1.5 GB at most */
 #define PPROF_FRAMES_MAX ((size_t)1 << 25) /* of all paths, with inlined functions */

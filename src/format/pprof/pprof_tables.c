@@ -164,7 +164,7 @@ static int take_field(struct pprof_tables *t, const struct pprof_field *f, struc
 	case PROFILE_KEEP:
 		t->keep = f->value;
 		return 0;
-	default: /* not needed: where to continue reading */
+	default: /* a field that is not needed is skipped */
 		return 0;
 	}
 }

@@ -185,7 +185,7 @@ static int read_events(struct callgrind_reader *r, const char *line, size_t size
 	size_t length;
 	unsigned all = 0;
 
-	if (r->events) /* of another part: the same */
+	if (r->events) /* the heading of another part is the same */
 		return 0;
 	while (next_word(&line, &size, &word, &length)) {
 		uint32_t text = profile_names_text(&r->names, n, word, length);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_MAX ((int64_t)1 << 61) /* sums of two do not overflow */
+#define NS_MAX ((int64_t)1 << 61) /* so that the sum of two values does not overflow */
 
 /* The fields of one event. */
 struct event_fields {

@@ -15,9 +15,9 @@ enum { CHROME_CALLS, CHROME_TIME };
 /* A slice that is open. */
 struct open_slice {
 	int64_t from_ns, inner_ns;
-	int64_t limit_ns; /* when it ends at the latest, with the slices around it */
+	int64_t limit_ns; /* the latest end that the slices around it allow */
 	uint32_t path;
-	bool timed; /* an X, which ends at the limit; else an E ends it */
+	bool timed; /* an X event, which ends at the limit; else an E event ends it */
 };
 
 struct chrome_reader {

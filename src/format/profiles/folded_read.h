@@ -13,7 +13,8 @@
 #include "base/error.h"
 #include "profile/symbolized_profile.h"
 
-/* Every complete line of the first bytes is a stack, and one has several functions. */
+/* True if every complete line of the first bytes is a stack, and at least one stack has several
+ * functions. */
 bool folded_recognise(const void *bytes, size_t size, bool whole);
 int folded_read_memory(struct symbolized_profile *n, const char *name, const void *bytes,
                        size_t size, struct error *err);

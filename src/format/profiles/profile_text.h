@@ -28,8 +28,8 @@ int profile_text_bad(const struct profile_text *t, struct error *err, const char
         __attribute__((format(printf, 3, 4)));
 
 /*
- * A number of digits, with an optional fraction that is rounded. False: it is not one, or it does
- * not fit.
+ * A number of digits, with an optional fraction that is rounded. False: the text is not a number,
+ * or the number is too large.
  */
 bool profile_text_number(const char *text, size_t size, int64_t *value);
 

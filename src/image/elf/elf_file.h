@@ -58,7 +58,8 @@ bool elf_file_identity(const struct elf_file *f, dev_t *device, ino_t *inode);
 /* When the content or inode last changed (ctime, which programs cannot set); 0 from memory. */
 uint64_t elf_file_changed_ns(const struct elf_file *f);
 
-/* Searches the program headers, executable segments first. False: the offset is in no segment. */
+/* Converts an offset to an address by the program headers, executable segments first. False: the
+ * offset is in no segment. */
 bool elf_file_address_of(const struct elf_file *f, uint64_t offset, uint64_t *address);
 bool elf_file_offset_of(const struct elf_file *f, uint64_t address, uint64_t *offset);
 

@@ -34,7 +34,7 @@ struct elf_file {
 	GElf_Ehdr header;
 	dev_t device;
 	ino_t inode;
-	uint64_t changed_ns; /* at the first open */
+	uint64_t changed_ns; /* time of its last change, at the first open */
 	struct build_id build_id;
 	bool has_symtab;
 	VEC(struct elf_segment) segments;
@@ -44,7 +44,7 @@ struct elf_file {
 	uint64_t bytes_read, symbol_bytes_read;
 	VEC(size_t) loaded; /* sections that symbol_bytes_read counts */
 	bool names_fit;     /* the names of sections are within the limit */
-	bool cut;           /* something was not read because of the bounds above */
+	bool cut;           /* some data was not read because of the limits above */
 };
 
 /* Opens a resting file again; false if the file changed. */

@@ -17,7 +17,7 @@ struct symbol_between {
 
 struct symbol_subset {
 	uint64_t *addresses; /* ascending */
-	bool *covered;       /* by a symbol with a size */
+	bool *covered;       /* by address: true if a symbol with a size covers it */
 	size_t count;
 	struct symbol_between *between; /* count + 1 */
 	uint64_t *starts;               /* of the symbols next to uncovered addresses; ascending */

@@ -76,7 +76,8 @@ static bool is_better(const struct symbol_table *t, const struct symbol_entry *a
 
 	if (a->sized != b->sized)
 		return b->sized;
-	/* Among unsized symbols perf gives the space up to the next symbol to the last one. */
+	/* Of several unsized symbols at one address, perf gives the last one the space up to the
+	 * next symbol. */
 	if (!a->sized)
 		return true;
 	if ((a->binding == BINDING_WEAK) != (b->binding == BINDING_WEAK))

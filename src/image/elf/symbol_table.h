@@ -43,7 +43,7 @@ struct symbol_table {
 void symbol_table_init(struct symbol_table *t);
 void symbol_table_done(struct symbol_table *t);
 
-/* Returns true if the symbol would be accepted; avoids reading the names of others. */
+/* Returns true if the symbol would be accepted, so that names of other symbols need not be read. */
 bool symbol_table_wants(const struct symbol_table *t, uint64_t start, uint64_t size);
 
 /* size 0: unsized, extends to the next symbol or to `limit`, whichever is first. */

@@ -72,7 +72,8 @@ static void add_row(struct cfi_rows *rows, uint64_t offset, uint16_t rule)
 	vec_push(&rows->rules, rule);
 }
 
-/* One prologue creates the frame; code after a return has the same depth as before it. */
+/* The prologue creates the frame once; code after a return instruction has the same depth as the
+ * code before it. */
 static uint64_t add_steps(struct cfi_pool *p, struct elf_file *f, const struct go_table *t,
                           const struct go_function *function, uint64_t to_offset,
                           struct cfi_rows *rows)

@@ -38,10 +38,12 @@ const struct cfi_rule *cfi_table_find(const struct cfi_table *t, uint64_t offset
 		return NULL;
 	bucket = (offset - t->offsets[0]) >> t->bucket_shift;
 	row = &t->offsets[t->buckets[bucket]];
-	/* Offsets and rules are most likely in no cache: both lines are read at the same time. */
+	/* Offsets and rules are most likely not in a CPU cache, so both lines are read at the same
+	 * time. */
 	__builtin_prefetch(&t->rules[t->buckets[bucket]]);
 	count = t->buckets[bucket + 1] - t->buckets[bucket] + 1;
-	/* The last row that begins at or before it, without branches that cannot be guessed. */
+	/* The last row that begins at or before the offset, found without branches that the CPU
+	 * cannot predict. */
 	while (count > 1) {
 		size_t half = count / 2;
 

@@ -15,7 +15,7 @@
 #define UNPACKED_A_BYTE 16
 
 /*
- * The limit for executed instruction bytes: those of FDEs are executed once, those of CIEs a few
+ * The limit for executed instruction bytes: bytes of FDEs are executed once, bytes of CIEs a few
  * times.
  */
 #define WORK_A_BYTE 16
@@ -26,7 +26,7 @@ struct cfi_section {
 	size_t size;
 	uint64_t address;
 	bool eh;    /* .eh_frame, not .debug_frame */
-	bool ended; /* by a length of 0, because its size is unknown */
+	bool ended; /* ends at an entry of length 0, because its size is unknown */
 };
 
 /* The code of one FDE, and the rows of its program. */
@@ -51,7 +51,7 @@ struct compile {
 	bool too_large;
 	struct blake2b digest; /* of the compiled bytes, as they were read */
 	bool digest_only;      /* only the digest is computed */
-	bool more_is_read;     /* more is read than the digest covers: the code of Go functions */
+	bool more_is_read; /* code of Go functions is read too, which the digest does not cover */
 };
 
 static bool spend(struct compile *c, uint64_t work)

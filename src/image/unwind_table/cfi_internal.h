@@ -135,8 +135,8 @@ struct cfi_run {
 };
 
 /*
- * Executes a CIE's instructions into its initial state; or those of an FDE, which adds rows. False:
- * unknown instruction; the rows before that place are valid.
+ * Executes the instructions of a CIE, which set its initial state, or of an FDE, which add rows.
+ * False: unknown instruction; the rows before that place are valid.
  */
 bool cfi_run_initial(struct cfi_pool *p, struct cfi_cie *cie, struct cfi_cursor program,
                      uint64_t *work);

@@ -69,7 +69,8 @@ static bool same_set(const void *ctx, uint32_t id, const void *key)
 	                                            set->count * sizeof(struct cfi_save));
 }
 
-/* The index of the first of such saves; false if the number of sets exceeds that of rules. */
+/* *first: the index of equal saves in the pool, which are added if needed. False: there are too
+ * many sets of saves. */
 static bool intern_saves(struct cfi_pool *p, const struct cfi_save *saves, size_t count,
                          uint32_t *first)
 {

@@ -8,7 +8,8 @@
 #define REMEMBERED_MAX 64
 
 /* Different versions of elfutils' dwarf.h lack it. */
-#define CFA_LOW_USER_ADVANCE_8 0x1d /* MIPS's, used by others for long functions */
+/* An extension of MIPS that other compilers use for long functions. */
+#define CFA_LOW_USER_ADVANCE_8 0x1d
 #define CFA_AARCH64_NEGATE_RA_STATE_WITH_PC 0x2c
 #define CFA_AARCH64_NEGATE_RA_STATE 0x2d
 #define CFA_GNU_ARGS_SIZE 0x2e

@@ -38,7 +38,8 @@ void calls_uncounted_find(calls_uncounted_list *list, const char *directory, uin
                           const call_table_list *tables);
 void calls_uncounted_done(calls_uncounted_list *list);
 
-/* Counts each at the process that forked it, else at COMMAND's, else at the first one. */
+/* Counts each process at the process that forked it, else at COMMAND's process, else at the first
+ * process. */
 void calls_uncounted_note(const calls_uncounted_list *list, struct call_paths *paths,
                           int32_t command);
 

@@ -13,7 +13,8 @@
 #define HELD_MOST (64u << 20) /* limit of bytes in waiting packets */
 #define LOOK_NS 100000000     /* minimum time between checks of running processes */
 #define RATE_NS 5000000       /* minimum time for computing a rate */
-#define RATE_DEVIATES 1e-3    /* above it, a file's clock pair is of another boot */
+/* Maximum relative deviation of a rate; above it, a file's clock pair is of another boot. */
+#define RATE_DEVIATES 1e-3
 
 void collect_note(struct tags_collect *c, char *note)
 {
@@ -147,7 +148,7 @@ static void scan(struct tags_collect *c, bool last)
 		closedir(dir);
 }
 
-/* ---- who runs --------------------------------------------------------------- */
+/* ---- running processes --------------------------------------------------------------- */
 
 int32_t collect_pid(const struct collect_file *f, int32_t pid)
 {
@@ -177,7 +178,7 @@ static uint64_t gave_way(const struct tags_collect *c, const struct collect_file
 {
 	uint64_t began = tag_rings_header(f->rings)->first.ticks, next = 0;
 
-	if (f->several) /* then it may be the next program of the other process */
+	if (f->several) /* the file may belong to the next program of the other process */
 		return 0;
 	vec_each (other, &c->files) {
 		uint64_t ticks = tag_rings_header((*other)->rings)->first.ticks;

@@ -69,8 +69,9 @@ struct tags_collect {
 	uint64_t looked_ns;          /* time of the last check of running processes */
 	struct runtime_owners known; /* found in this step */
 	uint32_t pass;
-	struct assay_calls_moment first, from; /* of this process; the earliest of the files */
-	double rate;                           /* ticks per ns, from the last clock pairs */
+	/* Clock pairs: of this process; the earliest pair of the files. */
+	struct assay_calls_moment first, from;
+	double rate; /* ticks per ns, from the last clock pairs */
 	struct tags_merged merged;
 	struct tags_collect_result result;
 };

@@ -6,7 +6,7 @@
 
 #define NOTES_MOST 16 /* maximum number of notes of one kind; all are counted */
 
-/* A line that gives a tag another name than before is skipped, with a note. */
+/* A line that assigns a second name to a tag is skipped, with a note. */
 static void add_lines(struct tags_collect *c, struct tag_names *names, const char *text,
                       size_t size, const char *path)
 {

@@ -138,8 +138,8 @@ int collect_write(struct tags_collect *c, struct collect_file *f, struct tag_rin
 	if (rc)
 		return rc;
 	/*
-	 * WRAP: other packets have overwritten those in between. The rest of a packet has the same
-	 * number.
+	 * WRAP: packets between these two were overwritten. The rest of a split packet has the
+	 * number of the packet.
 	 */
 	if (p->header.sequence != s->sequence + s->any && p->header.sequence != s->sequence)
 		packet.gap = true;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define SPAN_MOST (ASSAY_TAGS_CLOCK_MASK / 2) /* between two words of a piece */
+#define SPAN_MOST (ASSAY_TAGS_CLOCK_MASK / 2) /* maximum time between two words of a piece */
 
 struct merging {
 	const struct tags_merge *m;
@@ -90,7 +90,8 @@ static bool is_due(const struct merging *g, uint64_t end)
 		return false;
 	if (s->ticks <= end)
 		return true;
-	/* The last event seems to be shortly before the switch in that it actually followed. */
+	/* True if the last event seems to come shortly before the switch in, although it came after
+	 * it. */
 	return s->tag == ASSAY_TAG_SWITCH_IN && s->ticks - end <= g->m->near &&
 	       (!g->at || (s[-1].tag != ASSAY_TAG_SWITCH_IN && s[-1].ticks < end));
 }

@@ -22,8 +22,8 @@ struct tags_source {
 };
 
 /*
- * Memory for a few tenths of a second of events of the busiest thread. It is used only if draining
- * falls behind.
+ * The default memory holds the events of the busiest thread for a few tenths of a second. It is
+ * used only if draining falls behind.
  */
 #define STREAM_MEMORY "256M"
 

@@ -27,7 +27,7 @@ struct tags_run_options {
 struct tags_run_result {
 	struct command_run_result run;
 	struct tags_collect_result tags;
-	char *no_switches; /* why waiting is not separate; NULL: it is */
+	char *no_switches; /* the reason why waiting is not separate; NULL: it is separate */
 };
 
 /* Pass the result to tags_run_result_done(), also after an error. */

@@ -186,7 +186,7 @@ static void bound(struct tags_switches *s)
 
 struct switch_record {
 	struct perf_event_header header;
-	int32_t pid, tid; /* this and what follows: of every record (sample_id_all) */
+	int32_t pid, tid; /* this and the following fields are in every record (sample_id_all) */
 	uint64_t ns;
 };
 

@@ -26,8 +26,8 @@ struct tree_json_writing {
 	struct json *j;
 	bool nested;
 	unsigned open;      /* nested: open objects */
-	uint32_t written;   /* by ids: nodes written */
-	VEC(uint32_t) ways; /* by ids: ids of the current node and its callers, from the root */
+	uint32_t written;   /* number of nodes written, if callers are named by id */
+	VEC(uint32_t) ways; /* ids of the current node and its callers, from the root */
 };
 
 static void close_down_to(struct tree_json_writing *t, unsigned depth)

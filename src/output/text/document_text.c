@@ -17,8 +17,9 @@ struct text_printing {
 	const struct output_stream *stream;
 	struct buf *out;
 	struct buf cell, scratch;
-	const struct column *charted; /* of the table: has bars with --bars; NULL: none */
-	double charted_whole;         /* the value of a whole bar */
+	/* The column of the table that has bars with --bars; NULL: none. */
+	const struct column *charted;
+	double charted_whole; /* the value of a whole bar */
 };
 
 typedef VEC(const struct column *) column_list;
@@ -48,8 +49,8 @@ static double bar_of(const struct text_printing *p, const struct column *c, stru
 	return whole > 0 ? cell_number(cell) / whole : 0;
 }
 
-/* The column that gets bars with --bars if the table declares none: the one that the rows are
- * sorted by; if readers do not get it, the first one with its unit. */
+/* The column that gets bars with --bars if the table declares none: the column by which the rows
+ * are sorted or, if readers do not get it, the first column with its unit. */
 static const struct column *charted_column(const struct row_set *r, const column_list *columns)
 {
 	const struct column *same = NULL;

@@ -39,7 +39,7 @@ struct table {
 	const struct text_style *style;
 	bool squeezed; /* set it after table_init() */
 	VEC(struct table_column) columns;
-	struct buf texts; /* of the cells, each with a terminating 0 */
+	struct buf texts; /* texts of the cells, each with a terminating 0 */
 	VEC(struct table_cell {
 		size_t at;    /* in `texts` */
 		size_t width; /* on the screen */

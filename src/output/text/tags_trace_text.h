@@ -49,7 +49,7 @@ void tags_trace_text_init(struct tags_trace_text *x, const struct tag_recording 
 void tags_trace_text_done(struct tags_trace_text *x);
 
 int tags_trace_text_line(void *x, const struct tag_trace *t, const struct trace_line *line);
-/* Prints what was missing, if anything was. */
+/* Prints notes on missing events, if there are any. */
 void tags_trace_text_end(struct tags_trace_text *x, const struct tag_trace_result *result);
 
 /* Appends "1.234 us", "5 us" for a microsecond clock, "1.500000000 s". */

@@ -184,7 +184,7 @@ uint64_t call_process_calls(const struct call_process *p)
 
 double call_error_ns(double error_ns, bool is_sampled, uint64_t samples, double sample_ns)
 {
-	/* The score interval of a Poisson count, at its wider side. */
+	/* The wider half of the score interval of a Poisson count. */
 	const double z = 1.96;
 
 	if (!is_sampled)

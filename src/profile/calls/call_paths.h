@@ -58,7 +58,7 @@ struct call_function {
 	bool library;       /* called through the PLT or GOT, not instrumented */
 	bool counted;       /* counted and not timed: its time belongs to its caller */
 	uint32_t name;      /* intern id in images.names, as recorded; 0: unknown */
-	uint32_t file;      /* likewise: the source file; 0 */
+	uint32_t file;      /* intern id of the source file; 0: unknown */
 	uint32_t line;
 };
 
@@ -106,13 +106,13 @@ struct call_process {
 	uint32_t flags;    /* enum call_flag */
 	double wall_ns;    /* first event to end, or to the time when its table was read */
 	double own_ns, own_error_ns;
-	double inner_ns,
-	        outer_ns; /* cost of counting a call: charged to the callee, to the caller */
+	/* Cost of counting a call: charged to the callee, to the caller */
+	double inner_ns, outer_ns;
 	uint64_t lost_events, other_calls, unmatched_exits, resyncs, deferred;
 	uint64_t uncounted; /* child processes without a table that ran on when COMMAND ended */
 	uint64_t table_bytes;
 	double sample_ns; /* CPU time that a sample stands for; 0: times are from the clock */
-	uint64_t samples, own_samples; /* in the program; in the code of the hooks */
+	uint64_t samples, own_samples; /* samples in the program, and in the code of the hooks */
 	VEC(struct call_path) paths;   /* in order of the first calls; [0] is the root, outside */
 	VEC(struct call_thread) threads;
 	VEC(struct call_times) times; /* of some paths */

@@ -76,7 +76,7 @@ uint64_t call_times_unknown(const struct call_times *t, uint64_t calls)
 	if (!t || !t->timed)
 		return calls;
 	known = sum_of(t) + (double)t->missed + ASSAY_TIMES_FIRST - 1;
-	/* Calls that were chosen at random stand for a number that scatters. */
+	/* A call that was chosen at random represents a number of calls, which scatters. */
 	if (t->squares != t->timed && known * 2 >= (double)calls)
 		return 0;
 	return known < (double)calls ? calls - (uint64_t)known : 0;
@@ -100,8 +100,8 @@ double call_times_percentile(const struct call_times *t, uint64_t unknown, doubl
 	double all = sum_of(t), missed = (double)t->missed + (double)unknown, low, high, rank;
 
 	/*
-	 * Calls that stand for different numbers of calls have less information than as many equal
-	 * ones: all * all / squares. At least one of them has to lie beyond the percentile.
+	 * Timed calls with different weights contain as much information as all * all / squares
+	 * calls with equal weights. At least one of them has to lie beyond the percentile.
 	 */
 	if (!t->timed || !t->squares || all * all / (double)t->squares * (1 - part) < 1 - 1e-9)
 		return NAN;

@@ -16,12 +16,13 @@
 
 struct call_times_bucket {
 	uint32_t bucket; /* wire.h, in 1/1024 ns */
-	uint64_t count;  /* calls that the timed calls stand for */
+	uint64_t count;  /* number of calls that the timed calls represent */
 };
 
 struct call_times {
 	uint64_t timed;   /* calls whose duration is known */
-	uint64_t squares; /* sum of the squares of what each stands for */
+	uint64_t squares; /* sum of the squares of the numbers of calls that each timed call
+	                     represents */
 	uint64_t missed;
 	VEC(struct call_times_bucket) buckets; /* in ascending order */
 };
@@ -31,14 +32,14 @@ void call_times_count(struct call_times *t, double ns, uint64_t count);
 void call_times_merge(struct call_times *to, const struct call_times *from);
 
 /*
- * The number of a path's calls of which no timed call stands for any: their durations are as
- * unknown as those of missed calls. `t` NULL: no call was timed.
+ * The number of a path's calls that no timed call represents: their durations are unknown, like
+ * those of missed calls. `t` NULL: no call was timed.
  */
 uint64_t call_times_unknown(const struct call_times *t, uint64_t calls);
 
 /*
- * The duration, in ns, below which are `part` (0 to 1) of the calls. NAN: there are too few calls,
- * or the missed and the `unknown` ones may change it too much.
+ * The duration in ns below which `part` (0 to 1) of the calls lie. NAN: there are too few calls, or
+ * the missed and the `unknown` calls may change it too much.
  */
 double call_times_percentile(const struct call_times *t, uint64_t unknown, double part);
 

@@ -89,7 +89,7 @@ static void check_doubt(struct graph_paths *g, struct graph_task *t, bool fits)
 		cut(g, t);
 }
 
-/* The path of which a new call of the task is a child; its process in *process. */
+/* The path that gets a new call of the task as a child; *process: its process. */
 static uint32_t parent_of(struct graph_paths *g, struct graph_task *t, uint32_t cpu, bool enters,
                           uint32_t *process)
 {

@@ -29,7 +29,7 @@
 enum graph_entry {
 	GRAPH_CALLED,    /* a normal call */
 	GRAPH_INTERRUPT, /* begins or ends an interrupt */
-	GRAPH_PREEMPT,   /* called after an interrupt has ended, by no function */
+	GRAPH_PREEMPT,   /* called after the end of an interrupt; no function calls it */
 };
 
 struct graph_paths_options {
@@ -39,7 +39,7 @@ struct graph_paths_options {
 	/* The special role of a function, if any; NULL: all functions are normal calls. */
 	enum graph_entry (*entry)(void *ctx, uint64_t address);
 	void *ctx;
-	double inner_ns, outer_ns; /* the tracer's cost of a call */
+	double inner_ns, outer_ns; /* cost of tracing a call */
 	double inner_error_ns, outer_error_ns;
 	uint32_t flags;    /* enum call_flag: added to CALL_KERNEL */
 	uint64_t start_ns; /* approximate CLOCK_REALTIME of the first event */

@@ -37,7 +37,7 @@ struct open_call {
 struct graph_task {
 	int32_t tid;
 	uint32_t process, thread; /* of the model */
-	uint32_t cpu;             /* where it last ran */
+	uint32_t cpu;             /* the CPU on which it last ran */
 	enum task_state state;
 	uint64_t first_ns, last_ns;
 	VEC(struct open_call) calls;
@@ -88,7 +88,8 @@ uint32_t graph_interrupts(struct graph_paths *g, uint32_t cpu, uint64_t time_ns)
 
 /* ---- graph_paths_time.c ----------------------------------------------- */
 
-/* The account for a path's time: of the task, or of the CPU in an interrupt. */
+/* The account that a path's time belongs to: of the task, or of the CPU if an interrupt is served.
+ */
 struct call_thread *graph_thread(const struct graph_paths *g, const struct graph_task *t,
                                  uint32_t process);
 /* The path for time without an open call: outside, or unknown after a loss. */

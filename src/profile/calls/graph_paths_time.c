@@ -76,8 +76,8 @@ void graph_ran_until(struct graph_paths *g, struct graph_task *t, uint64_t time_
 }
 
 /*
- * The uncertainty of the cost of a call; it grows linearly with the calls, because it has one
- * direction.
+ * The uncertainty of the cost of a call. It grows linearly with the calls, since all calls have the
+ * same error.
  */
 static void set_errors(const struct graph_paths *g, struct call_process *p)
 {

@@ -7,8 +7,8 @@
  */
 #define SPANS_MAX 4096
 /*
- * A tick that is due this short before the end, or before a restart of the timer, may not have been
- * served.
+ * A tick that is due less than this before the end, or before a restart of the timer, may not have
+ * been served.
  */
 #define END_GRACE_NS 50000
 /* The kernel limits software clocks to longer periods; slower clocks carry no information. */
@@ -121,9 +121,9 @@ static void add_seen(struct ledger_cpu_builder *b, bool idle, uint64_t weight, b
 }
 
 /*
- * Counts the points of the grid in [from, to) by the state at each, at most `limit`. If `exact`,
- * the rest up to `limit` is added to the present state; a rest appears if the grid moved slightly
- * since the last count.
+ * Counts the grid's points in [from, to) by the state of the CPU at each point, up to `limit`
+ * points. If `exact`, missing points up to `limit` are added to the present state; points are
+ * missing if the grid moved slightly since the last count.
  */
 static uint64_t count_missing(struct ledger_cpu_builder *b, uint64_t from, uint64_t to,
                               uint64_t limit, bool exact)

@@ -31,7 +31,7 @@ struct ledger_cpu_builder {
 	uint64_t rest_seen[2], rest_missing[2]; /* ns, for busy and idle: less than one tick */
 	VEC(struct cpu_span) spans;             /* states since the last tick */
 	bool told, exclude_idle,
-	        out; /* told: the first state is known; out: direction of the last record */
+	        out; /* told: the first state is known; out: the last record was a switch out */
 };
 
 void ledger_cpu_init(struct ledger_cpu_builder *b, uint64_t period_ns, bool exclude_idle,

@@ -64,7 +64,7 @@ void off_cpu_switch(struct off_cpu *o, uint32_t thread, uint16_t cpu, uint64_t t
 
 void off_cpu_exit(struct off_cpu *o, uint32_t thread)
 {
-	/* The thread's last switch comes after this, and it never returns from it. */
+	/* The thread's last switch comes later, and the thread never returns from it. */
 	if (o->active)
 		*thread_of(o, thread) = (struct off_cpu_thread){.ended = true};
 }

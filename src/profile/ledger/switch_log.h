@@ -21,8 +21,8 @@
 struct switch_absence {
 	uint64_t out_ns, in_ns; /* in_ns 0: off the CPU until the end */
 	uint32_t thread;
-	uint16_t cpu;   /* that the thread left */
-	bool preempted; /* it could have continued */
+	uint16_t cpu;   /* the CPU that the thread left */
+	bool preempted; /* it was still runnable */
 };
 
 struct switch_log {
@@ -35,7 +35,7 @@ struct switch_log {
 
 void switch_log_switch(struct switch_log *l, uint32_t thread, uint16_t cpu, uint64_t time_ns,
                        bool out, bool preempted);
-/* The switch out that follows has no end. */
+/* The next switch out of the thread has no end, since the thread exits. */
 void switch_log_exit(struct switch_log *l, uint32_t thread);
 /* Only times from `from_ns` on are of interest. */
 void switch_log_discard(struct switch_log *l, uint64_t from_ns);

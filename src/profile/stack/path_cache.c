@@ -15,9 +15,10 @@ struct cache_slot {
 
 struct chain_frame {
 	uint64_t address;
-	uint32_t path; /* up to this frame, if it is known */
-	uint32_t hash; /* of the addresses up to this frame; determines its slot in the cache */
-	uint8_t mode;  /* enum cpu_mode */
+	uint32_t path; /* the path up to this frame, if it is known */
+	/* Hash of the addresses up to this frame; determines its slot in the cache. */
+	uint32_t hash;
+	uint8_t mode; /* enum cpu_mode */
 	bool caller;
 };
 
@@ -113,7 +114,8 @@ static void read_chain(struct path_cache *c, const struct event *e, bool flat)
 {
 	const struct event_sample *s = &e->sample;
 	enum cpu_mode mode = e->mode;
-	bool first = true; /* of its mode: the interrupted address, not a return address */
+	bool first =
+	        true; /* first address of its mode: the interrupted address, not a return address */
 
 	c->count = 0;
 	push_frame(c, s->ip, e->mode, false);
@@ -133,8 +135,8 @@ static void read_chain(struct path_cache *c, const struct event *e, bool flat)
 
 /*
  * An address in no mapping at the place of a return address: chains that follow frame pointers
- * through code without them contain many. All of them differ and have no meaning, so they become
- * one frame.
+ * through code without frame pointers contain many such addresses. They all differ and have no
+ * meaning, so they become one frame.
  */
 static void fold_unknown(struct profile_frame *f)
 {

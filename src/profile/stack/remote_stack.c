@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 
 #define FIRST_CHUNK ((size_t)20 << 10) /* read at once */
-#define CHUNK ((size_t)64 << 10)       /* read at a time after that */
+#define CHUNK ((size_t)64 << 10)       /* bytes of each later read */
 #define SAMPLE_MAX ((size_t)16 << 20)  /* maximum bytes that are read for one sample */
 #define PAGE ((uint64_t)4096)
 #define PIECES (CHUNK / PAGE + 2)

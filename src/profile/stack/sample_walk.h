@@ -53,7 +53,7 @@ struct sample_walk {
 enum stack_end sample_walk_frame(struct sample_walk *s);
 
 /*
- * sample_walk_known.c. True if the last frame is a known one, and the return addresses of all its
+ * sample_walk_known.c. True if the last frame is a known frame, and the return addresses of all its
  * callers are unchanged, to the first function (*end is STACK_WHOLE, and `match` is set) or to the
  * end of the copy. To compare a word takes a tenth of the time to walk a frame.
  */
@@ -62,7 +62,7 @@ bool sample_walk_rest_stands(struct sample_walk *s, enum stack_end *end);
 enum stack_end sample_walk_stitch(struct sample_walk *s);
 /*
  * Stores this sample's frames as known. If the walk ended with the copy, searches the outer frames
- * among the known ones and in the thread's memory. Returns how the stack ends then.
+ * among the known frames and in the thread's memory. Returns how the stack ends then.
  */
 enum stack_end sample_walk_remember(struct sample_walk *s, enum stack_end end);
 

@@ -19,7 +19,7 @@ static enum stack_end known_end(const struct known_stack *k, uint32_t frame)
 /*
  * Compares the return addresses of known frames with the stack, from frame `match` outward, to
  * frame `first` or `reach` bytes above the match. UNWIND_CALLER: all are unchanged; UNWIND_BEYOND:
- * the memory ends before; UNWIND_WRONG: one has changed.
+ * the memory ends before; UNWIND_WRONG: an address has changed.
  */
 static enum unwind_result compare_callers(const struct sample_walk *s, uint32_t match,
                                           uint32_t first, uint64_t reach)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The limit for frames on other stacks than the known ones; further frames are not followed. */
+/* The limit for frames on stacks that are not known; further frames are not followed. */
 #define INNER_MAX (STACK_WALK_CHAIN - STACK_PIECE)
 
 static uint32_t define_piece(struct stack_chain *c, const struct stack_walk_options *options,

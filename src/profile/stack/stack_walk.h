@@ -30,7 +30,7 @@
 #define STACK_TABLE_BYTES ((size_t)64 << 20)
 
 enum stack_method {
-	STACK_METHOD_AUTO,  /* tables; frame pointers in code without tables */
+	STACK_METHOD_AUTO,  /* unwind tables, and frame pointers in code without tables */
 	STACK_METHOD_DWARF, /* only tables */
 };
 
@@ -69,7 +69,7 @@ struct stack_walk_counts {
 	uint64_t tables, table_rows; /* files opened */
 	uint64_t table_ns;           /* time to open and compile them */
 	uint64_t cut_tables;         /* files with more rows than a table can hold */
-	uint64_t dropped_tables;     /* closed because of the limit for all tables */
+	uint64_t dropped_tables;     /* tables closed because of the limit for all tables */
 };
 
 struct stack_walk;

@@ -336,9 +336,9 @@ static void hook_signalled(void *ctx, struct session *s)
 /* ---- requests ------------------------------------------------------------ */
 
 /*
- * The status of an idle session has counts of now: the rings are read first. Where that takes
- * long, the request comes again in a pause of the read, and is answered with the counts so far.
- * What changes the session waits for the end of a read.
+ * The status of an idle session has counts of now: the rings are read first. If the read takes
+ * long, the request is repeated in a pause of the read and answered with the counts so far.
+ * Requests that change the session wait for the end of the read.
  */
 static bool is_early(const struct background *b, const struct control_request *request)
 {

@@ -29,7 +29,8 @@ struct background_options {
 	const char *what_less;   /* as above, if the user may not sample the whole machine */
 	enum session_kind kind;  /* of the sink */
 	struct trigger *trigger; /* NULL: none */
-	unsigned snapshots_max;  /* with automatic names; 0: the default of snapshot_name.h */
+	unsigned snapshots_max;  /* maximum number of snapshots with automatic names; 0: the default
+	                            of snapshot_name.h */
 	bool watched; /* a parent waits for this process: a normal end is not reported again */
 	background_begun_fn *begun; /* NULL: none */
 	void *ctx;

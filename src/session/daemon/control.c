@@ -22,7 +22,7 @@ struct client {
 	int fd; /* -1: free */
 	uint64_t heard_ns;
 	bool waits;     /* for the end */
-	bool later;     /* its request is complete, and was put off */
+	bool later;     /* its request is complete, and was deferred */
 	bool answering; /* in hear() */
 	struct buf in, out;
 	size_t sent;
@@ -86,7 +86,7 @@ int control_fd(const struct control *c)
 static void let_go(struct client *k)
 {
 	if (k->fd >= 0)
-		close(k->fd); /* which also removes it from the epoll */
+		close(k->fd); /* also removes it from the epoll set */
 	buf_done(&k->in);
 	buf_done(&k->out);
 	*k = (struct client){.fd = -1};
@@ -106,7 +106,8 @@ static bool has_asked(const struct client *k)
 	return k->waits || k->later || k->answering;
 }
 
-/* A free place, or that of the client that was silent for longest; NULL: all have asked. */
+/* A free place, or the place of the client that was silent for the longest time; NULL: all clients
+ * have sent a request. */
 static struct client *place_for(struct control *c)
 {
 	struct client *oldest = NULL;
@@ -213,7 +214,7 @@ static void answer(struct control *c, struct client *k)
 	if (when == CONTROL_NOW)
 		control_reply_write(&reply, &k->out);
 	control_reply_done(&reply);
-	/* One request each: the only further event is that the client has gone. */
+	/* A client sends one request, so the only further event is that it disconnects. */
 	watch(c, k, when == CONTROL_NOW ? 0 : EPOLLRDHUP);
 	if (when == CONTROL_NOW)
 		say(c, k);
@@ -241,7 +242,8 @@ static void listen_to(struct control *c, struct client *k)
 static void serve_client(struct control *c, struct client *k)
 {
 	if (k->fd < 0 || k->answering)
-		return; /* gone in the same round; or reported again after the answer */
+		return; /* it disconnected in the same round, or is reported again after the answer
+		         */
 	if (k->waits || k->later)
 		let_go(k); /* it did not wait; the end is reported to the next client */
 	else if (k->out.size)

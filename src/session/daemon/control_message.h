@@ -34,7 +34,7 @@ enum control_verb { CONTROL_STATUS, CONTROL_STOP, CONTROL_SNAPSHOT, CONTROL_RELE
 struct control_request {
 	uint64_t verb;
 	char *output; /* of a snapshot, absolute; NULL: the session chooses */
-	bool again;   /* not in the message: the request was put off before (control.h) */
+	bool again;   /* not in the message: the request was deferred before (control.h) */
 };
 
 struct control_reply {

@@ -9,9 +9,11 @@
 #include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-#define STOPPED_NS (3 * SECOND_NS) /* it may continue soon, for example after 'fg' */
+/* Time limit for a stopped process, which may continue soon, for example after 'fg' */
+#define STOPPED_NS (3 * SECOND_NS)
 #define STATUS_NS (10 * SECOND_NS)
-#define IDLE_NS (60 * SECOND_NS) /* a write to a slow disk */
+/* Time limit for an idle process, which may wait for a slow disk */
+#define IDLE_NS (60 * SECOND_NS)
 #define MOST_NS (600 * SECOND_NS)
 
 /* Reads the state letter after the name, which may contain any character; 0: no such process. */

@@ -19,14 +19,14 @@
 struct control_silence {
 	pid_t pid; /* 0: unknown, or not visible in this namespace */
 	enum control_verb verb;
-	char state;                /* as in /proc/PID/stat; 0: unknown */
-	uint64_t began_ns, ran_ns; /* monotonic; its CPU time */
-	uint64_t worked_ns,
-	        stopped_ns; /* time of its last work; time since it is stopped, 0: it is not */
+	char state;                     /* as in /proc/PID/stat; 0: unknown */
+	uint64_t began_ns, ran_ns;      /* monotonic; its CPU time */
+	uint64_t worked_ns, stopped_ns; /* time of its last work; time when it was stopped, 0: it is
+	                                   not stopped */
 };
 
 void control_silence_begin(struct control_silence *s, pid_t pid, enum control_verb verb);
-/* True: the wait is over. */
+/* True if the client must stop waiting. */
 bool control_silence_look(struct control_silence *s);
 /* Sets the error and returns -ETIMEDOUT. `name`: of the session. */
 int control_silence_tell(const struct control_silence *s, const char *name, struct error *err);

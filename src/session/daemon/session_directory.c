@@ -13,7 +13,7 @@
 
 #define FOLDER "assay"
 
-/* The parent directory, which the caller frees. `*said`: the user chose it. */
+/* The parent directory, which the caller frees. `*said`: the user chose the directory. */
 static char *above_choose(bool *said)
 {
 	const char *runtime = safe_directory_runtime();

@@ -22,7 +22,7 @@
 #define FILE_NAME_ROOM (SESSION_NAME_MAX + 16)
 #define LAST_WORDS 512
 #define TRIES 8    /* tries, since a lock file may be removed while it is opened */
-#define LOOKERS 20 /* tries of a lock that a reader may hold for a short time, */
+#define LOOKERS 20 /* tries of a lock that a reader may hold for a short time */
 #define LOOK_MS 10 /* pause between two tries */
 
 bool session_name_is_good(const char *name)
@@ -238,7 +238,7 @@ static int cannot_lock(const struct session_registry *p, const char *name, int r
 	return error_set(err, -rc, "%s/%s.lock: %s", p->path, name, strerror(-rc));
 }
 
-/* ---- looking ------------------------------------------------------------- */
+/* ---- lookups ------------------------------------------------------------- */
 
 /* Removes the files, unless another process is reading them; the next reader removes them then. */
 static void clean(const struct session_registry *p, const char *name, int fd)
@@ -372,7 +372,7 @@ void session_registry_forget(const struct session_registry *p, const struct sess
 
 	if (!ended->name || !session_name_is_good(ended->name))
 		return;
-	/* Only if the file is not of a later session with the same name. */
+	/* Removes the file only if it does not belong to a later session with the same name. */
 	if (read_ended(p, ended->name, &there) && there.pid == ended->pid &&
 	    there.started_wall_ns == ended->started_wall_ns)
 		take_away(p, ended->name, "ended");

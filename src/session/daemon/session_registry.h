@@ -49,10 +49,10 @@ int session_registry_names(const struct session_registry *p, session_names *name
 enum session_presence { SESSION_IS_NOT, SESSION_RUNS, SESSION_HAS_ENDED, SESSION_WAS_KILLED };
 
 /*
- * The state of the session of that name. `account` is filled as far as known: for a running
- * session as of its start, for an ended one its last account, for a killed one as of its start,
- * with the end of its log as the error. Files of a killed session are then removed, so it is
- * reported once.
+ * The state of the session of that name. `account` is filled as far as known: of a running session,
+ * the account at its start; of an ended session, its last account; of a killed session, the account
+ * at its start, with the end of its log as the error. Files of a killed session are then removed,
+ * so it is reported once.
  */
 int session_registry_look(const struct session_registry *p, const char *name,
                           enum session_presence *presence, struct session_account *account,

@@ -26,7 +26,7 @@ struct trigger {
 	VEC(struct watched_rule) rules;
 	char *proc;
 	bool begun;
-	uint64_t busy, total; /* of all CPUs, at the last check, in kernel ticks */
+	uint64_t busy, total; /* time of all CPUs at the last check, in kernel ticks */
 };
 
 static bool of_names(const struct trigger_rule *r)

@@ -16,9 +16,9 @@
 #define HELD_MOST 8192
 
 /*
- * Each check is followed by a pause, as a multiple of its duration; after a check without new
- * files, twice the last pause. Files that live longer than the longest pause are not missed. A
- * wake-up costs about as much as a check.
+ * After each check comes a pause. Its length is a multiple of the check's duration or, after a
+ * check without new files, twice the last pause. A file that exists for longer than the longest
+ * pause is not missed. A wake-up costs about as much as a check.
  */
 #define REST_TIMES 4000
 #define REST_MIN_NS UINT64_C(50000000)

@@ -112,8 +112,8 @@ static void keep(struct image_keeper *k, struct image_keeper_file *f)
 	if (!f->id.size)
 		add_trouble(&k->not_kept, f->path, "it has no build-id");
 	else if (!k->cache)
-		add_trouble(&k->not_kept, f->path, ""); /* why is said once */
-	else if (f->trusted && is_kept(k, name)) /* else the other copy may be another file */
+		add_trouble(&k->not_kept, f->path, ""); /* the reason is reported once */
+	else if (f->trusted && is_kept(k, name))        /* an untrusted copy may be another file */
 		;
 	else if (f->size > FILE_BYTES || k->kept_bytes + f->size > SESSION_BYTES)
 		add_trouble(&k->not_kept, f->path, "too large");

@@ -92,7 +92,7 @@ static void look_up(struct image_keeper *k, uint64_t address)
 		if (address >= r->end || f->hit)
 			continue;
 		f->hit = true;
-		/* At once, since stacks through this file are about to be walked. */
+		/* Copies the file at once, since stacks through it are about to be walked. */
 		image_keeper_file_decide(k, f, false);
 	}
 }
@@ -172,7 +172,8 @@ static bool has_ended(int32_t pid)
 	return kill(pid, 0) && errno == ESRCH;
 }
 
-/* True if the process had already exited at the last sweep: all its samples were read since. */
+/* True if the process had already exited at the last sweep. All its samples have been read since
+ * then. */
 static bool is_over(struct image_keeper *k, struct image_keeper_range *r, bool sweep)
 {
 	const struct image_keeper_file *f = &k->files.items[r->file];

@@ -29,10 +29,10 @@ struct image_keeper_file {
 	uint64_t looked; /* number of the read of notices that looked at it last */
 	bool old;        /* samples in it may have been missed */
 	bool hit;
-	bool at_risk;   /* will not be where it was */
-	bool rewritten; /* another file's content stands in it now */
+	bool at_risk;   /* it is or will be removed from its path */
+	bool rewritten; /* its content was overwritten */
 	bool trusted;   /* as of held_file.h */
-	bool done;      /* kept, or cannot be: not to be opened again */
+	bool done;      /* it is kept, or cannot be kept, so it is not opened again */
 };
 
 /* A mapping of a new file, or of a file at risk. */
@@ -70,7 +70,7 @@ struct image_keeper {
 	size_t not_held, opened;                  /* counts */
 	size_t released;                          /* closed on request */
 	uint64_t notice_reads, notices_due_ns;    /* of inotify: reads, and when the next is due */
-	size_t notice_looks, noisy, notices_lost; /* counts: looks at files, watches dropped */
+	size_t notice_looks, noisy, notices_lost; /* counts: checks of files, dropped watches */
 
 	VEC(struct image_keeper_range) ranges;
 	bool sorted;

@@ -54,8 +54,8 @@ struct jit_keeper {
 	struct foreign *foreign;
 	VEC(struct held_dump) dumps;
 	VEC(struct held_tmp) tmps;
-	struct pid_map
-	        generators; /* processes with memory for generated code: 1 + index in tmps, or 0 */
+	/* Processes with memory for generated code: 1 + index in tmps, or 0. */
+	struct pid_map generators;
 	size_t generators_max;
 	/* Used at the end. */
 	const struct recording *recording;
@@ -311,7 +311,7 @@ static void keep_dumps(struct jit_keeper *k)
 	vec_each (dump, &k->dumps) {
 		struct jit_request r = {.where = HELD, .fd = dump->fd, .user = JIT_FILE_ANY_USER};
 
-		/* Closed on request: the report searches the file by its path. */
+		/* The file was closed on request: the report searches it by its path. */
 		if (dump->fd < 0)
 			continue;
 		keep(k, &r, dump->owner, dump->path, dump->pid, true);

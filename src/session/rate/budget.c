@@ -22,7 +22,7 @@
 #define MOST_STEP 2.0
 #define PATIENCE_NS UINT64_C(3000000000)
 #define PATIENCE_MAX_NS UINT64_C(60000000000)
-#define HOLDS_NS UINT64_C(30000000000) /* a raise that lasted this long was right */
+#define HOLDS_NS UINT64_C(30000000000) /* a raise that lasted this long was not too early */
 /*
  * Share of the budget that sampling gets while the rest pays for the set-up; minimum if the end is
  * known.
@@ -61,7 +61,7 @@ static double rate_below(const struct budget *b, double hz)
 }
 
 /*
- * The share that a recording of this length has left for samples, if it is enough for the lowest
+ * The share that remains for samples in a recording of this length, if it is enough for the lowest
  * rate.
  */
 static double held_share(const struct budget_start *s)

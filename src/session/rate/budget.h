@@ -26,11 +26,11 @@
 
 struct budget {
 	double share, asked_hz, hz; /* hz: the current rate */
-	double set_up_ns,
-	        debt_ns; /* set-up: CPU time over the CPUs; the part that is not paid off yet */
-	double held;     /* the limit until the debt is paid off */
-	double own;      /* mean share of the recorder since the last change of the rate */
-	double last;     /* share in the last check, 0: none since the change */
+	/* Set-up: CPU time over the CPUs; the part that is not paid off yet. */
+	double set_up_ns, debt_ns;
+	double held;              /* the share until the debt is paid off */
+	double own;               /* mean share of the recorder since the last change of the rate */
+	double last;              /* share in the last check, 0: none since the change */
 	double before_hz, before; /* the rate before the change, and its share */
 	uint64_t since_ns;        /* time since the change */
 	uint64_t patience_ns;     /* time below the budget before a raise */
@@ -38,7 +38,7 @@ struct budget {
 	/* For the account */
 	double spent_ns, most; /* share x time; the largest share in one check */
 	uint64_t looked_ns, over_ns;
-	double recent; /* as `most`, since its reader set it to 0 */
+	double recent; /* as `most`, since a reader reset it to 0 */
 };
 
 /* The cost since the last check. */

@@ -27,8 +27,9 @@
 #define COST_AGAIN_NS UINT64_C(10000000)    /* and of each later one, */
 #define COST_EVERY_NS UINT64_C(60000000000) /* interval of later measurements */
 #define LOOK_EVERY_NS UINT64_C(900000000)
-#define LOOK_EARLY_NS UINT64_C(400000000) /* while the set-up is paid off */
-#define LOOK_LEAST_NS UINT64_C(50000000)  /* minimum length of the last check */
+/* Interval of checks while the cost of the set-up is paid off. */
+#define LOOK_EARLY_NS UINT64_C(400000000)
+#define LOOK_LEAST_NS UINT64_C(50000000) /* minimum length of the last check */
 /* Assumed CPU time after sampling: the end of the file, and the data that is written at the end. */
 #define END_ASSUMED_NS 5000000
 /* Weight of a new measured cost, since a few ms on a busy machine are not representative. */
@@ -41,7 +42,7 @@ struct rate_control_bound {
 	double cost_ns; /* in use */
 	uint64_t record_ns;
 	uint64_t begun_ns, looked_ns, measured_ns, cpu_ns;
-	uint64_t tracked; /* at the last look */
+	uint64_t tracked; /* at the last check */
 	double share;
 };
 

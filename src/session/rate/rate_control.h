@@ -33,8 +33,8 @@
 
 struct rate_control_change {
 	double stretch;    /* from then on every clock's period is its first period times this */
-	bool budget;       /* that asks for it, not the rings */
-	uint64_t changes;  /* 1, and more after a merge */
+	bool budget;       /* the budget caused the change, not the rings */
+	uint64_t changes;  /* number of changes: 1, or more after a merge */
 	uint64_t slowed;   /* changes among them that full rings caused */
 	double slowest;    /* the largest stretch that these changes set */
 	uint64_t *done_ns; /* by CPU of the source */

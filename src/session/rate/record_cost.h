@@ -19,8 +19,8 @@
 /* *ns: the cost of one record, at least 1. On -errno *ns is unchanged. */
 int record_cost_measure(const struct perf_event_attr *planned, uint64_t *ns, struct error *err);
 
-/* The same of a context switch: of the two records of a thread that is switched out and in again,
- * because it waits for a child process on the same CPU. */
+/* The cost of the two records of a context switch: a thread waits for a child process on the same
+ * CPU, and is switched out and in again. */
 int record_cost_switch(const struct perf_event_attr *planned, uint64_t *ns, struct error *err);
 
 #endif

@@ -43,7 +43,8 @@ void sample_cost_close(struct sample_cost *c);
  */
 bool sample_cost_measure(struct sample_cost *c, uint64_t for_ns, struct sample_cost_figure *figure);
 
-/* For tests: the median and the quartiles of spans, each minus `loop_ns`, but at least 1. */
+/* For tests: computes the median and the quartiles of the spans; `loop_ns` is subtracted from each,
+ * and the result is at least 1. */
 void sample_cost_of_gaps(uint64_t *gaps, uint32_t count, uint64_t loop_ns,
                          struct sample_cost_figure *figure);
 

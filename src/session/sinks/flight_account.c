@@ -85,7 +85,7 @@ static struct cpu_stat count_cpu(const struct flight_counted *c, const struct ac
 /* The marks before and after the start of the range; `after` may be the end. */
 struct flight_between {
 	struct flight_counted before, after;
-	double share; /* share of the time between the two that is in the range */
+	double share; /* share of the time between the two marks that is in the range */
 	bool ends;    /* `after` is the end, from which nothing is counted */
 };
 

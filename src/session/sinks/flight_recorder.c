@@ -23,14 +23,15 @@
 #define ENCODE_BYTES (256u << 10)
 #define USER_TYPES 64 /* records from this type on are not from the kernel */
 /*
- * If there are this many more processes than living ones at the last time, exited ones are removed.
+ * Exited processes are removed when there are this many more processes than there were living
+ * processes at the last removal.
  */
 #define DEAD_MAX 4096
 
 struct flight_recorder {
 	struct session_sink sink;
 	char *path;
-	struct file_place place; /* of that path, at the start */
+	struct file_place place; /* place of that path at the start */
 	uint64_t span_ns;
 	VEC(struct perf_data_attr) attrs; /* owned by the session */
 	struct perf_decoder decoder;
@@ -432,8 +433,8 @@ static int ring_snapshot(struct session_sink *sink, const char *path, const stru
 }
 
 /*
- * Another process records into the output file now, or there is something other than a file.
- * Neither is removed, and the retained records are written to another file.
+ * Another process records into the output file, or the path is not a file. It is not removed, and
+ * the retained records are written to another file.
  */
 static int write_elsewhere(struct flight_recorder *s, const struct recording *r,
                            const struct session_status *last, struct error *err)
@@ -457,8 +458,8 @@ static int write_elsewhere(struct flight_recorder *s, const struct recording *r,
 }
 
 /*
- * The directory was moved, and its path leads nowhere, or over a link of another user: the file is
- * written to the original directory.
+ * The directory was moved, and its path leads nowhere, or through a link of another user: the file
+ * is written to the original directory.
  */
 static int write_where_it_was(struct flight_recorder *s, const struct recording *r,
                               const struct session_status *last, struct error *err)

@@ -39,8 +39,8 @@ struct flight_recorder_state {
 	uint64_t first_ns, last_ns; /* 0: no records yet */
 	uint64_t left_records, left_samples;
 	uint64_t processes; /* in the table: the living, and some that exited */
-	uint64_t snapshots,
-	        snapshot_ns; /* number of written snapshots; duration of the slowest snapshot */
+	/* Number of written snapshots; duration of the slowest snapshot */
+	uint64_t snapshots, snapshot_ns;
 };
 
 void flight_recorder_state(const struct session_sink *sink, struct flight_recorder_state *state);

@@ -47,10 +47,11 @@ struct store_sink {
 	uint64_t asleep_ns; /* CLOCK_BOOTTIME - CLOCK_MONOTONIC: grows while the machine sleeps */
 	struct session_status last; /* at the end of the previous window */
 	VEC(struct missing) missing;
-	uint64_t lost_windows, lost_samples; /* that found no room */
-	size_t note;                         /* of the session's, of these; 0: none yet */
+	/* Windows and samples that found no room on the disk */
+	uint64_t lost_windows, lost_samples;
+	size_t note; /* number of the session's note on these losses; 0: none yet */
 	struct bound_note dropped;
-	uint64_t notes_hash; /* of the session's notes that are in the store */
+	uint64_t notes_hash; /* hash of the session's notes that are in the store */
 };
 
 static struct store_sink *store_sink_of(struct session_sink *s)
@@ -347,7 +348,8 @@ static int look_at_clocks(struct store_sink *s, struct error *err)
 		miss(s, before, before + (uint64_t)jump, set_forward);
 	ret = tell_missing(s, err);
 	s->asleep_ns = slept;
-	/* Readings differ by some ns each time; the boundaries of windows do not move for that. */
+	/* Readings differ by some ns each time; such a difference does not move the boundaries of
+	 * windows. */
 	if (jump > CLOCK_MOVED_NS || jump < -CLOCK_MOVED_NS || nap > CLOCK_MOVED_NS) {
 		s->wall_offset_ns = now;
 		profile_windows_wall(s->windows, now);

@@ -17,7 +17,7 @@
 #define RELIEVED_PART 8
 #define LINE_BYTES 64
 #define PREFETCHED_BYTES 640
-/* So many times the bytes of a ring are copied out of it at most. */
+/* At most this many times the size of a ring is copied out of it. */
 #define ASIDE_RINGS 2
 
 /* Records that were copied out of their ring early; the records in the ring follow them. */
@@ -250,7 +250,8 @@ void perf_ring_merge_end(struct perf_ring_merge *m)
 	vec_each (reader, &m->readers) {
 		release(reader, 0);
 		if (reader->record.bytes && reader->from == reader->at)
-			reader->aside.at -= reader->record.size; /* it is returned the next time */
+			reader->aside.at -=
+			        reader->record.size; /* the record is returned by the next call */
 		reader->at = taken_up_to(reader);
 		reader->record.bytes = NULL;
 	}
@@ -306,7 +307,7 @@ static void relieve(struct perf_ring_merge *m, struct ring_merge_reader *r)
 		return;
 	r->end = perf_ring_head(r->ring);
 	if (waits)
-		r->at = r->from; /* it is copied too */
+		r->at = r->from; /* this record is copied too */
 	while (put_aside(m, r))
 		;
 	r->from = r->at;

@@ -19,7 +19,7 @@
  */
 #define SETTLE_NS 1000000
 #define OUT_BYTES (256u << 10)
-/* One reading of the clock in so many records. */
+/* The clock is read once for this many records. */
 #define RECORDS_TO_PAUSE 32
 
 struct record_stream {
@@ -31,7 +31,7 @@ struct record_stream {
 	struct record_unwind *stacks; /* NULL: the kernel's chains are used unchanged */
 	struct tick_count ticks;
 	struct buf out;         /* records that are not yet passed to the sink */
-	uint64_t lost, records; /* lost: as reported by records, of all CPUs */
+	uint64_t lost, records; /* lost: of all CPUs, as reported by records */
 	uint64_t settled_ns, cpu_ns;
 	VEC(uint64_t) lost_of; /* by CPU of the source */
 	bool deep;             /* the last read used the memory of threads */
@@ -171,7 +171,8 @@ static int encode_walked(struct record_stream *s, struct ring_record *record, st
 	size_t start;
 	int status;
 
-	/* First, since a deleted file must be copied before stacks through it are walked. */
+	/* This comes first, since a deleted file must be copied before stacks through it are
+	 * walked. */
 	image_keeper_hits(s->o.keeper, &e->sample.ip, 1);
 	status = walk_stack(s, record, e, id, err);
 	if (status)

@@ -31,8 +31,8 @@ struct record_stream_options {
 	struct session_sink *sink;
 	const proc_ids *tasks; /* tasks whose events assay opened */
 	enum stack_method method;
-	struct foreign
-	        *foreign; /* reads files and memory of other processes; NULL: this process does */
+	/* Reads files and memory of other processes; NULL: this process does */
+	struct foreign *foreign;
 	struct image_keeper *keeper; /* receives the addresses that samples hit; NULL: none */
 	const struct session_hooks *hooks;
 	struct session *session; /* for the hooks */
@@ -48,7 +48,8 @@ char *record_stream_ready(struct record_stream *s, uint64_t duration_ns);
 /* Sampling started at start_ns: earlier ticks do not count. */
 void record_stream_begin(struct record_stream *s, uint64_t start_ns);
 
-/* Passes the contents of the rings to the sink. `last`: sampling is disabled; reads everything.
+/* Passes the contents of the rings to the sink. `last`: sampling is disabled, so all records are
+ * passed.
  */
 int record_stream_read(struct record_stream *s, bool last, struct error *err);
 /*

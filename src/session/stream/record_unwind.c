@@ -11,7 +11,7 @@
 /* Kernel frames (127 unless a sysctl raises the limit), a mark, and the walked frames. */
 #define CHAIN_MAX (2 * STACK_WALK_CHAIN)
 
-/* If there are more, exited processes and threads are removed. */
+/* Above these numbers, exited processes and threads are removed. */
 #define PROCESSES_MAX 20000
 #define THREADS_MAX 40000
 #define IMAGES_MAX 16000
@@ -72,7 +72,8 @@ struct record_unwind *record_unwind_new(enum stack_method method, struct foreign
 	image_table_init(&l->images);
 	l->processes = process_table_new(&l->images);
 	process_table_bound(l->processes);
-	/* Without a cache, tables are compiled each time, which only is slower. */
+	/* Without a cache, tables are compiled each time, which is slower but has the same result.
+	 */
 	if (cache_dir_open(&l->cache, &no_cache))
 		l->cache = NULL;
 	l->options.cache = l->cache;

@@ -39,9 +39,7 @@ void record_unwind_renew(struct record_unwind *l);
 /*
  * Writes the complete chain to the sample, valid until the next walk. Definitions of the outer
  * stacks that it refers to are appended to `out`, in the form given by `attr` and `id`.
- * LIVE_STACKS_LATER: call record_unwind_open(), which may take long, and then this function
- * again.
- * again.
+ * LIVE_STACKS_LATER: call record_unwind_open(), which may take long, and then this function again.
  */
 int record_unwind_walk(struct record_unwind *l, struct event *e, const struct perf_event_attr *attr,
                        uint64_t id, struct buf *out, struct error *err);

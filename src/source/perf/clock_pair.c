@@ -3,7 +3,8 @@
 
 #include "base/clock.h"
 
-#define READINGS 8 /* of both clocks; the reading with the shortest interval is used */
+/* Number of readings of both clocks; the reading with the shortest interval is used */
+#define READINGS 8
 
 uint64_t clock_pair_ticks(void)
 {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define RING_BYTES (4u << 20)        /* for each CPU */
-#define STACK_RING_BYTES (16u << 20) /* the same, for samples with stack copies */
+#define STACK_RING_BYTES (16u << 20) /* size for samples with stack copies */
 #define RINGS_BYTES_MAX (256u << 20) /* all CPUs together */
 #define RING_BYTES_MIN (64u << 10)
 #define TRACK_PART 8 /* divisor: track records need a smaller ring than stack copies */

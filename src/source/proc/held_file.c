@@ -28,7 +28,8 @@ struct held_file_kept {
 	struct error err;
 };
 
-/* A number is the descriptor and, above it, the last bits of the generation. */
+/* The number of a held file: the descriptor in the low bits, and above it the last bits of the
+ * generation. */
 #define DESCRIPTOR_BITS 20
 #define DESCRIPTORS (1 << DESCRIPTOR_BITS)
 #define GENERATIONS (1u << (31 - DESCRIPTOR_BITS))
@@ -134,7 +135,7 @@ void held_file_build_id(struct foreign *foreign, uint32_t user, const struct eve
 
 /*
  * On a file system that allows no set-user-id programs, a user may have chosen the owners: the
- * server of a FUSE file system shows any, and so does the image of a disk.
+ * server of a FUSE file system may report any owner, and so may a disk image.
  */
 static bool is_trusted(int fd)
 {

@@ -41,7 +41,8 @@ void held_file_build_id(struct foreign *foreign, uint32_t user, const struct eve
  */
 int held_file_open(struct foreign *foreign, uint32_t user, const struct event_mmap *m, int32_t pid,
                    int watches, struct held_file *f);
-/* The descriptor of a file that is held, for other foreign calls, and back; -ESTALE, -EMFILE. */
+/* From the number of a held file to its descriptor, for other foreign calls, and the reverse;
+ * -ESTALE, -EMFILE. */
 int held_file_descriptor(const struct foreign *foreign, int fd);
 int held_file_number(const struct foreign *foreign, int descriptor);
 void held_file_close(struct foreign *foreign, uint32_t user, int fd);

@@ -24,8 +24,8 @@
 /* Counts of truncated and dropped items. */
 struct proc_scan_counts {
 	uint64_t cut_paths;
-	uint64_t dropped_mappings,
-	        dropped_processes; /* mappings, and the processes that had them */
+	/* Mappings, and the processes that had them */
+	uint64_t dropped_mappings, dropped_processes;
 };
 
 typedef int proc_event_fn(void *ctx, const struct event *e, struct error *err);
@@ -35,9 +35,9 @@ struct proc_scan {
 	void *ctx;
 	bool data_mappings;              /* data mappings too (-d) */
 	bool cgroups;                    /* also report the cgroup of each process */
-	struct proc_scan_counts *counts; /* are increased; NULL: not counted */
-	struct foreign
-	        *foreign; /* makes the reads that a user can block; NULL: this process makes them */
+	struct proc_scan_counts *counts; /* these counts are increased; NULL: not counted */
+	/* Makes the reads that a user can block; NULL: this process makes them */
+	struct foreign *foreign;
 };
 
 typedef VEC(int32_t) proc_ids;

@@ -29,8 +29,7 @@ struct range {
 };
 
 /*
- * Parses "ffffffff81000000 T _text\
- * "; NULL: another kind of line.
+ * Parses a line "ffffffff81000000 T _text"; NULL: another kind of line.
  */
 static const char *parse_symbol(char *line, uint64_t *address)
 {

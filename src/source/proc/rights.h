@@ -33,17 +33,17 @@ struct rights {
 	/* The kernel's settings */
 	int64_t paranoid; /* kernel.perf_event_paranoid */
 	int64_t kptr_restrict;
-	int64_t mlock_kb; /* for ring buffers, for each user */
+	int64_t mlock_kb; /* limit of ring buffers for each user */
 	int64_t max_sample_rate;
 	int64_t cpu_time_max_percent;
-	int64_t max_stack; /* frames in a call chain */
+	int64_t max_stack; /* maximum number of frames in a call chain */
 	int64_t nmi_watchdog;
-	int64_t hidepid; /* of /proc; 0: all processes are visible */
+	int64_t hidepid; /* mount option of /proc; 0: all processes are visible */
 
 	/* Results of attempts: 0 or -errno */
 	int clock_error;  /* cpu-clock on this thread, user mode */
-	int kernel_error; /* the same with kernel mode */
-	int cpu_error;    /* the same for a whole CPU */
+	int kernel_error; /* as clock_error, including kernel mode */
+	int cpu_error;    /* as kernel_error, for a whole CPU */
 	int cycles_error; /* hardware cycles on this thread, user mode */
 
 	/* The kernel's files */

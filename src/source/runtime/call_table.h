@@ -21,7 +21,7 @@
 struct call_table {
 	struct runtime_file file;
 	char name[64], command[512];
-	uint32_t flags, state; /* wire.h's; state RUNNING of a process that is gone: killed */
+	uint32_t flags, state; /* as in wire.h; state RUNNING of an exited process: it was killed */
 	uint64_t used_bytes;
 };
 

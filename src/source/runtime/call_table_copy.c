@@ -43,7 +43,7 @@ struct table_copy_copying {
 	VEC(struct part) parts;
 };
 
-/* ---- bytes that are being written -------------------------------------- */
+/* ---- copies of bytes that change -------------------------------------- */
 
 /*
  * The file is read and not mapped: the owner of the table may truncate it at any time, and the
@@ -164,7 +164,7 @@ static void table_copy(struct table_copy_copying *c)
 	vec_done(&c->parts);
 }
 
-/* ---- what else is known ------------------------------------------------- */
+/* ---- information from /proc ------------------------------------------------- */
 
 /* Reads a line of /proc for a thread; false: it has exited, or this kernel has no such file. */
 static bool thread_line(int32_t pid, int32_t tid, const char *file, char text[512])

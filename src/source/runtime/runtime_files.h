@@ -42,7 +42,7 @@ struct runtime_file {
 /* Compares two files for qsort(): the one that began earlier comes first. */
 int runtime_file_compare(const void *a, const void *b);
 
-/* The directory; made if `make`. The text is the caller's to free. */
+/* The directory; it is created if `make`. The caller frees the text. */
 int shared_directory(const struct shared_kind *kind, char **path, bool make, struct error *err);
 
 /* Called with a file of a directory, open for reading; it is closed after the call. */

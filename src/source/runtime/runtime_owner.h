@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 struct runtime_owner {
-	int32_t here, pid; /* its id in this PID namespace, and in its own */
+	int32_t here, pid; /* its id in this PID namespace, and in its own namespace */
 	uint64_t birth;
 };
 

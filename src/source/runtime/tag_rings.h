@@ -39,8 +39,8 @@ struct tag_rings_file {
 	uint64_t first_ticks; /* start of the program, by the clock of the events */
 	uint32_t mode, flags;
 	bool capture;
-	bool several; /* running processes that may have written it: of several namespaces */
-	uint64_t packets, room; /* in use; at most */
+	bool several; /* several running processes, of different namespaces, may have written it */
+	uint64_t packets, room; /* packets in use, and the maximum */
 	uint64_t discarded;
 };
 
@@ -67,7 +67,7 @@ const struct assay_tags_header *tag_rings_header(const struct tag_rings *rings);
 /* The number of rings that were ever in use. */
 size_t tag_rings_count(const struct tag_rings *rings);
 const struct assay_tags_ring *tag_rings_at(const struct tag_rings *rings, size_t i);
-/* The names at the last look, in the format of a names file; valid until the next call. */
+/* The names at the last read, in the format of a names file; valid until the next call. */
 const char *tag_rings_text(struct tag_rings *rings, size_t *length);
 /* The number of packets that were skipped because their contents are invalid. */
 uint64_t tag_rings_damaged(const struct tag_rings *rings);
@@ -90,8 +90,8 @@ struct tag_rings_packet {
 int tag_rings_drain(struct tag_rings *rings, struct tag_rings_packet *packet, struct error *err);
 
 /*
- * STREAM: tells waiting threads that the drainer is here; `ticks`: now. 0: it leaves, so that they
- * discard events.
+ * STREAM: sets the time of the drainer's latest visit, for waiting threads. 0: the drainer leaves,
+ * so threads discard events.
  */
 void tag_rings_visit(struct tag_rings *rings, uint64_t ticks);
 

@@ -11,7 +11,7 @@
 
 #define TICKS_MOST (UINT64_C(1) << 62) /* maximum of a valid time */
 #define PATIENCE_NS 1000000000         /* delay of a packet with an empty slot */
-#define PATIENCE_CROWDED_NS 50000000   /* the same if few packets are free */
+#define PATIENCE_CROWDED_NS 50000000   /* delay if few packets are free */
 #define RETIRED_NS 3000000000          /* minimum time before a retired packet is reused */
 
 /* ---- which packets there are -------------------------------------------- */
@@ -297,8 +297,8 @@ static int give_back(struct tag_rings *r, uint64_t index, bool holes, struct err
 
 /*
  * A program that jumps out of signal handlers leaves an empty slot each time. The retired packets
- * must not use up the memory, so the oldest are freed if they exceed a quarter of it. A trigger
- * cannot be interrupted that long.
+ * must not use up the memory, so the oldest are freed if they exceed a quarter of it. No trigger is
+ * interrupted for so long.
  */
 static int retired_back(struct tag_rings *r, struct error *err)
 {
@@ -375,7 +375,7 @@ static bool waits(struct tag_rings *r, const struct item *item)
 void tag_rings_visit(struct tag_rings *r, uint64_t ticks)
 {
 	if (pwrite(r->fd, &ticks, sizeof(ticks), offsetof(struct assay_tags_header, drained)) < 0)
-		return; /* the file cannot be written: then it is not drained either */
+		return; /* the file cannot be written, so it is not drained */
 }
 
 void tag_rings_ended(struct tag_rings *r)

@@ -18,7 +18,7 @@
 #include <stddef.h>
 
 #define GRAPH_KINDS 5  /* kinds of records that are read */
-#define GRAPH_FIELDS 7 /* their fields without the header */
+#define GRAPH_FIELDS 7 /* number of fields of these records, without the header */
 
 /* The location of a field in a record. */
 struct graph_field {

@@ -20,7 +20,7 @@
 struct tracefs_setting_list;
 
 struct tracefs_settings {
-	char directory[512];               /* of the instance, or the tracefs directory */
+	char directory[512];               /* directory of the instance, or the tracefs directory */
 	struct tracefs_setting_list *list; /* memory that the guard shares */
 	pid_t guard;
 	int alive; /* one end of a pipe, which is closed when this process ends */

@@ -248,7 +248,7 @@ struct sql_columns {
 	const char *name;
 	const char *columns; /* as in CREATE TABLE; the first is the key where it is `id` */
 	const char *index;   /* columns that an exported table is indexed by; NULL: none */
-	bool function;       /* takes arguments, and is no table that could be written out */
+	bool function;       /* a function with arguments, which is not exported as a table */
 };
 
 /* NULL name at the end. */

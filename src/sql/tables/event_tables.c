@@ -61,8 +61,8 @@ struct event_table_reading {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* protected by `lock` */
-	struct event_table_batch
-	        *ready; /* passed by the thread, not yet taken by the cursor; or NULL */
+	/* Passed by the thread, not yet taken by the cursor; or NULL */
+	struct event_table_batch *ready;
 	bool ended, stop;
 	/* owned by the thread until it ends */
 	struct event_table_batch *filling;

@@ -22,7 +22,8 @@ struct tag_event_source {
 	struct tag_packet packet;
 	size_t at;      /* index of the next word */
 	uint64_t ticks; /* time of that word, by the packet */
-	uint64_t time;  /* the same, but never less than that of the word before: key of the heap */
+	uint64_t time;  /* the same, but never less than the time of the previous word: key of the
+	                   heap */
 	bool lost;      /* the next row is `lost`: events are missing before this packet */
 };
 

@@ -40,7 +40,7 @@ struct named_call {
 
 /* Indexes of values; NAMED_NONE: the profile does not have the value. */
 struct named_columns {
-	uint32_t count; /* the count of the main value (samples, objects) */
+	uint32_t count; /* the value that counts the main value (samples, objects) */
 	uint32_t calls, net, blocked, preempted, runnable; /* found by name */
 };
 
@@ -50,7 +50,7 @@ struct symbolized_model {
 	VEC(struct named_process) processes;
 	VEC(struct named_thread) threads;
 	uint32_t *owner_process, *owner_thread; /* by owner; thread may be NAMED_NONE */
-	uint32_t *line_place;                   /* by line: its place */
+	uint32_t *line_place;                   /* place of each line */
 	VEC(struct named_stack) stacks;         /* [0] is the root; a caller precedes its callees */
 	uint32_t *path_stack;                   /* by path: the stack of its innermost frame */
 	VEC(struct named_call) calls; /* callers first; empty without values calls and net */

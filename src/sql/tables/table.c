@@ -37,7 +37,7 @@ struct vtab {
 
 struct sql_table_cursor {
 	sqlite3_vtab_cursor base;
-	uint64_t row, end; /* a stream does not use end */
+	uint64_t row, end; /* a stream does not use `end` */
 	void *stream;
 	bool more; /* streams */
 	int64_t arguments[BOUNDS_MAX];

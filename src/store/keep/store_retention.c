@@ -17,7 +17,7 @@
 
 /*
  * Pressure by file size, in thousandths of the cap: above `from`, windows of a level are merged
- * before they reach their age; at `to` and above, the age is 1 / least of the configured one.
+ * before they reach their age; at `to` and above, the age is 1 / `least` of the configured age.
  * First windows as measured are merged, then windows of 10 minutes, then windows of 2 hours become
  * days. Deletion starts at a size above all of these.
  */
@@ -110,10 +110,10 @@ static int count_pages(struct store *s, struct file_pages *f, struct error *err)
 }
 
 /*
- * A file near its cap loses its oldest windows, whatever their age, in small pieces. Each piece is
- * followed by a sweep of the rows that only it referred to. The file may grow during the sweep; the
- * distance to the cap leaves room for that. A sweep starts when more than `rows` rows of samples
- * were deleted. Merged windows leave unused paths too.
+ * A file near its cap loses its oldest windows, whatever their age, in small pieces. After each
+ * piece a sweep deletes the rows to which only that piece referred. The file may grow during the
+ * sweep; the distance to the cap leaves room for that. A sweep starts when more than `rows` rows of
+ * samples were deleted. Merged windows leave unused paths too.
  */
 static void judge_size(struct store *s, const struct file_pages *f)
 {

@@ -42,7 +42,7 @@ enum sweep_phase {
 
 struct store_sweep {
 	enum sweep_phase phase;
-	int64_t next;         /* next id to process */
+	int64_t next;         /* next id that is checked */
 	int64_t marked;       /* windows up to this id are marked */
 	int64_t marked_stack; /* frames of stacks up to this id are marked */
 	struct id_bits stacks, frames, images, names;
@@ -88,7 +88,7 @@ void keep_sweep_done(struct store_sweep *w); /* frees the sets; *w is zeroed */
 void bits_new(struct id_bits *b, int64_t end);
 void bits_set(struct id_bits *b, int64_t id);
 bool bits_has(const struct id_bits *b,
-              int64_t id); /* true too for an id that was added after bits_new() */
+              int64_t id); /* also true for an id that was added after bits_new() */
 int keep_sweep_functions(struct store *s, bool *end, struct error *err);
 int keep_sweep_images(struct store *s, bool *end, struct error *err);
 int keep_sweep_names_begin(struct store *s, struct error *err);

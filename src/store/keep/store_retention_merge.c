@@ -379,8 +379,8 @@ static const char gone_threads_sql[] =
         " EXISTS (SELECT 1 FROM process p WHERE p.id = thread.process)";
 
 /*
- * Deletes processes that started and ended in a deleted window: on build machines most rows are
- * such.
+ * Deletes processes that started and ended in a deleted window: on build machines most processes
+ * do.
  */
 static int delete_people(struct store *s, const struct keep_window *w, struct error *err)
 {

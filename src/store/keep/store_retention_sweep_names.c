@@ -18,7 +18,7 @@ static const char *const name_tables[] = {
         "SELECT id, name, NULL FROM event WHERE id > ?1 ORDER BY id LIMIT ?2",
 };
 
-/* Checks the next rows of a table, and deletes the unused ones with one statement. */
+/* Checks the next rows of a table, and deletes the unused rows with one statement. */
 static int sweep_chunk(struct store *s, const char *chunk, const char *sql, bool *end,
                        struct error *err)
 {

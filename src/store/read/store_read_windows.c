@@ -269,7 +269,8 @@ static int take_window(struct store_reader *r, sqlite3_stmt *s, struct error *er
 	return 0;
 }
 
-/* Adds a rate change: the window has another rate than the one before, or for another reason. */
+/* Adds a rate change: the window has another rate than the previous window, or the same rate for
+ * another reason. */
 static void take_rate(struct recording *rec, const struct store_span *w, uint64_t asked_ns,
                       struct account_rate *now)
 {

@@ -48,9 +48,9 @@ struct store_reader {
 	struct store_ids events;    /* to profile.events */
 	struct store_ids functions; /* to texts of `names` */
 	struct intern names;
-	uint32_t
-	        missing_thread; /* thread that replaces missing threads; ID_NONE: not created yet */
-	uint64_t by_name;       /* number of instances that are stored by name */
+	/* Thread that replaces missing threads; ID_NONE: not created yet */
+	uint32_t missing_thread;
+	uint64_t by_name;        /* number of instances that are stored by name */
 	uint64_t names_for_them; /* number of names for these instances */
 	uint64_t bytes;          /* of the file */
 };

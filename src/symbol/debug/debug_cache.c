@@ -22,7 +22,7 @@
 struct cache_header {
 	char magic[16];
 	uint64_t identity;
-	uint64_t checksum; /* of everything after the header, and of the counts */
+	uint64_t checksum; /* checksum of all bytes after the header, and of the counts */
 	uint64_t map, units, segments, nodes, rows, strings, string_bytes;
 };
 
@@ -108,7 +108,8 @@ static bool units_are_good(const struct debug_tables *t)
 	return true;
 }
 
-/* The segments and rows of all units together must not exceed the tables: units share none. */
+/* The segments and rows of all units together must not exceed the tables, since units do not share
+ * them. */
 static bool shares_are_good(const struct debug_tables *t)
 {
 	uint64_t segments = 0, rows = 0;

@@ -33,8 +33,8 @@ struct debug_inline {
 };
 
 struct debug_missing {
-	uint64_t units; /* whose tables are missing or incomplete */
-	uint64_t names; /* of inlined functions that are in missing files */
+	uint64_t units; /* number of units whose tables are missing or incomplete */
+	uint64_t names; /* number of names of inlined functions that are in missing files */
 };
 
 /*

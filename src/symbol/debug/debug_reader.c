@@ -176,7 +176,7 @@ static bool alt_is_safe(const struct debug_reader *r)
 	return dwelf_dwarf_gnu_debugaltlink(r->dwarf, &name, &id) <= 0 || is_safe_name(r, name);
 }
 
-/* The same of the units that are in a package of units (.dwp) or in a file of their own. */
+/* The same for units that are in a package of units (.dwp) or in a separate file. */
 static bool unit_is_safe(const struct debug_reader *r, const char *folder, const char *name)
 {
 	char *package = r->path ? xasprintf("%s.dwp", r->path) : NULL;

@@ -14,10 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ASK_AGAIN_SECONDS 600    /* for a missing file: the default of the library */
+/* Interval of requests for a missing file: the default of the library. */
+#define ASK_AGAIN_SECONDS 600
 #define FETCH_SECONDS 1800       /* all files together */
 #define FILE_SECONDS_TEXT "600"  /* one file */
-#define SILENT_SECONDS_TEXT "30" /* a server that sends nothing */
+#define SILENT_SECONDS_TEXT "30" /* time limit for a server that sends nothing */
 
 /* Functions of libdebuginfod, by their stable names. */
 struct debuginfod_library {

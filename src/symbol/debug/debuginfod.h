@@ -14,7 +14,7 @@
 
 enum debuginfod_state {
 	DEBUGINFOD_HERE,
-	DEBUGINFOD_NOWHERE, /* no server had it a short time ago */
+	DEBUGINFOD_NOWHERE, /* no server had the file a short time ago */
 	DEBUGINFOD_UNASKED,
 };
 

@@ -5,7 +5,7 @@
 #include "base/memory/xalloc.h"
 #include "symbol/demangle/demangle_internal.h"
 
-/* libiberty has an xrealloc() of another shape, which its demangler does not use. */
+/* libiberty has an xrealloc() with other parameters, which its demangler does not use. */
 #define xrealloc libiberty_xrealloc
 #include <libiberty/demangle.h>
 #undef xrealloc

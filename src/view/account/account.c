@@ -88,8 +88,8 @@ static void count_mode(struct view *v, const struct profile_row *row, uint64_t c
 }
 
 /*
- * The average time in ns that one sample of an idle CPU stands for, from the idle time in the
- * ledger; the rows hold the time of all other samples. 0: each sample stands for one period.
+ * The average time in ns that one sample of an idle CPU represents, from the idle time in the
+ * ledger; the rows hold the time of all other samples. 0: each sample represents one period.
  */
 static double idle_sample_ns(struct view *v, uint8_t event)
 {

@@ -38,8 +38,8 @@ struct account_terms {
 	uint64_t lost_ns; /* part of unobserved: records that the kernel counted as lost */
 	int64_t residual_ns;
 	uint64_t unknown_ns; /* part of residual: time before the first switch record */
-	double chance_ns;    /* the residual that the number of ticks lets one expect, either sign;
-	                      * 0: not known */
+	double chance_ns;    /* the residual that is expected by chance for this number of ticks, of
+	                        either sign; 0: not known */
 };
 
 /* Sums of the main event by CPU mode; `all` is the sum of the others. */
@@ -68,8 +68,8 @@ struct account_view {
 	bool has_steal;
 	bool clock;       /* the main event counts ns */
 	bool present;     /* false: the event does not measure time, or there is no account */
-	bool counted;     /* only if not present: `events` splits the machine's events instead of
-	                   * its time */
+	bool counted;     /* `events` splits the machine's events instead of its time; only if not
+	                     `present` */
 	uint64_t wall_ns; /* elapsed; total.wall_ns = wall_ns x cpus (one process: sum over
 	                   * threads) */
 	uint32_t cpus;

@@ -25,7 +25,7 @@ typedef VEC(struct rate_row) rate_list;
 void rates_of(const struct recording *r, rate_list *rows);
 /*
  * How often the rate was lowered because the recorder fell behind, and the longest period that was
- * set for that, or the requested one.
+ * set for this reason; if there was none, the requested period.
  */
 uint64_t rates_slowed(const struct recording *r, uint64_t *slowest_ns);
 /* Whether the rate was lowered because the buffers were too full, not because of the budget. */

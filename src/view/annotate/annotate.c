@@ -380,7 +380,8 @@ static void add_lines(struct annotate *a, struct view *v, const struct disassemb
 static void mark_hot_lines(struct annotate *a)
 {
 	struct annotate_line *lines = a->lines.items;
-	size_t count = a->lines.count, done = 0; /* lines before `done` are decided */
+	size_t count = a->lines.count,
+	       done = 0; /* it is decided for lines before `done` whether they are hot */
 
 	for (size_t i = 0; i < count; i++) {
 		size_t from = i < HOT_AROUND ? 0 : i - HOT_AROUND;

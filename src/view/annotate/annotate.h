@@ -24,7 +24,7 @@ struct annotate_options {
 	/* A name, with or without parameters; "IMAGE:NAME"; or the start address, "0x1234". */
 	const char *function;
 	bool source;                 /* also read the source files */
-	const struct delays *delays; /* of the same selection; NULL: not known */
+	const struct delays *delays; /* delays of the same selection; NULL: not known */
 };
 
 struct annotate_line {

@@ -16,7 +16,7 @@
 /* A row of the table: an instruction, or text for readers above it. */
 struct annotate_row {
 	enum annotate_row_kind { ROW_INSTRUCTION, ROW_INLINES, ROW_SOURCE, ROW_GAP } kind;
-	uint32_t number; /* of the line; of a gap: the number of lines left out */
+	uint32_t number; /* number of the line; of a gap: the number of lines left out */
 };
 
 struct annotate_rows {

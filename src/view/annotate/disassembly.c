@@ -70,7 +70,7 @@ static void add_undecoded(struct disassembly *out, const uint8_t **bytes, size_t
 	++*address;
 }
 
-/* "mov %rax, %rbx"; without printf, which takes a tenth of the time of all. */
+/* "mov %rax, %rbx"; without printf, which would take a tenth of the total time. */
 static char *text_of(const cs_insn *insn)
 {
 	size_t name = strlen(insn->mnemonic), operands = strlen(insn->op_str);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * call_check: whether the times of a process with counted calls add up, and the notes that a reader
- * needs before using them.
+ * call_check: checks whether the times of a process with counted calls add up, and makes the notes
+ * that a reader needs before using them.
  *
  * Times are ns. A residual is the signed difference by which an account does not close. All results
  * are plain values; nothing fails. Uses: base, profile.
@@ -29,8 +29,8 @@ struct call_check call_check_thread(const struct call_thread *t);
 double call_check_net_ns(const struct call_process *p);
 
 /*
- * Net of the functions whose net is not known: half of its 95 % interval is more than it is.
- * `functions`: the number of functions of the recording; *count: how many of them.
+ * The net of all functions whose net is not known: half of the 95 % interval is larger than the
+ * net. `functions`: number of functions of the recording; *count: number of functions in the sum.
  */
 double call_check_unknown_ns(const struct call_process *p, size_t functions, size_t *count);
 

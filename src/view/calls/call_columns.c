@@ -63,7 +63,7 @@ static bool error_matters(double error_ns, double net_ns)
 	return error_ns > fabs(net_ns) / 100;
 }
 
-/* Readers get the upper end of the interval of a net that is not known. */
+/* If a net is not known, readers get the upper end of its interval. */
 static struct cell net_cell(const struct row_source *s, const struct column *c, uint32_t row,
                             struct buf *text)
 {

@@ -24,8 +24,8 @@ struct call_document {
 	struct symbolized_report *sums; /* NULL: no such table */
 };
 
-/* NULL: -ENOENT, a word of --without is no function or group; or the paths do not have what the
- * request needs. */
+/* NULL after an error. -ENOENT: a word of --without is no function or group. Other errors: the
+ * paths lack data that the request needs. */
 struct call_document *call_document_new(const struct call_report *report, struct error *err);
 void call_document_free(struct call_document *d);
 

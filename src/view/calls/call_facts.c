@@ -16,7 +16,7 @@ struct lines {
 	struct document *document;
 	const struct call_report *report;
 	const struct call_process *process;
-	struct buf text; /* of the line that is being made */
+	struct buf text; /* text of the line that is being made */
 	bool unseparated;
 };
 
@@ -192,7 +192,7 @@ static void counted(struct lines *l)
 	vec_done(&list);
 }
 
-/* A figure of the check of a process or a thread; what is not known is CELL_NONE. */
+/* A figure of the check of a process or a thread; CELL_NONE: it is not known. */
 static struct cell check_cell(const struct call_check *b, size_t at, bool unseparated)
 {
 	bool waiting = at == offsetof(struct call_check, blocked_ns) ||

@@ -53,7 +53,8 @@ static const char *image_name(const struct call_paths *c, uint32_t image)
 	return path[0] == '/' && slash && slash[1] ? slash + 1 : path;
 }
 
-/* The symbol of exactly this function, or NULL; a symbol that only covers a range is not used. */
+/* The symbol that begins at this function, or NULL; a symbol that only covers a range is not used.
+ */
 static const struct symbol *symbol_of(struct symbolizer *symbols, const struct call_function *f)
 {
 	const struct symbol *symbol = symbols ? symbolizer_find(symbols, f->frame) : NULL;

@@ -26,8 +26,8 @@ size_t call_names_count(const struct call_names *n); /* number of functions of t
 /* "strlen"; "(outside)", "(other)", "(interrupt)". Valid until call_names_free(). */
 const char *call_names_of(struct call_names *n, uint32_t function);
 
-/* The library that has the function, "libc.so.6"; NULL: the function was not counted as a
- * library's. */
+/* The library that has the function, "libc.so.6"; NULL: the function was not counted as a library
+ * function. */
 const char *call_names_library(const struct call_names *n, uint32_t function);
 
 /* Appends "strlen [libc.so.6]". */
@@ -36,7 +36,7 @@ void call_names_text(struct call_names *n, uint32_t function, struct buf *out);
 /* Whether `wanted` is the function's whole name, or its name without parameters. */
 bool call_names_match(struct call_names *n, uint32_t function, const char *wanted);
 
-/* chosen, per function: 1 if it is one of the best matches of `wanted` (function_names.h). The
+/* *chosen: per function 1 if it is one of the best matches of `wanted` (function_names.h). The
  * caller frees it, also if there is no match: -ENOENT. */
 int call_names_choose(struct call_names *n, const char *wanted, uint8_t **chosen,
                       struct error *err);

@@ -38,8 +38,8 @@ struct call_row {
 	uint64_t samples, total_samples;
 	uint64_t blocked_count, preempted_count;
 	double min_ns, max_ns;         /* net of one call; NAN: no call has ended */
-	double p50_ns, p90_ns, p99_ns; /* of net; NAN: not known */
-	uint64_t timed;                /* calls that the percentiles are of */
+	double p50_ns, p90_ns, p99_ns; /* percentiles of net; NAN: not known */
+	uint64_t timed;                /* number of calls from which the percentiles come */
 	double total_ns, total_error_ns, total_blocked_ns, total_preempted_ns;
 	double part_ns; /* callers, callees: a part of the function's total (neighbours.h) */
 	uint32_t open, order;
@@ -75,8 +75,8 @@ struct call_rows {
 
 struct row_set *call_rows_new(const struct call_report *r, const struct call_process *p,
                               enum call_rows_kind kind);
-/* The paths of these rows and their callers, which `rows` then refers to by id: for programs. The
- * result must be freed before `rows`. */
+/* Makes rows of the paths of these rows and their callers, for programs; `rows` then refers to them
+ * by id. The result must be freed before `rows`. */
 struct row_set *call_nodes_new(const struct row_set *rows);
 
 /* A row of a source that call_rows_new() made. */
@@ -115,7 +115,7 @@ column_get call_path_cell;
 void call_marks(const struct call_function *f, uint32_t open, bool inherited, struct buf *out);
 /* Writes the image, library, file and line of a function. */
 void call_function_json(const struct call_report *r, uint32_t function, struct json *j);
-/* Waiting, or "not separated". */
+/* Writes the waiting, or "not separated". */
 const struct unit *call_waiting_unit(bool unseparated);
 
 #endif

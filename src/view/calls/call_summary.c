@@ -12,7 +12,8 @@
 
 /* A figure is a limit if its share is at least this. */
 #define OWN_SHARE 0.1
-/* From this cost on, functions with many calls (a share of all) that are this short are named. */
+/* If counting costs at least this share, the summary names functions with many short calls: at
+ * least this share of all calls, and at most this long. */
 #define SHORT_OWN_SHARE 0.3
 #define SHORT_SHARE 0.05
 #define SHORT_NS 20
@@ -25,7 +26,7 @@ struct call_summing {
 	struct sampled *sampled; /* likewise */
 	double all_ns;           /* sum of net */
 	uint64_t calls;          /* of all functions */
-	double sample_ns;        /* the longest of the processes */
+	double sample_ns;        /* the largest value of all processes */
 };
 
 /* The error of a function's net, and its calls. */

@@ -23,7 +23,7 @@ static void path_steps(void *ctx, uint32_t path, struct tree_builder_steps *out)
 	                                               .of = function});
 }
 
-/* ID_NONE: functions that are too deep. */
+/* ID_NONE stands for functions that are too deep. */
 static uint32_t function_of(const struct view_tree *t, uint32_t node)
 {
 	const struct call_tree_source *of = t->ctx;
@@ -165,7 +165,7 @@ static void add_columns(struct row_source *s, const struct call_tree_source *of)
 		vec_push(&s->columns, columns[i]);
 }
 
-/* For the nodes that are new. */
+/* Makes room for the values of new nodes. */
 static void add_node_facts(struct view_tree *t, struct call_tree_source *of)
 {
 	while (of->open.count < t->nodes.count) {

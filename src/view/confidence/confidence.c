@@ -22,7 +22,7 @@
  */
 struct blocks {
 	uint64_t size, filled; /* cycles per block; cycles in the current block */
-	double hits, time;     /* of the current block */
+	double hits, time;     /* hits and time of the current block */
 	uint64_t count;        /* complete blocks */
 	double all_time, hits2, hits_time, time2;
 	double hits2_time, hits_time2, time3; /* the same, each multiplied by the block's length */
@@ -61,7 +61,7 @@ struct confidence_count {
 	uint64_t base, slice_base[SLICES];
 	struct sample_order *order;
 	uint32_t track;
-	uint64_t length; /* of the track, in samples of the base */
+	uint64_t length; /* length of the track, in samples of the base */
 };
 
 static bool in_base(const struct confidence_input *in, uint32_t row)
@@ -422,8 +422,9 @@ static int by_difference(const void *a, const void *b)
 }
 
 /*
- * The witness has few samples, and may itself be nearly synchronized; its cycles then show too
- * little of its scatter. Its variance is at least that of four times as many independent samples.
+ * The witness has few samples, and may itself be nearly synchronized with the program; its cycles
+ * then show too little of its scatter. Its variance is at least that of four times as many
+ * independent samples.
  */
 static double witness_variance(const struct confidence *w, uint64_t samples)
 {

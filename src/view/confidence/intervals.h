@@ -34,8 +34,8 @@ struct intervals_cpu {
 	struct intervals_figures all, trimmed, late; /* late: lateness of samples against the
 	                                              * grid */
 	struct histogram_step bins[INTERVALS_BINS];  /* in ns, over the trimmed range; the first and
-	                                              * last include the values outside; the end of
-	                                              * the last belongs to it */
+	                                                the last bin include the values outside; the
+	                                                last bin includes its end */
 };
 
 struct intervals {

@@ -21,7 +21,7 @@ typedef VEC(uint32_t) sample_rows;
 
 struct sample_track {
 	sample_rows rows;
-	bool known, large; /* its rows are kept; there are too many */
+	bool known, large; /* known: its rows are kept; large: it has too many rows to be kept */
 };
 
 struct sample_order {
@@ -29,7 +29,7 @@ struct sample_order {
 	VEC(struct sample_track) tracks;
 	double kept[UINT8_MAX + 1]; /* by event */
 	size_t room;                /* rows that may still be kept */
-	sample_rows part;           /* of a track that is not kept */
+	sample_rows part;           /* rows of a track that is not kept */
 };
 
 /* The axis must outlive it and gets no more samples. */

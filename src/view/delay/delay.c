@@ -7,7 +7,8 @@
 
 /* Without code: the place has this part of the function's samples at least. */
 #define CONCENTRATED 0.15
-/* Without code: the smallest probability that a sample is later than one of user code. */
+/* Without code: the smallest probability that a sample of the place is later than a sample of user
+ * code. */
 #define LATER_NAMED 0.6
 /* With code that may have enabled interrupts. */
 #define LATER_CODE 0.55
@@ -212,7 +213,7 @@ uint64_t delay_region(const struct disassembly *d, uint64_t address)
 	for (size_t i = at - 2; i-- > first;) {
 		if (disables(&d->items.items[i]))
 			return d->items.items[i].address;
-		/* Before this, interrupts were on; the nearest region begins elsewhere. */
+		/* Before this instruction interrupts were on, so the region does not begin here. */
 		if (i + 3 < at && (enables_now(&d->items.items[i]) || is_sti(&d->items.items[i])))
 			return 0;
 	}

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Samples of a track until its grid is fitted. */
+/* Number of samples of a track after which its grid is fitted. */
 #define WARM_UP 64
 /* Samples of user code that are kept to compare with. */
 #define USUAL_MAX ((size_t)1 << 20)

@@ -15,7 +15,8 @@
 #define LEAST_CHANGE 0.02
 #define RATE 0.05
 #define CONFIDENCE 0.95
-/* Rows with less are pooled; both sides count together, so that the test stays independent. */
+/* Rows with fewer samples on both sides together are pooled. The sides are not separated, so that
+ * the test stays independent. */
 #define SAMPLES_MIN 20
 #define SHARE_MIN 0.003
 /* The row for which the smallest visible change is computed, and how often it would be seen. */
@@ -209,7 +210,8 @@ static void judge(struct diff *d)
 	free(p);
 }
 
-/* Benjamini and Yekutieli: of R listed of m rows, 1 - q R/m covers 1 - q of the listed ones. */
+/* Benjamini and Yekutieli: if R of m rows are listed, intervals of level 1 - q R/m cover the true
+ * value in 1 - q of the listed rows. */
 static void add_intervals(struct diff *d, const struct work *w)
 {
 	double listed = 1 - d->options.rate * (double)d->listed / fmax(1, (double)d->tested);

@@ -14,7 +14,7 @@
 
 struct diff_options {
 	double least_change; /* changes up to this ratio - 1 do not count; 0: 0.02 */
-	double rate;         /* of false discoveries; 0: 0.05 */
+	double rate;         /* rate of false discoveries; 0: 0.05 */
 };
 
 enum diff_verdict {
@@ -25,7 +25,7 @@ enum diff_verdict {
 	DIFF_POOLED,  /* too few samples: counted in the rest */
 };
 
-/* How much the runs can tell. */
+/* How much the runs can prove. */
 enum diff_strength {
 	DIFF_STRONG,     /* three runs or more on each side */
 	DIFF_INDICATION, /* two runs on a side */
@@ -34,21 +34,23 @@ enum diff_strength {
 
 /* One comparison. Ratios are after / before; the natural logarithm is `_log`. */
 struct diff_estimate {
-	double count[DIFF_SIDES];  /* samples, all runs */
-	double before, after;      /* CPU ns per unit of work */
-	double ratio, low, high;   /* 95 % interval, of listed changes adjusted for their selection.
-	                            * ratio: 0 or infinite if a side has no samples */
+	double count[DIFF_SIDES]; /* samples, all runs */
+	double before, after;     /* CPU ns per unit of work */
+	double ratio, low,
+	        high; /* low, high: 95 % interval, which is adjusted for the selection if the change
+	                 is listed. ratio: 0 or infinite if a side has no samples */
 	double dispersion;         /* variance of a count / its mean */
 	double error_log, degrees; /* standard error, and its degrees of freedom */
-	double p, q;               /* of a change beyond least_change; NAN: not tested */
+	double p, q;               /* p and q of a change beyond least_change; NAN: not tested */
 	uint8_t verdict;           /* enum diff_verdict */
 };
 
 struct diff_change {
 	uint32_t row; /* ID_NONE: the pooled rows */
 	struct diff_estimate e;
-	double beside;       /* ratio / the median ratio of all rows */
-	uint32_t moved;      /* the row of the nearest caller whose total did not change; ID_NONE */
+	double beside; /* ratio / the median ratio of all rows */
+	/* The row of the nearest caller whose total did not change; ID_NONE: none. */
+	uint32_t moved;
 	bool moved_in_image; /* no call paths: the changes of its file cancel each other */
 };
 
@@ -65,10 +67,10 @@ struct diff {
 	bool paired;                   /* blocks of one run of each side */
 	size_t tested, listed, pooled; /* rows; `pooled` are tested together, as one */
 	struct diff_estimate whole;
-	double smallest_change; /* ratio - 1 that 80 % of comparisons would show, of a row with the
-	                         * median dispersion and 1 % of the time; NAN: none */
+	double smallest_change; /* ratio - 1 of a change that 80 % of comparisons would detect, in a
+	                           row with the median dispersion and 1 % of the time; NAN: none */
 	double smallest_share;  /* that share: 0.01 */
-	double smallest_whole;  /* the same, of the whole */
+	double smallest_whole;  /* the same, for the whole */
 	double median_ratio;
 	double class_dispersion[DIFF_CLASSES]; /* NAN: no rows */
 	VEC(struct diff_change) changes;       /* all rows; by |change of time|, largest first */

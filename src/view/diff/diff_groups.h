@@ -2,9 +2,9 @@
 /*
  * diff_groups: runs whose rows are groups of functions, by rules (view/groups/group_rules.h).
  *
- * A call path has the group of its function; a function of the kernel without a group, and one that
- * is counted for its caller, has the group of its nearest caller, as in reports. Each group is one
- * row. Nothing fails. Uses: base, view.
+ * A call path has the group of its function; a function of the kernel without a group, and a
+ * function that is counted for its caller, have the group of the nearest caller, as in reports.
+ * Each group is one row. Nothing fails. Uses: base, view.
  */
 #ifndef ASSAY_VIEW_DIFF_DIFF_GROUPS_H
 #define ASSAY_VIEW_DIFF_DIFF_GROUPS_H

@@ -26,7 +26,7 @@ struct inside {
 	const struct diff_scatter *scatter;
 	struct diff_sum *sums; /* by run */
 	bool *in;              /* by path */
-	double all_ns;         /* of all rows and runs */
+	double all_ns;         /* time of all rows and runs */
 };
 
 static void clear(struct inside *s)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * diff_inside: what the listed changes consist of: call paths that changed, and time that only
+ * diff_inside: finds the causes of listed changes: call paths that changed, and time that only
  * moved between functions (inlining, for example). Uses: base.
  */
 #ifndef ASSAY_VIEW_DIFF_DIFF_INSIDE_H

@@ -50,7 +50,7 @@ static bool is_only(const struct side_image *image, int side)
 	return image->cpu_ns[side] > 0 && !(image->cpu_ns[!side] > 0);
 }
 
-/* Leaves the images that matter: each comparison of two of them goes through all rows. */
+/* Keeps only the images that matter, since each comparison of two images goes through all rows. */
 static void keep_large(side_images *images)
 {
 	double all[DIFF_SIDES] = {0};
@@ -160,7 +160,7 @@ static void join(struct diff_runs *t, uint32_t a, uint32_t b, uint32_t *row_to)
 void diff_join_images(struct diff_runs *t)
 {
 	side_images images = images_of(t);
-	/* At most one new row for each row. */
+	/* Makes at most one new row for each row. */
 	uint32_t *row_to = xcalloc(2 * t->rows.count + 1, sizeof(*row_to));
 	double *row_ns = times_of(t);
 
@@ -184,7 +184,7 @@ void diff_join_images(struct diff_runs *t)
 		if (!best)
 			continue;
 		join(t, a->text, best->text, row_to);
-		best->cpu_ns[DIFF_B] = 0; /* it has its pair */
+		best->cpu_ns[DIFF_B] = 0; /* the image has its pair */
 	}
 	if (t->joined.count)
 		move_rows(t, row_to);

@@ -61,7 +61,7 @@ enum diff_measure {
 	DIFF_MEASURES,
 };
 
-/* What makes a run doubtful. */
+/* Properties that make a run doubtful. */
 struct diff_defects {
 	uint64_t lost_records; /* dropped, since the buffers were full */
 	int exit_status;       /* of its command, wait(2) form; -1: not known */
@@ -77,7 +77,7 @@ struct diff_run {
 	VEC(struct diff_sum) paths; /* by path; paths beyond the end have no samples */
 	VEC(float) windows;         /* by row and window: samples; if windowed */
 	bool measured;
-	double measures[DIFF_MEASURES]; /* of a command; times in ns; if measured */
+	double measures[DIFF_MEASURES]; /* what a command used; times in ns; valid if `measured` */
 };
 
 /* Files that were found to be the same: texts of their names in A and in B. */
@@ -92,13 +92,14 @@ struct diff_runs {
 	VEC(struct diff_run) runs;
 	size_t count[DIFF_SIDES];
 	bool groups;     /* rows are groups of functions (diff_groups.h) */
-	bool symbolized; /* calls, tags, pprof: groups do not look at callers, as in reports */
+	bool symbolized; /* calls, tags, pprof: groups do not depend on callers, as in reports */
 	bool exact;      /* times were measured, not sampled */
 	bool parts;      /* runs are parts of the time of one recording, one after the other */
 	bool call_paths; /* some paths have parents */
-	const char *commands[DIFF_SIDES]; /* that were run; NULL: recordings were given */
-	const char *ended;                /* a sentence: the runs ended early; NULL: they did not */
-	const char *work_unit;            /* "run", "request", "s"; NULL: "run" */
+	/* The commands that were run; NULL: recordings were given. */
+	const char *commands[DIFF_SIDES];
+	const char *ended;      /* a sentence: the runs ended early; NULL: they did not */
+	const char *work_unit;  /* "run", "request", "s"; NULL: "run" */
 	const char *value_unit; /* "bytes", for values that are not times; NULL: CPU time in ns */
 	VEC(struct diff_joined) joined;
 	struct id_table row_index;
@@ -117,7 +118,7 @@ uint32_t diff_runs_find(const struct diff_runs *t, const struct diff_row *row);
 uint32_t diff_runs_path(struct diff_runs *t, uint32_t parent, uint32_t row);
 /* Adds to the path's sums. */
 void diff_run_count(struct diff_runs *t, uint32_t run, uint32_t path, double count, double cpu_ns);
-/* Says in which window, from 0, samples of a row are that were added above. */
+/* Assigns samples of a row, which were added above, to a window; the first window is 0. */
 void diff_run_window(struct diff_runs *t, uint32_t run, uint32_t row, unsigned window,
                      double count);
 

@@ -11,12 +11,12 @@
 #define SPREAD_MAX 4.0
 #define DEGREES_MIN 2
 #define DEGREES_MAX 60
-#define DEGREES_FEW 4 /* of classes with few rows */
+#define DEGREES_FEW 4 /* degrees of freedom of classes with few rows */
 #define ROWS_FEW 5
 #define DISPERSION_MIN 1e-3
 /* Exact times that are equal in all runs have at least this relative scatter. */
 #define SPREAD_EXACT 1e-8
-/* A row with a larger dispersion than so many of its class is not predicted by the class. */
+/* A row with a larger dispersion than this part of its class is not predicted by the class. */
 #define OUTLIER 0.01
 
 static int by_value(const void *a, const void *b)
@@ -101,7 +101,7 @@ struct diff_scatter diff_scatter_of_runs(const struct diff_scattered *rows, size
 	struct diff_scatter s = {floor, floor > 0 ? 0 : SPREAD_EXACT, DEGREES_FEW};
 	double *work = xcalloc(count + 1, sizeof(*work));
 
-	/* Each depends on the other; a few rounds are enough. */
+	/* The two values depend on each other; a few rounds are enough. */
 	for (int round = 0; count && round < 6; round++) {
 		fit_spread(&s, rows, count, degrees, work);
 		fit_degrees(&s, rows, count, degrees, work);
@@ -110,7 +110,7 @@ struct diff_scatter diff_scatter_of_runs(const struct diff_scattered *rows, size
 	return s;
 }
 
-/* The spread with which so many of the rows are within `z` standard errors of no change. */
+/* The spread with which this part of the rows is within `z` standard errors of no change. */
 static double spread_within(const struct diff_ratio *rows, size_t count, double part, double z,
                             double *work)
 {
@@ -132,7 +132,8 @@ static double spread_within(const struct diff_ratio *rows, size_t count, double 
 	return low;
 }
 
-/* Of few rows, the changed ones may be most: their ratios are not used, and this is the spread. */
+/* If there are few rows, most of them may have changed. Their ratios are not used then; this is the
+ * spread. */
 #define PAIR_SPREAD_FEW 0.04
 #define PAIR_DEGREES 50
 

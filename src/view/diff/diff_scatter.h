@@ -39,7 +39,8 @@ struct diff_ratio {
 struct diff_scatter diff_scatter_of_ratios(const struct diff_ratio *rows, size_t count,
                                            double floor);
 
-/* The dispersion of a row and its degrees of freedom, from its own and that of its class. */
+/* The dispersion of a row and its degrees of freedom, from its own dispersion and the dispersion of
+ * its class. */
 double diff_scatter_shrink(const struct diff_scatter *s, double mean, double own, double degrees,
                            double *all_degrees);
 

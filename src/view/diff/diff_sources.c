@@ -144,7 +144,8 @@ size_t diff_parts(const struct profile *p, size_t most, double *shares)
 	return parts;
 }
 
-/* Passes the samples in the order of time, each with its part of `parts` parts of the time. */
+/* Passes the samples in the order of time, each with the number of its part if the time is divided
+ * into `parts` parts. */
 typedef void part_fn(struct sampled *s, uint32_t path, size_t part, const struct time_entry *e);
 
 static void each_part(struct sampled *s, const uint32_t *path_of, size_t parts, part_fn *fn)

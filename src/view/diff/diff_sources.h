@@ -18,9 +18,9 @@ void diff_add_samples(struct diff_runs *t, uint32_t run, struct view *v, const s
                       bool windows);
 
 /*
- * The same, as several runs from `first` on, which the caller adds: equal parts of the time of a
- * profile with a time axis, made of whole windows. diff_parts() is their number, at most `most`;
- * shares[i] is the part of the time that the i-th has.
+ * The same as several runs from `first` on, which the caller adds. Each run is an equal part of the
+ * time of a profile with a time axis, and consists of whole windows. diff_parts() returns the
+ * number of parts, at most `most`; shares[i] is the share of the time in part i.
  */
 size_t diff_parts(const struct profile *p, size_t most, double *shares);
 void diff_add_parts(struct diff_runs *t, uint32_t first, size_t parts, struct view *v,

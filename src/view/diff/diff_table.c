@@ -8,7 +8,8 @@
 
 /* Two pairs have one degree of freedom; runs that are not paired have two. */
 #define PAIRS_MIN 3
-/* With fewer counts on a side, the scatter between pairs does not show the scatter of the other. */
+/* If one side has fewer counts, the scatter between pairs does not show the scatter of the other
+ * side. */
 #define SIDE_MIN 10
 
 static void sum_rows(struct diff_table *t)

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 
 /*
- * The whole is shown in each comparison, besides the rows. Its interval is wider than theirs, so
- * that both together are wrong in fewer than 5 of 100 comparisons.
+ * The whole is shown in each comparison, besides the rows. Its interval is wider than the intervals
+ * of rows, so that both together are wrong in fewer than 5 of 100 comparisons.
  */
 #define CONFIDENCE 0.99
 /* With fewer pairs, comparing pairs loses more degrees of freedom than it gains. */
 #define PAIRS_MIN 5
 #define POWER 0.8
-/* Two recordings do not show the scatter between runs; this is that of a machine in use. */
+/* Two recordings do not show the scatter between runs; this is the scatter on a machine in use. */
 #define ONE_RUN_ERROR 0.15
 #define ONE_RUN_DEGREES 20
 

@@ -61,7 +61,7 @@ struct section {
 	VEC(struct fact) facts;
 	struct row_set *rows;
 	struct view_tree *tree;
-	bool borrowed; /* the tree has another owner */
+	bool borrowed; /* the tree has another owner than the document */
 	double limit;  /* of a tree: nodes below this share are not shown */
 	size_t lines;  /* of a tree: at most this many; 0: all */
 	VEC(char *) notes;
@@ -77,7 +77,7 @@ struct document_reader {
 	bool wide;         /* readers: all columns, complete names */
 	bool nested;       /* programs: callees are inside their callers; paths contain all names */
 	bool summary;      /* readers: begin with a summary; programs always get it */
-	bool brief;        /* readers: the summary alone */
+	bool brief;        /* readers: only the summary */
 	const char *words; /* words of a command line that name the recording, each after a blank */
 	struct findings *findings; /* filled by the summary (view/summary/findings.h); NULL: none */
 };
@@ -111,13 +111,13 @@ void document_bool(struct document *d, const char *key, bool value);
 void document_string(struct document *d, const char *key, const char *value); /* NULL: null */
 void document_string_or_null(struct document *d, const char *key, const char *value);
 void document_null(struct document *d, const char *key);
-/* null if the value is not known. */
+/* JSON null if the value is not known. */
 void document_known(struct document *d, const char *key, int64_t value, bool known);
 void document_object(struct document *d, const char *key); /* key NULL: in an array */
 void document_array(struct document *d, const char *key);
 void document_end(struct document *d);
 
-/* The document takes `rows` and `tree` over (a tree can be made `borrowed`). title NULL: no
+/* The document takes ownership of `rows` and `tree` (a tree can be made `borrowed`). title NULL: no
  * heading. */
 struct section *document_table(struct document *d, enum media media, const char *title,
                                const char *key, struct row_set *rows);

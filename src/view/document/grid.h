@@ -28,7 +28,7 @@ struct grid *grid_new(const struct grid_column *columns, size_t count);
 void grid_row(struct grid *g, enum row_kind kind);
 void grid_add(struct grid *g, struct cell cell);
 void grid_addf(struct grid *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The document takes the grid over. title NULL: no heading; "": an empty line. */
+/* The document takes ownership of the grid. title NULL: no heading; "": an empty line. */
 struct section *document_grid(struct document *d, const char *title, struct grid *g);
 
 #endif

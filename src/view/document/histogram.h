@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * histogram: the table of a distribution: ranges, the count of each one, its share, and a bar. The
+ * histogram: the table of a distribution: ranges with their counts, shares and bars. The
  * longest bar belongs to the largest count.
  *
  * Nothing fails. Uses: base, view.
@@ -23,7 +23,8 @@ struct histogram_form {
 	const struct unit *bound_unit, *count_unit, *share_unit;
 };
 
-/* Takes the steps over. With a key, programs get "from_ns", "to_ns" and "count" of each step. */
+/* Takes ownership of the steps. With a key, programs get "from_ns", "to_ns" and "count" of each
+ * step. */
 void document_histogram(struct document *d, const char *key, const struct histogram_form *form,
                         histogram_steps *steps);
 

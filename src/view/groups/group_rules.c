@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX_BYTES 256 /* of a looked up name: longer beginnings have no rule */
+/* Maximum length of beginnings of a name that are looked up; no rule is longer. */
+#define NAME_MAX_BYTES 256
 
 #define GROUPS_MAX 60000u /* further groups are counted as the last group */
 
@@ -26,7 +27,7 @@ enum rule_kind {
 
 struct rule {
 	char *pattern;
-	uint32_t files; /* of RULE_IN: index of the first file's pattern */
+	uint32_t files; /* RULE_IN: index of the first file's pattern */
 	uint32_t file_count;
 	uint16_t group;
 	uint8_t kind; /* enum rule_kind */

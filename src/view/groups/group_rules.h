@@ -24,7 +24,7 @@
 struct group_rules;
 
 #define GROUP_NONE UINT16_MAX         /* no rule matches */
-#define GROUP_CALLER (UINT16_MAX - 1) /* as the function that called it */
+#define GROUP_CALLER (UINT16_MAX - 1) /* the group of the function that called it */
 
 struct group_rules *group_rules_new(void);
 void group_rules_free(struct group_rules *r);

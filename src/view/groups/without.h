@@ -29,7 +29,7 @@ struct without {
 	uint8_t *groups;    /* per group of the rules, then [other], [other of the kernel] */
 	struct group_rules *rules;
 	bool by_group;         /* some group is removed */
-	int64_t base, removed; /* the whole of shares, and what was removed of it */
+	int64_t base, removed; /* the base of shares, and the part of it that was removed */
 };
 
 /* -ENOENT: no function or group has the name; the sentence has names near it. */

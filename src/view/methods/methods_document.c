@@ -91,7 +91,7 @@ static const struct method methods[] = {
 
 #define METHODS (sizeof(methods) / sizeof(*methods))
 
-/* Samples of another kind of clock were measured. */
+/* The measured samples were of another kind of clock. */
 static bool applies(const struct method *m, const struct method_costs *c)
 {
 	bool timer = c->clock && !strncmp(c->clock, "cpu-clock", 9);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * methods_document: the methods of assay: what each of them sees, what hampers it, and what it
- * costs on a machine.
+ * methods_document: describes the methods of assay: what each method measures, what disturbs it,
+ * and its cost on a machine.
  *
  * `costs` must outlive the documents; all may be unknown. Nothing fails. Uses: base, event, view.
  */

@@ -26,7 +26,7 @@ static struct reconcile_line line_of(const struct reconcile_runs *t, const uint3
 	return line;
 }
 
-/* Counting the kernel's calls says nothing of the time in programs. */
+/* Counted calls of the kernel contain no time of programs. */
 static bool is_compared(const struct reconcile_runs *t, uint32_t row, uint32_t process)
 {
 	return t->rows.items[row].process == process &&

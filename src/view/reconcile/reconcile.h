@@ -63,14 +63,14 @@ struct reconcile_estimate {
 /* Time of a function that samples have in its callers. */
 struct reconcile_callers {
 	double absorbed_ns; /* counted time of callees that no sample has */
-	double above_ns;    /* by which its callers have more time in samples */
-	double below_ns;    /* by which its callees have less time in samples */
+	double above_ns;    /* additional time of its callers in samples */
+	double below_ns;    /* missing time of its callees in samples */
 };
 
 struct reconcile_line {
 	uint32_t row; /* of a process: one of its rows */
 	struct reconcile_estimate sides[RECONCILE_SIDES];
-	double share;                  /* of the process's CPU time: the larger of the two */
+	double share; /* share of the process's CPU time: the larger one of both methods */
 	double difference_ns, half_ns; /* sampled - counted */
 	struct reconcile_callers callers;
 	enum reconcile_verdict verdict;

@@ -16,7 +16,7 @@ struct counted {
 	struct call_names *names;
 	uint32_t *functions; /* per function of the model: id; 0: not made */
 	uint32_t *made;      /* per path of the process: its path in the runs */
-	double cost_ns;      /* of counting one call */
+	double cost_ns;      /* cost of counting one call */
 };
 
 static uint32_t function_of(struct counted *c, uint32_t id)
@@ -60,7 +60,8 @@ static void add_path(struct counted *c, uint32_t id)
 
 	sum->count += (double)path->calls;
 	sum->cpu_ns += path->net_ns;
-	/* Samples of paths are independent, and the error of the compensation is not. */
+	/* Samples of different paths are independent, but the error of the compensation is the same
+	 * for all paths. */
 	sum->error_ns = hypot(sum->error_ns, path->samples ? scatter : 0);
 	sum->system_ns += path->net_error_ns;
 	sum->cost_ns += (double)path->calls * c->cost_ns;

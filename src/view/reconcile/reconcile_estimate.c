@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define CONFIDENCE 0.95
-/* The scatter between fewer runs is not known well enough. */
+/* With fewer runs, the scatter between them is not known well enough. */
 #define RUNS_MIN 3
 
 static struct reconcile_sum sum_of(const struct reconcile_run *run, const uint32_t *rows,

@@ -9,7 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* At most, in ns: the triggers at entry and exit of a call; they are in the times of event tags. */
+/* Upper limit of the cost of the triggers at entry and exit of a call, in ns; the times of event
+ * tags include it. */
 #define TRIGGERS_NS 40.0
 /* Half of a 95 % interval of a count, in standard deviations. */
 #define HALF 1.96

@@ -5,19 +5,22 @@
 
 /* Smaller differences are no differences. */
 #define LEAST 0.02
-/* A wider interval does not show whether the figures agree: parts of the figure, of the process. */
+/* With a wider interval it is unknown whether the figures agree: as parts of the figure, and of the
+ * process. */
 #define WIDEST 0.25
 #define WIDEST_WHOLE 0.005
 /* Counts that differ by more show different work. */
 #define SAME_COUNT 0.02
-/* A cause explains a difference if it is this part of it. */
+/* A cause explains a difference if it is at least this part of the difference. */
 #define MOST 0.5
-/* At most, in ns a call: hooks that do nothing, with the code that calls them. */
+/* Upper limit of the cost per call of hooks that do nothing and of the code that calls them, in ns.
+ */
 #define IDLE_HOOK_NS 5.0
 #define IDLE_HOOK_TIMES 3.0
 /* Upper limit of the kernel's work for one sample, in ns. */
 #define SAMPLE_NS 20000.0
-/* At most, in ns a switch: code of the scheduler in which samples are held off. */
+/* Upper limit of the time per switch in code of the scheduler in which samples are delayed, in ns.
+ */
 #define SWITCH_NS 30000.0
 
 struct judged {

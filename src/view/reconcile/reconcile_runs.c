@@ -16,7 +16,7 @@ void reconcile_runs_init(struct reconcile_runs *t)
 {
 	*t = (struct reconcile_runs){0};
 	intern_init(&t->texts);
-	/* The tables find no id 0. */
+	/* Id 0 is never found in the tables. */
 	vec_push(&t->functions, (struct reconcile_function){0});
 	vec_push(&t->rows, (struct reconcile_row){0});
 	vec_push(&t->paths, (struct reconcile_path){0});

@@ -41,14 +41,14 @@ struct reconcile_row {
 
 /* The figures of a row in a run. */
 struct reconcile_sum {
-	double count;      /* samples, or calls */
-	double cpu_ns;     /* without the cost of counting */
-	double error_ns;   /* half of a 95 % interval of cpu_ns, by the scatter of samples */
-	double system_ns;  /* the same, by a cause that all runs have in common */
-	double cost_ns;    /* sampled: in code of hooks; counted: the cost of counting its calls,
-	                    * and those that it makes */
-	double folded_ns;  /* sampled: part of cpu_ns in code without hooks */
-	double cut_ns;     /* sampled: part of cpu_ns whose call path is not whole */
+	double count;     /* samples, or calls */
+	double cpu_ns;    /* without the cost of counting */
+	double error_ns;  /* half of a 95 % interval of cpu_ns, by the scatter of samples */
+	double system_ns; /* the same for an error that all runs have in common */
+	double cost_ns;   /* sampled: time in code of hooks; counted: the cost of counting its calls
+	                     and the calls that it makes */
+	double folded_ns; /* sampled: part of cpu_ns in code without hooks */
+	double cut_ns;    /* sampled: part of cpu_ns whose call path is not whole */
 	double delayed_ns; /* sampled: part of cpu_ns that belongs to code before it: view/delay */
 	double blocked_ns; /* counted: waiting, not part of cpu_ns */
 	double switches;   /* counted: how often it was switched out */
@@ -80,7 +80,7 @@ struct reconcile_path {
 
 struct reconcile_runs {
 	struct intern texts;
-	VEC(struct reconcile_function) functions; /* [0] is none, as in the following */
+	VEC(struct reconcile_function) functions; /* [0] is unused, also in the following lists */
 	VEC(struct reconcile_row) rows;
 	VEC(struct reconcile_path) paths; /* [0] is the root */
 	VEC(struct reconcile_run) runs;
@@ -102,13 +102,13 @@ uint32_t reconcile_runs_add(struct reconcile_runs *t, enum reconcile_side side, 
 /* The function's id; it is added if it is new. `path`: of its file, "" if unknown. */
 uint32_t reconcile_function(struct reconcile_runs *t, const char *name, const char *path,
                             bool kernel);
-/* Says that counted runs have the function. */
+/* Marks the function as counted. */
 void reconcile_set_counted(struct reconcile_runs *t, uint32_t function);
-/* The counted function that is the same, also if only one of the two has a file; 0: none. */
+/* The equal counted function, also if the file of only one of the two is known; 0: none. */
 uint32_t reconcile_counted(const struct reconcile_runs *t, uint32_t function);
 uint32_t reconcile_outside(struct reconcile_runs *t);
 uint32_t reconcile_row(struct reconcile_runs *t, const char *process, uint32_t function);
-/* The sum of a row, to be added to. Valid until the next call. */
+/* The sum of a row, for adding to it. Valid until the next call. */
 struct reconcile_sum *reconcile_sum_of(struct reconcile_runs *t, uint32_t run, uint32_t row);
 uint32_t reconcile_path(struct reconcile_runs *t, uint32_t parent, uint32_t row, double cpu_ns);
 

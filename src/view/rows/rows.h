@@ -63,7 +63,8 @@ struct column {
 	uint16_t room;   /* readers get it on terminals at least this wide */
 	const char *of;  /* ROLE_RATIO: column with the part */
 	const char *per; /* ROLE_RATIO: column with the whole; NULL: `base` */
-	struct cell base;  /* ROLE_RATIO: the whole; others: for `all` of the source */
+	struct cell base;  /* ROLE_RATIO: the whole; other roles: the value that `all` of the source
+	                      returns */
 	uint32_t argument; /* for `get` */
 	/* Makes the cell of a row; a text may be put into `text`, which is empty. NULL: a ratio,
 	 * from the cells of the other columns. */
@@ -78,11 +79,12 @@ struct row_source {
 	void *model;
 	VEC(struct column) columns;
 	uint32_t rows;
-	/* Of a part of a recording: what all of it has in the column of a sum. NULL: the total is
-	 * the sum of the rows. */
+	/* If the rows are of a part of a recording: the value of the whole recording in the column
+	 * of a sum. NULL: the total is the sum of the rows. */
 	struct cell (*all)(const struct row_source *s, const struct column *c);
-	/* What was taken out of the rows in the column of a sum: a line of its own, which counts
-	 * for the total, but not for its ratios. NULL: nothing. */
+	/* The value that was removed from the rows in the column of a sum. It has a line of its
+	 * own, and is included in the total, but not in the total's ratios. NULL: nothing was
+	 * removed. */
 	struct cell (*removed)(const struct row_source *s, const struct column *c);
 	/* NULL: all rows are items. */
 	enum row_kind (*row_kind)(const struct row_source *s, uint32_t row);
@@ -146,9 +148,10 @@ struct row_request {
 
 struct row_set {
 	struct row_source *source;
-	VEC(uint32_t) order; /* rows [0, shown) are to be shown, in this order */
+	VEC(uint32_t) order; /* rows [0, shown) are shown, in this order */
 	size_t shown;
-	const struct column *by; /* the column of numbers by which the rows are sorted; NULL */
+	/* The column of numbers by which the rows are sorted; NULL: none. */
+	const struct column *by;
 	double limit;
 	bool by_lines; /* rows were left out by their number */
 	/* Per column of the source: sums of the rows left out, of what was not selected, of all. */

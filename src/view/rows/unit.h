@@ -55,7 +55,7 @@ struct cell cell_add(struct cell a, struct cell b);
 struct cell cell_subtract(struct cell a, struct cell b);
 /* a / b; 0 if b is 0. */
 double cell_ratio(struct cell a, struct cell b);
-/* Numbers by size, texts by bytes; nothing is less than everything. */
+/* Compares numbers by size and texts by bytes; CELL_NONE is less than every other cell. */
 int cell_compare(struct cell a, struct cell b);
 
 struct unit {

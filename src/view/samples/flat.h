@@ -27,7 +27,7 @@ struct flat_request {
 
 struct flat_row {
 	uint32_t example;                     /* the first profile row of this group */
-	uint32_t path;                        /* of that row: up to the frame */
+	uint32_t path;                        /* path of that row, up to the frame */
 	uint32_t frame;                       /* a frame of this group, ID_NONE: the path is
 	                                       * empty */
 	uint32_t mark;                        /* scratch: last profile row that was added */

@@ -134,7 +134,8 @@ static bool is_worth(const struct row_source *s, uint32_t row, double limit)
 	       (all && waits && (double)waits >= limit * (double)all);
 }
 
-/* A figure of a row: a column without a title is not in text, one without a key not in JSON. */
+/* A figure of a row: a column without a title is not in text, and a column without a key is not in
+ * JSON. */
 static void add_figure(struct row_source *s, const char *name, const char *title, const char *key,
                        const struct unit *unit, enum column_role role, column_get *get,
                        size_t argument)
@@ -148,7 +149,7 @@ static void add_figure(struct row_source *s, const char *name, const char *title
 	                                      .get = get});
 }
 
-/* `at`: the offset of the count in struct flat_row; `all`: what the selection has. */
+/* `at`: the offset of the count in struct flat_row; `all`: the value of the whole selection. */
 static void add_count(struct row_source *s, const char *name, const char *title, const char *key,
                       const struct unit *unit, enum column_role role, size_t at, uint64_t all)
 {

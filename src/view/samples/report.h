@@ -29,8 +29,7 @@ struct report_observer {
 	uint64_t samples; /* samples of the recorder itself */
 	uint64_t lost;
 	uint64_t reads_unanswered, reads_not_made; /* reads of other processes' memory and files */
-	double share;                              /* of the time of the machine (or of the
-	                                            * command) */
+	double share; /* cpu_ns as a share of the time of the machine (or of the command) */
 };
 
 struct report_process {
@@ -53,7 +52,7 @@ struct report {
 	uint64_t paths; /* number of different paths of the selected samples */
 	struct processes *processes;
 	struct timeline *timeline; /* NULL: the time is not known, or too short */
-	struct flat *reasons;      /* of the summary; NULL: not made yet */
+	struct flat *reasons;      /* rows of the summary; NULL: not made yet */
 	struct flat *functions;    /* image, function, mode */
 	struct delays *delays;     /* kernel time with interrupts off; NULL: not requested */
 	struct flat *kernel;       /* all kernel time, interrupts included; NULL: none */
@@ -72,7 +71,7 @@ int report_new(struct report **out, const struct profile *p, struct symbolizer *
 void report_free(struct report *r);
 
 const struct profile_event *report_event(const struct report *r);
-/* A sentence on what the event's timer cannot see; NULL: nothing is known. */
+/* A sentence on code that the event's timer cannot sample; NULL: none is known. */
 const char *report_event_caveat(const struct report *r);
 
 #endif

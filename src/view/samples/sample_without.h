@@ -2,7 +2,7 @@
 /*
  * sample_without: the samples of a report that --without removes.
  *
- * sample_without_new() finds the functions and groups, and sums what they have of the base of
+ * sample_without_new() finds the functions and groups, and adds up their part of the base of
  * shares; sample_is_removed() decides on a path. sample_without_free(). The view and the request
  * must outlive it. One thread. Uses: base, profile, view.
  */
@@ -22,7 +22,7 @@ void sample_without_free(struct sample_without *w);
 /* Whether the samples that were taken in this path are removed. */
 bool sample_is_removed(const struct sample_without *w, uint32_t path);
 
-/* Of the sums and of values without the removed functions: times or counts. */
+/* The unit of the sums and of the values without the removed functions: times or counts. */
 const struct unit *sample_without_unit(const struct sample_without *w);
 
 /* Sums are times if the base has times, else samples. */

@@ -22,7 +22,7 @@ struct path_start {
 	uint32_t node; /* node of the outermost frame; PATH_ROOT: not computed yet */
 	uint32_t depth : 31;
 	uint32_t whole : 1; /* it begins in a first function of a program or thread */
-	uint32_t image;     /* of the outermost frame that has one; IMAGE_ID_UNKNOWN: none */
+	uint32_t image; /* image of the outermost frame that has an image; IMAGE_ID_UNKNOWN: none */
 };
 
 /* The number of chains that end in one image, in total and per kind of end. */
@@ -108,7 +108,8 @@ static bool begins_whole(struct stack_view_count *c, uint32_t frame, bool outerm
 	return is_first_function(symbol) || is_musl_start(c, frame, symbol);
 }
 
-/* Computes the start of all nodes up to the first one that is known, from the outside in. */
+/* Computes the starts of all nodes up to the first node with a known start, from the outermost node
+ * inward. */
 static struct path_start start_of(struct stack_view_count *c, uint32_t path)
 {
 	const struct profile *p = c->view->profile;
@@ -192,7 +193,7 @@ static const char *main_reason(const struct image_ends *e)
 	return stacks_why((enum stack_end)most);
 }
 
-/* Finds the images in which most chains end, by insertion sort; equal ones are ordered by id. */
+/* Finds the images in which most chains end, by insertion sort; equal images are ordered by id. */
 static void worst_images(struct stack_view_count *c)
 {
 	struct stacks *out = c->out;

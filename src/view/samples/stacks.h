@@ -16,7 +16,7 @@
 #define STACKS_IMAGES 3
 
 struct stacks_image {
-	uint32_t image;   /* the image of the outermost frame that has one */
+	uint32_t image;   /* the image of the outermost frame that has an image */
 	uint64_t samples; /* samples whose truncated or broken chains end there */
 	const char *why;  /* the most frequent reason; a part of a sentence */
 };

@@ -27,7 +27,7 @@ static void span(const struct profile *p, uint64_t *from_ns, uint64_t *to_ns)
 		if (end_ns + offset > *to_ns)
 			*to_ns = end_ns + offset;
 	}
-	/* There are pauses between the sessions of a store, which are not in its length. */
+	/* The length of a store does not include the pauses between its sessions. */
 	vec_each (track, &p->axis.tracks) {
 		uint64_t end_ns = (track->last.tick << p->axis.shift) + p->axis.window_ns +
 		                  offset_of(p, track->recording);

@@ -15,7 +15,7 @@
 
 #define TIMELINE_WINDOWS 48
 #define TIMELINE_LINES 8
-#define TIMELINE_TICKS 10 /* of a clock in the shortest window, for each CPU */
+#define TIMELINE_TICKS 10 /* minimum number of a clock's ticks in a window, for each CPU */
 
 struct timeline_line {
 	const struct process_line *process;

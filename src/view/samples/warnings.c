@@ -203,7 +203,7 @@ static void warn_time_axis(struct warnings *w)
 		     TIME_AXIS_BYTES >> 20, (double)time_axis_step_ns(axis) / 1e6);
 }
 
-/* Reports functions whose share differs by the second clock. */
+/* Reports functions whose share by the second clock differs. */
 static void warn_steps(struct warnings *w)
 {
 	vec_each (row, &w->functions->rows)

@@ -203,7 +203,7 @@ static void written(struct document *d, const struct session_account *a)
 	line(d, "snapshots", &text);
 }
 
-/* The rules that write a snapshot, their current values, and how often each one was fulfilled. */
+/* The rules that write a snapshot, their current values, and how often each rule was fulfilled. */
 static void rules(struct document *d, const struct session_account *a)
 {
 	struct buf text = {0};
@@ -360,7 +360,7 @@ static const struct column cpu_columns[] = {
         {"dropped", "dropped", "dropped_records", &unit_count, ROLE_SUM, FIGURE(lost_records)},
 };
 
-/* With many CPUs, readers get those with the fullest buffers. */
+/* With many CPUs, readers get only the CPUs with the fullest buffers. */
 static void cpus(struct document *d, const struct session_account *a, bool program)
 {
 	static const char *const by[] = {"at most"};

@@ -14,7 +14,7 @@
 #define LIMITS_MAX 6
 #define LIMIT_BYTES 200
 #define PARTS_MAX 8
-#define END_BYTES 40 /* of a name that is cut, in its query */
+#define END_BYTES 40 /* bytes of a truncated name that its query contains */
 #define PART_SHOWN 0.0005
 
 /* Cuts a text after whole characters; *characters is their number. */

@@ -56,13 +56,13 @@ struct summary {
 	const struct document_reader *reader;
 	const struct unit *unit; /* of all values */
 	const char *unit_name;   /* for programs */
-	struct buf recorded;     /* readers: what was recorded, for how long */
-	const char *parts_label; /* readers: what the parts are of; NULL: "time" */
-	struct cell whole;       /* what the shares of the parts are of; CELL_NONE: not known */
+	struct buf recorded;     /* readers: the subject and the length of the recording */
+	const char *parts_label; /* readers: the label of the parts; NULL: "time" */
+	struct cell whole;       /* the base of the parts' shares; CELL_NONE: not known */
 	/* Readers: titles of columns of the reasons; NULL: "share" and "value". */
 	const char *share_title, *value_title;
 	VEC(struct summary_part) parts;
-	VEC(struct summary_process) processes; /* the largest; empty: there is only one */
+	VEC(struct summary_process) processes; /* the largest processes; empty: there is only one */
 	VEC(struct summary_reason) reasons;
 	VEC(struct summary_limit) limits;
 	VEC(struct summary_step) steps;

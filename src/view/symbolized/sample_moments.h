@@ -17,9 +17,9 @@
 #include "profile/profile.h"
 
 struct sample_moment {
-	uint64_t time_ns; /* of the recording's clock */
+	uint64_t time_ns; /* time by the recording's clock */
 	uint64_t samples; /* more than 1 if their order is not known */
-	uint64_t weight;  /* of all of them */
+	uint64_t weight;  /* weight of all these samples */
 	uint32_t row;     /* in symbolized_profile.rows */
 	uint32_t recording;
 	uint16_t cpu; /* or PROFILE_CPU_UNKNOWN */

@@ -17,7 +17,7 @@ struct symbolized_writing {
 	struct symbolized_report *report;
 	const struct symbolized_profile *profile;
 	const struct document_reader *reader;
-	struct buf text; /* of the line that is being made */
+	struct buf text; /* text of the line that is being made */
 };
 
 /* Ends the line in w->text. */

@@ -44,7 +44,8 @@ struct symbolized_report {
 	struct symbolized_sums *rows;      /* by options.keys, or NULL */
 	struct view_tree *tree;            /* or NULL */
 	struct neighbour_tables neighbours;
-	bool calls; /* the profile has the values of calls (symbolized.h): tables have all */
+	bool calls; /* the profile has the values of calls (symbolized.h), and tables show all of
+	               them */
 	struct named_value_unit { /* prints the main value for readers */
 		struct unit unit;
 		const struct named_value *value;

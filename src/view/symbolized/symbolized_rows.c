@@ -28,7 +28,7 @@ static struct cell value_cell(const struct row_source *s, const struct column *c
 	return cell_int(sum_at(s, row)->values[c->argument]);
 }
 
-/* The value without what --without removes; argument: with callees. */
+/* The value without the functions of --without; argument: callees are included. */
 static struct cell without_cell(const struct row_source *s, const struct column *c, uint32_t row,
                                 struct buf *text)
 {

@@ -21,27 +21,27 @@ struct named_selection {
 	int64_t all, value; /* sum of the main value over all rows, over the selected rows */
 	int64_t base;       /* the denominator of shares */
 	struct without without;
-	bool *removed; /* per place, then for paths without a place: its own values are removed;
-	                * NULL: nothing is */
+	bool *removed; /* per place, and last for paths without a place: true if the own values are
+	                  removed; NULL: none are removed */
 };
 
 /* -EINVAL if a number is invalid, -ENOENT if the filter needs an attribute that no row has. */
 int symbolized_select(struct named_selection *s, const struct symbolized_profile *n,
                       const struct filter *f, bool inlines, struct error *err);
-/* Finds what q->without removes. -ENOENT: no function or group has a name. */
+/* Finds the functions and groups of q->without. -ENOENT: no function or group has a name. */
 int symbolized_select_without(struct named_selection *s, const struct report_request *q,
                               struct error *err);
 /* Whether the own values of a path are removed. */
 bool named_is_removed(const struct named_selection *s, uint32_t path);
 /* The group of a place's function `line`; *is_kernel as group_rules_name() needs it. Callers are
- * not looked at. */
+ * not considered. */
 uint16_t named_group(const struct symbolized_profile *n, struct group_rules *rules, uint32_t place,
                      uint32_t line, bool *is_kernel);
 void named_selection_done(struct named_selection *s);
 
 double named_share(const struct named_selection *s, int64_t value);
 
-/* The line in n of a place's innermost function; without `inlines`, of the outermost one. */
+/* The line in n of a place's innermost function; without `inlines`, of its outermost function. */
 uint32_t named_leaf(const struct named_selection *s, uint32_t place);
 
 /* "[none]": the place has no image. */

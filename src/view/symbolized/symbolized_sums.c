@@ -134,9 +134,9 @@ static void add_selves(struct symbolized_sums *s)
 /* State of the walk over the paths. */
 struct descent {
 	struct symbolized_sums *sums;
-	int64_t *values;              /* per path: its rows and all its descendants */
-	int64_t *removed;             /* the same, what is removed of it */
-	bool *used;                   /* per path: it or a descendant has selected rows */
+	int64_t *values;  /* per path: the values of its rows and of all its descendants */
+	int64_t *removed; /* the removed part of the values */
+	bool *used;       /* per path: it or a descendant has selected rows */
 	uint32_t *first_child, *next; /* per path; only paths in use */
 	uint32_t *sum_of_line;        /* per line of n: sum + 1; 0: not looked up yet */
 	VEC(uint32_t) open;           /* per sum: number of its lines on the current path */

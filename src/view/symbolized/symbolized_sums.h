@@ -19,10 +19,10 @@
 
 struct named_sum {
 	uint64_t slots[NAMED_SLOTS]; /* the key of the group */
-	uint32_t owner;              /* of its first row; NAMED_NONE: no key needs it */
-	uint32_t place, line;        /* of its first row, in n; NAMED_NONE: no call path */
+	uint32_t owner;              /* owner of its first row; NAMED_NONE: no key needs it */
+	uint32_t place, line; /* place and line of its first row, in n; NAMED_NONE: no call path */
 	int64_t self, total;
-	int64_t removed, total_removed; /* parts of them: --without */
+	int64_t removed, total_removed; /* parts of self and total that --without removes */
 	int64_t values[NAMED_VALUES];   /* as `self`, of each value */
 };
 

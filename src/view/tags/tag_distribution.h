@@ -16,7 +16,7 @@
 
 struct tag_percentile {
 	unsigned percent;
-	struct histogram_step step; /* the step that contains it */
+	struct histogram_step step; /* the step that contains the percentile */
 };
 
 struct tag_distribution {

@@ -20,7 +20,7 @@ struct tag_writing {
 	const struct tag_document *parts;
 	struct tag_report *report;
 	const struct document_reader *reader;
-	struct buf text; /* of the line that is being made */
+	struct buf text; /* text of the line that is being made */
 };
 
 static void add(struct tag_writing *w, const struct unit *unit, uint64_t number)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_document: the report on event tags as a document for any output: what ran how long, the
+ * tag_document: the report on event tags as a document for any output: the measured time, the
  * functions, and notes on lost or uncertain events if there are any.
  *
  * Nothing fails. Uses: base, tags, view.
@@ -21,7 +21,7 @@ struct tag_document {
 	struct tag_tree *paths;
 };
 
-/* The document takes over report->table and paths->tree, and must not outlive `parts`. */
+/* The document takes ownership of report->table and paths->tree, and must not outlive `parts`. */
 void tag_document_fill(struct document *d, const struct tag_document *parts,
                        const struct document_reader *reader);
 

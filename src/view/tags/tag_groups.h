@@ -22,7 +22,7 @@ struct tag_group {
 struct tag_groups {
 	VEC(struct tag_group) groups; /* by net, largest first, */
 	struct group_rules *rules;
-	bool *used; /* per rule: it selected the group of at least one function */
+	bool *used; /* per rule: true if it selected the group of at least one function */
 };
 
 struct tag_groups *tag_groups_new(struct group_rules *rules, const struct tag_report *r);

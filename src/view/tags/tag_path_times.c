@@ -3,7 +3,7 @@
 
 static void give_place(struct tag_path_times *p, struct tag_times *all)
 {
-	tag_times_reserve(all, 1); /* place 0 is none */
+	tag_times_reserve(all, 1); /* place 0 is not used */
 	p->place = (uint32_t)(all->index.count / TAG_TIMES_PAGES);
 	tag_times_reserve(all, (size_t)p->place + 1);
 	for (uint16_t i = 0; i < p->count; i++)

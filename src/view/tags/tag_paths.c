@@ -47,7 +47,7 @@ struct tag_paths {
 	size_t max;
 	bool wall;
 	VEC(struct tag_path_node) nodes;
-	struct tag_times times; /* of nodes with many calls */
+	struct tag_times times; /* times of nodes with many calls */
 	struct path_tree index; /* by owner and tag */
 	VEC(struct owner) owners;
 	VEC(struct tag_path_lane) lanes;

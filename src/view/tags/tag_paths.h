@@ -21,7 +21,8 @@
 #include "profile/symbolized_profile.h"
 #include "view/tags/trace/tag_trace.h"
 
-#define TAG_PATHS_MAX ((size_t)1 << 20) /* 88 bytes each, 350 more for a path with many calls */
+/* Maximum number of paths: 88 bytes each, and 350 more for a path with many calls. */
+#define TAG_PATHS_MAX ((size_t)1 << 20)
 
 struct tag_paths;
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* The unit of the buckets is a tick; call_times takes it for 1/1024 ns. */
+/* The unit of the buckets is a tick, although call_times treats it as 1/1024 ns. */
 #define TICKS_NS 1024.0
 
 struct tag_percentiles tag_percentiles_of(const struct tag_times *t, uint32_t function,
@@ -22,7 +22,7 @@ struct tag_percentiles tag_percentiles_of(const struct tag_times *t, uint32_t fu
 			vec_push(&times.buckets, (struct call_times_bucket){bucket, count});
 		times.timed += count;
 	}
-	times.squares = p.timed = times.timed; /* each call stands for itself */
+	times.squares = p.timed = times.timed; /* each call represents only itself */
 	unknown = calls > p.timed ? calls - p.timed : 0;
 	for (size_t i = 0; i < TAG_TIMED_PERCENTILES; i++)
 		p.ticks[i] = TICKS_NS * call_times_percentile_between(&times, unknown, parts[i],

@@ -15,7 +15,8 @@ struct tag_percentiles {
 	double ticks[TAG_TIMED_PERCENTILES]; /* NAN: too few calls were timed */
 };
 
-/* `calls`: of the function, timed or not; min and max: their bounds, ticks. */
+/* `calls`: number of the function's calls, timed or not; min and max: bounds of their times, in
+ * ticks. */
 struct tag_percentiles tag_percentiles_of(const struct tag_times *t, uint32_t function,
                                           uint64_t calls, uint64_t min, uint64_t max);
 

@@ -42,7 +42,7 @@ struct tag_row {
 	uint64_t calls, elapsed, net;
 	uint64_t min, max;                  /* net of one call */
 	bool ranged;                        /* min and max are known */
-	struct tag_percentiles percentiles; /* of the net of one call */
+	struct tag_percentiles percentiles; /* percentiles of the net of one call */
 	uint64_t uncertain, open;           /* numbers of calls */
 };
 
@@ -62,10 +62,10 @@ struct tag_report {
 	bool separated;         /* waiting is separated from running */
 	uint64_t switches_lost; /* number of switches that were lost */
 	struct tag_table functions, inlines;
-	struct row_set *table;       /* the functions, sorted; a document takes it over */
+	struct row_set *table;       /* the functions, sorted; a document takes ownership of it */
 	struct tag_scale scale;      /* how times are printed */
 	VEC(const char *) switchers; /* the `!` functions that occurred */
-	uint64_t uncertain, open;    /* numbers of calls, all functions */
+	uint64_t uncertain, open;    /* numbers of such calls of all functions */
 	VEC(char *) texts;
 	struct tag_times times; /* by row id, until the rows have percentiles */
 	uint32_t *row_of;       /* per function of the summary: the row's id; ID_NONE: no row */

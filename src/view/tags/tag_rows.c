@@ -180,7 +180,7 @@ static void add_columns(struct row_source *s, const struct column *columns, size
 			        columns[i].unit == &unit_text ? text_cell : number_cell;
 	}
 	s->rows = (uint32_t)((const struct tag_table *)s->model)->rows.count;
-	s->no_total = true; /* the heading has it */
+	s->no_total = true; /* the heading has the total */
 }
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))

@@ -153,7 +153,7 @@ static int plant_trees(struct tag_tree *t, const struct tag_report *r, struct er
 {
 	const struct report_request *q = &r->request;
 	struct view_tree *whole;
-	/* With --without, the sums have the tree. */
+	/* With --without, the tree is made from the sums. */
 	int ret = q->tree && !q->without.count ? plant_tree(&t->tree, t, r, false, err) : 0;
 
 	if (ret || (!q->callers && !q->callees))

@@ -18,7 +18,7 @@
 struct tag_tree {
 	struct symbolized_profile profile; /* values: view/symbolized/symbolized.h */
 	struct named_selection selection;
-	struct view_tree *tree; /* a document takes it over; NULL: not requested */
+	struct view_tree *tree; /* a document takes ownership of it; NULL: not requested */
 	struct neighbour_tables neighbours;
 	column_names words;             /* names of the functions that the filter selects */
 	struct symbolized_report *sums; /* the table of the request's keys or filters; NULL: none */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The tree as it was, callers first. */
+/* The original tree, with callers above callees. */
 struct top_down {
 	VEC(struct view_node) nodes;
 	VEC(union view_value) self;

@@ -23,16 +23,16 @@
 #define INVERT_NODES_MAX ((size_t)1 << 22)
 
 /*
- * `root`: the step of the root's own values; NULL: they stay in the root. `first` NULL, or the node
- * of the first level for each node of the tree as it was, ID_NONE without values; the caller frees
- * it.
+ * `root`: the step of the root's own values; NULL: they stay in the root. *first, unless `first` is
+ * NULL: for each node of the original tree its node of the first level, or ID_NONE if it has no
+ * values; the caller frees it.
  */
 void invert_tree(struct view_tree *t, const struct tree_builder_step *root, uint32_t **first);
 
 /*
- * Adapts the columns of an inverted tree. Readers get no self value, and its title is that of the
- * total. A measure that has only self values gets totals. `self` and `total` are the functions of
- * the columns with measures, view_tree_self and view_tree_total if the adapter has none of its own.
+ * Adapts the columns of an inverted tree. Readers get no self value; the total gets its title. A
+ * measure that has only self values gets totals. `self` and `total` are the functions of the
+ * columns with measures, view_tree_self and view_tree_total if the adapter has none of its own.
  */
 void invert_tree_columns(struct row_source *s, column_get *self, column_get *total);
 

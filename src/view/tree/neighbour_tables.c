@@ -21,7 +21,7 @@ struct neighbour_rows {
 	})
 	rows;
 	VEC(struct cell) cells; /* (row * measures + measure) * FIGURES + figure */
-	struct cell *sums;      /* per measure: of all parts */
+	struct cell *sums;      /* per measure: the sum of all parts */
 };
 
 /* ---- sums ---------------------------------------------------------------- */

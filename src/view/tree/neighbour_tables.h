@@ -23,8 +23,8 @@ struct neighbour_tables {
 	struct row_set *caller_rows, *callee_rows; /* a document takes ownership of them */
 };
 
-/* Takes the tree over, also on errors. The limit of the request is a share of the function's total.
- * -ENOENT: there is no such function. */
+/* Takes ownership of the tree, also on errors. The limit of the request is a share of the
+ * function's total. -ENOENT: there is no such function. */
 int neighbour_tables_make(struct neighbour_tables *n, struct view_tree *tree,
                           const struct report_request *q, struct error *err);
 void neighbour_tables_done(struct neighbour_tables *n);

@@ -44,12 +44,12 @@ struct neighbours {
 	path;
 };
 
-/* What a node adds to which rows. */
+/* The rows to which a node adds its values. */
 struct neighbour {
-	uint32_t row;   /* its own figures; ID_NONE: no row */
-	bool once;      /* the row gets its total, too */
-	bool part;      /* the row's part gets its total, too */
-	uint32_t self;  /* its own figures, also as total, also belong to this row; ID_NONE: none */
+	uint32_t row;  /* row that gets its own figures; ID_NONE: none */
+	bool once;     /* the row gets its total, too */
+	bool part;     /* the row's part gets its total, too */
+	uint32_t self; /* row that also gets its own figures, as self and as total; ID_NONE: none */
 	bool self_part; /* and as a part */
 };
 

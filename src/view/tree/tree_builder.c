@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define DEEPER UINT64_MAX /* the function id of nodes that stand for several functions */
+#define DEEPER UINT64_MAX /* the function id of nodes that represent several functions */
 
 uint32_t tree_builder_node(struct view_tree *t, uint32_t parent,
                            const struct tree_builder_step *step)

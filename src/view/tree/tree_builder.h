@@ -42,7 +42,7 @@ struct tree_builder {
 	struct recursion_place *places;  /* per path: its place for the owner that it was last added
 	                                  * for */
 	uint32_t *added;                 /* per path: that owner + 1; 0: none */
-	struct tree_builder_steps steps; /* of the path that is being added */
+	struct tree_builder_steps steps; /* steps of the path that is being added */
 	VEC(uint32_t) way;               /* the paths from there up to a path with a known place */
 	bool whole;                      /* nothing is folded, and paths have any depth */
 };

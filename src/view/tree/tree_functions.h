@@ -18,7 +18,7 @@ struct view_tree;
 struct tree_functions {
 	const struct view_tree *tree;
 	uint32_t *of;          /* per node: its function; 0: the root alone */
-	struct intern keys;    /* id function + 1: the texts of its keys */
+	struct intern keys;    /* the texts of a function's keys; its id is function + 1 */
 	VEC(char *) names;     /* per function */
 	VEC(uint32_t) nodes;   /* per function: its first node */
 	struct id_table index; /* of `steps` */

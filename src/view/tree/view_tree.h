@@ -29,7 +29,7 @@ struct view_tree_model {
 	void (*steps)(void *ctx, uint32_t path, struct tree_builder_steps *out);
 };
 
-/* Of a measure of whole or of real numbers. */
+/* The value of a measure of whole or of real numbers. */
 union view_value {
 	int64_t i;
 	double d;
@@ -40,8 +40,8 @@ union view_value {
 struct view_node {
 	uint32_t parent;            /* for the root: the root itself */
 	uint32_t first_child, next; /* ID_NONE: none; set by view_tree_finish() */
-	uint32_t owner;             /* of the first node on the way here; ID_NONE: none */
-	uint64_t function;          /* this, the name and `of`: as in struct tree_builder_step */
+	uint32_t owner;    /* owner of the first node on the path to this node; ID_NONE: none */
+	uint64_t function; /* function, name and `of` are as in struct tree_builder_step */
 	const char *name;
 	uint32_t of;
 	uint32_t levels; /* depth of the recursion that begins here; 0: none */

@@ -132,7 +132,7 @@ void watch_pool(struct watch *w)
 		o->all_samples += s->all_samples;
 		o->all_cpu_ns += s->all_cpu_ns;
 	}
-	/* It is no function; it counts for the load. */
+	/* Such a series is no function, but it is a part of the load. */
 	o->pooled = true;
 }
 

@@ -33,9 +33,10 @@ struct watch_series {
 	float *samples, *cpu_ns;        /* by point; NULL: too few samples, they are in `few` */
 	VEC(struct watch_few) few;
 	double all_samples, all_cpu_ns;
-	double dispersion, degrees; /* of its samples, against chance alone */
-	double p, q;                /* of its largest change; NAN: not tested */
-	double shift;               /* of the load by the largest change, relative */
+	double dispersion, degrees; /* dispersion of its samples compared with chance alone, and its
+	                               degrees of freedom */
+	double p, q;                /* p and q of its largest change; NAN: not tested */
+	double shift;               /* relative change of the load by its largest change */
 	bool outside;               /* is not part of the load, since it changed */
 	bool pooled;                /* has too few samples; is a part of [others], or is [others] */
 };
@@ -62,17 +63,17 @@ struct watch_change {
 };
 
 struct watch_options {
-	double confidence; /* p of a change, at most; 0: 0.001 */
+	double confidence; /* maximum p of a change; 0: 0.001 */
 	double rate;       /* expected share of false changes among those listed; 0: 0.1 */
 	double least;      /* changes below this are not listed; 0: 0.1 */
 	bool by_wall;      /* do not divide by the load */
 	size_t window;     /* points that are compared with each other; 0: all */
 };
 
-/* The day has this many parts with a level of their own, if there are enough days. */
+/* Number of parts of a day. Each part has its own level if the data covers WATCH_DAYS days. */
 #define WATCH_HOURS 24
 #define WATCH_DAYS 3
-/* A change has so many points on each side, and a search twice as many. */
+/* Minimum number of points on each side of a change, and of a series that is searched. */
 #define WATCH_SIDE_LEAST 3
 #define WATCH_POINTS_LEAST (2 * WATCH_SIDE_LEAST)
 /* A series with fewer samples is pooled. */
@@ -82,16 +83,16 @@ struct watch {
 	struct intern texts;
 	VEC(struct watch_series) series;
 	struct id_table index;
-	uint64_t from_ns, step_ns;        /* of point 0; the length of a point */
+	uint64_t from_ns, step_ns;        /* time of point 0; length of a point */
 	size_t points, observed;          /* observed: points with observed time */
 	double *wall_s, *load;            /* by point */
 	double *work;                     /* by point; NULL: not known, see watch_work() */
 	VEC(struct watch_change) changes; /* by time */
 	struct watch_options how;
 	size_t tested, pooled;
-	double samples, load_samples; /* of all series, and of those in the load */
-	double smallest; /* ratio - 1 of a function with 1 % of the time, in the middle of the
-	                  * range, that 80 % of searches find; NAN: none */
+	double samples, load_samples; /* samples of all series, and of the series in the load */
+	double smallest; /* ratio - 1 of a change that 80 % of searches find, of a function with 1 %
+	                    of the time, in the middle of the range; NAN: none */
 	bool seasonal;   /* levels of the same hours were compared */
 };
 

@@ -13,14 +13,16 @@
 #define LENGTHS 12
 /* With fewer pairs of blocks a dispersion is not known. */
 #define PAIRS_LEAST 4
-/* The same of blocks with fewer samples. */
+/* The same if blocks have fewer samples. */
 #define BLOCK_SAMPLES 5
-/* A dispersion that differs by so many standard deviations is not predicted by the others. */
+/* A dispersion that differs by this many standard deviations is not predicted by the dispersions of
+ * other series. */
 #define OUTLIER 4
-/* Degrees of freedom of a typical dispersion, at most, and of one beside an outlier. */
+/* Maximum degrees of freedom of a typical dispersion; degrees of freedom next to an outlier. */
 #define CLASS_DEGREES 500
 #define OWN_DEGREES 10
-/* A mode with fewer series is no class, and one that differs by fewer standard errors. */
+/* A mode with fewer series than this is no class, and neither is a mode that differs by fewer
+ * standard errors. */
 #define CLASS_LEAST 20
 #define CLASS_ERRORS 3
 /* Smaller dispersions are raised to this value before their logarithm is taken. */
@@ -51,7 +53,7 @@ static double block_dispersion(const struct watch_exposure *e, size_t length, do
 	*pairs = count;
 	if (count < PAIRS_LEAST)
 		return 1;
-	/* The part of the sum of squares of normal values that the others have. */
+	/* The part of the sum of squares of normal values that remains without the two largest. */
 	cut = chi_square_quantile(1 - 2 / count, 1);
 	return (sum - most[0] - most[1]) / (count * chi_square_below(cut, 3));
 }
@@ -103,7 +105,7 @@ struct blocks {
 };
 
 /* The typical relative change between blocks, squared, and its standard error. The weight of a
- * series is its samples in a block: the change of one with few samples is chance alone. */
+ * series is its samples in a block: the change of a series with few samples is only chance. */
 struct typical {
 	double spread, error;
 	double deviation; /* of the logarithms of dispersions from the typical one */
@@ -129,13 +131,14 @@ static void set_spread(struct typical *t, const struct blocks *b)
 	free(work);
 }
 
-/* Less one standard error: longer blocks have more noise, and the largest of all lengths counts. */
+/* One standard error is subtracted, since longer blocks have more noise, and the largest dispersion
+ * of all lengths is used. */
 static double spread_of(const struct typical *t)
 {
 	return fmax(0, t->spread - t->error);
 }
 
-/* The deviation is found by the median, so that a few series do not count. */
+/* The deviation is computed from the median, so that a few series have no influence. */
 static struct typical typical_of(const struct blocks *b)
 {
 	double *work = xcalloc(b->count + 1, sizeof(*work)), spread;
@@ -153,11 +156,12 @@ static struct typical typical_of(const struct blocks *b)
 	return t;
 }
 
-/* Shrinks the dispersions towards the typical one. The largest dispersion of all lengths counts, so
- * that noise which lasts for hours counts. */
+/* Shrinks the dispersions towards the typical one. The largest dispersion of all lengths is used,
+ * so that it includes noise that lasts for hours. */
 static void shrink(struct watch *w, const struct blocks *b, const struct typical *t)
 {
-	/* The variance by chance alone, in variances of the logarithm of a chi-square value. */
+	/* The variance by chance alone: a multiple of the variance of a chi-square value's
+	 * logarithm. */
 	double chance = 1.2 + 4 / sqrt((double)t->count), spread = spread_of(t);
 
 	vec_each (row, b) {

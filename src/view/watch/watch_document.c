@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* A smallest change that is no help: x 10. */
+/* If the smallest detectable change is larger than this (x 10), it is not shown. */
 #define LARGE 9
 
 enum figure { WHEN, BACK, BEFORE, AFTER, CHANGE, LOW, HIGH, RATE };

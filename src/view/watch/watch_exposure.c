@@ -9,7 +9,7 @@
 
 /* A series with a larger share of the time is not part of the load. */
 #define LOAD_SHARE 0.05
-/* If the others have less than this share, all series are. */
+/* If the other series have less than this share, all series are part of the load. */
 #define LOAD_LEAST 0.2
 /* The usual level of an hour is mixed with this many samples of the mean level. */
 #define HOUR_SAMPLES 30

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * watch_exposure: what the samples of a series are compared with: observed time x load (or the
- * work, if it is known) x the usual level of the hour, summed up over the points.
+ * watch_exposure: the expected samples of a series at each point, up to a factor: observed time x
+ *load (or the work, if it is known) x the usual level of the hour.
  *
  *	watch_load_set(w); watch_exposure_init(e, w); watch_exposure_set(e, series) for each;
  * watch_exposure_done(e)

@@ -18,16 +18,17 @@
 
 /* Each part has at least this part of the points around it. */
 #define TRIM 0.05
-/* From this score on, the deviance is computed. */
+/* The deviance is computed only for scores above this. */
 #define SKEWED 2
-/* Changed functions that change the load by this part are left out, one by one. */
+/* Changed functions that change the load by at least this part are removed from the load, one by
+ * one. */
 #define SHIFT 0.005
 #define ROUNDS 8
 
 struct finder {
 	struct watch_exposure e;
-	double most; /* p of a change of weight 1, at most */
-	double root; /* the mean of the roots of the samples */
+	double most; /* maximum p of a change of weight 1 */
+	double root; /* the mean of the square roots of the samples */
 };
 
 /* The part of the crossings of a level by a continuous path that steps of this size see (Siegmund
@@ -48,7 +49,7 @@ double watch_split_chance(double z, size_t points)
 
 	if (z < 1.5)
 		return 1;
-	/* Over the logits of the part before the point: both halves are equal. */
+	/* The integral over the logits of the part before the point; both halves are equal. */
 	for (int i = 0; i < steps; i++) {
 		double odds = exp((i + 0.5) * end / steps), part = odds / (1 + odds);
 
@@ -58,14 +59,14 @@ double watch_split_chance(double z, size_t points)
 	return p < 1 ? p : 1;
 }
 
-/* The part of the deviance of a count. */
+/* The contribution of a count to the deviance. */
 static double deviance(double count, double expected)
 {
 	return count > 0 ? count * log(count / expected) : 0;
 }
 
-/* The distance of two levels: of [first, point) and [point, last). Large ones are the root of the
- * deviance: the counts of a short side are skewed. */
+/* The distance of two levels: of [first, point) and [point, last). Large distances are the root of
+ * the deviance, since the counts of a short side are skewed. */
 static double levels_score(const struct finder *f, const struct watch_series *s, size_t first,
                            size_t point, size_t last)
 {
@@ -168,7 +169,7 @@ static double weight_of(const struct watch_series *s, double mean)
 	return sqrt(s->all_samples) / mean;
 }
 
-/* The p of a change of the series, at most. */
+/* The maximum p of a change of the series. */
 static double most_of(const struct finder *f, const struct watch_series *s)
 {
 	return fmin(f->e.w->how.confidence, f->most * weight_of(s, f->root));
@@ -218,7 +219,7 @@ static void set_levels(const struct finder *f, struct watch_change *c)
 	c->ratio = b / b_time / (a / a_time);
 	c->low = (b + 0.5) / b_time / ((a + 0.5) / a_time) * exp(-wide * error);
 	c->high = (b + 0.5) / b_time / ((a + 0.5) / a_time) * exp(wide * error);
-	/* Without samples on one side, by the deviance. */
+	/* If one side has no samples, the interval is computed from the deviance. */
 	none = exp(-wide * wide * s->dispersion / (2 * (a + b)));
 	if (!(a > 0)) {
 		c->low = a_time / b_time * none / (1 - none);
@@ -234,7 +235,8 @@ static void set_levels(const struct finder *f, struct watch_change *c)
 	                            : WATCH_IMPROVEMENT;
 }
 
-/* Two changes in a row after which the first level is back are one change that went away. */
+/* Merges two successive changes after which the first level returned: they are one change that went
+ * away. */
 static void join_gone(struct finder *f, size_t from)
 {
 	struct watch *w = f->e.w;
@@ -385,7 +387,7 @@ static int by_time(const void *a, const void *b)
 	return x->series < y->series ? -1 : x->series > y->series;
 }
 
-/* Searched by halves: the score whose chance is that of the first listed function. */
+/* By bisection: the score with the probability at which the first function is listed. */
 static void set_smallest(const struct finder *f)
 {
 	struct watch *w = f->e.w;
@@ -411,8 +413,8 @@ static void set_smallest(const struct finder *f)
 		w->smallest = exp((high + normal_quantile(0.8)) * sqrt(spread * 4 / samples)) - 1;
 }
 
-/* A changed function that is a large part of the load would change all others. The surest one is
- * left out. */
+/* A changed function that is a large part of the load would change all other functions. The
+ * function with the surest change is removed from the load. */
 static bool leave_out(struct watch *w)
 {
 	struct watch_series *most = NULL;

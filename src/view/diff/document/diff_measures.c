@@ -28,7 +28,7 @@ static const struct unit unit_mean = {.name = "mean", .text = put_mean};
 static const struct {
 	const char *name, *key;
 	const struct unit *unit;
-	double step; /* values are multiples of it */
+	double step; /* values are multiples of this number */
 } measures[DIFF_MEASURES] = {
         [DIFF_WALL] = {"wall time", "wall_ns", &unit_fine_time, 1},
         [DIFF_USER_TIME] = {"user CPU time", "user_ns", &unit_fine_time, 1000},

@@ -18,7 +18,7 @@
 struct diff_measure_change {
 	double mean[DIFF_SIDES], deviation[DIFF_SIDES]; /* deviation: NAN: one run */
 	double change, low, high;                       /* ratio - 1; NAN: unknown */
-	double p;                                       /* of no change; NAN: not tested */
+	double p;     /* probability of such values without a change; NAN: not tested */
 	bool changed; /* at 5 % for all measures together (Holm) */
 };
 

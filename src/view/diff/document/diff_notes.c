@@ -92,7 +92,7 @@ static void add_end(struct section *s, const struct diff_runs *t)
 	add(s, &text);
 }
 
-/* Eight intervals of 95 % are not 95 % together. */
+/* Eight intervals of 95 % together have less than 95 % confidence. */
 static void add_measures(struct section *s, const struct diff *d)
 {
 	struct buf text = {0}, changed = {0};

@@ -11,7 +11,7 @@
 
 /* Larger ratios are printed as factors. */
 #define FACTOR_FROM 3.0
-/* A bound of an interval that says nothing. */
+/* A larger bound of an interval has no meaning. */
 #define FACTOR_MAX 1e4
 
 /* The rows of one list, as indexes into changes or paths. */
@@ -225,11 +225,13 @@ static struct cell within_cell(const struct row_source *s, const struct column *
 	               : cell_none();
 }
 
-/* Functions at the end of a path for readers: in a pipe, on a terminal, which cuts the text. */
+/* Number of functions at the end of a path: for readers of a pipe, and on a terminal, which cuts
+ * the text. */
 #define TAIL_PIPE 4
 #define TAIL_TERMINAL 64
 
-/* "main > ... > read_all > memcpy": the first function and the innermost ones, or all of them. */
+/* "main > ... > read_all > memcpy": the first function and the innermost functions, or all
+ * functions. */
 static struct cell path_cell(const struct row_source *s, const struct column *c, uint32_t row,
                              struct buf *text)
 {

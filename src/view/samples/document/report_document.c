@@ -73,7 +73,7 @@ static void cpus_text(const struct report *r, struct buf *out)
 	buf_addf(out, "%" PRIu32 " %s", all, plural(all, "CPU", "CPUs"));
 }
 
-/* A session that samples processes by pid has no command, so it recorded no exit status. */
+/* A session that samples processes by pid has no command, so there is no exit status. */
 static void followed(const struct profile *p, struct buf *out)
 {
 	vec_each (rec, &p->recordings) {

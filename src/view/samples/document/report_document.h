@@ -15,7 +15,7 @@ struct report_writing {
 	struct document *document;
 	struct report *report;
 	const struct document_reader *reader;
-	struct buf text; /* of the line that is being made */
+	struct buf text; /* text of the line that is being made */
 };
 
 void report_document(struct document *d, struct report *r, const struct document_reader *reader);
@@ -45,7 +45,7 @@ void report_document_timeline(struct report_writing *w);
 void report_document_recording(struct report_writing *w, const struct recording *rec);
 /* Appends one sentence; false: there was no budget. */
 bool report_document_budget(const struct recording *rec, struct buf *out);
-/* The same of the slowdown by sampling; false: it was not to be measured. */
+/* The same for the slowdown by sampling; false: its measurement was not requested. */
 bool report_document_calibration(const struct recording *rec, struct buf *out);
 
 /* The rates of an event in the recordings of a profile. 0: not known. */

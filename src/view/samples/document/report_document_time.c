@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* The use in each window as a block of eighths of the most. */
+/* The use in each window as a block character, in eighths of the largest use. */
 static void blocks(const struct timeline *t, const struct timeline_line *line, struct buf *out)
 {
 	static const char *const levels[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

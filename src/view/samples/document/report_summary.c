@@ -22,7 +22,7 @@
 
 /* A function with a smaller share does not decide where to look next. */
 #define NEXT_SHARE 0.01
-/* From these shares of the threads' time on, waiting is a reason to look at. */
+/* If waiting has at least these shares of the threads' time, it is listed as a reason. */
 #define WAITING_SHARE 0.5
 #define RUNNABLE_SHARE 0.2
 
@@ -30,7 +30,7 @@ struct report_summing {
 	const struct report *report;
 	struct summary *summary;
 	const struct flat *reasons;
-	const char *process; /* the largest that is not idle; NULL: there is none */
+	const char *process; /* the largest process that is not idle; NULL: there is none */
 };
 
 static void recorded(const struct report *r, struct buf *out)
@@ -319,7 +319,7 @@ static const struct summary_reason *in_a_file(const struct report_summing *g)
 	return NULL;
 }
 
-/* The share of the threads' lifetime that passed so; 0 for the whole machine. */
+/* The share of the threads' lifetime in that state; 0 for the whole machine. */
 static double waiting_share(const struct report *r, uint64_t ns)
 {
 	const struct account_view *a = r->account;

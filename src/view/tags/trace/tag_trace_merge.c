@@ -39,7 +39,7 @@ struct tag_merge {
 	VEC(struct trace_merge_source *)
 	heap; /* the earliest is first; streams at their end are removed */
 	uint64_t events;
-	struct tag_damage damage; /* of streams at their end */
+	struct tag_damage damage; /* damage of streams at their end */
 };
 
 static bool earlier(const struct trace_merge_source *a, const struct trace_merge_source *b)

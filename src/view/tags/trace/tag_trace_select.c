@@ -18,7 +18,7 @@ struct trace_select_hit {
 /* The tags that match a name from the command line. */
 struct trace_select_wanted {
 	VEC(struct trace_select_hit) hits; /* sorted by names, then by tag */
-	uint32_t tag;                      /* "tag N": with any names; otherwise ID_NONE */
+	uint32_t tag;                      /* N of "tag N", whatever its name; otherwise ID_NONE */
 };
 
 /* --function: the outermost selected call that a process of a stream is in. */

@@ -18,7 +18,7 @@
 /* An open call. */
 struct tag_open {
 	uint64_t call, time;
-	uint64_t number; /* of its entry line in the window; TRACE_LINE_NONE: not shown */
+	uint64_t number; /* number of its entry line in the window; TRACE_LINE_NONE: not shown */
 	uint32_t tag, depth, process, who;
 	bool left;
 };
