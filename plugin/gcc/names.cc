@@ -195,7 +195,7 @@ std::string names_file::parse_line(std::string_view raw)
 	if (line.empty() || line[0] == '#')
 		return "";
 	if (line.find('\0') != std::string_view::npos)
-		return bad_line(line, "a byte of 0 is in it");
+		return bad_line(line, "it contains a byte of 0");
 	if (strchr("!=~^", front.back())) {
 		kind = front.back();
 		front.remove_suffix(1);

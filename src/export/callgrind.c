@@ -80,7 +80,7 @@ static void own_costs(struct graph *g)
 	}
 }
 
-/* The root's place stands for the root, which has no caller. */
+/* The root's place represents the root, which has no caller. */
 static void make_steps(struct graph *g)
 {
 	const struct symbolized_profile *n = g->n;

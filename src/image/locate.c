@@ -19,7 +19,7 @@
  * process. */
 #define START_SLACK_NS 2000000000u
 
-/* Larger debug files are taken by build-id alone: their checksum takes too long. */
+/* Larger debug files are identified only by build-id: their checksum would take too long. */
 #define CHECKSUM_MAX_BYTES (1u << 30)
 
 enum verdict { SAME, UNKNOWN, OTHER };

@@ -73,7 +73,7 @@ struct frame process_table_resolve(struct process_table *t, uint32_t process, en
 		return resolve_mapped(t, process, m, address);
 	if (mode != CPU_MODE_KERNEL || t->kernel->maps.count)
 		return (struct frame){IMAGE_ID_UNKNOWN, address};
-	/* No record reported the kernel's mapping: the mode alone selects the kernel. */
+	/* No record reported the kernel's mapping: only the mode selects the kernel. */
 	if (t->kernel_image == ID_NONE)
 		t->kernel_image = image_table_named(t->images, IMAGE_KERNEL, KERNEL_IMAGE_NAME);
 	return (struct frame){t->kernel_image, address};

@@ -21,7 +21,7 @@ struct profile_builder;
 struct profile_builder_options {
 	bool drop_chains;   /* keep only the sampled address: flat reports of large files */
 	bool time_axis;     /* fill profile.axis */
-	bool switches;      /* fill profile.switches; one recording alone */
+	bool switches;      /* fill profile.switches; only for a single recording */
 	bool endless;       /* an endless stream (profile_windows.h) */
 	uint64_t window_ns; /* rows are separated by windows of this length; 0: no windows */
 	/* For walking copied stacks: where files are searched, and cached tables */

@@ -74,8 +74,8 @@ static int check_read(const struct place *p, const char *suffix, const struct st
 	if (why)
 		status = error_set(
 		        err, EPERM,
-		        "%s%s %s, and could replace the contents of the store: remove it, or "
-		        "copy the store alone to a directory of yours and read the copy",
+		        "%s%s %s, and could replace the contents of the store: remove it, or copy "
+		        "only the store to a directory of yours and read the copy",
 		        p->path, suffix, why);
 	free(why);
 	return status;

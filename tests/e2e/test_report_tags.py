@@ -364,7 +364,7 @@ def names_can_be_added_where_there_are_none(t):
     t.true("tag 4" in functions(before), "work has no name")
     more = t.write("more", "work/4\nother/6\nMGET/11=\n")
     result = t.assay("report", "--percent-limit", "0", "--names", more, path)
-    t.equal(result.out, TABLE, "what the trace says itself wins")
+    t.equal(result.out, TABLE, "names in the trace have priority")
     h = t.report("--function", "tag 4", path)["histogram"]
     t.equal((h["count"], h["max_ns"]), (1, 50000), "calls of a tag without a name")
     t.assay("report", "--names", t.path("none"), path, status=1)

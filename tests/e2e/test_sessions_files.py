@@ -128,8 +128,8 @@ def a_session_that_does_not_answer_is_reported_with_the_way_out(t):
         sockets = lambda: pathlib.Path("/proc/net/unix").read_text().count(f"/{name}.sock\n")
         quiet = sockets()
         env = {**os.environ, **s.env}
-        asked = {"status": "", "snapshot": "; the snapshot is asked for, and comes when it goes on",
-                 "stop": "; the end is asked for, and comes when it goes on"}
+        asked = {"status": "", "snapshot": "; the snapshot was requested, and follows when the session continues",
+                 "stop": "; the end was requested, and follows when the session continues"}
         # The commands run at the same time, since each waits for some seconds.
         waiting = {}
         for n, words in enumerate((("status", "--json"), ("snapshot", "-o", "b.data"), ("stop",))):
@@ -142,7 +142,7 @@ def a_session_that_does_not_answer_is_reported_with_the_way_out(t):
             t.true(re.fullmatch(
                 rf"assay: {command}: the session '{name}' \(process {pid}\) does not answer, for "
                 rf"\d+ s: it was stopped by a signal \(state T in /proc/{pid}/stat\){comes}; 'kill "
-                rf"-CONT {pid}' has it go on, 'kill -KILL {pid}' ends it, and what was written until "
+                rf"-CONT {pid}' continues it, 'kill -KILL {pid}' ends it, and what was written until "
                 r"then is kept\n", err.decode()), f"{command} says {err.decode()}")
             if command == "status":
                 t.equal(t.json(out.decode())["sessions"], [], "status --json")

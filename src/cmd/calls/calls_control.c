@@ -29,7 +29,8 @@ struct reset_options {
 	bool quiet;
 };
 
-/* All of the user's tables, or these processes' alone; the exit status. */
+/* Finds the tables of all of the user's processes, or only of the given processes. Returns the exit
+ * status. */
 static int find_tables(call_table_list *list, const char *command, int argc, char **argv)
 {
 	struct error err = {0};

@@ -68,12 +68,12 @@ static const struct option options[] = {
         {.kind = OPTION_NUMBER,
          .name = "least",
          .argument = "PERCENT",
-         .help = "changes of a function up to this are no changes (default 2)",
+         .help = "smaller changes of a function are not listed (default 2)",
          .offset = AT(least)},
         {.kind = OPTION_NUMBER,
          .name = "rate",
          .argument = "PERCENT",
-         .help = "false ones among the listed changes, at most (default 5)",
+         .help = "maximum share of false changes among those listed (default 5)",
          .offset = AT(rate)},
         {.kind = OPTION_INCLUDE, .include = filter_option_table, .offset = AT(filters)},
         {.kind = OPTION_LIST,
@@ -375,7 +375,8 @@ const struct command cmd_diff = {
                 "A summary comes first: the change of the whole with its interval, the number of "
                 "functions that changed, and the smallest change that such a comparison shows. "
                 "Then the changed functions with an interval that accounts for their selection, "
-                "and q, the expected part of false ones among all with this q or less. Functions "
+                "and q, the expected share of false changes among all changes with this q or less. "
+                "Functions "
                 "are matched by name and file, so that builds, kernels and sampling rates may "
                 "differ.\n\n"
                 "--run runs two commands itself, in turn, and compares them.\n\n"

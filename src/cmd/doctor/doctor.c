@@ -161,8 +161,8 @@ const struct command cmd_doctor = {
         .synopsis = "[OPTIONS]",
         .summary = "report what assay can do on this machine, and what to change",
         .description =
-                "Checks the rights of the user, the clocks for sampling, what the kernel shows of "
-                "itself, whether calls can be counted, how common libraries are built, and the "
+                "Checks the rights of the user, the clocks for sampling, the data that the kernel "
+                "shows, whether calls can be counted, how common libraries are built, and the "
                 "limits of a container. Each line has a state (ok, limited or missing), its "
                 "effect, and the command that fixes it.\n\n"
                 "The command changes nothing and needs no rights. With --measure it keeps a file "

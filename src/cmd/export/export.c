@@ -70,7 +70,7 @@ static const struct option options[] = {
          .offset = AT(value)},
         {OPTION_COUNT, 0, "limit", "N",
          "firefox, perf-script, chrome: at most N samples, the first", .offset = AT(limit)},
-        {OPTION_FLAG, 0, "compress", NULL, "ctf: compress the streams, for assay alone",
+        {OPTION_FLAG, 0, "compress", NULL, "ctf: compress the streams, which only assay reads",
          .offset = AT(compress)},
         {.kind = OPTION_GROUP, .help = "What is read"},
         {.kind = OPTION_INCLUDE, .include = load_to_form_table, .offset = AT(load)},
@@ -320,7 +320,7 @@ static int export_tags(const struct export_options *o)
 	if (only_samples(o) || o->filters.comm.count || o->filters.pid.count)
 		return command_fail(2,
 		                    "export: for event tags 'assay tags trace --to %s' writes a "
-		                    "choice: --thread, --process, --function, --from, --to",
+		                    "part: --thread, --process, --function, --from, --to",
 		                    o->to);
 	if (load_tags_path(&path, &o->load, &err))
 		return command_fail(1, "export: %s", err.text);
@@ -335,7 +335,7 @@ static int export_profile(const struct export_options *o, const char *path)
 
 	if (only_samples(o) || o->limit || o->filters.comm.count || o->filters.pid.count)
 		return command_fail(2, "export: a profile of another tool is exported as a whole: "
-		                       "'assay sql' chooses");
+		                       "'assay sql' selects parts");
 	return export_pprof(path, &target);
 }
 

@@ -72,8 +72,8 @@ static const struct option options[] = {
         {OPTION_COUNT, 0, "window", "EVENTS",
          "distance in which the exit is searched, to print times at the entry (default "
          "65536)",
-         .details = "At most this number of lines is held back, 80 bytes each. A call that "
-                    "lasts longer has its times at the exit. 0: all calls have.",
+         .details = "At most this number of lines is held back, 80 bytes each. A longer call has "
+                    "its times at the exit. 0: all calls have their times there.",
          .offset = AT(window)},
         {OPTION_STRING, 'o', "output", "FILE",
          "the output file (default: standard output; pprof: " EXPORT_PPROF_DEFAULT ")",

@@ -14,10 +14,9 @@ static const struct option recording_table[] = {
          .is_no_value = load_is_calls, .offset = AT(inputs)},
         {OPTION_STRING, 0, "time", "FROM,TO",
          "only samples of this time: seconds of the clock, +SECONDS, or PERCENT%",
-         .details =
-                 "FROM and TO are seconds as perf script prints them, +SECONDS after the first "
-                 "sample, or a percentage of the recording (10%,20%). Either may be left out. "
-                 "The report then has no account of time: only that of a whole recording closes.",
+         .details = "FROM and TO are seconds as perf script prints them, +SECONDS after the first "
+                    "sample, or a percentage of the recording (10%,20%). Either may be left out. "
+                    "The account of time is complete only without this option.",
          .needs = HAS_TIMES, .offset = AT(time)},
         {.kind = OPTION_END},
 };
@@ -46,10 +45,10 @@ const struct option symbol_option_table[] = {
          .needs = HAS_RAW_NAMES, .offset = AT(raw_names)},
         {OPTION_STRING, 0, "debuginfod", "[URL]",
          "fetch missing debug files from servers, in the background",
-         .details = "From URL, or the servers in $DEBUGINFOD_URLS. Those of the files with the "
-                    "most samples are asked for by build-id; nothing waits for them: what is "
-                    "being fetched is named, and is there the next time. Without this option no "
-                    "server is asked.",
+         .details = "From URL, or the servers in $DEBUGINFOD_URLS. The debug files of the images "
+                    "with the most samples are requested by build-id. The report does not wait for "
+                    "them: it lists what is being fetched, and a later report uses it. Without "
+                    "this option no server is contacted.",
          .needs = HAS_CODE, .offset = AT(debuginfod)},
         {OPTION_FLAG, 0, "no-inline", NULL, "leave out functions that were inlined into others",
          .offset = AT(no_inlines)},

@@ -19,7 +19,7 @@ const struct option load_until_table[] = {
          "for a store: start of the time range (10:00, 2026-11-21T10:00, yesterday, -2h)",
          .details = "Local time. A date with or without a time of day, a time of today, "
                     "yesterday, a duration before now (s, min, h, d, w), or @SECONDS since 1970. "
-                    "Whole windows are read that overlap with the range.",
+                    "Windows that overlap with the range are read as a whole.",
          .offset = AT(from)},
         {OPTION_STRING, 0, "until", "TIME", "for a store: end of the time range", .offset = AT(to)},
         {OPTION_STRING, 0, "host", "NAME", "for a store of several machines: the machine",
@@ -49,7 +49,7 @@ static int check_alone(const struct load_options *o, const char *store, struct e
 {
 	if (load_named(o, o->store ? 0 : 1))
 		return error_set(err, EINVAL,
-		                 "%s is a store, which has a report of its own; give it alone",
+		                 "%s is a store, which has a report of its own; give no other file",
 		                 store);
 	if (o->time)
 		return error_set(

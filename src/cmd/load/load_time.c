@@ -114,11 +114,10 @@ int load_time_resolve(const char *path, const char *text, struct perf_data_read_
 	recording_init(&r);
 	if ((from.kind > MOMENT_CLOCK || to.kind > MOMENT_CLOCK) &&
 	    file_kind_of(path, NULL) == FILE_STREAM)
-		return error_set(
-		        err, EINVAL,
-		        "--time %s: a pipe is read once, and what is relative to the whole "
-		        "needs two readings: give seconds, or a file",
-		        text);
+		return error_set(err, EINVAL,
+		                 "--time %s: a relative time needs two readings, and a pipe can be "
+		                 "read only once: give seconds, or a file",
+		                 text);
 	if (from.kind > MOMENT_CLOCK || to.kind > MOMENT_CLOCK)
 		ret = perf_data_read(path, NULL, &r, &nowhere, err);
 	ro->from_ns = time_bound_ns(&from, &r);

@@ -136,15 +136,15 @@ const struct command cmd_reconcile = {
         .summary = "compare what sampling and counting say, function by function",
         .description =
                 "Sampling and counting measure the CPU time of a function in different ways, and "
-                "each has its own errors. This command compares the two: the functions on which "
-                "they agree, and for each other one the reason of the difference.\n\n"
+                "each has its own errors. This command compares the two. It lists the functions on "
+                "which they agree, and for each other function the reason for the difference.\n\n"
                 "The recordings are of the same work: samples ('assay record -g', or a pprof "
                 "profile of CPU time) and counts ('assay calls', 'assay tags'), in any order, one "
                 "or more of each. With -- COMMAND, the command is run in turn with samples and "
                 "with counts. It must be built with -finstrument-functions, and do the same work "
                 "in each run; its standard output is discarded.\n\n"
                 "The time of code without hooks (libraries, assembly, inlined functions, the "
-                "kernel) counts for the function that calls it, as counting sees it; waiting is "
+                "kernel) is added to the function that calls it, as in counted times; waiting is "
                 "left out. Two figures agree if their difference lies within its 95 % interval or "
                 "is below 2 %.",
         .examples = "assay reconcile -- ./program input\n"

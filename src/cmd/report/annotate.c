@@ -31,9 +31,9 @@ static const struct option options[] = {
          .offset = AT(event)},
         {.kind = OPTION_GROUP, .help = "What is shown"},
         {OPTION_FLAG, 0, "full", NULL,
-         "all instructions, not those with samples and their neighbours alone",
+         "all instructions, not only those with samples and their neighbours",
          .details = "JSON always has all of them.", .offset = AT(full)},
-        {OPTION_FLAG, 0, "no-source", NULL, "file and line alone, without the source's text",
+        {OPTION_FLAG, 0, "no-source", NULL, "only file and line, without the text of the source",
          .offset = AT(no_source)},
         {OPTION_FLAG, 0, "json", NULL, "as JSON, shares from 0 to 1",
          .details = "Keys: function, image, event, code, start, size, range, samples, "
@@ -113,8 +113,8 @@ static int run(void *p, int argc, char **argv)
 	int status = 0;
 
 	if (argc < 1)
-		return command_fail(2, "annotate: which function? See 'assay report' for those "
-		                       "that were hit");
+		return command_fail(2, "annotate: FUNCTION is missing; 'assay report' lists "
+		                       "functions with samples");
 	o->load.time_axis = true;
 	o->load.arguments = argv + 1;
 	o->load.argument_count = argc - 1;
@@ -137,17 +137,18 @@ const struct command cmd_annotate = {
         .summary = "which instructions and source lines of a function were hit",
         .description =
                 "Disassembles a function and shows, for each instruction, its address, bytes and "
-                "assembly, how many samples hit it, and their share of the function's; source "
-                "lines stand between where the file has debug information. Instructions that "
-                "have no samples, and are not next to ones that have, are left out and counted; "
-                "--full prints them.\n\n"
+                "assembly, how many samples hit it, and their share of the function's samples. "
+                "Source lines are printed above their instructions if the file has debug "
+                "information. Instructions without samples that are not next to an instruction "
+                "with samples are left out and counted; --full prints them.\n\n"
                 "FUNCTION is a name as the report shows it, with or without parameters, or "
-                "IMAGE:NAME, or the address at which it starts (IMAGE:0x1234). Where several "
-                "functions have that name they are listed. Functions of stripped files are "
+                "IMAGE:NAME, or the address at which it starts (IMAGE:0x1234). If several "
+                "functions have that name, they are listed. Functions of stripped files are "
                 "ranges, \"[between recv and recvfrom]\".\n\n"
                 "The kernel's code is read from /proc/kcore (the running code) or from a vmlinux "
                 "of "
-                "the recorded kernel, and that of modules from /proc/kcore. Samples that are not "
+                "the recorded kernel, and the code of modules from /proc/kcore. Samples that are "
+                "not "
                 "at the first byte of an instruction are counted and reported: they show that the "
                 "code is not the code that ran.",
         .examples = "assay annotate main\n    the function main in ./perf.data\n"

@@ -53,7 +53,7 @@ static int run(void *p, int argc, char **argv)
 const struct command cmd_intervals = {
         .name = "intervals",
         .synopsis = "[OPTIONS] [FILE...]",
-        .summary = "the time between samples: does the timer keep time?",
+        .summary = "the time between samples, to check the timer",
         .description =
                 "Per CPU the time between samples: mean, expected, percentiles, the sorted curve, "
                 "the same without the extremes (half a percent at each end), a histogram, the "

@@ -44,7 +44,8 @@ static const struct option options[] = {
                     "sql' that gives the same figures.",
          .offset = AT(brief)},
         {OPTION_FLAG, 0, "full", NULL, "the summary and all tables",
-         .details = "Without this option and any that asks for a table, a report is a summary: "
+         .details = "Without this option, and without an option that requests a table, a report is "
+                    "a summary: "
                     "where the time went, the largest reasons, what limits the figures, and what "
                     "to look at next.",
          .offset = AT(full)},
@@ -64,7 +65,7 @@ static const struct option options[] = {
         {OPTION_LIST, 'S', "symbol", "FUNCTION", "samples or call paths in these functions",
          .offset = AT(function)},
         {OPTION_STRING, 0, "percentage", "KIND",
-         "shares of all (absolute, the default) or of what the filters leave",
+         "shares of all samples (absolute, the default) or of the selected ones (relative)",
          .choices = "absolute,relative", .offset = AT(percentage)},
         {.kind = OPTION_INCLUDE, .include = report_tags_own_table, .offset = AT(tags)},
         {.kind = OPTION_GROUP, .help = "Symbols"},
@@ -248,32 +249,32 @@ const struct command cmd_report = {
         .description =
                 "Reads perf.data files of assay and of perf, files of call paths (assay "
                 "calls), traces of event tags (assay tags; a directory in the Common Trace "
-                "Format) and profiles in pprof's form, of whatever producer; the content tells "
-                "which it is, and the report is that of its kind. "
-                "Without FILE it is perf.data, assay.calls or assay.tags in this directory: of "
-                "several, the newest one to which the other options apply.\n\n"
+                "Format) and pprof profiles of any producer. The content of a file determines its "
+                "kind and the form of the report. Without FILE it reads perf.data, assay.calls or "
+                "assay.tags in this directory; if there are several, the newest one to which the "
+                "other options apply.\n\n"
                 "A report begins with a summary: what was recorded, where the time went, the "
                 "largest processes and functions, what limits the figures, and command lines that "
-                "show more. --full prints all tables after it. An option that asks for a table "
-                "prints that table alone.\n\n"
+                "show more. --full prints all tables after it. An option that requests a table "
+                "prints only that table.\n\n"
                 "Of samples, --full has the closing "
                 "account (user, kernel, interrupts, idle, steal, what was not observed, and the "
                 "residual), what the recording itself cost, the processes, functions over all of "
                 "them, tables of each process above a limit, the kernel, and what could not be "
                 "seen.\n\n"
                 "Interrupts are charged to no process: they have a row of their own, and each "
-                "process says how many hit it. Shares are of all samples; with filters a row "
-                "[not selected] holds what they leave out. Off-CPU time is charged to what "
-                "waited, not to the scheduler below it.\n\n"
-                "Of call paths: per process what counting cost, whether its books close, and each "
-                "path with its calls and times; -f has sums by function, -g the call tree. The "
-                "letters -i and -c mean something else there where no FILE or NAME follows them."
+                "process has the number of interrupts that hit it. Shares are of all samples; with "
+                "filters, the row [not selected] has all other samples. Off-CPU time is charged to "
+                "the function that waited, not to the scheduler.\n\n"
+                "Of call paths: per process the cost of counting, whether the times add up, and "
+                "each path with its calls and times; -f has sums by function, -g the call tree. "
+                "There, the letters -i and -c have another meaning if no FILE or NAME follows them."
                 "\n\n"
-                "Of event tags: how much of the time something ran, and for each function its "
-                "elapsed time (with callees), its net time, its calls, the longest, average and "
-                "shortest net time of one, and its net time as a share of the elapsed and of the "
-                "run time, which adds up to 100. Lost, repaired and guessed events are counted "
-                "below. -g "
+                "Of event tags: the part of the time in which functions ran, and for each function "
+                "its elapsed time (with callees), its net time, its calls, the longest, average "
+                "and shortest net time of a call, and its net time as a share of the elapsed time "
+                "and of the run time (in total 100 %). Lost, repaired and guessed events are "
+                "counted below the table. -g "
                 "prints the call tree."
                 "\n\n"
                 "Of a profile of another tool (pprof, OTLP, folded stacks, callgrind, trace "
@@ -285,17 +286,17 @@ const struct command cmd_report = {
                     "assay report --full\n    the summary and all tables\n"
                     "assay report --no-idle --wide\n    with 95 % intervals, idle time left out\n"
                     "assay report --sort process,image a.data b.data\n    two files in one table\n"
-                    "assay report -g --comm cc1\n    how cc1 got to where it spent its time\n"
+                    "assay report -g --comm cc1\n    the call paths on which cc1 spent its time\n"
                     "assay report --json | jq .ledger\n    the account, for programs\n"
                     "assay report -f -c -n 20 assay.calls\n    the functions called most often\n"
                     "assay report --callers malloc\n    the callers of malloc, and the part of its "
                     "time that each has\n"
                     "assay report -s calls -n 20 assay.tags\n    the functions entered most often\n"
-                    "assay report --function bcopy assay.tags\n    how its times are spread\n"
+                    "assay report --function bcopy assay.tags\n    the distribution of its times\n"
                     "assay report --sort group\n    memory, file systems, network, locks, ... of "
                     "the kernel and libc\n"
-                    "assay report --without 'group:kernel/page faults and memory'\n    what the "
-                    "others use, and their shares if these took no time\n"
+                    "assay report --without 'group:kernel/page faults and memory'\n    the other "
+                    "functions, and their shares if page faults took no time\n"
                     "assay report --groups rules assay.tags\n    sums by subsystem, as a chart\n"
                     "assay report --event alloc_space --children heap.pb.gz\n    a pprof profile, "
                     "by what was allocated\n",

@@ -11,7 +11,7 @@
 
 const struct option report_option_table[] = {
         {OPTION_LIST, 's', "sort", "KEY,...", "one table by these keys: " SORT_KEYS,
-         .details = "Replaces the standard tables. perf's names are understood: comm, pid, tid, "
+         .details = "Replaces the standard tables. perf's names are accepted: comm, pid, tid, "
                     "dso, sym, symbol and srcline. If no word is a key, the words are columns, as "
                     "for --by.",
          .offset = AT(sort)},
@@ -21,8 +21,8 @@ const struct option report_option_table[] = {
                     "that none of them has is an error, which lists the columns.",
          .offset = AT(by)},
         {OPTION_FLAG, 'f', "functions", NULL, "sums by function: the same as --sort function",
-         .details = "The total of a function counts the outermost call alone where the function "
-                    "calls itself, directly or through others: no time is counted twice.",
+         .details = "If a function calls itself, directly or through other functions, its total "
+                    "contains only the outermost call: no time is counted twice.",
          .offset = AT(functions)},
         {OPTION_FLAG, 'g', "call-graph", NULL, "the call tree, callers above callees",
          .needs = HAS_PATHS, .offset = AT(tree)},
@@ -30,7 +30,7 @@ const struct option report_option_table[] = {
          .details = "The first level has the own time of each function, and the levels below it "
                     "the part that came through each chain of callers.",
          .needs = HAS_PATHS, .offset = AT(inverted)},
-        {OPTION_FLAG, 0, "children", NULL, "functions with what they called; sorted by that",
+        {OPTION_FLAG, 0, "children", NULL, "functions with their callees, sorted by the total",
          .details = "A function counts once for each call path that passes through it. The "
                     "column self or net is the function alone.",
          .needs = HAS_PATHS, .offset = AT(children)},
@@ -45,7 +45,8 @@ const struct option report_option_table[] = {
          "the functions that it calls, and the part of its time in each", .needs = HAS_PATHS,
          .offset = AT(callees)},
         {OPTION_EACH, 0, "without", "FUNCTION",
-         "rows as they are, without the own time of FUNCTION (or group:NAME), and normalised",
+         "each row also without the own time of FUNCTION (or group:NAME), and its share of the "
+         "rest",
          .details = "May be given several times. FUNCTION is as for --callers, group:NAME a group "
                     "as --sort group shows it. A row has its share as is, its value without the "
                     "removed functions, and the share of this value in the remainder. The "

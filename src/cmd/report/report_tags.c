@@ -20,8 +20,8 @@
 
 static const struct option shared_options[] = {
         {OPTION_STRING, 0, "function", "NAME", "a histogram of this function's times, call by call",
-         .details = "In place of the table of functions. NAME is a whole name, a C++ one without "
-                    "its parameters, or a shell's pattern that one function fits.",
+         .details = "In place of the table of functions. NAME is a whole name, a C++ name without "
+                    "its parameters, or a shell's pattern that matches one function.",
          .needs = HAS_EACH_CALL, .offset = AT(function)},
         {OPTION_FLAG, 0, "total", NULL, "of --function: times with callees, not net",
          .needs = HAS_EACH_CALL, .offset = AT(total)},
@@ -41,9 +41,9 @@ static const struct option shared_options[] = {
 const struct option report_tags_own_table[] = {
         {.kind = OPTION_GROUP, .help = "Traces of event tags (assay tags)"},
         {.kind = OPTION_INCLUDE, .include = shared_options},
-        {OPTION_EACH, 0, "names", "FILE", "names for tags that the trace has no names for",
-         .details = "A names file, or a program that holds its names. What the trace says itself "
-                    "wins. May be given several times.",
+        {OPTION_EACH, 0, "names", "FILE", "names for tags that have no name in the trace",
+         .details = "A names file, or a program that contains names. Names in the trace have "
+                    "priority. May be given several times.",
          .needs = HAS_TAGS, .offset = AT(names)},
         {.kind = OPTION_END},
 };
@@ -202,7 +202,7 @@ static const char *timeless(const struct tag_report *r, const char *wanted)
 {
 	vec_each (name, &r->switchers)
 		if (!strcmp(*name, wanted))
-			return "switches processes: what passes in it is idle time, in the heading";
+			return "switches processes: the time in it is idle time, in the heading";
 	vec_each (row, &r->inlines.rows)
 		if (!strcmp(row->function, wanted))
 			return "is an inline tag: it takes no time";

@@ -103,7 +103,7 @@ void session_command_tell_killed(const struct session_account *a)
 	if (a->unfinished)
 		buf_addf(&text, "; the unfinished snapshot %s was deleted", a->unfinished);
 	if (a->error)
-		buf_addf(&text, "; its last words: %s", a->error);
+		buf_addf(&text, "; its last message: %s", a->error);
 	tell(&text);
 }
 

@@ -163,7 +163,7 @@ static int nothing(const struct capturing *c, int status)
 	        "tags capture: QEMU ended with status %d, and the guest ran no trigger%s; "
 	        "build it with 'assay tags flags --trigger nop'",
 	        status,
-	        c->options->start ? ", or the tag that starts the recording did not come" : "");
+	        c->options->start ? ", or the tag that starts the recording did not occur" : "");
 }
 
 /* Prints the report. Returns the exit status. */

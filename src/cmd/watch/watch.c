@@ -29,10 +29,11 @@ static const struct option options[] = {
         {OPTION_STRING, 0, "until", "TIME", "end of the time range", .offset = AT(range.until)},
         {OPTION_STRING, 0, "host", "NAME", "for a store of several machines: the machine",
          .offset = AT(range.host)},
-        {OPTION_NUMBER, 0, "confidence", "P", "the chance of a change, at most (default 0.001)",
+        {OPTION_NUMBER, 0, "confidence", "P",
+         "maximum probability of a listed change by chance alone (default 0.001)",
          .offset = AT(confidence)},
         {OPTION_NUMBER, 0, "rate", "PERCENT",
-         "false ones among the changed functions, at most (default 10)", .offset = AT(rate)},
+         "maximum share of false changes among those listed (default 10)", .offset = AT(rate)},
         {OPTION_NUMBER, 0, "least", "PERCENT",
          "changes below this, or perhaps below half of it, are not listed (default 10)",
          .offset = AT(least)},
@@ -147,8 +148,8 @@ const struct command cmd_watch = {
                 "The verdict is regression, improvement, new (no sample before), gone (no "
                 "sample after), went away (the old level returned), or "
                 "moved (the time of another function of the file changed by the opposite "
-                "amount). q is the expected part of false ones among the functions with this "
-                "q or less; functions with more samples have a larger part of it.",
+                "amount). q is the expected share of false changes among the functions with this q "
+                "or less; functions with more samples get a larger part of this error.",
         .examples = "assay watch history.db\n    all of the store\n"
                     "assay watch --from -7d --json history.db\n    a week, for scripts\n"
                     "assay watch --work syscalls:sys_enter_accept4 history.db\n"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The same name as in process/, which is not used here. */
+/* The same name as in process/, whose header is not included here. */
 #define KERNEL_IMAGE "[kernel.kallsyms]"
 
 /* Sorted by start, then by order of addition. */

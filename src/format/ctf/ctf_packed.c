@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The words of a packet are divided into two columns, since each compresses much better alone: the
- * differences of the clock, and the tags. Both are variable-length numbers (LEB128).
+ * The words of a packet are divided into two columns, since each column compresses much better
+ * separately: the differences of the clock, and the tags. Both are variable-length numbers
+ * (LEB128).
  */
 #include "format/ctf/ctf_packed.h"
 

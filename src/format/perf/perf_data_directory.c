@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * perf record --threads writes a directory: the file `data` with header, features and the first
- * records, and the files data.0, data.1, ... of the threads, with records alone. --kcore writes
+ * records, and the files data.0, data.1, ... of the threads, with records only. --kcore writes
  * `data` beside a copy of the kernel. The files are mapped one after the other, each at a page
  * boundary.
  */

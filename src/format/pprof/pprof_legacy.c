@@ -77,10 +77,9 @@ int pprof_legacy_refuse(const char *path, struct error *err)
 	file_head_done(&head);
 	if (!kind)
 		return 0;
-	return error_set(
-	        err, EINVAL,
-	        "%s is a %s profile in a format older than pprof's profile.proto, which assay "
-	        "does not read it: 'go tool pprof -proto -output=new.pb.gz PROGRAM %s' "
-	        "converts it, where PROGRAM is the file that ran and may be left out",
-	        path, kind, path);
+	return error_set(err, EINVAL,
+	                 "%s is a %s profile in a format older than pprof's profile.proto, which "
+	                 "assay does not read: 'go tool pprof -proto -output=new.pb.gz PROGRAM %s' "
+	                 "converts it, where PROGRAM is the file that ran and may be left out",
+	                 path, kind, path);
 }

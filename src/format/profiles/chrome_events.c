@@ -223,7 +223,7 @@ static void read_events(struct events_reader *r)
 	}
 }
 
-/* An object with traceEvents, or the array alone, whose end may be missing. */
+/* An object with traceEvents, or only the array, whose end may be missing. */
 static void read_top(struct events_reader *r)
 {
 	if (json_next_kind(&r->json) == '[') {

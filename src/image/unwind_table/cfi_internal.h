@@ -207,7 +207,7 @@ void cfi_digest(struct elf_file *f, struct cfi_digest *digest);
 /* A table whose image is in memory, and the digest of its input; -errno with a sentence. */
 int cfi_compile_image(struct cfi_header **image, struct elf_file *f, struct cfi_digest *digest,
                       struct error *err);
-/* The same as a table that owns its memory. */
+/* As cfi_compile_image(), but makes a table that owns its memory. */
 int cfi_table_make(struct cfi_table **t, struct elf_file *f, struct cfi_digest *digest,
                    struct error *err);
 

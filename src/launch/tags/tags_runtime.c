@@ -115,7 +115,7 @@ int tags_runtime_why(const char *program, const char *directory, struct error *e
 		        err, ENODATA,
 		        "no event tags were written, though %s is built for it: its triggers are "
 		        "not of the kind 'ring' (see " FLAGS "), or it is not linked with "
-		        "-lassay-tags, or it did not come to a function with a trigger, or it "
+		        "-lassay-tags, or it reached no function with a trigger, or it "
 		        "changed "
 		        "to a user who may not write to %s, or it removed ASSAY_TAGS_DIR from its "
 		        "environment",

@@ -24,7 +24,7 @@ struct chain_frame {
 
 /*
  * The last chain of a CPU, outermost frame first. Successive samples differ in their inner frames,
- * so the path of the common outer frames is found by comparison alone.
+ * so the path of the common outer frames is found only by comparison.
  */
 struct last_chain {
 	uint64_t user, kernel; /* versions of the mappings; 0: not valid */
@@ -145,7 +145,7 @@ static void fold_unknown(struct profile_frame *f)
 }
 
 /*
- * The slot in the cache depends on addresses alone, not on the paths of the outer frames. So the
+ * The slot in the cache depends only on addresses, not on the paths of the outer frames. So the
  * slots of all frames of a chain can be computed and prefetched before the first one is read.
  */
 static uint32_t hash_start(uint64_t version, uint32_t base)

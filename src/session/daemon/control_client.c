@@ -31,7 +31,7 @@ static int no_answer(struct error *err, int code, struct asked *a)
 		control_silence_look(&a->silence);
 		return control_silence_tell(&a->silence, a->name, err);
 	}
-	return error_set(err, code, "the session '%s' went away without an answer: %s", a->name,
+	return error_set(err, code, "the session '%s' ended without an answer: %s", a->name,
 	                 strerror(code));
 }
 

@@ -112,7 +112,8 @@ int control_silence_tell(const struct control_silence *s, const char *name, stru
 	char goes_on[64] = "", later[96] = "";
 
 	if (s->verb != CONTROL_STATUS)
-		snprintf(later, sizeof(later), "; the %s is asked for, and comes when it goes on",
+		snprintf(later, sizeof(later),
+		         "; the %s was requested, and follows when the session continues",
 		         s->verb == CONTROL_STOP       ? "end"
 		         : s->verb == CONTROL_SNAPSHOT ? "snapshot"
 		                                       : "release of files");
@@ -121,7 +122,7 @@ int control_silence_tell(const struct control_silence *s, const char *name, stru
 		                 "the session '%s' does not answer, for %" PRIu64 " s%s", name,
 		                 waited / SECOND_NS, later);
 	if (s->state == 'T')
-		snprintf(goes_on, sizeof(goes_on), "'kill -CONT %d' has it go on, ", (int)s->pid);
+		snprintf(goes_on, sizeof(goes_on), "'kill -CONT %d' continues it, ", (int)s->pid);
 	return error_set(
 	        err, ETIMEDOUT,
 	        "the session '%s' (process %d) does not answer, for %" PRIu64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sample_probe: an event that samples this thread alone, and the work that it interrupts.
+ * sample_probe: an event that samples only this thread, and the work that it interrupts.
  *
  * The event is a planned one, with its call chains and stack copies, at another period. The work
  * reads a buffer as large as the second-level cache, takes page faults and reads the clock: a large

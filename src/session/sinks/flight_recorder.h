@@ -24,7 +24,7 @@
 
 struct flight_recorder_options {
 	uint64_t bytes;   /* 0: RING_SINK_BYTES, and RING_SINK_SPAN_BYTES with a span */
-	uint64_t span_ns; /* older records are evicted; 0: `bytes` alone is the limit */
+	uint64_t span_ns; /* older records are evicted; 0: only `bytes` is the limit */
 	const char *path; /* of the snapshot at the end; absolute, copied */
 };
 

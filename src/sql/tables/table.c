@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define MODULE "assay"
-#define BOUNDS_MAX 16 /* constraints passed to a table; SQLite alone checks the others */
+#define BOUNDS_MAX                                                                                 \
+	16 /* maximum number of constraints that a table uses; SQLite checks all others itself */
 
 struct added {
 	struct sql_table table;

@@ -115,8 +115,8 @@ static double idle_sample_ns(struct view *v, uint8_t event)
 	return idle ? idle_ns / (double)idle : (double)e->period_ns;
 }
 
-/* Converts sums of ns to ticks of the clock's period: at a lowered rate one sample stands for
- * several. */
+/* Converts sums of ns to ticks of the clock's period: at a lowered rate one sample represents
+ * several ticks. */
 static void close_ticks(struct account_modes *t, uint64_t unit)
 {
 	t->user /= unit;
@@ -441,14 +441,14 @@ static void explain_residual(struct account_view *a)
 		       share);
 	else if (t->residual_ns < 0)
 		remark(a,
-		       "The residual of %.1f %%: samples stand for more time than the switch "
-		       "records call busy. Ticks that were held off in idle time were counted "
+		       "The residual of %.1f %%: samples represent more time than the switch "
+		       "records count as busy. Ticks that were delayed in idle time were counted "
 		       "after the switch, or the recording is too short for its rate.",
 		       share);
 	else
 		remark(a,
-		       "The residual of %.1f %%: fewer ticks were due in busy time than its "
-		       "length calls for. Work in step with the timer, or very short, falls "
+		       "The residual of %.1f %%: fewer ticks were due in busy time than expected "
+		       "for its length. Work in step with the timer, or very short, falls "
 		       "between the ticks. Record again with another -F to check this.",
 		       share);
 }

@@ -6,7 +6,7 @@
  * from the profile's time axis and the code through the symbolizer. Events without a timer's grid
  * (counters, whose interrupt cannot be masked) have no places. Idle time is not judged. Lateness is
  * known for recordings of whole CPUs whose axis has the time of each sample; without it, places
- * are found by their code alone. delays_free(); the view must outlive it. Nothing fails. One
+ * are found only by their code. delays_free(); the view must outlive it. Nothing fails. One
  * thread. Uses: base, profile, symbol, view.
  */
 #ifndef ASSAY_VIEW_DELAY_DELAYS_H

@@ -141,7 +141,7 @@ static int compare_lines(const void *a, const void *b)
 	                             : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Processes that only one method saw are in the table of processes alone. */
+/* Processes that only one method measured are listed only in the table of processes. */
 static void find_lines(struct reconcile *r, struct reconcile_process *p,
                        const struct reconcile_callers *callers)
 {

@@ -59,10 +59,10 @@ struct flat *flat_new(struct view *v, const struct selection *s,
                       const struct flat_request *request);
 void flat_free(struct flat *f);
 
-/* Computes low and high of these rows alone, which is faster than for all rows. */
+/* Computes low and high only of these rows, which is faster than for all rows. */
 void flat_intervals(struct flat *f, const struct selection *s, const size_t *rows, size_t count);
 
-/* Keeps these rows alone, in this order. */
+/* Keeps only these rows, in this order. */
 void flat_keep(struct flat *f, const size_t *rows, size_t count);
 
 /* A time as a share of the selection's base; by the samples if the base has no time. */

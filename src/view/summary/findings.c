@@ -57,7 +57,7 @@ static void add_literal(struct buf *sql, const char *text)
 	buf_putc(sql, '\'');
 }
 
-/* The last characters: names of templates often differ at their ends alone. */
+/* The last characters, since names of templates often differ only at their ends. */
 static const char *end_of(const char *text)
 {
 	size_t size = strlen(text);

@@ -120,7 +120,8 @@ static void next(struct summary *s, const struct tag_report *r)
 	if (summary_largest(r->functions.rows.count, row_net, r, largest)) {
 		const char *name = r->functions.rows.items[largest[0]].function;
 
-		summary_next(s, "report --function", name, "how the times of its calls are spread");
+		summary_next(s, "report --function", name,
+		             "the distribution of the times of its calls");
 		summary_next(s, "report -g", NULL, "the call tree");
 		summary_next(s, "tags trace", NULL, "each call in the order of time");
 	}

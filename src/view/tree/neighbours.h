@@ -10,7 +10,7 @@
  *	callers    a call of f belongs to the row of the caller
  *	callees    a call from f belongs to the row of the callee; f itself has a row of its own
  *
- * Figures of the calls alone (net, calls) are added for each node. The total of a row is added for
+ * Figures without callees (net, calls) are added for each node. The total of a row is added for
  * the outermost node of the row on each path (`once`). The parts are added for the outermost call
  * of f on each path (`part`), so each path is in exactly one part, and the parts add up to the
  * total of f, in any recursion.

@@ -17,7 +17,7 @@ struct view_tree;
 
 struct tree_functions {
 	const struct view_tree *tree;
-	uint32_t *of;          /* per node: its function; 0: the root alone */
+	uint32_t *of;          /* per node: its function; 0: only the root */
 	struct intern keys;    /* the texts of a function's keys; its id is function + 1 */
 	VEC(char *) names;     /* per function */
 	VEC(uint32_t) nodes;   /* per function: its first node */

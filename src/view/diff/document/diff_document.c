@@ -118,13 +118,13 @@ static void strength_text(const struct diff *d, struct buf *out)
 		buf_puts(out, "An indication: two runs on a side. With three runs or more on each "
 		              "side the scatter between runs is known. ");
 	if (d->strength == DIFF_RECORDINGS && d->runs->parts)
-		buf_puts(out,
-		         "The two ranges differ where a change is listed, perhaps by their work "
-		         "and not by their programs. ");
+		buf_puts(out, "A listed change is a difference of the two ranges: of the work, not "
+		              "necessarily of the programs. ");
 	else if (d->strength == DIFF_RECORDINGS)
-		buf_puts(out,
-		         "These recordings differ where a change is listed, perhaps not the "
-		         "programs: one run on a side does not show the scatter between runs. ");
+		buf_puts(
+		        out,
+		        "A listed change is a difference of the recordings, not necessarily of the "
+		        "programs: one run on a side does not show the scatter between runs. ");
 }
 
 static void add_estimate(struct document *out, const char *key, const struct diff_estimate *e)

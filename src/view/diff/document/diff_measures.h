@@ -6,8 +6,8 @@
  * The table has the mean and the standard deviation of each side. With two runs or more on each
  * side it has the change with a 95 % interval: Welch's interval of the difference of the means, or,
  * for runs in pairs, the t interval of their differences, in parts of the mean of A. The interval
- * of a measure is for it alone; `changed` is corrected for the number of measures. There is no
- * table if a run has no measures. Nothing fails. Uses: base, view.
+ * of a measure is for this measure only; `changed` is corrected for the number of measures. There
+ * is no table if a run has no measures. Nothing fails. Uses: base, view.
  */
 #ifndef ASSAY_VIEW_DIFF_DOCUMENT_DIFF_MEASURES_H
 #define ASSAY_VIEW_DIFF_DOCUMENT_DIFF_MEASURES_H

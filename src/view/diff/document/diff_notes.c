@@ -98,10 +98,9 @@ static void add_measures(struct section *s, const struct diff *d)
 	struct buf text = {0}, changed = {0};
 
 	if (diff_measures_changed(d, &changed)) {
-		buf_puts(&text,
-		         "Each interval of 'What a run used' is for its measure alone, so that "
-		         "one of them may exclude 0 by chance. Corrected for their number "
-		         "(Holm, 5 %), ");
+		buf_puts(&text, "Each interval of 'What a run used' is for one measure, so that "
+		                "one of them may exclude 0 by chance. Corrected for their number "
+		                "(Holm, 5 %), ");
 		if (changed.size)
 			buf_addf(&text, "these changed: %s.", buf_text(&changed));
 		else
