@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct symbol {
+struct guest_symbol {
 	uint64_t start, end; /* end 0: the next symbol's start */
 	const char *name;
 	uint32_t tag;
@@ -23,7 +23,7 @@ struct symbol {
 };
 
 static struct {
-	struct symbol *items; /* sorted by address; [0] is unused */
+	struct guest_symbol *items; /* sorted by address; [0] is unused */
 	uint32_t count, room;
 	uint32_t *by_name;
 } table;
@@ -34,11 +34,11 @@ static int fail(const char *path, const char *why)
 	return -1;
 }
 
-static bool add(const struct symbol *s)
+static bool add(const struct guest_symbol *s)
 {
 	if (table.count == table.room) {
 		uint32_t room = table.room ? table.room * 2 : 4096;
-		struct symbol *items = realloc(table.items, room * sizeof(*items));
+		struct guest_symbol *items = realloc(table.items, room * sizeof(*items));
 
 		if (!items)
 			return false;
@@ -62,10 +62,10 @@ static int read_text(const char *path, char *text)
 		if (sscanf(line, "%llx %c %511s", &address, &type, name) != 3)
 			continue;
 		any |= address;
-		if (!add(&(struct symbol){.start = address,
-		                          .name = strdup(name),
-		                          .is_function = strchr("tTwW", type) != NULL,
-		                          .is_global = type == 'T'}))
+		if (!add(&(struct guest_symbol){.start = address,
+		                                .name = strdup(name),
+		                                .is_function = strchr("tTwW", type) != NULL,
+		                                .is_global = type == 'T'}))
 			return fail(path, strerror(ENOMEM));
 	}
 	if (table.count == 1)
@@ -96,7 +96,7 @@ static int read_text(const char *path, char *text)
 			for (size_t k = 0; k < s->sh_size / sizeof(*symbols); k++)                 \
 				if (ELF##bits##_ST_TYPE(symbols[k].st_info) == STT_FUNC &&         \
 				    symbols[k].st_value && symbols[k].st_name < names->sh_size &&  \
-				    !add(&(struct symbol){                                         \
+				    !add(&(struct guest_symbol){                                   \
 				            .start = symbols[k].st_value,                          \
 				            .end = symbols[k].st_size ? symbols[k].st_value +      \
 				                                                symbols[k].st_size \
@@ -161,7 +161,7 @@ static int read_file(const char *path)
 
 static int by_address(const void *a, const void *b)
 {
-	const struct symbol *x = a, *y = b;
+	const struct guest_symbol *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -174,8 +174,8 @@ static int by_address(const void *a, const void *b)
 
 static int by_name(const void *a, const void *b)
 {
-	const struct symbol *x = &table.items[*(const uint32_t *)a];
-	const struct symbol *y = &table.items[*(const uint32_t *)b];
+	const struct guest_symbol *x = &table.items[*(const uint32_t *)a];
+	const struct guest_symbol *y = &table.items[*(const uint32_t *)b];
 	int order = strcmp(x->name, y->name);
 
 	return order ? order : x->start < y->start ? -1 : x->start > y->start;
@@ -186,7 +186,7 @@ static void sort_addresses(void)
 {
 	qsort(table.items + 1, table.count - 1, sizeof(*table.items), by_address);
 	for (uint32_t i = table.count - 1; i; i--) {
-		struct symbol *s = &table.items[i];
+		struct guest_symbol *s = &table.items[i];
 		uint64_t next = i + 1 < table.count ? s[1].start : s->start + 4096;
 
 		if (!s->end || s->end > next)
@@ -250,7 +250,7 @@ static bool is_part(const char *name, char whole[512])
 static void join_parts(void)
 {
 	for (uint32_t i = 1; i < table.count; i++) {
-		struct symbol *s = &table.items[i];
+		struct guest_symbol *s = &table.items[i];
 		char whole[512];
 		uint32_t of = is_part(s->name, whole) ? find_name(whole) : 0;
 
@@ -263,7 +263,7 @@ static void join_parts(void)
 
 int symbols_open(const char *path)
 {
-	if (!add(&(struct symbol){.name = ""}) || read_file(path))
+	if (!add(&(struct guest_symbol){.name = ""}) || read_file(path))
 		return -1;
 	sort_addresses();
 	table.by_name = calloc(table.count, sizeof(*table.by_name));
@@ -273,8 +273,8 @@ int symbols_open(const char *path)
 		table.by_name[i] = i;
 	qsort(table.by_name + 1, table.count - 1, sizeof(*table.by_name), by_name);
 	for (uint32_t i = 2; i < table.count; i++) {
-		struct symbol *a = &table.items[table.by_name[i - 1]];
-		struct symbol *b = &table.items[table.by_name[i]];
+		struct guest_symbol *a = &table.items[table.by_name[i - 1]];
+		struct guest_symbol *b = &table.items[table.by_name[i]];
 
 		if (!strcmp(a->name, b->name))
 			a->is_shared = b->is_shared = true;
@@ -286,7 +286,7 @@ int symbols_open(const char *path)
 uint32_t symbols_find(uint64_t address, bool *starts)
 {
 	uint32_t low = 1, high = table.count;
-	const struct symbol *s;
+	const struct guest_symbol *s;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -342,7 +342,7 @@ int symbols_write_names(int fd, bool switches)
 	if (!f)
 		return -1;
 	for (uint32_t i = 1; i < table.count; i++) {
-		const struct symbol *s = &table.items[i];
+		const struct guest_symbol *s = &table.items[i];
 
 		if (!s->is_function || s->tag != 2 * i || strstr(s->name, "*/"))
 			continue;

@@ -14,10 +14,10 @@
  * How the next block is reached. A function's first block that is reached by nothing (STATE_NONE)
  * runs again, after a fault or an interrupt, and is no call.
  */
-enum state { STATE_NONE, STATE_CALL, STATE_RETURN, STATE_JUMP };
+enum untagged_state { STATE_NONE, STATE_CALL, STATE_RETURN, STATE_JUMP };
 
-struct vcpu {
-	enum state state;
+struct untagged_vcpu {
+	enum untagged_state state;
 	uint32_t from, target; /* STATE_JUMP: symbols; target 0: any */
 	uint32_t sampled;      /* tag of the last sample; 0: none */
 	uint64_t left;         /* instructions until the next sample */
@@ -26,7 +26,7 @@ struct vcpu {
 static struct {
 	enum untagged_mode mode;
 	uint64_t period;
-	struct vcpu vcpus[CAPTURE_VCPUS_MAX];
+	struct untagged_vcpu vcpus[CAPTURE_VCPUS_MAX];
 } untagged;
 
 /* The data of a callback: 10 bits of instructions that follow in the block, 3 of kind, 2 symbols.
@@ -71,7 +71,7 @@ static void exit_of(unsigned vcpu, uint32_t symbol, uint64_t now)
 
 static void on_transfer(unsigned vcpu, void *data)
 {
-	struct vcpu *v = &untagged.vcpus[vcpu % CAPTURE_VCPUS_MAX];
+	struct untagged_vcpu *v = &untagged.vcpus[vcpu % CAPTURE_VCPUS_MAX];
 
 	v->state = STATE_NONE;
 	switch ((enum transfer_kind)kind_of(data)) {
@@ -100,9 +100,9 @@ static void on_transfer(unsigned vcpu, void *data)
 /* The first block of a function begins. */
 static void on_function(unsigned vcpu, void *data)
 {
-	struct vcpu *v = &untagged.vcpus[vcpu % CAPTURE_VCPUS_MAX];
+	struct untagged_vcpu *v = &untagged.vcpus[vcpu % CAPTURE_VCPUS_MAX];
 	uint32_t symbol = symbol_of(data);
-	enum state state = v->state;
+	enum untagged_state state = v->state;
 	uint64_t now;
 
 	v->state = STATE_NONE;
@@ -123,7 +123,7 @@ static void on_function(unsigned vcpu, void *data)
 
 static void on_block(unsigned vcpu, void *data)
 {
-	struct vcpu *v = &untagged.vcpus[vcpu % CAPTURE_VCPUS_MAX];
+	struct untagged_vcpu *v = &untagged.vcpus[vcpu % CAPTURE_VCPUS_MAX];
 	uint64_t count = back_of(data), now;
 	uint32_t tag;
 

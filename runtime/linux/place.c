@@ -301,7 +301,7 @@ int place_create(const char *kind, uint64_t birth)
 }
 
 /* Of entries of a directory; the kernel's struct linux_dirent64. */
-struct entry {
+struct place_entry {
 	uint64_t inode;
 	int64_t next;
 	uint16_t bytes;
@@ -340,7 +340,7 @@ static bool is_name_of(const char *name, const char *kind)
 /* Number of files of a kind in use, up to `most`. */
 static unsigned count_files(int directory, const char *kind, unsigned most, bool free_them)
 {
-	_Alignas(struct entry) char page[2048];
+	_Alignas(struct place_entry) char page[2048];
 	int fd = uncancelled_open(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	unsigned count = 0;
 	long size = 0;
@@ -348,7 +348,7 @@ static unsigned count_files(int directory, const char *kind, unsigned most, bool
 	while (fd >= 0 && count < most &&
 	       (size = syscall(SYS_getdents64, fd, page, sizeof(page))) > 0)
 		for (long at = 0; at < size && count < most;) {
-			const struct entry *e = (const struct entry *)(page + at);
+			const struct place_entry *e = (const struct place_entry *)(page + at);
 
 			if (is_name_of(e->name, kind))
 				count += is_in_use(directory, e->name, free_them);

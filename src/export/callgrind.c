@@ -12,7 +12,7 @@
 #define CALLS 0
 
 /* A path of functions: as a named_path, but each inlined function is a step of its own. */
-struct step {
+struct callgrind_step {
 	uint32_t parent, function;
 };
 
@@ -29,12 +29,12 @@ struct arc {
 struct graph {
 	const struct symbolized_profile *n;
 	struct spill *out;
-	VEC(struct step) steps;  /* callers come before callees; [0] is the root */
-	uint32_t *step_of;       /* per path: its innermost function */
-	struct costs *costs;     /* per step, with all callees */
-	struct costs *functions; /* per function: its own costs */
-	uint32_t root;           /* the function id of the root, or one more than the last id */
-	unsigned first;          /* index of the first cost: 1 after calls, 0 without them */
+	VEC(struct callgrind_step) steps; /* callers come before callees; [0] is the root */
+	uint32_t *step_of;                /* per path: its innermost function */
+	struct costs *costs;              /* per step, with all callees */
+	struct costs *functions;          /* per function: its own costs */
+	uint32_t root;  /* the function id of the root, or one more than the last id */
+	unsigned first; /* index of the first cost: 1 after calls, 0 without them */
 	VEC(struct arc) arcs;
 	struct path_tree arc_index; /* by caller and callee: arc + 1 */
 	struct named_below below;
@@ -87,15 +87,15 @@ static void make_steps(struct graph *g)
 
 	g->root = n->outside == NAMED_NONE ? (uint32_t)n->functions.count
 	                                   : named_place_function(n, n->outside);
-	vec_push(&g->steps, (struct step){0, g->root});
+	vec_push(&g->steps, (struct callgrind_step){0, g->root});
 	for (size_t p = 1; p < n->paths.count; p++) {
 		const struct named_place *place = &n->places.items[n->paths.items[p].place];
 		uint32_t at = g->step_of[n->paths.items[p].parent];
 
 		/* A place has its innermost inlined function first. */
 		for (uint32_t i = place->count; i-- > 0;) {
-			vec_push(&g->steps,
-			         (struct step){at, n->lines.items[place->first + i].function});
+			vec_push(&g->steps, (struct callgrind_step){
+			                            at, n->lines.items[place->first + i].function});
 			at = (uint32_t)g->steps.count - 1;
 		}
 		g->step_of[p] = at;
@@ -129,7 +129,7 @@ static bool has_root(const struct graph *g)
 
 static void add_arc(struct graph *g, uint32_t step, bool outermost)
 {
-	const struct step *s = &g->steps.items[step];
+	const struct callgrind_step *s = &g->steps.items[step];
 	struct arc *arc;
 
 	if (s->parent == NAMED_ROOT && (s->function == g->root || !has_root(g)))
@@ -144,7 +144,7 @@ static void add_arc(struct graph *g, uint32_t step, bool outermost)
 /* Walks over the tree and counts how often each function is open. */
 static void walk(struct graph *g)
 {
-	const struct step *steps = g->steps.items;
+	const struct callgrind_step *steps = g->steps.items;
 	size_t count = g->steps.count;
 	uint32_t *child = xmalloc(count * sizeof(*child)), *next = xmalloc(count * sizeof(*next));
 	uint32_t *open = xcalloc(g->n->functions.count + 1, sizeof(*open));

@@ -58,14 +58,14 @@ static size_t mapping_bytes(const struct process_kept_maps *k, const struct imag
 	for (size_t at_ = 0; at_ < (t)->processes.count; at_++)                                    \
 		if ((process_kept)[at_] && ((set) = (t)->states.items[at_].maps))
 
-struct weighed {
+struct weighed_set {
 	uint64_t order;
 	size_t bytes;
 };
 
 static int newest_first(const void *pa, const void *pb)
 {
-	const struct weighed *a = pa, *b = pb;
+	const struct weighed_set *a = pa, *b = pb;
 
 	return a->order > b->order ? -1 : a->order < b->order;
 }
@@ -73,7 +73,7 @@ static int newest_first(const void *pa, const void *pb)
 uint64_t process_kept_maps_order(const struct process_kept_maps *k, const struct map_set *s,
                                  const struct image_table *images)
 {
-	struct weighed *all;
+	struct weighed_set *all;
 	uint64_t order = 0;
 	size_t bytes = 0;
 
@@ -81,8 +81,8 @@ uint64_t process_kept_maps_order(const struct process_kept_maps *k, const struct
 		return 0;
 	all = xcalloc(s->maps.count, sizeof(*all));
 	for (size_t i = 0; i < s->maps.count; i++)
-		all[i] = (struct weighed){s->maps.items[i].order,
-		                          mapping_bytes(k, images, &s->maps.items[i])};
+		all[i] = (struct weighed_set){s->maps.items[i].order,
+		                              mapping_bytes(k, images, &s->maps.items[i])};
 	qsort(all, s->maps.count, sizeof(*all), newest_first);
 	for (size_t i = 0; i < s->maps.count; i++) {
 		bytes += all[i].bytes;

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct place {
+struct checked_place {
 	int fd; /* of the directory */
 	const char *path, *name;
 	struct stat st; /* state of the database file; if it does not exist yet, with the uid of a
@@ -19,7 +19,8 @@ struct place {
 };
 
 /* The message of a refusal also names a place where a store can be written. */
-static int refuse_writing(const struct place *p, int code, const char *why, struct error *err)
+static int refuse_writing(const struct checked_place *p, int code, const char *why,
+                          struct error *err)
 {
 	const char *home = getenv("HOME");
 
@@ -41,7 +42,7 @@ static bool others_may_write(const struct stat *st)
 }
 
 /* The database itself or a sidecar, before it is written. */
-static int check_written(const struct place *p, const char *suffix, const struct stat *st,
+static int check_written(const struct checked_place *p, const char *suffix, const struct stat *st,
                          struct error *err)
 {
 	char *why = NULL;
@@ -59,7 +60,7 @@ static int check_written(const struct place *p, const char *suffix, const struct
 	return status;
 }
 
-static int check_read(const struct place *p, const char *suffix, const struct stat *st,
+static int check_read(const struct checked_place *p, const char *suffix, const struct stat *st,
                       struct error *err)
 {
 	char *why = NULL;
@@ -81,7 +82,7 @@ static int check_read(const struct place *p, const char *suffix, const struct st
 	return status;
 }
 
-static int check_files(struct place *p, enum database_mode mode, struct error *err)
+static int check_files(struct checked_place *p, enum database_mode mode, struct error *err)
 {
 	static const char *const suffixes[] = {"-journal", "-wal", "-shm", "-lock"};
 	const size_t count = sizeof(suffixes) / sizeof(*suffixes);
@@ -107,7 +108,7 @@ static int check_files(struct place *p, enum database_mode mode, struct error *e
 }
 
 /* A reader follows all links of the path, also those of other users. */
-static int open_for_reading(struct place *p, char **real, struct error *err)
+static int open_for_reading(struct checked_place *p, char **real, struct error *err)
 {
 	const char *slash = strrchr(p->path, '/');
 	char *directory = !slash             ? xstrdup(".")
@@ -123,7 +124,7 @@ static int open_for_reading(struct place *p, char **real, struct error *err)
 	return p->fd < 0 ? -errno : 0;
 }
 
-static int open_for_writing(struct place *p, char **real, struct error *err)
+static int open_for_writing(struct checked_place *p, char **real, struct error *err)
 {
 	struct error why = {0};
 
@@ -138,7 +139,7 @@ static int open_for_writing(struct place *p, char **real, struct error *err)
 
 int database_place(const char *path, enum database_mode mode, char **whole, struct error *err)
 {
-	struct place p = {.fd = -1, .path = path};
+	struct checked_place p = {.fd = -1, .path = path};
 	char *real = NULL;
 	int status = mode == DATABASE_WRITE ? open_for_writing(&p, &real, err)
 	                                    : open_for_reading(&p, &real, err);

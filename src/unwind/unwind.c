@@ -47,15 +47,15 @@ static inline bool known(const struct unwind_regs *regs, unsigned reg)
 }
 
 /* The state of one step. */
-struct step {
+struct step_state {
 	struct unwind_cursor *c;
 	const struct cfi_table *table;
 	const struct unwind_memory *memory;
 	uint64_t cfa;
 };
 
-static enum unwind_result evaluate(const struct step *s, int32_t number, const uint64_t *first,
-                                   uint64_t *value)
+static enum unwind_result evaluate(const struct step_state *s, int32_t number,
+                                   const uint64_t *first, uint64_t *value)
 {
 	if (number < 0 || (size_t)number >= s->table->expression_count)
 		return UNWIND_WRONG;
@@ -63,7 +63,7 @@ static enum unwind_result evaluate(const struct step *s, int32_t number, const u
 	                         s->c->floor, first, value);
 }
 
-static enum unwind_result find_cfa(struct step *s, const struct cfi_rule *rule)
+static enum unwind_result find_cfa(struct step_state *s, const struct cfi_rule *rule)
 {
 	const struct unwind_regs *regs = &s->c->regs;
 	uint64_t base;
@@ -93,7 +93,7 @@ static bool rises(struct unwind_cursor *c, uint64_t cfa, const struct cfi_rule *
 	return true;
 }
 
-static enum unwind_result saved_value(const struct step *s, const struct cfi_save *save,
+static enum unwind_result saved_value(const struct step_state *s, const struct cfi_save *save,
                                       uint64_t *value)
 {
 	const struct unwind_regs *regs = &s->c->regs;
@@ -133,7 +133,7 @@ struct saved {
 
 /* Reads all registers that the frame saved. Registers that cannot be read are lost; unavailable
  * stack memory ends the step. */
-static enum unwind_result read_saves(const struct step *s, const struct cfi_rule *rule,
+static enum unwind_result read_saves(const struct step_state *s, const struct cfi_rule *rule,
                                      struct saved *saved)
 {
 	const struct cfi_save *save = s->table->saves + rule->saves, *end = save + rule->save_count;
@@ -217,7 +217,7 @@ enum unwind_result unwind_step(struct unwind_cursor *c, const struct unwind_mach
                                const struct cfi_table *table, const struct cfi_rule *rule,
                                const struct unwind_memory *memory)
 {
-	struct step s = {.c = c, .table = table, .memory = memory};
+	struct step_state s = {.c = c, .table = table, .memory = memory};
 	enum unwind_result r = find_cfa(&s, rule);
 	struct saved saved;
 	uint64_t ra;

@@ -67,7 +67,7 @@ static void look_into(struct listed *l)
 	call_paths_free(paths);
 }
 
-enum listed_cell { LIST_PID, LIST_SINCE, LIST_CALLS, LIST_TABLE, LIST_COMMAND, LIST_FLAGS };
+enum calls_listed_cell { LIST_PID, LIST_SINCE, LIST_CALLS, LIST_TABLE, LIST_COMMAND, LIST_FLAGS };
 
 static struct cell listed_cell(const struct row_source *s, const struct column *c, uint32_t row,
                                struct buf *text)
@@ -75,7 +75,7 @@ static struct cell listed_cell(const struct row_source *s, const struct column *
 	const struct listed *l = &((const struct listed *)s->model)[row];
 	const struct call_table *table = l->table;
 
-	switch ((enum listed_cell)c->argument) {
+	switch ((enum calls_listed_cell)c->argument) {
 	case LIST_PID:
 		return cell_int(table->file.pid);
 	case LIST_SINCE:

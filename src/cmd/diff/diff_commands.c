@@ -137,7 +137,7 @@ int diff_commands_check(const struct diff_command_runs_options *o, int count, ch
 	return status;
 }
 
-struct series {
+struct diff_series {
 	struct diff_commands *to;
 	const struct diff_command_runs_options *options;
 	char *const *commands;
@@ -163,7 +163,7 @@ static void put_place(struct buf *out, const char *in, enum diff_side side, uint
 }
 
 /* Prints the reason. Returns the exit status. */
-static int end_series(struct series *s, const char *command, const char *hint)
+static int end_series(struct diff_series *s, const char *command, const char *hint)
 {
 	if (s->progress)
 		print_progress_end();
@@ -171,7 +171,7 @@ static int end_series(struct series *s, const char *command, const char *hint)
 }
 
 /* The exit status of a failed run after a message; 0: the series goes on. */
-static int check_run(struct series *s, enum diff_side side, uint64_t number,
+static int check_run(struct diff_series *s, enum diff_side side, uint64_t number,
                      struct record_run_end end)
 {
 	struct buf *reason = &s->reason;
@@ -199,12 +199,12 @@ static int check_run(struct series *s, enum diff_side side, uint64_t number,
 	return end_series(s, s->commands[side], " (--ignore-failure continues)");
 }
 
-static enum record_run_output output_of(const struct series *s)
+static enum record_run_output output_of(const struct diff_series *s)
 {
 	return s->options->show_output ? RECORD_RUN_TO_STDERR : RECORD_RUN_DISCARDED;
 }
 
-static int prepare(struct series *s, enum diff_side side, uint64_t number)
+static int prepare(struct diff_series *s, enum diff_side side, uint64_t number)
 {
 	const struct record_run run = {
 	        .command_name = "diff", .argv = s->prepare.list.items, .shown = output_of(s)};
@@ -221,7 +221,7 @@ static int prepare(struct series *s, enum diff_side side, uint64_t number)
 	return end_series(s, s->options->prepare, "");
 }
 
-static void show_progress(const struct series *s, enum diff_side side, uint64_t number)
+static void show_progress(const struct diff_series *s, enum diff_side side, uint64_t number)
 {
 	if (s->progress && number)
 		print_progress("run %" PRIu64 " of %" PRIu64 ": %c", number, s->options->run,
@@ -231,7 +231,7 @@ static void show_progress(const struct series *s, enum diff_side side, uint64_t 
 }
 
 /* `number`: from 1; 0: a run that is not recorded. */
-static int run_one(struct series *s, enum diff_side side, uint64_t number)
+static int run_one(struct diff_series *s, enum diff_side side, uint64_t number)
 {
 	struct record_run run = {
 	        .command_name = "diff", .argv = s->words[side].list.items, .shown = output_of(s)};
@@ -259,7 +259,7 @@ static int run_one(struct series *s, enum diff_side side, uint64_t number)
 	return status;
 }
 
-static int run_all(struct series *s)
+static int run_all(struct diff_series *s)
 {
 	uint64_t warm_up = s->options->warm_up == OPTION_NO_COUNT ? 1 : s->options->warm_up;
 	int status = 0;
@@ -295,7 +295,7 @@ static size_t drop_unpaired(struct diff_commands *c)
 
 /* A series that ended early is compared as far as it went. Returns the exit status if there is
  * nothing to compare. */
-static int close_series(struct series *s, int status)
+static int close_series(struct diff_series *s, int status)
 {
 	struct diff_commands *c = s->to;
 	size_t pairs = drop_unpaired(c);
@@ -319,7 +319,7 @@ static int close_series(struct series *s, int status)
 int diff_commands_run(struct diff_commands *c, const struct diff_command_runs_options *o,
                       char *const words[DIFF_SIDES])
 {
-	struct series s = {.to = c, .options = o, .commands = words};
+	struct diff_series s = {.to = c, .options = o, .commands = words};
 	static const struct run_files files[] = {
 	        [DIFF_A] = {"a", ".data"}, [DIFF_B] = {"b", ".data"}, {0}};
 	int status = run_directory_open(&c->directory, "diff", files, o->keep);

@@ -34,7 +34,7 @@ const struct option reconcile_commands_option_table[] = {
         {.kind = OPTION_END},
 };
 
-struct series {
+struct reconcile_series {
 	struct reconcile_commands *to;
 	const struct reconcile_commands_options *options;
 	char **command;
@@ -48,7 +48,7 @@ enum { SAMPLED, COUNTED };
 static const struct run_files run_files[] = {
         [SAMPLED] = {"sampled", ".data"}, [COUNTED] = {"counted", ".calls"}, {0}};
 
-static int check_end(const struct series *s, int status)
+static int check_end(const struct reconcile_series *s, int status)
 {
 	if (record_runs_interrupted())
 		return command_fail(130, "reconcile: interrupted");
@@ -59,7 +59,7 @@ static int check_end(const struct series *s, int status)
 	              : 0;
 }
 
-static int sample(struct series *s, char *file)
+static int sample(struct reconcile_series *s, char *file)
 {
 	struct record_run run = {.options = &s->record,
 	                         .command_name = "reconcile",
@@ -82,7 +82,7 @@ static int sample(struct series *s, char *file)
 	return check_end(s, end.status);
 }
 
-static int count(struct series *s, char *file)
+static int count(struct reconcile_series *s, char *file)
 {
 	const struct calls_run_options run = {.command = s->command, .library = s->library};
 	const struct calls_output_options options = {0};
@@ -105,7 +105,7 @@ static int count(struct series *s, char *file)
 	return status;
 }
 
-static int run_one(struct series *s, bool counted, uint64_t number)
+static int run_one(struct reconcile_series *s, bool counted, uint64_t number)
 {
 	char *file = run_directory_file(&s->to->directory, counted ? COUNTED : SAMPLED, number);
 
@@ -117,7 +117,7 @@ static int run_one(struct series *s, bool counted, uint64_t number)
 	return counted ? count(s, file) : sample(s, file);
 }
 
-static int run_all(struct series *s)
+static int run_all(struct reconcile_series *s)
 {
 	int status = 0;
 
@@ -146,7 +146,7 @@ static void empty_input(void)
 int reconcile_commands_run(struct reconcile_commands *c, const struct reconcile_commands_options *o,
                            char **command)
 {
-	struct series s = {.to = c, .options = o, .command = command};
+	struct reconcile_series s = {.to = c, .options = o, .command = command};
 	struct error err = {0};
 	int status;
 

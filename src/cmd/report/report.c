@@ -209,7 +209,7 @@ static int run(void *p, int argc, char **argv)
 {
 	struct report_command_options *o = p;
 	struct report_request q;
-	struct findings findings = {.program = o->report.json};
+	struct summary_findings findings = {.program = o->report.json};
 	struct buf words = {0};
 	struct error err = {0};
 	enum load_kind kind;

@@ -198,7 +198,7 @@ int report_options_request(const struct report_options *o, struct report_request
 }
 
 /* Prints as many items as fit into FINDINGS_BYTES. */
-static void print_findings(const struct findings *f, const struct style_options *style)
+static void print_findings(const struct summary_findings *f, const struct style_options *style)
 {
 	struct document_reader reader = {.program = f->program};
 	size_t keep = findings_count(f) + 1;

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct capture_options {
+struct tags_capture_options {
 	bool qemu;
 	struct tags_qemu_options of;
 };
 
-#define AT(field) offsetof(struct capture_options, of.field)
+#define AT(field) offsetof(struct tags_capture_options, of.field)
 
 static const struct option capture_table[] = {
         {OPTION_FLAG, 'q', "quiet",
@@ -22,7 +22,7 @@ static const struct option capture_table[] = {
         {.kind = OPTION_GROUP, .help = "Guests of QEMU"},
         {OPTION_FLAG, 0, "qemu", NULL,
          "run COMMAND, which is QEMU, and record the event tags of its guest",
-         .offset = offsetof(struct capture_options, qemu)},
+         .offset = offsetof(struct tags_capture_options, qemu)},
         {OPTION_STRING, 'o', "output", "DIR",
          "keep the trace in this new directory (default: remove it after the report)",
          .offset = AT(output)},
@@ -72,7 +72,7 @@ static const struct option capture_table[] = {
 
 static void defaults(void *p)
 {
-	struct capture_options *o = p;
+	struct tags_capture_options *o = p;
 
 	report_options_defaults(&o->of.report);
 }
@@ -83,7 +83,7 @@ static void capture_tell(const struct tag_rings_file *file, const char *now)
 }
 
 /* Switches the processes in argv, or all. */
-static int switch_processes(const struct capture_options *o, bool on, int argc, char **argv)
+static int switch_processes(const struct tags_capture_options *o, bool on, int argc, char **argv)
 {
 	tag_rings_list list = {0};
 	struct error err = {0};
@@ -107,7 +107,7 @@ static int switch_processes(const struct capture_options *o, bool on, int argc, 
 }
 
 /* Switches the capture devices of traces. */
-static int switch_devices(const struct capture_options *o, bool on, int argc, char **argv)
+static int switch_devices(const struct tags_capture_options *o, bool on, int argc, char **argv)
 {
 	struct error err = {0};
 
@@ -140,7 +140,7 @@ static int divide(int argc, char **argv, char **sorted)
 
 static int capture_run(void *data, int argc, char **argv)
 {
-	const struct capture_options *o = data;
+	const struct tags_capture_options *o = data;
 	bool on = argc && !strcmp(argv[0], "on");
 	char **words;
 	int status = 0, processes;
@@ -183,7 +183,7 @@ const struct command tags_capture = {
                 "    all calls of a kernel that was built with tags\n"
                 "assay tags capture off trace\n    stop recording while the guest runs\n",
         .options = capture_table,
-        .options_size = sizeof(struct capture_options),
+        .options_size = sizeof(struct tags_capture_options),
         .defaults = defaults,
         .run = capture_run,
         .stop_early = true,

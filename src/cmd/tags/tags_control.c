@@ -50,7 +50,7 @@ static const char *capture_word(const struct tag_rings_file *file)
 	return file->flags & ASSAY_TAGS_FULL ? "full" : file->capture ? "on" : "off";
 }
 
-enum listed_cell {
+enum tags_listed_cell {
 	LIST_PID,
 	LIST_STATE,
 	LIST_SINCE,
@@ -67,7 +67,7 @@ static struct cell listed_cell(const struct row_source *s, const struct column *
 {
 	const struct tag_rings_file *file = &((const tag_rings_list *)s->model)->items[row];
 
-	switch ((enum listed_cell)c->argument) {
+	switch ((enum tags_listed_cell)c->argument) {
 	case LIST_PID:
 		return cell_int(file->file.pid);
 	case LIST_SINCE:

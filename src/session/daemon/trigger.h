@@ -35,7 +35,7 @@
 #define TRIGGER_LOOK_MS 1000
 #define TRIGGER_PAUSE_NS UINT64_C(60000000000)
 
-enum trigger_kind {
+enum trigger_rule_kind {
 	TRIGGER_LOAD,
 	TRIGGER_RUNQ,
 	TRIGGER_CPU,
@@ -47,7 +47,7 @@ enum trigger_kind {
 
 struct trigger_rule {
 	char *text; /* as given by the user */
-	enum trigger_kind kind;
+	enum trigger_rule_kind kind;
 	const char *pressure; /* TRIGGER_PRESSURE: "cpu.some" and the like */
 	bool above;           /* > */
 	double limit;

@@ -13,7 +13,7 @@
 
 struct quantity {
 	const char *name;
-	enum trigger_kind kind;
+	enum trigger_rule_kind kind;
 	bool share; /* a percentage */
 	const char *example;
 };

@@ -66,15 +66,15 @@ static long switches(void)
 	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-struct piece {
+struct calibration_piece {
 	uint64_t ns; /* 0: it was interrupted */
 	uint32_t samples;
 };
 
-static struct piece run_piece(struct sample_probe *probe, uint32_t steps, bool on)
+static struct calibration_piece run_piece(struct sample_probe *probe, uint32_t steps, bool on)
 {
 	uint64_t begin, now;
-	struct piece piece = {0};
+	struct calibration_piece piece = {0};
 	long before;
 
 	if (on && !sample_probe_enable(probe, true))
@@ -98,7 +98,7 @@ static uint32_t steps_of(struct sample_probe *probe, double ns)
 	uint64_t least = UINT64_MAX;
 
 	for (int i = 0; i < WARM_UP_PASSES; i++) {
-		struct piece piece = run_piece(probe, SAMPLE_PROBE_PASS, false);
+		struct calibration_piece piece = run_piece(probe, SAMPLE_PROBE_PASS, false);
 
 		if (piece.ns && piece.ns < least)
 			least = piece.ns;
@@ -117,9 +117,9 @@ static size_t run_pairs(struct sample_probe *probe, uint32_t steps, double *pair
 	     count < PAIRS_MAX && spent < MOST_NS && (spent < USUAL_NS || count < ENOUGH_PAIRS);
 	     turn++) {
 		bool first = turn % 2;
-		struct piece a = run_piece(probe, steps, first);
-		struct piece b = run_piece(probe, steps, !first);
-		struct piece on = first ? a : b, off = first ? b : a;
+		struct calibration_piece a = run_piece(probe, steps, first);
+		struct calibration_piece b = run_piece(probe, steps, !first);
+		struct calibration_piece on = first ? a : b, off = first ? b : a;
 
 		if (on.ns && off.ns && on.samples)
 			pair_ns[count++] = ((double)on.ns - (double)off.ns) / on.samples;

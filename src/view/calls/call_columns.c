@@ -210,6 +210,17 @@ static void identity_json(const struct row_source *s, const struct column *c, ui
 #define TIME .unit = &unit_fine_time, .get = time_at
 #define COUNT .unit = &unit_count, .get = count_at, .role = ROLE_SUM
 
+static void add_parts(struct row_source *s, struct cell net)
+{
+	const struct column parts[] = {
+	        {"part", "part", "part_ns", TIME, .role = ROLE_SUM, AT(part_ns)},
+	        {"part_share", "", "part_share", &unit_share, ROLE_RATIO, .of = "part",
+	         .base = net},
+	};
+
+	row_source_columns(s, parts, sizeof(parts) / sizeof(*parts));
+}
+
 static void add_columns(struct row_source *s)
 {
 	static const char *const last[] = {"path, innermost function last", "function", "caller",
@@ -218,11 +229,6 @@ static void add_columns(struct row_source *s)
 	const struct unit *waiting = call_waiting_unit(r->unseparated);
 	const struct cell net = cell_real(
 	        r->report->request.filter.relative ? r->net_ns : call_check_net_ns(r->process));
-	const struct column parts[] = {
-	        {"part", "part", "part_ns", TIME, .role = ROLE_SUM, AT(part_ns)},
-	        {"part_share", "", "part_share", &unit_share, ROLE_RATIO, .of = "part",
-	         .base = net},
-	};
 	const struct column columns[] = {
 	        {"identity", NULL, NULL, &unit_text, .json = identity_json},
 	        {"calls", "calls", "calls", COUNT, AT(calls)},
@@ -268,10 +274,8 @@ static void add_columns(struct row_source *s)
 	};
 
 	if (r->kind == CALL_ROWS_CALLERS || r->kind == CALL_ROWS_CALLEES)
-		for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-			vec_push(&s->columns, parts[i]);
-	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
-		vec_push(&s->columns, columns[i]);
+		add_parts(s, net);
+	row_source_columns(s, columns, sizeof(columns) / sizeof(*columns));
 }
 
 /* Without its samples, the error of the row's net is small. */

@@ -113,7 +113,8 @@ struct cell call_path_cell(const struct row_source *s, const struct column *c, u
 	size_t depth = of->path == CALL_PATH_NONE ? 0 : r->depths[of->path];
 	struct buf marks = {0};
 
-	/* In tables of callers and callees, `open` is not of the row's function, so it is not shown. */
+	/* In tables of callers and callees, `open` is not of the row's function, so it is not
+	 * shown. */
 	if (r->kind == CALL_ROWS_PATHS || r->kind == CALL_ROWS_FUNCTIONS)
 		call_marks(f, of->open, of->inherited, &marks);
 	if (of->self)

@@ -22,15 +22,15 @@
 struct call_summing {
 	const struct call_document *document;
 	struct summary *summary;
-	double *net;             /* per function, over all processes */
-	struct sampled *sampled; /* likewise */
-	double all_ns;           /* sum of net */
-	uint64_t calls;          /* of all functions */
-	double sample_ns;        /* the largest value of all processes */
+	double *net;                  /* per function, over all processes */
+	struct call_sampled *sampled; /* likewise */
+	double all_ns;                /* sum of net */
+	uint64_t calls;               /* of all functions */
+	double sample_ns;             /* the largest value of all processes */
 };
 
 /* The error of a function's net, and its calls. */
-struct sampled {
+struct call_sampled {
 	double error_ns;
 	uint64_t samples, calls;
 	bool is_sampled;
@@ -159,7 +159,7 @@ static void processes(struct call_summing *g)
 
 static double error_of(const struct call_summing *g, size_t function)
 {
-	const struct sampled *s = &g->sampled[function];
+	const struct call_sampled *s = &g->sampled[function];
 
 	return call_error_ns(s->error_ns, s->is_sampled, s->samples, g->sample_ns);
 }

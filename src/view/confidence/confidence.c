@@ -20,7 +20,7 @@
  * Sums over blocks of a fixed number of cycles, of squares and products. The variance follows from
  * these sums for any share, so the share need not be known while counting.
  */
-struct blocks {
+struct confidence_blocks {
 	uint64_t size, filled; /* cycles per block; cycles in the current block */
 	double hits, time;     /* hits and time of the current block */
 	uint64_t count;        /* complete blocks */
@@ -46,7 +46,7 @@ struct confidence_tally {
 	uint64_t edges;       /* starts and ends of runs inside the sequence */
 	uint64_t single_runs; /* runs of one sample */
 	uint64_t single_gaps; /* gaps of one sample between runs */
-	struct blocks blocks[BLOCK_KINDS];
+	struct confidence_blocks blocks[BLOCK_KINDS];
 	/* all sequences */
 	uint64_t samples;
 	double variance, floor; /* in samples squared */
@@ -78,14 +78,14 @@ static void begin_blocks(struct confidence_tally *t)
 			size = 1;
 		else if (t->expected >= 2 * wanted)
 			size = t->expected / wanted;
-		t->blocks[kind] = (struct blocks){.size = size};
+		t->blocks[kind] = (struct confidence_blocks){.size = size};
 	}
 }
 
 static void add_cycle(struct confidence_tally *t, uint64_t hits, uint64_t time)
 {
 	for (int kind = 0; kind < BLOCK_KINDS; kind++) {
-		struct blocks *b = &t->blocks[kind];
+		struct confidence_blocks *b = &t->blocks[kind];
 
 		b->hits += (double)hits;
 		b->time += (double)time;
@@ -111,7 +111,7 @@ static void add_cycle(struct confidence_tally *t, uint64_t hits, uint64_t time)
  * first two terms of that series. Without the correction, intervals from few and uneven blocks are
  * too narrow.
  */
-static double block_variance(const struct blocks *b, double p, uint64_t length)
+static double block_variance(const struct confidence_blocks *b, double p, uint64_t length)
 {
 	double sum = b->hits2 - 2 * p * b->hits_time + p * p * b->time2;
 	double pull = b->hits2_time - 2 * p * b->hits_time2 + p * p * b->time3;
@@ -201,12 +201,12 @@ static void add_run(struct confidence_count *c, uint32_t group, uint64_t start, 
 static double cycle_variance(const struct confidence_tally *t, double p, uint64_t length,
                              double floor, double *degrees)
 {
-	const struct blocks *cycles = &t->blocks[BY_CYCLE];
+	const struct confidence_blocks *cycles = &t->blocks[BY_CYCLE];
 	double variance = fmax(block_variance(cycles, p, length), floor);
 
 	*degrees = (double)cycles->count - 1;
 	for (int kind = BY_TWENTIETH; kind < BLOCK_KINDS; kind++) {
-		const struct blocks *b = &t->blocks[kind];
+		const struct confidence_blocks *b = &t->blocks[kind];
 		double other;
 
 		if (b->count < block_counts[kind])

@@ -15,22 +15,22 @@
 #define NO_PLACE UINT32_MAX
 #define USER_CODE (UINT32_MAX - 1)
 
-struct place {
+struct delay_place {
 	const struct symbol *symbol;
 	uint64_t address, samples, weight, function_samples;
 	VEC(float) late;
 };
 
-struct search {
+struct delay_search {
 	struct view *view;
 	const struct selection *selection;
 	uint32_t *place_of; /* per row of the profile */
-	VEC(struct place) places;
+	VEC(struct delay_place) places;
 	VEC(float) usual; /* lateness of user code */
 	struct delays *result;
 };
 
-static bool has_maskable_timer(const struct search *s)
+static bool has_maskable_timer(const struct delay_search *s)
 {
 	const struct profile *p = s->view->profile;
 	uint8_t event = s->selection->event;
@@ -66,9 +66,9 @@ static bool is_busy_kernel(struct view *v, const struct profile_row *row)
 }
 
 /* A function's places are neighbours in the list; their samples are the function's samples. */
-static void sum_functions(struct search *s)
+static void sum_functions(struct delay_search *s)
 {
-	struct place *items = s->places.items;
+	struct delay_place *items = s->places.items;
 	size_t count = s->places.count, end;
 
 	for (size_t i = 0; i < count; i = end) {
@@ -81,7 +81,7 @@ static void sum_functions(struct search *s)
 	}
 }
 
-static void find_places(struct search *s)
+static void find_places(struct delay_search *s)
 {
 	const struct profile *p = s->view->profile;
 	VEC(struct keyed_row) rows = {0};
@@ -102,7 +102,7 @@ static void find_places(struct search *s)
 		qsort(rows.items, rows.count, sizeof(*rows.items), by_place);
 	vec_each (key, &rows) {
 		const struct profile_row *row = &p->rows.items[key->row];
-		struct place *to = s->places.count ? vec_last(&s->places) : NULL;
+		struct delay_place *to = s->places.count ? vec_last(&s->places) : NULL;
 
 		if (!to || to->symbol != key->symbol || to->address != key->address) {
 			to = vec_add(&s->places);
@@ -117,7 +117,7 @@ static void find_places(struct search *s)
 	sum_functions(s);
 }
 
-static bool is_large(const struct search *s, const struct place *p)
+static bool is_large(const struct delay_search *s, const struct delay_place *p)
 {
 	return p->samples >= DELAY_SAMPLES_MIN &&
 	       (double)p->samples >= SHARE_MIN * (double)s->selection->samples;
@@ -126,7 +126,7 @@ static bool is_large(const struct search *s, const struct place *p)
 /* ---- lateness -------------------------------------------------------------- */
 
 /* Rows of user code, and of places that are too small, are marked as such. */
-static void mark_rows(struct search *s)
+static void mark_rows(struct delay_search *s)
 {
 	const struct profile *p = s->view->profile;
 
@@ -141,7 +141,7 @@ static void mark_rows(struct search *s)
 	}
 }
 
-static void read_track(struct search *s, uint32_t track, uint64_t period_ns)
+static void read_track(struct delay_search *s, uint32_t track, uint64_t period_ns)
 {
 	struct tick_grid grid;
 	struct time_cursor c;
@@ -177,7 +177,7 @@ static bool has_grid(const struct recording *rec)
 	                            : recording_may_be_machine_wide(rec);
 }
 
-static void measure_lateness(struct search *s)
+static void measure_lateness(struct delay_search *s)
 {
 	const struct profile *p = s->view->profile;
 
@@ -197,7 +197,7 @@ static void measure_lateness(struct search *s)
 
 /* ---- the decision ---------------------------------------------------------- */
 
-static bool read_code(struct search *s, const struct symbol *symbol, struct disassembly *code)
+static bool read_code(struct delay_search *s, const struct symbol *symbol, struct disassembly *code)
 {
 	struct symbol_code bytes;
 
@@ -208,7 +208,7 @@ static bool read_code(struct search *s, const struct symbol *symbol, struct disa
 	       !disassemble(&bytes, code, NULL);
 }
 
-static void judge(struct search *s, struct place *p, const struct disassembly *code)
+static void judge(struct delay_search *s, struct delay_place *p, const struct disassembly *code)
 {
 	struct delay_place place = {
 	        .samples = p->samples,
@@ -237,7 +237,7 @@ static void judge(struct search *s, struct place *p, const struct disassembly *c
 }
 
 /* The places of a function are neighbours, so its code is read once. */
-static void judge_all(struct search *s)
+static void judge_all(struct delay_search *s)
 {
 	const struct symbol *function = NULL;
 	struct disassembly code = {0};
@@ -270,7 +270,7 @@ static int by_weight(const void *pa, const void *pb)
 struct delays *delays_new(struct view *v, const struct selection *selection)
 {
 	struct delays *d = xcalloc(1, sizeof(*d));
-	struct search s = {.view = v, .selection = selection, .result = d};
+	struct delay_search s = {.view = v, .selection = selection, .result = d};
 
 	if (!has_maskable_timer(&s))
 		return d;

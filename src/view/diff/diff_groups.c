@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct grouping {
+struct diff_grouping {
 	const struct diff_runs *in;
 	struct diff_runs *out;
 	struct group_rules *rules;
@@ -20,7 +20,7 @@ static bool is_kernel(const struct diff_runs *t, uint32_t path)
 	return row->class != DIFF_USER || group_image_is_kernel(intern_text(&t->texts, row->image));
 }
 
-static const char *group_of(const struct grouping *g, uint32_t path)
+static const char *group_of(const struct diff_grouping *g, uint32_t path)
 {
 	const struct diff_runs *t = g->in;
 	bool in_kernel = is_kernel(t, path);
@@ -39,7 +39,7 @@ static const char *group_of(const struct grouping *g, uint32_t path)
 }
 
 /* A group with code of the kernel scatters as the kernel does. */
-static void add_rows(struct grouping *g)
+static void add_rows(struct diff_grouping *g)
 {
 	struct intern names;
 	VEC(uint8_t) classes = {0};
@@ -66,7 +66,7 @@ static void add_rows(struct grouping *g)
 	free(name_of);
 }
 
-static void add_counts(const struct grouping *g, uint32_t run)
+static void add_counts(const struct diff_grouping *g, uint32_t run)
 {
 	const struct diff_run *from = &g->in->runs.items[run];
 
@@ -76,7 +76,7 @@ static void add_counts(const struct grouping *g, uint32_t run)
 }
 
 /* The windows of a row are divided among the groups of its paths. */
-static void add_windows(const struct grouping *g, uint32_t run)
+static void add_windows(const struct diff_grouping *g, uint32_t run)
 {
 	const struct diff_run *from = &g->in->runs.items[run];
 	double *sums = xcalloc(g->in->rows.count + 1, sizeof(*sums));
@@ -100,7 +100,7 @@ static void add_windows(const struct grouping *g, uint32_t run)
 
 void diff_runs_group(struct diff_runs *out, const struct diff_runs *in, struct group_rules *rules)
 {
-	struct grouping g = {in, out, rules, xcalloc(in->paths.count + 1, sizeof(uint32_t))};
+	struct diff_grouping g = {in, out, rules, xcalloc(in->paths.count + 1, sizeof(uint32_t))};
 
 	out->groups = true;
 	out->exact = in->exact;

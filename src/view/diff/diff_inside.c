@@ -20,7 +20,7 @@
 /* Time has moved if the sum changed by less than this part of the function's change. */
 #define MOVED_REST 0.25
 
-struct inside {
+struct diff_inside_search {
 	struct diff *d;
 	const struct diff_table *t;
 	const struct diff_scatter *scatter;
@@ -29,7 +29,7 @@ struct inside {
 	double all_ns;         /* time of all rows and runs */
 };
 
-static void clear(struct inside *s)
+static void clear(struct diff_inside_search *s)
 {
 	memset(s->sums, 0, s->t->width * sizeof(*s->sums));
 }
@@ -41,7 +41,7 @@ static void add_sum(struct diff_sum *to, const struct diff_sum *from)
 }
 
 /* The sums of all paths through a row. */
-static void sum_below(struct inside *s, uint32_t row)
+static void sum_below(struct diff_inside_search *s, uint32_t row)
 {
 	const struct diff_runs *runs = s->d->runs;
 
@@ -76,7 +76,7 @@ static bool image_stays(const struct diff *d, const struct diff_change *change)
 }
 
 /* Whether the sums changed much less than the function. */
-static bool sums_stay(const struct inside *s, const struct diff_change *change)
+static bool sums_stay(const struct diff_inside_search *s, const struct diff_change *change)
 {
 	struct diff_counts c = diff_table_counts(s->t, s->sums);
 
@@ -88,7 +88,8 @@ static bool sums_stay(const struct inside *s, const struct diff_change *change)
 }
 
 /* The samples of the row in paths where its n-th caller is `caller`, of all its samples. */
-static uint32_t main_caller(const struct inside *s, uint32_t row, int frames, double *part)
+static uint32_t main_caller(const struct diff_inside_search *s, uint32_t row, int frames,
+                            double *part)
 {
 	const struct diff_runs *runs = s->d->runs;
 	double *counts = xcalloc(runs->rows.count + 1, sizeof(*counts)), all = 0;
@@ -116,7 +117,7 @@ static uint32_t main_caller(const struct inside *s, uint32_t row, int frames, do
 	return best;
 }
 
-static void find_moved(struct inside *s, struct diff_change *change)
+static void find_moved(struct diff_inside_search *s, struct diff_change *change)
 {
 	if (!s->d->runs->call_paths) {
 		change->moved_in_image = image_stays(s->d, change);
@@ -147,7 +148,7 @@ static bool has_paths(const struct diff_runs *runs, uint32_t row)
 }
 
 /* The paths of one listed row. */
-static void add_paths(struct inside *s, const struct diff_change *change)
+static void add_paths(struct diff_inside_search *s, const struct diff_change *change)
 {
 	const struct diff_runs *runs = s->d->runs;
 	const struct diff_scatter *scatter = &s->scatter[runs->rows.items[change->row].class];
@@ -208,12 +209,12 @@ static void judge_paths(struct diff *d)
 
 void diff_inside(struct diff *d, const struct diff_table *t, const struct diff_scatter *scatter)
 {
-	struct inside s = {d,
-	                   t,
-	                   scatter,
-	                   xcalloc(t->width + 1, sizeof(*s.sums)),
-	                   xcalloc(d->runs->paths.count + 1, sizeof(*s.in)),
-	                   0};
+	struct diff_inside_search s = {d,
+	                               t,
+	                               scatter,
+	                               xcalloc(t->width + 1, sizeof(*s.sums)),
+	                               xcalloc(d->runs->paths.count + 1, sizeof(*s.in)),
+	                               0};
 
 	for (size_t i = 0; i < d->runs->rows.count * t->width; i++)
 		s.all_ns += t->own[i].cpu_ns;

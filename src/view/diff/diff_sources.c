@@ -22,7 +22,7 @@ void diff_image_text(const char *path, struct buf *out)
 
 /* --- samples --- */
 
-struct sampled {
+struct diff_sampled {
 	struct diff_runs *runs;
 	struct view *view;
 	uint32_t run;
@@ -32,7 +32,7 @@ struct sampled {
 	struct buf text;
 };
 
-static uint32_t row_of_frame(struct sampled *s, uint32_t frame, enum diff_class class)
+static uint32_t row_of_frame(struct diff_sampled *s, uint32_t frame, enum diff_class class)
 {
 	static const char *const modes[] = {"user", "kernel", "irq"};
 	uint32_t *known = &s->rows[class][frame];
@@ -50,7 +50,7 @@ static uint32_t row_of_frame(struct sampled *s, uint32_t frame, enum diff_class 
 	return *known - 1;
 }
 
-static uint32_t unknown_path(struct sampled *s, enum view_mode mode)
+static uint32_t unknown_path(struct diff_sampled *s, enum view_mode mode)
 {
 	enum diff_class class = mode == VIEW_IRQ      ? DIFF_INTERRUPT
 	                        : mode == VIEW_KERNEL ? DIFF_KERNEL
@@ -61,7 +61,7 @@ static uint32_t unknown_path(struct sampled *s, enum view_mode mode)
 }
 
 /* The path of a node, made from its outermost node on. */
-static uint32_t path_of_node(struct sampled *s, uint32_t node, bool interrupt)
+static uint32_t path_of_node(struct diff_sampled *s, uint32_t node, bool interrupt)
 {
 	const struct profile *p = s->view->profile;
 	VEC(uint32_t) missing = {0};
@@ -85,7 +85,7 @@ static uint32_t path_of_node(struct sampled *s, uint32_t node, bool interrupt)
 	return path;
 }
 
-static uint32_t path_of_row(struct sampled *s, const struct profile_row *row)
+static uint32_t path_of_row(struct diff_sampled *s, const struct profile_row *row)
 {
 	enum view_mode mode = view_mode(s->view, row);
 
@@ -146,9 +146,10 @@ size_t diff_parts(const struct profile *p, size_t most, double *shares)
 
 /* Passes the samples in the order of time, each with the number of its part if the time is divided
  * into `parts` parts. */
-typedef void part_fn(struct sampled *s, uint32_t path, size_t part, const struct time_entry *e);
+typedef void part_fn(struct diff_sampled *s, uint32_t path, size_t part,
+                     const struct time_entry *e);
 
-static void each_part(struct sampled *s, const uint32_t *path_of, size_t parts, part_fn *fn)
+static void each_part(struct diff_sampled *s, const uint32_t *path_of, size_t parts, part_fn *fn)
 {
 	const struct profile *p = s->view->profile;
 	struct time_range r = range_of(&p->axis);
@@ -161,21 +162,23 @@ static void each_part(struct sampled *s, const uint32_t *path_of, size_t parts, 
 				fn(s, path_of[e.row] - 1, part_at(&r, e.time_ns, parts), &e);
 }
 
-static void count_window(struct sampled *s, uint32_t path, size_t part, const struct time_entry *e)
+static void count_window(struct diff_sampled *s, uint32_t path, size_t part,
+                         const struct time_entry *e)
 {
 	diff_run_window(s->runs, s->run, s->runs->paths.items[path].row, (unsigned)part,
 	                (double)e->samples);
 }
 
-static void count_part(struct sampled *s, uint32_t path, size_t part, const struct time_entry *e)
+static void count_part(struct diff_sampled *s, uint32_t path, size_t part,
+                       const struct time_entry *e)
 {
 	diff_run_count(s->runs, s->run + (uint32_t)part, path, (double)e->samples,
 	               e->weight ? (double)e->weight : (double)e->samples);
 }
 
-static struct sampled begin(struct diff_runs *t, uint32_t run, struct view *v)
+static struct diff_sampled begin(struct diff_runs *t, uint32_t run, struct view *v)
 {
-	struct sampled g = {.runs = t, .view = v, .run = run};
+	struct diff_sampled g = {.runs = t, .view = v, .run = run};
 
 	for (int i = 0; i < 2; i++)
 		g.paths[i] = xcalloc(v->profile->paths.count + 1, sizeof(uint32_t));
@@ -184,7 +187,7 @@ static struct sampled begin(struct diff_runs *t, uint32_t run, struct view *v)
 	return g;
 }
 
-static void done(struct sampled *s)
+static void done(struct diff_sampled *s)
 {
 	for (int i = 0; i < 2; i++)
 		free(s->paths[i]);
@@ -194,7 +197,7 @@ static void done(struct sampled *s)
 }
 
 /* Per profile row its path + 1; 0: idle, or not selected. */
-static uint32_t *paths_of_rows(struct sampled *s, const struct selection *selection)
+static uint32_t *paths_of_rows(struct diff_sampled *s, const struct selection *selection)
 {
 	const struct profile *p = s->view->profile;
 	uint32_t *path_of = xcalloc(p->rows.count + 1, sizeof(*path_of));
@@ -208,7 +211,7 @@ static uint32_t *paths_of_rows(struct sampled *s, const struct selection *select
 void diff_add_samples(struct diff_runs *t, uint32_t run, struct view *v, const struct selection *s,
                       bool windows)
 {
-	struct sampled g = begin(t, run, v);
+	struct diff_sampled g = begin(t, run, v);
 	uint32_t *path_of = paths_of_rows(&g, s);
 
 	vec_each (id, &s->rows) {
@@ -227,7 +230,7 @@ void diff_add_samples(struct diff_runs *t, uint32_t run, struct view *v, const s
 void diff_add_parts(struct diff_runs *t, uint32_t first, size_t parts, struct view *v,
                     const struct selection *s)
 {
-	struct sampled g = begin(t, first, v);
+	struct diff_sampled g = begin(t, first, v);
 	uint32_t *path_of = paths_of_rows(&g, s);
 
 	each_part(&g, path_of, parts, count_part);

@@ -69,7 +69,7 @@ struct section {
 	void *ctx;
 };
 
-struct findings;
+struct summary_findings;
 
 /* The audience of a document: contents that it does not read are not computed. */
 struct document_reader {
@@ -79,7 +79,8 @@ struct document_reader {
 	bool summary;      /* readers: begin with a summary; programs always get it */
 	bool brief;        /* readers: only the summary */
 	const char *words; /* words of a command line that name the recording, each after a blank */
-	struct findings *findings; /* filled by the summary (view/summary/findings.h); NULL: none */
+	struct summary_findings
+	        *findings; /* filled by the summary (view/summary/findings.h); NULL: none */
 };
 
 /* Readers get rows of at least this share if no limit is given; programs get all. */

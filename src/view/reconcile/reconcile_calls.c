@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct counted {
+struct counted_calls {
 	struct reconcile_runs *runs;
 	uint32_t run;
 	const struct call_paths *paths;
@@ -19,7 +19,7 @@ struct counted {
 	double cost_ns;      /* cost of counting one call */
 };
 
-static uint32_t function_of(struct counted *c, uint32_t id)
+static uint32_t function_of(struct counted_calls *c, uint32_t id)
 {
 	const struct call_function *f = &c->paths->functions.items[id];
 	bool kernel = c->process->flags & CALL_KERNEL;
@@ -39,7 +39,7 @@ static uint32_t function_of(struct counted *c, uint32_t id)
 }
 
 /* A part of the cost of a call is in the caller's time. */
-static void add_caller_cost(struct counted *c, const struct call_path *path)
+static void add_caller_cost(struct counted_calls *c, const struct call_path *path)
 {
 	const struct call_path *parent = &c->process->paths.items[path->parent];
 	uint32_t row;
@@ -51,7 +51,7 @@ static void add_caller_cost(struct counted *c, const struct call_path *path)
 }
 
 /* Callers come before callees. */
-static void add_path(struct counted *c, uint32_t id)
+static void add_path(struct counted_calls *c, uint32_t id)
 {
 	const struct call_path *path = &c->process->paths.items[id];
 	uint32_t row = reconcile_row(c->runs, c->process_name, function_of(c, path->function));
@@ -71,7 +71,7 @@ static void add_path(struct counted *c, uint32_t id)
 	c->made[id] = reconcile_path(c->runs, id ? c->made[path->parent] : 0, row, path->net_ns);
 }
 
-static void add_account(struct counted *c)
+static void add_account(struct counted_calls *c)
 {
 	struct call_check check = call_check_of(c->process);
 	uint32_t row = reconcile_row(c->runs, c->process_name, reconcile_outside(c->runs));
@@ -87,7 +87,7 @@ static void add_account(struct counted *c)
 	         });
 }
 
-static void add_process(struct counted *c)
+static void add_process(struct counted_calls *c)
 {
 	uint64_t calls = call_process_calls(c->process);
 	double paired = c->process->inner_ns + c->process->outer_ns;
@@ -106,10 +106,10 @@ static void add_process(struct counted *c)
 void reconcile_add_calls(struct reconcile_runs *t, const char *name, const struct call_paths *p,
                          struct call_names *names)
 {
-	struct counted c = {.runs = t,
-	                    .run = reconcile_runs_add(t, RECONCILE_COUNTED, name),
-	                    .paths = p,
-	                    .names = names};
+	struct counted_calls c = {.runs = t,
+	                          .run = reconcile_runs_add(t, RECONCILE_COUNTED, name),
+	                          .paths = p,
+	                          .names = names};
 
 	c.functions = xcalloc(p->functions.count + 1, sizeof(*c.functions));
 	vec_each (process, &p->processes) {

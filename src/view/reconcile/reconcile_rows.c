@@ -10,7 +10,7 @@
 /* Narrower terminals have fewer columns. */
 enum { ROOM_FEW = 100, ROOM_ALL = 150 };
 
-enum figure {
+enum reconcile_figure {
 	SHARE,
 	MEAN,
 	LOW,
@@ -84,7 +84,7 @@ static double figure_of(const struct row_source *s, uint32_t row, uint32_t argum
 	const struct reconcile_estimate *e = &line->sides[side];
 	const struct reconcile_process *p = process_at(s, row);
 
-	switch ((enum figure)(argument / RECONCILE_SIDES)) {
+	switch ((enum reconcile_figure)(argument / RECONCILE_SIDES)) {
 	case SHARE:
 		return share_of(p, side, e->mean_ns);
 	case MEAN:

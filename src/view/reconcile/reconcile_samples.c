@@ -15,7 +15,7 @@
 /* In a recording with call paths at least this part of the time has callers. */
 #define CHAINED 0.1
 
-struct sampled {
+struct reconcile_sampled {
 	struct reconcile_runs *runs;
 	uint32_t run;
 	struct view *view;
@@ -26,7 +26,7 @@ struct sampled {
 };
 
 /* Applies the functions of a frame, outermost first. */
-static void step_frame(struct sampled *s, struct reconcile_fold *f, uint32_t frame)
+static void step_frame(struct reconcile_sampled *s, struct reconcile_fold *f, uint32_t frame)
 {
 	const struct profile_frame *at = &s->view->profile->frames.items[frame];
 	const char *path = image_path(&s->view->profile->images, at->frame.image);
@@ -48,7 +48,7 @@ static void step_frame(struct sampled *s, struct reconcile_fold *f, uint32_t fra
 		        found[count].name);
 }
 
-static struct reconcile_fold fold_of(struct sampled *s, uint32_t node)
+static struct reconcile_fold fold_of(struct reconcile_sampled *s, uint32_t node)
 {
 	const struct profile *p = s->view->profile;
 	VEC(uint32_t) missing = {0};
@@ -70,7 +70,7 @@ static struct reconcile_fold fold_of(struct sampled *s, uint32_t node)
 	return f;
 }
 
-static const char *process_of(const struct sampled *s, const struct profile_row *row)
+static const char *process_of(const struct reconcile_sampled *s, const struct profile_row *row)
 {
 	return process_table_name(s->view->profile->processes, view_process(s->view, row)->name);
 }
@@ -92,7 +92,7 @@ static bool has_caller(const struct profile *p, uint32_t node)
 	return parent != PATH_ROOT && !p->frames.items[p->paths.items[parent].frame].kernel;
 }
 
-static void add_rows(struct sampled *s, uint32_t *group_of)
+static void add_rows(struct reconcile_sampled *s, uint32_t *group_of)
 {
 	const struct profile *p = s->view->profile;
 
@@ -121,7 +121,7 @@ static void add_rows(struct sampled *s, uint32_t *group_of)
 	}
 }
 
-static void add_intervals(struct sampled *s, const uint32_t *group_of)
+static void add_intervals(struct reconcile_sampled *s, const uint32_t *group_of)
 {
 	size_t count = s->runs->rows.count;
 	struct group_confidence_group *groups = xcalloc(count + 1, sizeof(*groups));
@@ -142,7 +142,7 @@ static void add_intervals(struct sampled *s, const uint32_t *group_of)
 }
 
 /* A late sample belongs to code that ran before the function in which it was taken. */
-static void add_delays(struct sampled *s)
+static void add_delays(struct reconcile_sampled *s)
 {
 	struct delays *delays;
 
@@ -164,10 +164,10 @@ static void add_delays(struct sampled *s)
 void reconcile_add_samples(struct reconcile_runs *t, const char *name, struct view *v,
                            const struct selection *selection)
 {
-	struct sampled s = {.runs = t,
-	                    .run = reconcile_runs_add(t, RECONCILE_SAMPLED, name),
-	                    .view = v,
-	                    .selection = selection};
+	struct reconcile_sampled s = {.runs = t,
+	                              .run = reconcile_runs_add(t, RECONCILE_SAMPLED, name),
+	                              .view = v,
+	                              .selection = selection};
 	uint32_t *group_of = group_confidence_groups_new(v);
 
 	s.folds = xcalloc(v->profile->paths.count + 1, sizeof(*s.folds));

@@ -18,7 +18,7 @@ struct group_memo {
 };
 
 /* State while grouping: the index from a group's key to its id, and the texts of source lines. */
-struct grouping {
+struct flat_grouping {
 	struct flat *flat;
 	struct id_table index;
 	size_t slot_count;
@@ -40,7 +40,7 @@ bool flat_has_key(const struct flat *f, enum flat_key key)
 	return false;
 }
 
-static uint64_t line_slot(struct grouping *g, uint32_t frame)
+static uint64_t line_slot(struct flat_grouping *g, uint32_t frame)
 {
 	struct buf text = {0};
 	uint32_t id;
@@ -60,7 +60,7 @@ static uint64_t function_slot(struct view *v, uint32_t frame)
 	return NO_SYMBOL_BIT | v->profile->frames.items[frame].frame.image;
 }
 
-static uint64_t frame_slot(struct grouping *g, uint32_t frame, enum flat_key key)
+static uint64_t frame_slot(struct flat_grouping *g, uint32_t frame, enum flat_key key)
 {
 	struct view *v = g->flat->view;
 
@@ -120,7 +120,7 @@ static uint32_t innermost(const struct profile *p, uint32_t path)
 }
 
 /* The rules' group; the remaining functions of the kernel and of programs are two groups. */
-static uint64_t group_slot(struct grouping *g, uint32_t path)
+static uint64_t group_slot(struct flat_grouping *g, uint32_t path)
 {
 	uint16_t group = frame_groups_of(g->flat->groups, path);
 	uint32_t frame = innermost(g->flat->view->profile, path);
@@ -131,14 +131,14 @@ static uint64_t group_slot(struct grouping *g, uint32_t path)
 
 static bool slots_equal(const void *ctx, uint32_t id, const void *key)
 {
-	const struct grouping *g = ctx;
+	const struct flat_grouping *g = ctx;
 
 	return !memcmp(&g->slots.items[id * g->slot_count], key,
 	               g->slot_count * sizeof(*g->slots.items));
 }
 
 /* Fills the group's key and returns its hash. */
-static uint64_t fill_slots(struct grouping *g, uint32_t row_id, uint32_t path, uint64_t *slots)
+static uint64_t fill_slots(struct flat_grouping *g, uint32_t row_id, uint32_t path, uint64_t *slots)
 {
 	struct flat *f = g->flat;
 	const struct profile_row *row = &f->view->profile->rows.items[row_id];
@@ -161,7 +161,7 @@ static uint64_t fill_slots(struct grouping *g, uint32_t row_id, uint32_t path, u
 	return hash_bytes(slots, n * sizeof(*slots));
 }
 
-static struct flat_row *group_add(struct grouping *g, uint32_t row_id, uint32_t path)
+static struct flat_row *group_add(struct flat_grouping *g, uint32_t row_id, uint32_t path)
 {
 	struct flat *f = g->flat;
 	uint64_t slots[FLAT_SLOTS] = {0};
@@ -182,7 +182,7 @@ static struct flat_row *group_add(struct grouping *g, uint32_t row_id, uint32_t 
 	return added;
 }
 
-static struct flat_row *group_row(struct grouping *g, uint32_t row_id, uint32_t path)
+static struct flat_row *group_row(struct flat_grouping *g, uint32_t row_id, uint32_t path)
 {
 	uint32_t frame = innermost(g->flat->view->profile, path);
 	const struct profile_row *row = &g->flat->view->profile->rows.items[row_id];
@@ -219,7 +219,7 @@ static void add_total(struct flat_row *group, const struct profile_row *row, uin
 	}
 }
 
-static void add_row(struct grouping *g, uint32_t row_id)
+static void add_row(struct flat_grouping *g, uint32_t row_id)
 {
 	struct flat *f = g->flat;
 	const struct profile *p = f->view->profile;
@@ -257,7 +257,7 @@ static void add_wait_to(struct flat_row *group, const struct profile_row *row, u
 }
 
 /* With children, a wait is added to every group on its path. */
-static void add_wait(struct grouping *g, uint32_t row_id)
+static void add_wait(struct flat_grouping *g, uint32_t row_id)
 {
 	struct flat *f = g->flat;
 	const struct profile *p = f->view->profile;
@@ -288,7 +288,7 @@ static void fill_shares(struct flat *f)
 }
 
 /* The witness's samples are in no table, so they create no groups. */
-static void group_witness(struct grouping *g, const struct selection *s)
+static void group_witness(struct flat_grouping *g, const struct selection *s)
 {
 	const struct profile *p = g->flat->view->profile;
 	uint64_t slots[FLAT_SLOTS];
@@ -303,7 +303,7 @@ static void group_witness(struct grouping *g, const struct selection *s)
 }
 
 /* Computes the intervals of the groups' shares and compares the two clocks. */
-static void fill_intervals(struct grouping *g, const struct selection *s)
+static void fill_intervals(struct flat_grouping *g, const struct selection *s)
 {
 	struct flat *f = g->flat;
 	struct group_confidence_group *groups = xcalloc(f->rows.count + 1, sizeof(*groups));
@@ -342,7 +342,7 @@ static bool is_memorable(const struct flat_request *request)
 struct flat *flat_new(struct view *v, const struct selection *s, const struct flat_request *request)
 {
 	struct flat *f = xcalloc(1, sizeof(*f));
-	struct grouping g = {.flat = f};
+	struct flat_grouping g = {.flat = f};
 
 	f->view = v;
 	f->request = *request;

@@ -138,7 +138,7 @@ static char *short_name(const char *name)
 	return name ? cut(name, FINDING_NAME_BYTES, &count) : NULL;
 }
 
-void findings_take(struct findings *f, const struct summary *s)
+void findings_take(struct summary_findings *f, const struct summary *s)
 {
 	size_t count;
 
@@ -147,20 +147,21 @@ void findings_take(struct findings *f, const struct summary *s)
 	f->recorded = cut(buf_text(&s->recorded), 2 * LIMIT_BYTES, &count);
 	vec_each (r, &s->reasons)
 		if (r->function)
-			vec_push(&f->items, (struct finding){.process = short_name(r->process),
-			                                     .image = short_name(r->image),
-			                                     .function = short_name(r->function),
-			                                     .share = r->share,
-			                                     .low = r->low,
-			                                     .high = r->high,
-			                                     .value = r->value,
-			                                     .sql = function_query(r)});
+			vec_push(&f->items,
+			         (struct summary_finding){.process = short_name(r->process),
+			                                  .image = short_name(r->image),
+			                                  .function = short_name(r->function),
+			                                  .share = r->share,
+			                                  .low = r->low,
+			                                  .high = r->high,
+			                                  .value = r->value,
+			                                  .sql = function_query(r)});
 	vec_each (p, &s->processes)
-		vec_push(&f->items, (struct finding){.process = short_name(p->name),
-		                                     .share = p->share,
-		                                     .low = NAN,
-		                                     .high = NAN,
-		                                     .sql = process_query(p->name)});
+		vec_push(&f->items, (struct summary_finding){.process = short_name(p->name),
+		                                             .share = p->share,
+		                                             .low = NAN,
+		                                             .high = NAN,
+		                                             .sql = process_query(p->name)});
 	vec_each (limit, &s->limits)
 		if (f->limits.count < LIMITS_MAX)
 			vec_push(&f->limits, cut(limit->text, LIMIT_BYTES, &count));
@@ -169,7 +170,7 @@ void findings_take(struct findings *f, const struct summary *s)
 			vec_push(&f->parts, (struct finding_part){part->key, part->share});
 }
 
-void findings_done(struct findings *f)
+void findings_done(struct summary_findings *f)
 {
 	vec_each (item, &f->items) {
 		free(item->process);
@@ -186,12 +187,12 @@ void findings_done(struct findings *f)
 	free(f->unit);
 }
 
-size_t findings_count(const struct findings *f)
+size_t findings_count(const struct summary_findings *f)
 {
 	return f->items.count + f->limits.count + f->parts.count;
 }
 
-static void program_item(const struct finding *item, struct document *d)
+static void program_item(const struct summary_finding *item, struct document *d)
 {
 	document_object(d, NULL);
 	document_string(d, "what", item->function ? "function" : "process");
@@ -209,7 +210,8 @@ static void program_item(const struct finding *item, struct document *d)
 	document_end(d);
 }
 
-static void reader_item(const struct findings *f, const struct finding *item, struct document *d)
+static void reader_item(const struct summary_findings *f, const struct summary_finding *item,
+                        struct document *d)
 {
 	struct buf text = {0};
 
@@ -236,7 +238,7 @@ static void reader_item(const struct findings *f, const struct finding *item, st
 	buf_done(&text);
 }
 
-static void programs(const struct findings *f, size_t items, size_t limits, size_t parts,
+static void programs(const struct summary_findings *f, size_t items, size_t limits, size_t parts,
                      struct document *d)
 {
 	document_string(d, "schema", FINDINGS_SCHEMA);
@@ -257,7 +259,7 @@ static void programs(const struct findings *f, size_t items, size_t limits, size
 	document_int(d, "omitted", (int64_t)(findings_count(f) - items - limits - parts));
 }
 
-static void readers(const struct findings *f, size_t items, size_t limits, size_t parts,
+static void readers(const struct summary_findings *f, size_t items, size_t limits, size_t parts,
                     struct document *d)
 {
 	struct buf text = {0};
@@ -279,7 +281,7 @@ static void readers(const struct findings *f, size_t items, size_t limits, size_
 	buf_done(&text);
 }
 
-void findings_document(const struct findings *f, size_t keep, struct document *d)
+void findings_document(const struct summary_findings *f, size_t keep, struct document *d)
 {
 	size_t items = keep < f->items.count ? keep : f->items.count;
 	size_t limits = keep - items < f->limits.count ? keep - items : f->limits.count;

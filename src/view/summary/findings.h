@@ -22,7 +22,7 @@
 
 struct summary;
 
-struct finding {
+struct summary_finding {
 	char *process, *image, *function; /* NULL: not known, or all; function NULL: a process */
 	double share, low, high;          /* low and high: 95 % interval; NAN: none */
 	struct cell value;                /* CELL_NONE: only the share is known */
@@ -34,9 +34,9 @@ struct finding_part {
 	double share;
 };
 
-struct findings {
+struct summary_findings {
 	bool program; /* the document is for JSON */
-	VEC(struct finding) items;
+	VEC(struct summary_finding) items;
 	VEC(char *) limits;
 	VEC(struct finding_part) parts;
 	char *recorded, *unit;
@@ -44,11 +44,11 @@ struct findings {
 	const char *file; /* the recording, for 'assay sql' */
 };
 
-void findings_take(struct findings *f, const struct summary *s);
-void findings_done(struct findings *f);
+void findings_take(struct summary_findings *f, const struct summary *s);
+void findings_done(struct summary_findings *f);
 
 /* The number of items that findings_document() can contain. */
-size_t findings_count(const struct findings *f);
-void findings_document(const struct findings *f, size_t keep, struct document *d);
+size_t findings_count(const struct summary_findings *f);
+void findings_document(const struct summary_findings *f, size_t keep, struct document *d);
 
 #endif

@@ -432,13 +432,13 @@ static void who(struct tag_writing *w, struct section *notes)
 	note(w, notes, buf_text(&w->text));
 }
 
-struct counted {
+struct counted_note {
 	uint64_t number;
 	const char *one, *many; /* "event was lost", "events were lost" */
 	const char *more;
 };
 
-static void counts(struct tag_writing *w, struct section *notes, const struct counted *all,
+static void counts(struct tag_writing *w, struct section *notes, const struct counted_note *all,
                    size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -455,7 +455,7 @@ static void damage(struct tag_writing *w, struct section *notes)
 {
 	const struct tag_report *r = w->report;
 	const struct tag_damage *d = &r->summary->damage;
-	const struct counted all[] = {
+	const struct counted_note all[] = {
 	        {r->switches_lost, "switch of a thread is", "switches of threads are",
 	         " missing: some waiting is counted as running"},
 	        {d->lost, "event was lost", "events were lost", ": the recorder's buffer was full"},

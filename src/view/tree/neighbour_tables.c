@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum figure { FIGURE_SELF, FIGURE_TOTAL, FIGURE_PART, FIGURES };
+enum neighbour_figure { FIGURE_SELF, FIGURE_TOTAL, FIGURE_PART, FIGURES };
 
 /* The model of the rows of one table. */
 struct neighbour_rows {
@@ -27,8 +27,8 @@ struct neighbour_rows {
 /* ---- sums ---------------------------------------------------------------- */
 
 /* Adds a node's own values or its totals to a figure of a row. */
-static void add_figure(struct neighbour_rows *r, uint32_t row, enum figure figure, uint32_t node,
-                       bool own)
+static void add_figure(struct neighbour_rows *r, uint32_t row, enum neighbour_figure figure,
+                       uint32_t node, bool own)
 {
 	size_t measures = r->tree->measures;
 

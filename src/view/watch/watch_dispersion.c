@@ -67,18 +67,19 @@ static size_t lengths_of(const struct watch *w)
 	return lengths;
 }
 
-struct weighed {
+struct weighed_value {
 	double value, weight;
 };
 
 static int by_value(const void *a, const void *b)
 {
-	double x = ((const struct weighed *)a)->value, y = ((const struct weighed *)b)->value;
+	double x = ((const struct weighed_value *)a)->value,
+	       y = ((const struct weighed_value *)b)->value;
 
 	return x < y ? -1 : x > y;
 }
 
-static double weighed_median(struct weighed *items, size_t count)
+static double weighed_median(struct weighed_value *items, size_t count)
 {
 	double all = 0, sum = 0;
 
@@ -99,7 +100,7 @@ struct block_row {
 };
 
 /* Series with a known dispersion, at one length of a block. */
-struct blocks {
+struct dispersion_blocks {
 	struct block_row *items;
 	size_t count, room;
 };
@@ -112,15 +113,15 @@ struct typical {
 	size_t count;
 };
 
-static void set_spread(struct typical *t, const struct blocks *b)
+static void set_spread(struct typical *t, const struct dispersion_blocks *b)
 {
-	struct weighed *work = xcalloc(b->count + 1, sizeof(*work));
+	struct weighed_value *work = xcalloc(b->count + 1, sizeof(*work));
 	double sum = 0, squares = 0;
 
 	for (size_t i = 0; i < b->count; i++) {
 		double mean = b->items[i].mean;
 
-		work[i] = (struct weighed){(b->items[i].own - 1) / mean, mean};
+		work[i] = (struct weighed_value){(b->items[i].own - 1) / mean, mean};
 		sum += mean;
 		squares += mean * mean;
 	}
@@ -139,7 +140,7 @@ static double spread_of(const struct typical *t)
 }
 
 /* The deviation is computed from the median, so that a few series have no influence. */
-static struct typical typical_of(const struct blocks *b)
+static struct typical typical_of(const struct dispersion_blocks *b)
 {
 	double *work = xcalloc(b->count + 1, sizeof(*work)), spread;
 	struct typical t = {.count = b->count};
@@ -158,7 +159,7 @@ static struct typical typical_of(const struct blocks *b)
 
 /* Shrinks the dispersions towards the typical one. The largest dispersion of all lengths is used,
  * so that it includes noise that lasts for hours. */
-static void shrink(struct watch *w, const struct blocks *b, const struct typical *t)
+static void shrink(struct watch *w, const struct dispersion_blocks *b, const struct typical *t)
 {
 	/* The variance by chance alone: a multiple of the variance of a chi-square value's
 	 * logarithm. */
@@ -192,7 +193,7 @@ static int by_mode(const void *a, const void *b)
 }
 
 /* A mode whose series differ from all series is a class of its own. */
-static void shrink_modes(struct watch *w, struct blocks *b)
+static void shrink_modes(struct watch *w, struct dispersion_blocks *b)
 {
 	struct typical all;
 
@@ -201,7 +202,7 @@ static void shrink_modes(struct watch *w, struct blocks *b)
 	all = typical_of(b);
 	qsort(b->items, b->count, sizeof(*b->items), by_mode);
 	for (size_t i = 0, end; i < b->count; i = end) {
-		struct blocks mode = {.items = b->items + i};
+		struct dispersion_blocks mode = {.items = b->items + i};
 		struct typical own = all;
 
 		for (end = i; end < b->count && b->items[end].mode == b->items[i].mode;)
@@ -217,7 +218,7 @@ static void shrink_modes(struct watch *w, struct blocks *b)
 
 void watch_dispersions_set(struct watch_exposure *e)
 {
-	struct blocks blocks[LENGTHS] = {0};
+	struct dispersion_blocks blocks[LENGTHS] = {0};
 	struct watch *w = e->w;
 	size_t lengths = lengths_of(w);
 

@@ -9,7 +9,7 @@
 /* If the smallest detectable change is larger than this (x 10), it is not shown. */
 #define LARGE 9
 
-enum figure { WHEN, BACK, BEFORE, AFTER, CHANGE, LOW, HIGH, RATE };
+enum watch_figure { WHEN, BACK, BEFORE, AFTER, CHANGE, LOW, HIGH, RATE };
 
 static const struct watch *watch_of(const struct row_source *s)
 {
@@ -32,7 +32,7 @@ static struct cell figure_cell(const struct row_source *s, const struct column *
 	const struct watch *w = watch_of(s);
 	const struct watch_change *change = &w->changes.items[row];
 
-	switch ((enum figure)c->argument) {
+	switch ((enum watch_figure)c->argument) {
 	case WHEN:
 		return time_cell(w, change->point);
 	case BACK:
@@ -54,7 +54,7 @@ static struct cell figure_cell(const struct row_source *s, const struct column *
 	return cell_none();
 }
 
-enum name { FUNCTION, IMAGE, MODE, VERDICT };
+enum watch_name { FUNCTION, IMAGE, MODE, VERDICT };
 
 static struct cell name_cell(const struct row_source *s, const struct column *c, uint32_t row,
                              struct buf *text)

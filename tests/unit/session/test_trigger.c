@@ -60,7 +60,7 @@ static void rules_are_read_as_they_are_written(void)
 {
 	static const struct {
 		const char *text;
-		enum trigger_kind kind;
+		enum trigger_rule_kind kind;
 		bool above;
 		double limit;
 	} good[] = {

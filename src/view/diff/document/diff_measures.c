@@ -145,9 +145,9 @@ struct measure_rows {
 	struct diff_measure_change items[DIFF_MEASURES];
 };
 
-enum figure { BEFORE, BEFORE_DEVIATION, AFTER, AFTER_DEVIATION, CHANGE, LOW, HIGH, CHANCE };
+enum measure_figure { BEFORE, BEFORE_DEVIATION, AFTER, AFTER_DEVIATION, CHANGE, LOW, HIGH, CHANCE };
 
-static double figure_of(const struct diff_measure_change *m, enum figure which)
+static double figure_of(const struct diff_measure_change *m, enum measure_figure which)
 {
 	switch (which) {
 	case BEFORE:
@@ -178,7 +178,7 @@ static const struct measure_rows *rows_of(const struct row_source *s)
 static struct cell figure_cell(const struct row_source *s, const struct column *c, uint32_t row,
                                struct buf *text)
 {
-	double value = figure_of(&rows_of(s)->items[row], (enum figure)c->argument);
+	double value = figure_of(&rows_of(s)->items[row], (enum measure_figure)c->argument);
 
 	return isfinite(value) ? cell_real(value) : cell_none();
 }

@@ -132,14 +132,14 @@ static struct cell finite_cell(double value)
 	return isfinite(value) ? cell_real(value) : cell_none();
 }
 
-enum figure { BEFORE, AFTER, CHANGE, LOW, HIGH, RATE, CHANCE, DISPERSION, SIZE, BESIDE };
+enum diff_figure { BEFORE, AFTER, CHANGE, LOW, HIGH, RATE, CHANCE, DISPERSION, SIZE, BESIDE };
 
 static struct cell figure_cell(const struct row_source *s, const struct column *c, uint32_t row,
                                struct buf *text)
 {
 	const struct diff_estimate *e = estimate_at(s, row);
 
-	switch ((enum figure)c->argument) {
+	switch ((enum diff_figure)c->argument) {
 	case BEFORE:
 		return finite_cell(e->before);
 	case AFTER:
@@ -177,7 +177,7 @@ static struct cell samples_cell(const struct row_source *s, const struct column 
 	return cell_int((int64_t)estimate_at(s, row)->count[c->argument]);
 }
 
-enum name { FUNCTION, IMAGE, MODE };
+enum diff_name { FUNCTION, IMAGE, MODE };
 
 static struct cell name_cell(const struct row_source *s, const struct column *c, uint32_t row,
                              struct buf *text)

@@ -22,7 +22,7 @@ struct trace_select_wanted {
 };
 
 /* --function: the outermost selected call that a process of a stream is in. */
-struct inside {
+struct trace_inside {
 	uint64_t call;
 	uint32_t process, depth;
 };
@@ -32,7 +32,7 @@ struct trace_select_lane {
 	open;        /* by call, ascending; calls that ended out of order are
 	              * marked */
 	size_t gone; /* number of marked calls */
-	VEC(struct inside) inside;
+	VEC(struct trace_inside) inside;
 	size_t leaving; /* index in `open` + 1 */
 };
 
@@ -254,7 +254,7 @@ static void leave(struct trace_select_lane *lane)
 	lane->gone = 0;
 }
 
-static const struct inside *inside_of(const struct trace_select_lane *lane, uint32_t process)
+static const struct trace_inside *inside_of(const struct trace_select_lane *lane, uint32_t process)
 {
 	vec_each (inside, &lane->inside)
 		if (inside->process == process)
@@ -266,7 +266,7 @@ static const struct inside *inside_of(const struct trace_select_lane *lane, uint
 static bool at_depth(const struct tag_select *s, const struct trace_select_lane *lane,
                      uint32_t process, bool is_call, uint32_t *depth)
 {
-	const struct inside *inside = inside_of(lane, process);
+	const struct trace_inside *inside = inside_of(lane, process);
 	uint64_t limit = s->o->depth;
 
 	if (s->o->function_count) {
@@ -330,7 +330,7 @@ unsigned tag_select_line(struct tag_select *s, struct trace_line *line, struct t
 		if (s->o->function_count && !inside_of(lane, line->process) &&
 		    wants(&s->functions, names, line->tag))
 			vec_push(&lane->inside,
-			         (struct inside){line->call, line->process, line->depth});
+			         (struct trace_inside){line->call, line->process, line->depth});
 	} else if (line->kind == TRACE_LINE_EXIT) {
 		*open = find(lane, line->call);
 		lane->leaving = *open ? (size_t)(*open - lane->open.items) + 1 : 0;
