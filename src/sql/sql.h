@@ -15,7 +15,7 @@
  * The source is never changed: ATTACH and statements that change tables or settings are refused
  * with an error. Temporary tables are allowed. The views and triggers of a store are not used, so a
  * hostile file cannot run code of its own. One thread. Errors contain the message of SQLite. Uses:
- * base, event, process, profile, trace, format, store, symbol, view.
+ * base, event, process, profile, tags, format, store, symbol, view.
  */
 #ifndef ASSAY_SQL_SQL_H
 #define ASSAY_SQL_SQL_H

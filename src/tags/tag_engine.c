@@ -5,7 +5,7 @@
  *
  * plain_words() is the loop for nearly all events of a recording: certain calls of known functions,
  * in a running thread. The compiler makes two versions, a lean one for sums only and a full one.
- * All other events go through tag_run_apply(), one at a time. Uses: base, trace.
+ * All other events go through tag_run_apply(), one at a time. Uses: base, tags.
  */
 #include "tags/tag_engine_call.h"
 

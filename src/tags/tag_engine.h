@@ -82,7 +82,7 @@
  *
  * tag_engine_new(), tag_engine_packet() for each packet in order, tag_engine_end(),
  * tag_engine_free(). Nothing fails: damage is counted. Times are ticks. One engine per stream; one
- * thread. Uses: base, trace.
+ * thread. Uses: base, tags.
  */
 #ifndef ASSAY_TAGS_TAG_ENGINE_H
 #define ASSAY_TAGS_TAG_ENGINE_H

@@ -3,7 +3,7 @@
  * tag_engine_call: opens and closes calls. The functions are inline, so that the loop of plain
  * events and all other callers share one implementation.
  *
- * Nothing fails. One thread per run. Uses: base, trace.
+ * Nothing fails. One thread per run. Uses: base, tags.
  */
 #ifndef ASSAY_TAGS_TAG_ENGINE_CALL_H
 #define ASSAY_TAGS_TAG_ENGINE_CALL_H

@@ -12,7 +12,7 @@
  * stack, t - off: this clock stops while the stack's calls are switched out.
  *
  * Memory: 64 bytes and two cold lines per function, 32 bytes per open call (56 with steps),
- * independent of the length of the stream. Times are ticks. One thread per run. Uses: base, trace.
+ * independent of the length of the stream. Times are ticks. One thread per run. Uses: base, tags.
  */
 #ifndef ASSAY_TAGS_TAG_ENGINE_RUN_H
 #define ASSAY_TAGS_TAG_ENGINE_RUN_H

@@ -5,7 +5,7 @@
  * A table of two levels maps tags; it is filled when a tag first occurs. A tag takes four bytes and
  * its share of a page, at most 64 MB for all possible tags. A line records its function's innermost
  * frame for one stack only, the one that used it last; a hash holds the frames of the other stacks.
- * Uses: base, trace.
+ * Uses: base, tags.
  */
 #include "base/memory/hash.h"
 #include "tags/tag_engine_run.h"

@@ -5,7 +5,7 @@
  * Each stream is one run of the engine (tag_engine_run.h). Its sums are added here per function, in
  * a hash over (names, tag). The source of min and max is known only at the end, so each function
  * has three pairs of them until tag_summary_finish(). Threads process the streams of a recording,
- * the largest first. Uses: base, trace.
+ * the largest first. Uses: base, tags.
  */
 #include "tags/tag_summary.h"
 

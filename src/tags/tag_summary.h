@@ -5,7 +5,7 @@
  * tag_summary_new(); tag_summary_stream() for each stream (or several threads with one summary
  * each, then tag_summary_merge()); tag_summary_finish(); then read the plain fields;
  * tag_summary_free(). Times are ticks. The rules are in tag_engine.h. Functions return 0 or -errno.
- * Uses: base, trace.
+ * Uses: base, tags.
  */
 #ifndef ASSAY_TAGS_TAG_SUMMARY_H
 #define ASSAY_TAGS_TAG_SUMMARY_H

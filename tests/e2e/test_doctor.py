@@ -42,6 +42,18 @@ def the_text_has_the_contents_of_the_json(t):
                 t.has(text, " ".join(check[key].split()), f"the text of {check['name']}")
 
 
+@test
+def markdown_has_a_list_for_each_group_and_commands_as_code(t):
+    checks = t.json(t.assay("doctor", "--json").out)["checks"]
+    text = t.assay("doctor", "--markdown").out
+    for group in {check["group"] for check in checks}:
+        t.true(re.search(rf"^#+ {re.escape(group)}$", text, re.M), f"the heading {group}: {text}")
+    for check in checks:
+        t.true(re.search(rf"^- \**{check['state']}", text, re.M), f"the state {check['state']}: {text}")
+        if check["mend"]:
+            t.has(text, f"`{check['mend']}`", f"the command for {check['name']}")
+
+
 def settings():
     return {name: pathlib.Path("/proc/sys/kernel", name).read_text().strip() for name in
             ("perf_event_paranoid", "perf_event_max_sample_rate", "perf_event_max_stack")}

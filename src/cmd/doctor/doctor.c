@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* doctor: reports what assay can do on this machine, and what to change. */
 #include "cmd/cli/command.h"
-#include "cmd/cli/print.h"
-
-#include "base/text/json.h"
 #include "cmd/cli/medium.h"
+#include "cmd/cli/print.h"
 #include "cmd/doctor/doctor_findings.h"
 #include "cmd/doctor/doctor_measure.h"
 #include "cmd/doctor/kept_costs.h"
-#include "cmd/cli/wrap.h"
-#include "output/text/table.h"
 #include "view/methods/methods_document.h"
 
 #include <string.h>
-#include <unistd.h>
 
 extern const struct command cmd_doctor;
 
 struct doctor_options {
 	bool json, measure;
+	struct style_options style;
 };
 
 static const struct option doctor_list[] = {
@@ -35,89 +31,71 @@ static const struct option doctor_list[] = {
                     "\"cost\", \"ns\", \"low_ns\" and \"high_ns\" (quartiles), and \"reason\" if "
                     "it could not be measured; \"host\", \"kernel\", \"clock\", \"measured_ns\".",
          .offset = offsetof(struct doctor_options, measure)},
+        {.kind = OPTION_INCLUDE,
+         .include = medium_option_table,
+         .offset = offsetof(struct doctor_options, style)},
         {.kind = OPTION_END},
 };
 
-static void add_json(struct buf *b, const struct findings *f)
+/* For programs. */
+static void add_checks(struct document *d, const struct findings *f)
 {
-	struct json j;
-
-	json_init(&j, b);
-	json_object(&j);
-	json_key(&j, "checks");
-	json_array(&j);
+	document_array(d, "checks");
 	vec_each (item, &f->items) {
-		json_object(&j);
-		json_kstr(&j, "group", item->group);
-		json_kstr(&j, "name", item->name);
-		json_kstr(&j, "state", finding_state_name(item->state));
-		json_kstr(&j, "what", item->what);
-		json_key(&j, "cost");
-		if (item->cost)
-			json_str(&j, item->cost);
-		else
-			json_null(&j);
-		json_key(&j, "mend");
-		if (item->mend)
-			json_str(&j, item->mend);
-		else
-			json_null(&j);
-		json_end_object(&j);
+		document_object(d, NULL);
+		document_string(d, "group", item->group);
+		document_string(d, "name", item->name);
+		document_string(d, "state", finding_state_name(item->state));
+		document_string(d, "what", item->what);
+		document_string(d, "cost", item->cost);
+		document_string(d, "mend", item->mend);
+		document_end(d);
 	}
-	json_end_array(&j);
-	json_end_object(&j);
-	buf_putc(b, '\n');
+	document_end(d);
 }
 
-static void add_state(struct buf *b, enum finding_state state, bool colour)
+static void add_finding(struct document *d, const struct finding *item)
 {
-	static const char *const colours[] = {"\033[32m", "\033[33m", "\033[31m"};
+	struct buf text = {0};
 
-	buf_addf(b, "  %s%-7s%s  ", colour ? colours[state] : "", finding_state_name(state),
-	         colour ? "\033[0m" : "");
+	buf_addf(&text, "%s: %s", item->name, item->what);
+	document_line(d, finding_state_name(item->state), buf_text(&text));
+	buf_done(&text);
+	if (item->cost)
+		document_line(d, "  effect:", item->cost);
+	if (item->mend)
+		document_verbatim(d, "  fix:", item->mend);
 }
 
-static void add_line(struct buf *b, const char *label, const char *text)
-{
-	buf_addf(b, "           %s ", label);
-	wrap_text(b, text, 12 + strlen(label), 13);
-	buf_putc(b, '\n');
-}
-
-static void add_text(struct buf *b, const struct findings *f, bool colour)
+/* For readers: a heading for each group. */
+static void add_lines(struct document *d, const struct findings *f)
 {
 	size_t counts[3] = {0};
 	const char *group = "";
+	struct buf text = {0};
 
 	vec_each (item, &f->items) {
-		struct buf what = {0};
-
 		if (strcmp(group, item->group))
-			buf_addf(b, "%s%s\n", *group ? "\n" : "", item->group);
+			document_heading(d, "%s", item->group);
 		group = item->group;
 		counts[item->state]++;
-		add_state(b, item->state, colour);
-		buf_addf(&what, "%s: ", item->name);
-		text_clean(&what, item->what);
-		wrap_text(b, what.data, 11, 13);
-		buf_putc(b, '\n');
-		buf_done(&what);
-		if (item->cost)
-			add_line(b, "effect:", item->cost);
-		if (item->mend) { /* on one line, so that it can be copied */
-			buf_puts(b, "           fix:    ");
-			text_clean(b, item->mend);
-			buf_putc(b, '\n');
-		}
+		add_finding(d, item);
 	}
-	buf_addf(b, "\n%zu ok, %zu limited, %zu missing\n", counts[FINDING_OK],
+	buf_addf(&text, "%zu ok, %zu limited, %zu missing", counts[FINDING_OK],
 	         counts[FINDING_LIMITED], counts[FINDING_MISSING]);
+	document_text(d, "", buf_text(&text));
+	buf_done(&text);
+}
+
+static void print_document(const struct doctor_options *o, const struct document *d)
+{
+	const struct document_reader reader = {.program = o->json};
+
+	medium_print(d, &reader, &o->style);
 }
 
 static int measure(const struct doctor_options *options)
 {
-	const struct document_reader reader = {.program = options->json};
-	const struct style_options style = {0};
 	struct method_costs costs;
 	struct error err = {0};
 	struct document d;
@@ -125,7 +103,7 @@ static int measure(const struct doctor_options *options)
 	doctor_measure(&costs);
 	document_init(&d);
 	costs_document(&d, &costs);
-	medium_print(&d, &reader, &style);
+	print_document(options, &d);
 	document_done(&d);
 	if (kept_costs_write(&costs, &err))
 		print_message("the costs are not kept for 'assay help methods': %s", err.text);
@@ -138,7 +116,7 @@ static int doctor_run(void *data, int argc, char **argv)
 	struct doctor_options *options = data;
 	struct findings *findings;
 	struct rights rights;
-	struct buf b = {0};
+	struct document d;
 
 	if (argc)
 		return command_fail(2, "doctor: takes no arguments, but got '%s'", argv[0]);
@@ -146,12 +124,11 @@ static int doctor_run(void *data, int argc, char **argv)
 		return measure(options);
 	rights_read(&rights);
 	findings = doctor_findings(&rights);
-	if (options->json)
-		add_json(&b, findings);
-	else
-		add_text(&b, findings, isatty(STDOUT_FILENO));
-	print_text(&b);
-	buf_done(&b);
+	document_init(&d);
+	add_checks(&d, findings);
+	add_lines(&d, findings);
+	print_document(options, &d);
+	document_done(&d);
 	findings_free(findings);
 	return 0;
 }

@@ -276,9 +276,7 @@ static int export_calls(const struct export_options *o)
 {
 	struct export_target target = target_of(o);
 	struct filter filter = filters_chosen(&o->filters);
-	struct call_names *names = NULL;
-	struct symbolizer *symbols = NULL;
-	struct call_paths *calls = NULL;
+	struct loaded_calls calls;
 	struct error err = {0};
 	struct symbolized_profile n;
 	int status;
@@ -287,20 +285,16 @@ static int export_calls(const struct export_options *o)
 		return command_fail(2, "export: --tid, --cpu, --dso, --event, --no-idle and --time "
 		                       "select samples; counted calls are selected by --comm and "
 		                       "--pid");
-	if (load_calls(&calls, &o->load, &err))
+	if (load_named_calls(&calls, &o->load, &err))
 		return command_fail(1, "export: %s", err.text);
 	symbolized_profile_init(&n);
 	n.depth_max = export_depth(o->to);
-	symbols = load_calls_symbolizer(calls, &o->load);
-	names = call_names_new(calls, symbols, o->load.raw_names);
-	if (named_of_calls(&n, calls, names, symbols, &filter, &err))
+	if (named_of_calls(&n, calls.paths, calls.names, calls.symbols, &filter, &err))
 		status = command_fail(1, "export: %s", err.text);
 	else
 		status = export_write(&target, &n, true);
 	symbolized_profile_done(&n);
-	call_names_free(names);
-	symbolizer_free(symbols);
-	call_paths_free(calls);
+	loaded_calls_done(&calls);
 	return status;
 }
 

@@ -9,6 +9,7 @@
 #include "format/jit/jit_finder.h"
 #include "format/perf/perf_data.h"
 #include "profile/profile_builder.h"
+#include "view/calls/call_names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -190,4 +191,22 @@ int load_calls(struct call_paths **out, const struct load_options *o, struct err
 	call_paths_close(c);
 	*out = c;
 	return 0;
+}
+
+int load_named_calls(struct loaded_calls *l, const struct load_options *o, struct error *err)
+{
+	int ret = load_calls(&l->paths, o, err);
+
+	if (ret)
+		return ret;
+	l->symbols = load_calls_symbolizer(l->paths, o);
+	l->names = call_names_new(l->paths, l->symbols, o->raw_names);
+	return 0;
+}
+
+void loaded_calls_done(struct loaded_calls *l)
+{
+	call_names_free(l->names);
+	symbolizer_free(l->symbols);
+	call_paths_free(l->paths);
 }

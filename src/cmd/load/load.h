@@ -4,7 +4,7 @@
  *
  * The kind of a file is recognised by its content, not its name. Several files are read into one
  * model, one after the other; a time range of a store is one model.
- * Uses: base, format, profile, store, trace, symbol.
+ * Uses: base, format, profile, store, tags, symbol, view.
  */
 #ifndef ASSAY_CMD_LOAD_LOAD_H
 #define ASSAY_CMD_LOAD_LOAD_H
@@ -21,6 +21,8 @@
 #define LOAD_DEFAULT "perf.data"
 #define LOAD_DEFAULT_CALLS "assay.calls"
 #define LOAD_DEFAULT_TAGS "assay.tags"
+
+struct call_names;
 
 struct load_options {
 	struct option_list inputs;             /* -i FILE */
@@ -82,6 +84,15 @@ int load_kind(enum load_kind *kind, const struct load_options *o, struct error *
 bool load_is_calls(const char *path);
 int load_calls(struct call_paths **out, const struct load_options *o, struct error *err);
 struct symbolizer *load_calls_symbolizer(struct call_paths *c, const struct load_options *o);
+
+/* The files with their names. Call loaded_calls_done() after success. */
+struct loaded_calls {
+	struct call_paths *paths;
+	struct symbolizer *symbols;
+	struct call_names *names;
+};
+int load_named_calls(struct loaded_calls *l, const struct load_options *o, struct error *err);
+void loaded_calls_done(struct loaded_calls *l);
 
 /* The only trace of event tags; -EINVAL: there are several. */
 int load_tags_path(const char **path, const struct load_options *o, struct error *err);

@@ -19,19 +19,13 @@ static int read_calls(struct symbolized_profile *n, const struct load_options *l
                       struct error *err)
 {
 	const struct filter all = {0};
-	struct call_paths *c;
-	struct symbolizer *symbols;
-	struct call_names *names;
-	int ret = load_calls(&c, load, err);
+	struct loaded_calls calls;
+	int ret = load_named_calls(&calls, load, err);
 
 	if (ret)
 		return ret;
-	symbols = load_calls_symbolizer(c, load);
-	names = call_names_new(c, symbols, load->raw_names);
-	ret = named_of_calls(n, c, names, NULL, &all, err);
-	call_names_free(names);
-	symbolizer_free(symbols);
-	call_paths_free(c);
+	ret = named_of_calls(n, calls.paths, calls.names, NULL, &all, err);
+	loaded_calls_done(&calls);
 	return ret;
 }
 

@@ -22,19 +22,13 @@ static struct load_options one_file(const struct load_options *load, char **file
 static int add_calls(struct reconcile_runs *t, const char *file, const struct load_options *load,
                      struct error *err)
 {
-	struct call_paths *c;
-	struct symbolizer *symbols;
-	struct call_names *names;
-	int ret = load_calls(&c, load, err);
+	struct loaded_calls calls;
+	int ret = load_named_calls(&calls, load, err);
 
 	if (ret)
 		return ret;
-	symbols = load_calls_symbolizer(c, load);
-	names = call_names_new(c, symbols, load->raw_names);
-	reconcile_add_calls(t, file, c, names);
-	call_names_free(names);
-	symbolizer_free(symbols);
-	call_paths_free(c);
+	reconcile_add_calls(t, file, calls.paths, calls.names);
+	loaded_calls_done(&calls);
 	return 0;
 }
 

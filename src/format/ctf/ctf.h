@@ -23,7 +23,7 @@
  *	ctf_copy()		from a recording to a trace
  *
  * Files have mode 0600, the directory 0700. Functions return 0 or -errno. One thread uses a writer.
- * Uses: base, trace.
+ * Uses: base, tags.
  */
 #ifndef ASSAY_FORMAT_CTF_CTF_H
 #define ASSAY_FORMAT_CTF_CTF_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes a trace again: compressed or not, in the layout of assay. Uses: base, trace. */
+/* Writes a trace again: compressed or not, in the layout of assay. Uses: base, tags. */
 #include "format/ctf/ctf.h"
 
 #include <stdlib.h>

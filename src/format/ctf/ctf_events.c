@@ -3,7 +3,7 @@
  * Derives names and kinds of tags from the event classes of a CTF trace. Two events, with an even
  * id and the next, NAME and NAME:exit, are one function. Traces of assay have notes with the kinds
  * of the other events (docs/FORMAT.md). In copies of such traces one of the two events may be
- * missing, and the notes are loglevels. Uses: base, trace.
+ * missing, and the notes are loglevels. Uses: base, tags.
  */
 #include "format/ctf/ctf_layout.h"
 

@@ -2,7 +2,7 @@
 /*
  * Computes the places of fields from their types. Types have a fixed size, so each field has one
  * place in all packets of its class. Strings in the context (babeltrace2 writes texts as strings)
- * shift the fields after them. Uses: base, trace.
+ * shift the fields after them. Uses: base, tags.
  */
 #include "format/ctf/ctf_layout.h"
 

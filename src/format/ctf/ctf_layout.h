@@ -5,7 +5,7 @@
  *
  * ctf_trace_read() parses the metadata (ctf_tsdl.h) and checks that the trace is of this kind;
  * other traces are refused with file and line. Offsets are bits from the beginning of the packet.
- * ctf_trace_done(). After that it is read-only, for any thread. Uses: base, trace.
+ * ctf_trace_done(). After that it is read-only, for any thread. Uses: base, tags.
  */
 #ifndef ASSAY_FORMAT_CTF_CTF_LAYOUT_H
 #define ASSAY_FORMAT_CTF_CTF_LAYOUT_H

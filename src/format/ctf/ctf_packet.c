@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the head of a packet: CTF's packet header and packet context. Uses: base, trace.
+ * Reads the head of a packet: CTF's packet header and packet context. Uses: base, tags.
  */
 #include "format/ctf/ctf_packet.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ctf_packet: the head of one packet of a CTF stream file, and the reader of a stream. Internal to
- * format/ctf_*.c. Any thread. Uses: base, trace.
+ * format/ctf_*.c. Any thread. Uses: base, tags.
  */
 #ifndef ASSAY_FORMAT_CTF_CTF_PACKET_H
 #define ASSAY_FORMAT_CTF_CTF_PACKET_H

@@ -4,7 +4,7 @@
  * are returned where they are, others are converted. Pages that were read are released, so that
  * memory is bounded for any file size. A compressed file is unpacked block by block. If another
  * program truncates the file while it is mapped, this program ends with SIGBUS; assay itself
- * renames an older trace instead. Uses: base, trace.
+ * renames an older trace instead. Uses: base, tags.
  */
 #include "format/ctf/ctf_packed.h"
 #include "format/ctf/ctf_packet.h"

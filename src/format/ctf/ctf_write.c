@@ -2,7 +2,7 @@
 /*
  * Writes streams of packets. Each packet is one write, so that a killed recorder leaves whole
  * packets; a failed write is undone. Only the most recently written of thousands of streams have
- * open files. Uses: base, trace.
+ * open files. Uses: base, tags.
  */
 #include "format/ctf/ctf_writer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes the metadata of a trace as text. Facts for which CTF has no notation are comments ("assay
- * X"), which other readers skip: docs/FORMAT.md. Uses: base, trace.
+ * X"), which other readers skip: docs/FORMAT.md. Uses: base, tags.
  */
 #include "format/ctf/ctf_writer.h"
 

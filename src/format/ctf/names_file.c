@@ -2,7 +2,7 @@
 /*
  * Reads and extends names files. A file that is read as a whole has at most FILE_MAX bytes. The
  * lock is flock() on the file itself, because the file is only appended to and never replaced.
- * Uses: base, image, trace.
+ * Uses: base, image, tags.
  */
 #include "format/ctf/names_file.h"
 

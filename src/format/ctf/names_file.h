@@ -13,7 +13,7 @@
  * The tag is the decimal number after the line's last '/'; blanks around it are ignored. An entry
  * that names no function (by custom the first: "first/500") may set where tags begin: new tags are
  * greater than any in the file. Several files may be read one after the other, or concatenated.
- * -EINVAL names file, line and the way out. Uses: base, trace.
+ * -EINVAL names file, line and the way out. Uses: base, tags.
  */
 #ifndef ASSAY_FORMAT_CTF_NAMES_FILE_H
 #define ASSAY_FORMAT_CTF_NAMES_FILE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Converts dumps of capture devices to words. The file is read in pieces; each clock value is
- * converted to a step from the previous one. Uses: base, trace.
+ * converted to a step from the previous one. Uses: base, tags.
  */
 #include "format/ctf/tag_dump.h"
 

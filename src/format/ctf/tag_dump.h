@@ -11,7 +11,7 @@
  * magic number. Therefore these inputs are refused: a file of a known format, text, and (without
  * clock_bits) bytes whose clock goes back in every third record and whose tags all differ. Any
  * number of events is accepted; memory is bounded. An incomplete record at the end is counted.
- * Functions return 0 or -errno; errors name file and byte or line. Uses: base, trace.
+ * Functions return 0 or -errno; errors name file and byte or line. Uses: base, tags.
  */
 #ifndef ASSAY_FORMAT_CTF_TAG_DUMP_H
 #define ASSAY_FORMAT_CTF_TAG_DUMP_H

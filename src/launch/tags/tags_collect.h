@@ -14,7 +14,7 @@
  * milliseconds until the context switches of their time are known. Memory is bounded: at the limit,
  * packets stay in their file; when the file is full, the process discards events and counts them.
  * Files of ended processes are removed only in a watched directory. 0 or -errno. One thread. Uses:
- * base, source, trace, format.
+ * base, source, tags, format.
  */
 #ifndef ASSAY_LAUNCH_TAGS_TAGS_COLLECT_H
 #define ASSAY_LAUNCH_TAGS_TAGS_COLLECT_H

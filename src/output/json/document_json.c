@@ -104,23 +104,20 @@ static void node_keys(void *ctx, const struct view_tree *t, uint32_t node)
 
 static void print_sections(struct json_printing *p, const struct document *d);
 
+static void print_part(void *of, const struct document *part)
+{
+	struct json_printing *p = of;
+
+	json_object(&p->j);
+	print_sections(p, part);
+	json_end_object(&p->j);
+	output_stream_flush(p->stream, p->j.out);
+}
+
 static void print_parts(struct json_printing *p, const struct section *s)
 {
-	struct document part;
-	bool more = true;
-
 	json_array(&p->j);
-	for (size_t i = 0; more; i++) {
-		document_init(&part);
-		more = s->next(s->ctx, i, &part);
-		if (more) {
-			json_object(&p->j);
-			print_sections(p, &part);
-			json_end_object(&p->j);
-		}
-		document_done(&part);
-		output_stream_flush(p->stream, p->j.out);
-	}
+	section_each_part(s, print_part, p);
 	json_end_array(&p->j);
 }
 

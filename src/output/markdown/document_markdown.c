@@ -154,18 +154,9 @@ static void print_list(struct markdown_printing *p, const struct section *s)
 
 static void print_sections(struct markdown_printing *p, const struct document *d);
 
-static void print_parts(struct markdown_printing *p, const struct section *s)
+static void print_part(void *of, const struct document *part)
 {
-	struct document part;
-	bool more = true;
-
-	for (size_t i = 0; more; i++) {
-		document_init(&part);
-		more = s->next(s->ctx, i, &part);
-		if (more)
-			print_sections(p, &part);
-		document_done(&part);
-	}
+	print_sections(of, part);
 }
 
 static bool is_empty(const struct section *s)
@@ -192,7 +183,7 @@ static void print_section(struct markdown_printing *p, const struct section *s)
 	else if (s->kind == SECTION_TREE)
 		print_tree(p, s);
 	else if (s->kind == SECTION_PARTS)
-		print_parts(p, s);
+		section_each_part(s, print_part, p);
 	else
 		print_list(p, s);
 }

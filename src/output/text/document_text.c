@@ -306,19 +306,12 @@ static void print_facts(struct text_printing *p, const struct section *s)
 
 static void print_sections(struct text_printing *p, const struct document *d);
 
-static void print_parts(struct text_printing *p, const struct section *s)
+static void print_part(void *of, const struct document *part)
 {
-	struct document part;
-	bool more = true;
+	struct text_printing *p = of;
 
-	for (size_t i = 0; more; i++) {
-		document_init(&part);
-		more = s->next(s->ctx, i, &part);
-		if (more)
-			print_sections(p, &part);
-		document_done(&part);
-		output_stream_flush(p->stream, p->out);
-	}
+	print_sections(p, part);
+	output_stream_flush(p->stream, p->out);
 }
 
 static void print_text(struct text_printing *p, const struct section *s)
@@ -366,7 +359,7 @@ static void print_section(struct text_printing *p, const struct section *s)
 		print_text(p, s);
 		break;
 	case SECTION_PARTS:
-		print_parts(p, s);
+		section_each_part(s, print_part, p);
 		break;
 	}
 }

@@ -20,7 +20,7 @@
  *
  * tags_trace_text_init(), tags_trace_text_line() (a trace_line_fn) for each line,
  * tags_trace_text_end(), tags_trace_text_done(). The text goes to `out`; an error of `out` (-errno)
- * stops the run. Lines are cut at the style's width, times last. One thread. Uses: base, trace,
+ * stops the run. Lines are cut at the style's width, times last. One thread. Uses: base, tags,
  * view.
  */
 #ifndef ASSAY_OUTPUT_TEXT_TAGS_TRACE_TEXT_H

@@ -5,7 +5,7 @@
  *
  * Call one of the two functions, once, before the first statement. The file must exist as long
  * as the sql. If the file cannot be read twice (a pipe), a query of `events` is an error. Memory
- * is bounded and does not depend on the size of the file. Uses: base, event, trace, format.
+ * is bounded and does not depend on the size of the file. Uses: base, event, tags, format.
  */
 #ifndef ASSAY_SQL_TABLES_EVENT_TABLES_H
 #define ASSAY_SQL_TABLES_EVENT_TABLES_H

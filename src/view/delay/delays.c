@@ -15,7 +15,7 @@
 #define NO_PLACE UINT32_MAX
 #define USER_CODE (UINT32_MAX - 1)
 
-struct delay_place {
+struct searched_place {
 	const struct symbol *symbol;
 	uint64_t address, samples, weight, function_samples;
 	VEC(float) late;
@@ -25,7 +25,7 @@ struct delay_search {
 	struct view *view;
 	const struct selection *selection;
 	uint32_t *place_of; /* per row of the profile */
-	VEC(struct delay_place) places;
+	VEC(struct searched_place) places;
 	VEC(float) usual; /* lateness of user code */
 	struct delays *result;
 };
@@ -68,7 +68,7 @@ static bool is_busy_kernel(struct view *v, const struct profile_row *row)
 /* A function's places are neighbours in the list; their samples are the function's samples. */
 static void sum_functions(struct delay_search *s)
 {
-	struct delay_place *items = s->places.items;
+	struct searched_place *items = s->places.items;
 	size_t count = s->places.count, end;
 
 	for (size_t i = 0; i < count; i = end) {
@@ -102,7 +102,7 @@ static void find_places(struct delay_search *s)
 		qsort(rows.items, rows.count, sizeof(*rows.items), by_place);
 	vec_each (key, &rows) {
 		const struct profile_row *row = &p->rows.items[key->row];
-		struct delay_place *to = s->places.count ? vec_last(&s->places) : NULL;
+		struct searched_place *to = s->places.count ? vec_last(&s->places) : NULL;
 
 		if (!to || to->symbol != key->symbol || to->address != key->address) {
 			to = vec_add(&s->places);
@@ -117,7 +117,7 @@ static void find_places(struct delay_search *s)
 	sum_functions(s);
 }
 
-static bool is_large(const struct delay_search *s, const struct delay_place *p)
+static bool is_large(const struct delay_search *s, const struct searched_place *p)
 {
 	return p->samples >= DELAY_SAMPLES_MIN &&
 	       (double)p->samples >= SHARE_MIN * (double)s->selection->samples;
@@ -208,7 +208,7 @@ static bool read_code(struct delay_search *s, const struct symbol *symbol, struc
 	       !disassemble(&bytes, code, NULL);
 }
 
-static void judge(struct delay_search *s, struct delay_place *p, const struct disassembly *code)
+static void judge(struct delay_search *s, struct searched_place *p, const struct disassembly *code)
 {
 	struct delay_place place = {
 	        .samples = p->samples,

@@ -183,3 +183,18 @@ void document_parts(struct document *d, enum media media, const char *key, docum
 	s->next = next;
 	s->ctx = ctx;
 }
+
+void section_each_part(const struct section *s,
+                       void (*print)(void *of, const struct document *part), void *of)
+{
+	struct document part;
+	bool more = true;
+
+	for (size_t i = 0; more; i++) {
+		document_init(&part);
+		more = s->next(s->ctx, i, &part);
+		if (more)
+			print(of, &part);
+		document_done(&part);
+	}
+}

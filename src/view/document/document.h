@@ -133,5 +133,9 @@ void document_text(struct document *d, const char *label, const char *text);
 /* `ctx` must outlive the document. */
 void document_parts(struct document *d, enum media media, const char *key, document_next *next,
                     void *ctx);
+/* For outputs: makes the parts of a SECTION_PARTS one after the other and passes each to `print`.
+ */
+void section_each_part(const struct section *s,
+                       void (*print)(void *of, const struct document *part), void *of);
 
 #endif

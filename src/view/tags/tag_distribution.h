@@ -4,7 +4,7 @@
  *
  * tag_distribution_new() takes a histogram; plain data, in ticks; tag_distribution_free(). A
  * percentile is known only as a step of the histogram, so both ends of the step are given. Nothing
- * fails. One thread. Uses: base, trace.
+ * fails. One thread. Uses: base, tags.
  */
 #ifndef ASSAY_VIEW_TAGS_TAG_DISTRIBUTION_H
 #define ASSAY_VIEW_TAGS_TAG_DISTRIBUTION_H

@@ -6,7 +6,7 @@
  * file of a function is its program; then read the plain fields; tag_groups_free(). Two groups are
  * added automatically: "(other)" for functions that match no pattern or count for their caller, and
  * "(outside)" for the time in no known function. Net adds up to the report's `run`. Times are
- * ticks. The rules must outlive it. Nothing fails. One thread. Uses: base, trace.
+ * ticks. The rules must outlive it. Nothing fails. One thread. Uses: base, tags.
  */
 #ifndef ASSAY_VIEW_TAGS_TAG_GROUPS_H
 #define ASSAY_VIEW_TAGS_TAG_GROUPS_H

@@ -9,7 +9,7 @@
  * A row is one function of a program, summed over all processes of the program. One more row,
  * TAG_ROW_OUTSIDE, has the time in which no known function was open. The net of all rows adds up to
  * `run`. The function that switches processes has no row: its time is idle. Inline tags have no
- * duration and are in a list of their own. Uses: base, trace, symbol.
+ * duration and are in a list of their own. Uses: base, tags, symbol.
  */
 #ifndef ASSAY_VIEW_TAGS_TAG_REPORT_H
 #define ASSAY_VIEW_TAGS_TAG_REPORT_H

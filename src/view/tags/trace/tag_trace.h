@@ -11,7 +11,7 @@
  * being read.
  *
  * The rules for times are those of tags/tag_engine.h. Times are ticks; `begin` is the origin.
- * Functions return 0 or -errno. One thread. Uses: base, trace, symbol.
+ * Functions return 0 or -errno. One thread. Uses: base, tags, symbol.
  */
 #ifndef ASSAY_VIEW_TAGS_TRACE_TAG_TRACE_H
 #define ASSAY_VIEW_TAGS_TRACE_TAG_TRACE_H

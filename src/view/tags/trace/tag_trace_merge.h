@@ -5,7 +5,7 @@
  * tag_merge_new(), tag_merge_next() until it returns 0, tag_merge_free(). A stream is opened when
  * the merge reaches its begin, and closed at its end; the lines of one packet per open stream are
  * in memory. Lines of the same time are ordered by stream number. The merge also records the owners
- * of the events: it fills tag_trace.whos and `begin`. One thread. Uses: base, trace.
+ * of the events: it fills tag_trace.whos and `begin`. One thread. Uses: base, tags.
  */
 #ifndef ASSAY_VIEW_TAGS_TRACE_TAG_TRACE_MERGE_H
 #define ASSAY_VIEW_TAGS_TRACE_TAG_TRACE_MERGE_H

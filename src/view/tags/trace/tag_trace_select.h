@@ -6,7 +6,7 @@
  * shown and at what depth; tag_select_free(). At an exit it returns the call that ends, so that the
  * caller can find its entry line. When --from is reached, tag_select_inside() returns the calls
  * that were entered earlier. Functions are found by the name that is shown (for C++ also without
- * parameters), by the name in the names file, or by "tag N". One thread. Uses: base, trace, symbol.
+ * parameters), by the name in the names file, or by "tag N". One thread. Uses: base, tags, symbol.
  */
 #ifndef ASSAY_VIEW_TAGS_TRACE_TAG_TRACE_SELECT_H
 #define ASSAY_VIEW_TAGS_TRACE_TAG_TRACE_SELECT_H
