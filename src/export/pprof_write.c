@@ -1,43 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "export/pprof_write.h"
 
+#include "base/memory/deflate.h"
 #include "export/protobuf_write.h"
 #include "format/pprof/pprof_wire.h"
 
-#include <errno.h>
 #include <string.h>
-#include <zlib.h>
 
+#define LEVEL 1 /* of zlib: fast */
 #define PAGE 4096u
 #define COMM_MAX 15 /* characters of a process's name in the kernel */
 
 struct pprof_writer {
 	const struct symbolized_profile *n;
 	struct spill *out;
-	z_stream stream;
+	struct deflate deflate;
 	struct intern
 	        words; /* texts that the model does not have; their ids follow those of the model */
 	struct buf message, inner; /* scratch */
-	int code;                  /* zlib's first failure, Z_OK */
 };
 
-/* Compresses bytes with zlib, and appends the result to `out`. */
-static void deflate_some(struct pprof_writer *w, const void *bytes, size_t size, int flush)
+static void pack(struct pprof_writer *w, const struct buf *bytes)
 {
-	unsigned char packed[16384];
-
-	w->stream.next_in = (unsigned char *)bytes;
-	w->stream.avail_in = (unsigned)size;
-	do {
-		int ret;
-
-		w->stream.next_out = packed;
-		w->stream.avail_out = sizeof(packed);
-		ret = deflate(&w->stream, flush);
-		if (ret != Z_OK && ret != Z_STREAM_END && ret != Z_BUF_ERROR)
-			w->code = ret;
-		buf_add(&w->out->buf, packed, sizeof(packed) - w->stream.avail_out);
-	} while (!w->code && w->stream.avail_out == 0);
+	deflate_add(&w->deflate, bytes->data, bytes->size);
 	spill_some(w->out);
 }
 
@@ -48,9 +33,8 @@ static void put_message(struct pprof_writer *w, unsigned field)
 
 	protobuf_varint(&head, (uint64_t)field << 3 | WIRE_BYTES);
 	protobuf_varint(&head, w->message.size);
-	deflate_some(w, head.data, head.size, Z_NO_FLUSH);
-	if (w->message.size)
-		deflate_some(w, w->message.data, w->message.size, Z_NO_FLUSH);
+	pack(w, &head);
+	pack(w, &w->message);
 	buf_done(&head);
 	buf_clear(&w->message);
 }
@@ -60,8 +44,7 @@ static void put_field(struct pprof_writer *w, unsigned field, uint64_t v)
 	struct buf b = {0};
 
 	protobuf_number(&b, field, v);
-	if (b.size)
-		deflate_some(w, b.data, b.size, Z_NO_FLUSH);
+	pack(w, &b);
 	buf_done(&b);
 }
 
@@ -260,11 +243,10 @@ static void put_mappings(struct pprof_writer *w)
 int pprof_write(const struct symbolized_profile *n, struct spill *out, struct error *err)
 {
 	struct pprof_writer w = {.n = n, .out = out};
+	int ret = deflate_begin(&w.deflate, DEFLATE_GZIP, LEVEL, &out->buf, err);
 
-	/* 16: a gzip header, without time and name, so that equal input gives equal output */
-	if (deflateInit2(&w.stream, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=
-	    Z_OK)
-		return error_set(err, ENOMEM, "zlib cannot start: out of memory");
+	if (ret)
+		return ret;
 	intern_init(&w.words);
 	put_samples(&w);
 	put_mappings(&w);
@@ -274,10 +256,9 @@ int pprof_write(const struct symbolized_profile *n, struct spill *out, struct er
 		put_function(&w, i);
 	put_heading(&w);
 	put_strings(&w);
-	deflate_some(&w, NULL, 0, Z_FINISH);
-	deflateEnd(&w.stream);
+	ret = deflate_finish(&w.deflate, err);
 	intern_done(&w.words);
 	buf_done(&w.message);
 	buf_done(&w.inner);
-	return w.code ? error_set(err, EIO, "zlib cannot compress: %s", zError(w.code)) : 0;
+	return ret;
 }

@@ -21,6 +21,7 @@ struct output_stream {
 /* The medium for readers; none: text. */
 struct document_media {
 	bool markdown;
+	const char *html; /* the file of a page (html/page.h); NULL: none */
 };
 
 struct document_text_options {

@@ -344,3 +344,31 @@ void profile_mark_unseen_idle(struct profile *p)
 			add_unseen_idle(p, event, (uint16_t)times[i].cpu, 0);
 	free(times);
 }
+
+uint64_t profile_offset_ns(const struct profile *p, uint32_t recording)
+{
+	return p->recordings.count > 1 ? recording_wall_offset(p->recordings.items[recording]) : 0;
+}
+
+void profile_span(const struct profile *p, uint64_t *from_ns, uint64_t *to_ns)
+{
+	*from_ns = UINT64_MAX;
+	*to_ns = 0;
+	for (uint32_t i = 0; i < p->recordings.count; i++) {
+		uint64_t start_ns, end_ns, offset = profile_offset_ns(p, i);
+
+		recording_span(p->recordings.items[i], &start_ns, &end_ns);
+		if (start_ns + offset < *from_ns)
+			*from_ns = start_ns + offset;
+		if (end_ns + offset > *to_ns)
+			*to_ns = end_ns + offset;
+	}
+	/* There are pauses between the sessions of a store, which are not in its length. */
+	vec_each (track, &p->axis.tracks) {
+		uint64_t end_ns = (track->last.tick << p->axis.shift) + p->axis.window_ns +
+		                  profile_offset_ns(p, track->recording);
+
+		if (p->axis.window_ns && end_ns > *to_ns)
+			*to_ns = end_ns;
+	}
+}

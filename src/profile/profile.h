@@ -146,4 +146,12 @@ uint8_t profile_clock_event(const struct profile *p);
 int profile_find_event(const struct profile *p, const char *name, uint8_t *event,
                        struct error *err);
 
+/*
+ * Places the times of a recording beside those of the others: ns to add, to get the time since
+ * 1970. 0 for a single recording, whose own clock is used.
+ */
+uint64_t profile_offset_ns(const struct profile *p, uint32_t recording);
+/* The time from the first recording's start to the end of the last one. */
+void profile_span(const struct profile *p, uint64_t *from_ns, uint64_t *to_ns);
+
 #endif

@@ -124,12 +124,13 @@ static const struct column listed_columns[] = {
         {"command", "command", NULL, &unit_text, LISTED(LIST_COMMAND)},
 };
 
-static void list_print(struct listed *rows, size_t count, size_t ended,
-                       const struct document_reader *reader, const struct style_options *style)
+static int list_print(struct listed *rows, size_t count, size_t ended,
+                      const struct document_reader *reader, const struct style_options *style)
 {
 	struct row_source *s = row_source_new(rows);
 	const struct row_request all = {0};
 	struct document d;
+	int status;
 
 	s->rows = (uint32_t)count;
 	s->no_total = true;
@@ -138,8 +139,11 @@ static void list_print(struct listed *rows, size_t count, size_t ended,
 	document_table(&d, count ? MEDIA_ALL : MEDIA_PROGRAMS, NULL, "processes",
 	               row_set_new(s, &all));
 	document_int(&d, "ended", (int64_t)ended);
-	medium_print(&d, reader, style);
+	status =
+	        medium_show(&(struct page){.kind = "status", .title = "calls list", .document = &d},
+	                    reader, style, "calls list");
 	document_done(&d);
+	return status;
 }
 
 static int list_run(void *data, int argc, char **argv)
@@ -158,7 +162,8 @@ static int list_run(void *data, int argc, char **argv)
 		if (!status)
 			look_into(row);
 	if (!status)
-		list_print(rows.items, rows.count, list.count - rows.count, &reader, &o->style);
+		status = list_print(rows.items, rows.count, list.count - rows.count, &reader,
+		                    &o->style);
 	if (!status && !o->json && !rows.count)
 		print_message("no process of yours counts calls now");
 	if (!status && !o->json && list.count > rows.count)

@@ -1,19 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * medium: prints a document to standard output, as the options of a command say: text, JSON, or
- * another medium. A new medium needs its option and a line in medium.c. Uses: cmd/cli, output,
- * view.
+ * another medium; or writes it as a page to a file (--html). A new medium needs its option and a
+ * line in medium.c. Uses: cmd/cli, output, view.
+ *
+ * A command makes the document for medium_reader(), and calls medium_show(). A command that works
+ * long calls medium_check() before, since medium_show() would report the error after the work.
  */
 #ifndef ASSAY_CMD_CLI_MEDIUM_H
 #define ASSAY_CMD_CLI_MEDIUM_H
 
+#include "base/error.h"
 #include "cmd/cli/style.h"
+#include "output/html/page.h"
 #include "view/document/document.h"
 
-/* For a struct style_options: --markdown, --color. Each command has its own --json, since the help
- * describes the keys. */
+/* For a struct style_options: --markdown, --html, --color. Each command has its own --json, since
+ * the help describes the keys. */
 extern const struct option medium_option_table[];
 
+/* Whether a page is written, or its data. */
+bool medium_is_page(const struct style_options *style);
+/* -EINVAL: the options exclude each other; else the page cannot be written to its file. `json`: the
+ * command's option. */
+int medium_check(const struct style_options *style, bool json, struct error *err);
+/* A page has all columns and the summary. */
+struct document_reader medium_reader(const struct style_options *style, bool json, bool wide);
+/* Prints the document of the page, or writes the page. The exit status; errors are printed in the
+ * name of `command`. */
+int medium_show(const struct page *page, const struct document_reader *reader,
+                const struct style_options *style, const char *command);
+
+/* Prints the document only. */
 void medium_print(const struct document *d, const struct document_reader *reader,
                   const struct style_options *style);
 

@@ -14,6 +14,7 @@ struct style_options {
 	bool bars;                   /* only of commands that print documents */
 	struct document_media media; /* only of commands that print documents (cmd/cli/medium.h) */
 	bool pager;                  /* not an option: the command sets it */
+	struct buf *page_data;       /* likewise: takes the data of a page instead of a file */
 };
 
 extern const struct option style_option_table[];

@@ -30,16 +30,18 @@ static int methods_run(void *data, int argc, char **argv)
 	const struct document_reader reader = {.program = o->json};
 	struct method_costs costs;
 	struct document d;
+	int status;
 
 	if (argc)
 		return command_fail(2, "help methods: takes no arguments, but got '%s'", argv[0]);
 	kept_costs_read(&costs);
 	document_init(&d);
 	methods_document(&d, &costs);
-	medium_print(&d, &reader, &o->style);
+	status = medium_show(&(struct page){.kind = "status", .title = "methods", .document = &d},
+	                     &reader, &o->style, "help methods");
 	document_done(&d);
 	method_costs_done(&costs);
-	return 0;
+	return status;
 }
 
 const struct command cmd_help_methods = {

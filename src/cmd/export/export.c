@@ -2,7 +2,6 @@
 /* export: writes recordings in the formats of other tools. */
 #include "cmd/export/export.h"
 
-#include "base/file/file_in_use.h"
 #include "base/text/plural.h"
 #include "cmd/cli/command.h"
 #include "cmd/export/export_formats.h"
@@ -350,19 +349,6 @@ static unsigned about(const struct export_options *o)
 	return only_samples(o) ? kinds & LOAD_BIT(LOAD_SAMPLES) : kinds;
 }
 
-/* The input file that is also the output; NULL: none. */
-static const char *own_input(const struct load_options *load, const char *output)
-{
-	const char *path;
-
-	if (load->store && file_in_use_same(load->store, output))
-		return load->store;
-	for (size_t n = 0; (path = load->store ? load_named(load, n) : load_file(load, n)); n++)
-		if (file_in_use_same(path, output))
-			return path;
-	return NULL;
-}
-
 static int check_output(const struct export_options *o)
 {
 	const char *output = o->output, *input;
@@ -371,7 +357,7 @@ static int check_output(const struct export_options *o)
 		output = export_format_find(o->to)->file;
 	if (!output || !strcmp(output, "-"))
 		return 0;
-	input = own_input(&o->load, output);
+	input = load_same(&o->load, output);
 	if (!input)
 		return 0;
 	return command_fail(2,

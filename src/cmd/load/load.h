@@ -55,6 +55,9 @@ const char *load_named(const struct load_options *o, size_t n);
 /* The same; if the command line names none, the default file is the only one. */
 const char *load_file(const struct load_options *o, size_t n);
 
+/* The input file that an output of this name would replace; NULL: none. */
+const char *load_same(const struct load_options *o, const char *output);
+
 /* Appends the words of a command line that reads the same files, each after a blank. */
 void load_words(const struct load_options *o, struct buf *out);
 

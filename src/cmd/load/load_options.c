@@ -3,6 +3,7 @@
 #include "cmd/load/load_store.h"
 #include "view/request.h"
 
+#include "base/file/file_in_use.h"
 #include "base/text/shell_word.h"
 
 #define AT(field) offsetof(struct load_options, field)
@@ -54,6 +55,18 @@ const struct option symbol_option_table[] = {
          .offset = AT(no_inlines)},
         {.kind = OPTION_END},
 };
+
+const char *load_same(const struct load_options *o, const char *output)
+{
+	const char *path;
+
+	if (o->store && file_in_use_same(o->store, output))
+		return o->store;
+	for (size_t n = 0; (path = o->store ? load_named(o, n) : load_file(o, n)); n++)
+		if (file_in_use_same(path, output))
+			return path;
+	return NULL;
+}
 
 void load_words(const struct load_options *o, struct buf *out)
 {

@@ -46,16 +46,19 @@ static const char *base_name(const char *path)
 
 static int compare(const struct reconcile_command_options *o, struct reconcile_runs *runs)
 {
-	const struct document_reader reader = {.program = o->json, .wide = o->wide};
+	const struct document_reader reader = medium_reader(&o->style, o->json, o->wide);
 	struct reconcile *r = reconcile_new(runs, o->limit / 100);
 	struct document document;
+	int status;
 
 	document_init(&document);
 	reconcile_document(&document, r, &reader, o->lines);
-	medium_print(&document, &reader, &o->style);
+	status = medium_show(
+	        &(struct page){.kind = "reconcile", .title = "reconcile", .document = &document},
+	        &reader, &o->style, "reconcile");
 	document_done(&document);
 	reconcile_free(r);
-	return 0;
+	return status;
 }
 
 /* Reads the files and compares them. `command`: the command that made them; NULL: none. */
@@ -100,8 +103,11 @@ static int run_command(const struct reconcile_command_options *o, char **command
 static int run(void *p, int argc, char **argv)
 {
 	struct reconcile_command_options *o = p;
+	struct error err = {0};
 	int dashes = 0;
 
+	if (medium_check(&o->style, o->json, &err))
+		return command_fail(err.code == EINVAL ? 2 : 1, "reconcile: %s", err.text);
 	while (dashes < argc && strcmp(argv[dashes], "--") != 0)
 		dashes++;
 	if (dashes < argc && dashes > 0)

@@ -65,19 +65,24 @@ static int find_event(const struct profile *p, const char *name, uint8_t *event,
 	return error_set(err, EINVAL, "the recording has no event '%s'", name);
 }
 
-static void print(const struct annotate_command_options *o, const struct annotate *a)
+static int print(const struct annotate_command_options *o, const struct annotate *a)
 {
-	const struct document_reader reader = {.program = o->json};
+	const struct document_reader reader = medium_reader(&o->style, o->json, false);
 	struct document d;
+	int status;
 
 	document_init(&d);
-	annotate_document_fill(&d, a, o->full, &reader);
-	medium_print(&d, &reader, &o->style);
+	annotate_document_fill(&d, a, o->full || medium_is_page(&o->style), &reader);
+	status = medium_show(
+	        &(struct page){.kind = "annotate", .title = a->symbol->name, .document = &d},
+	        &reader, &o->style, "annotate");
 	document_done(&d);
+	return status;
 }
 
+/* `status`: of the output. */
 static int annotate(const struct annotate_command_options *o, struct view *v, const char *function,
-                    struct error *err)
+                    int *status, struct error *err)
 {
 	struct filter filter = filters_chosen(&o->filters);
 	struct annotate_options ao = {.function = function, .source = !o->no_source};
@@ -96,7 +101,7 @@ static int annotate(const struct annotate_command_options *o, struct view *v, co
 	ao.delays = delays = delays_new(v, &selection);
 	r = annotate_new(&a, v, &selection, &ao, err);
 	if (!r)
-		print(o, a);
+		*status = print(o, a);
 	annotate_free(a);
 	delays_free(delays);
 	selection_done(&selection);
@@ -115,6 +120,8 @@ static int run(void *p, int argc, char **argv)
 	if (argc < 1)
 		return command_fail(2, "annotate: FUNCTION is missing; 'assay report' lists "
 		                       "functions with samples");
+	if (medium_check(&o->style, o->json, &err))
+		return command_fail(err.code == EINVAL ? 2 : 1, "annotate: %s", err.text);
 	o->load.time_axis = true;
 	o->load.arguments = argv + 1;
 	o->load.argument_count = argc - 1;
@@ -122,7 +129,7 @@ static int run(void *p, int argc, char **argv)
 		return command_fail(1, "annotate: %s", err.text);
 	symbols = load_symbolizer(profile, &o->load);
 	view = view_new(profile, symbols);
-	if (annotate(o, view, argv[0], &err))
+	if (annotate(o, view, argv[0], &status, &err))
 		status = command_fail(err.code == EINVAL ? 2 : 1, "annotate: %s", err.text);
 	debug_files_fetch(profile, symbols);
 	view_free(view);

@@ -27,14 +27,17 @@ static const struct option options[] = {
 static int run(void *p, int argc, char **argv)
 {
 	struct intervals_options *o = p;
-	const struct document_reader reader = {.program = o->json};
+	const struct document_reader reader = medium_reader(&o->style, o->json, false);
 	struct intervals *view;
 	struct error err = {0};
 	struct document d;
 	struct ticks ticks;
+	int status;
 
 	o->load.arguments = argv;
 	o->load.argument_count = argc;
+	if (medium_check(&o->style, o->json, &err))
+		return command_fail(err.code == EINVAL ? 2 : 1, "intervals: %s", err.text);
 	if (load_ticks(&ticks, &o->load, &err)) {
 		ticks_done(&ticks);
 		return command_fail(err.code == EINVAL && o->load.time ? 2 : 1, "intervals: %s",
@@ -43,11 +46,14 @@ static int run(void *p, int argc, char **argv)
 	view = intervals_new(&ticks);
 	document_init(&d);
 	intervals_document_fill(&d, view);
-	medium_print(&d, &reader, &o->style);
+	status = medium_show(&(struct page){.kind = "intervals",
+	                                    .title = load_file(&o->load, 0),
+	                                    .document = &d},
+	                     &reader, &o->style, "intervals");
 	document_done(&d);
 	intervals_free(view);
 	ticks_done(&ticks);
-	return 0;
+	return status;
 }
 
 const struct command cmd_intervals = {

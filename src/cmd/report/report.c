@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report: prints the report on a recording of any kind. */
+#include "cmd/report/report.h"
+
 #include "cmd/cli/command.h"
+#include "cmd/cli/medium.h"
 #include "cmd/load/debug_files.h"
 #include "cmd/load/filters.h"
 #include "cmd/load/load.h"
@@ -8,8 +11,8 @@
 #include "cmd/report/report_groups.h"
 #include "cmd/report/report_kinds.h"
 #include "cmd/report/report_pprof.h"
+#include "cmd/report/report_samples.h"
 #include "cmd/report/report_tags.h"
-#include "view/samples/document/report_document.h"
 #include "view/summary/findings.h"
 
 #include <errno.h>
@@ -21,7 +24,7 @@ struct report_command_options {
 	struct option_list function;
 	const char *event, *percentage;
 	double process_limit;
-	bool no_idle, instances, full, brief, no_pager;
+	bool no_idle, instances, full, brief, no_pager, no_source;
 	struct report_options report;
 	struct report_tags_options tags; /* only for traces of event tags */
 };
@@ -54,6 +57,9 @@ static const struct option options[] = {
                     "else less (with LESS=FRX unless LESS is set). An empty value and cat mean no "
                     "pager.",
          .offset = AT(no_pager)},
+        {OPTION_FLAG, 0, "no-source", NULL,
+         "of --html: lines of source code by number only, without their text", .needs = HAS_CODE,
+         .offset = AT(no_source)},
         {OPTION_FLAG, 0, "instances", NULL, "each process of a name by itself",
          .needs = HAS_INSTANCES, .offset = AT(instances)},
         {OPTION_NUMBER, 0, "process-limit", "PERCENT",
@@ -95,11 +101,12 @@ static int check_numbers(const struct filter *f, struct error *err)
 static int make_brief(const struct report_command_options *o, struct report_request *q,
                       struct error *err)
 {
-	if (o->full || o->report.nested || o->event || report_asks_for_tables(options, o))
+	if (o->full || o->report.nested || o->event || medium_is_page(&o->report.style) ||
+	    report_asks_for_tables(options, o))
 		return error_set(
 		        err, EINVAL,
 		        "--brief prints the findings of the whole recording: give it without "
-		        "--full, --nested, --event, filters and options of tables");
+		        "--full, --nested, --html, --event, filters and options of tables");
 	if (load_named(&o->load, o->load.store ? 0 : 1) || o->load.time || o->load.from ||
 	    o->load.to || o->load.host)
 		return error_set(err, EINVAL,
@@ -113,6 +120,8 @@ static int make_brief(const struct report_command_options *o, struct report_requ
 static int make_request(const struct report_command_options *o, struct report_request *q,
                         struct error *err)
 {
+	bool tables, page;
+
 	*q = (struct report_request){.filter = filters_chosen(&o->filters),
 	                             .event = o->event,
 	                             .process_limit =
@@ -123,8 +132,12 @@ static int make_request(const struct report_command_options *o, struct report_re
 	q->filter.relative = o->percentage && !strcmp(o->percentage, "relative");
 	if (check_numbers(&q->filter, err) || report_options_request(&o->report, q, err))
 		return err->code;
-	q->reader.brief = !q->reader.program && !o->full && !report_asks_for_tables(options, o);
-	q->reader.summary = o->full || q->reader.brief;
+	if (o->no_source && !medium_is_page(&o->report.style))
+		return error_set(err, EINVAL, "--no-source is for the page of --html");
+	tables = report_asks_for_tables(options, o);
+	page = medium_is_page(&o->report.style);
+	q->reader.brief = !q->reader.program && !o->full && !tables && !page;
+	q->reader.summary = o->full || q->reader.brief || (page && !tables);
 	return o->brief ? make_brief(o, q, err) : 0;
 }
 
@@ -145,24 +158,11 @@ static int report_calls(const struct report_command_options *o, const struct rep
 	return status;
 }
 
-static int print(const struct report_command_options *o, struct report *r)
-{
-	struct document document;
-	int status;
-
-	document_init(&document);
-	report_document(&document, r, &r->options.reader);
-	status = report_print(&document, &r->options, &o->report.style);
-	document_done(&document);
-	return status;
-}
-
 static int report_samples(const struct report_command_options *o, const struct report_request *q)
 {
 	struct load_options load = o->load;
 	struct symbolizer *symbols = NULL;
 	struct profile *profile = NULL;
-	struct report *report = NULL;
 	struct error err = {0};
 	int status;
 
@@ -170,15 +170,22 @@ static int report_samples(const struct report_command_options *o, const struct r
 	if (load_profile(&profile, &load, &err))
 		return command_fail(1, "report: %s", err.text);
 	symbols = load_symbolizer(profile, &load);
-	if (report_new(&report, profile, symbols, q, &err))
-		status = command_fail(err.code == EINVAL ? 2 : 1, "report: %s", err.text);
-	else
-		status = print(o, report);
+	status = report_samples_print(profile, symbols, q, &o->report.style, !o->no_source);
 	debug_files_fetch(profile, symbols);
-	report_free(report);
 	symbolizer_free(symbols);
 	profile_free(profile);
 	return status;
+}
+
+/* A page does not replace a recording that is read. */
+static int check_page(const struct report_command_options *o)
+{
+	const char *file = o->report.style.media.html;
+	const char *input = file && strcmp(file, "-") != 0 ? load_same(&o->load, file) : NULL;
+
+	return input ? command_fail(2, "report: the page %s is the recording %s: name another file",
+	                            file, input)
+	             : 0;
 }
 
 static int report_tags(const struct report_command_options *o, const struct report_request *q)
@@ -205,9 +212,8 @@ static int report_pprof(const struct report_command_options *o, const struct rep
 	return report_pprof_print(path, q, &o->report.style, !o->load.no_inlines);
 }
 
-static int run(void *p, int argc, char **argv)
+static int show(struct report_command_options *o)
 {
-	struct report_command_options *o = p;
 	struct report_request q;
 	struct summary_findings findings = {.program = o->report.json};
 	struct buf words = {0};
@@ -215,14 +221,12 @@ static int run(void *p, int argc, char **argv)
 	enum load_kind kind;
 	int status;
 
-	o->load.arguments = argv;
-	o->load.argument_count = argc;
-	o->report.style.pager = !o->no_pager;
-	load_choose(&o->load, LOAD_BIT(LOAD_SAMPLES) | LOAD_BIT(LOAD_CALLS) | LOAD_BIT(LOAD_TAGS),
-	            report_kinds(options, o, &o->report));
 	if (load_kind(&kind, &o->load, &err) ||
 	    report_kinds_check(kind, options, o, &o->report, &err) || make_request(o, &q, &err))
 		return command_fail(2, "report: %s", err.text);
+	status = check_page(o);
+	if (status)
+		return status;
 	if (kind != LOAD_TAGS && o->tags.groups && !q.without.count &&
 	    !request_has_key(&q, FLAT_GROUP))
 		q.keys[q.key_count++] = FLAT_GROUP;
@@ -240,6 +244,26 @@ static int run(void *p, int argc, char **argv)
 	buf_done(&words);
 	report_groups_done(&q);
 	return status;
+}
+
+static int run(void *p, int argc, char **argv)
+{
+	struct report_command_options *o = p;
+
+	o->load.arguments = argv;
+	o->load.argument_count = argc;
+	o->report.style.pager = !o->no_pager;
+	load_choose(&o->load, LOAD_BIT(LOAD_SAMPLES) | LOAD_BIT(LOAD_CALLS) | LOAD_BIT(LOAD_TAGS),
+	            report_kinds(options, o, &o->report));
+	return show(o);
+}
+
+int report_page_data(const struct load_options *load, struct buf *out)
+{
+	struct report_command_options o = {.load = *load, .report.style.page_data = out};
+
+	defaults(&o);
+	return show(&o);
 }
 
 const struct command cmd_report = {

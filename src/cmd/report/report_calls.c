@@ -1,9 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/report/report_calls.h"
 
+#include "cmd/cli/medium.h"
+#include "cmd/load/load.h"
+#include "cmd/report/report_page.h"
 #include "view/calls/call_document.h"
+#include "view/symbolized/symbolized.h"
 
 #include <errno.h>
+
+static int fill_page(struct report_page *p, const struct call_report *r, struct error *err)
+{
+	int ret = report_page_begin(p, "calls", LOAD_DEFAULT_CALLS, &r->request, err);
+
+	return ret ? ret
+	           : named_of_calls(report_page_named(p), r->paths, r->names, r->symbols,
+	                            &r->request.filter, err);
+}
+
+static int print(const struct call_report *r, const struct call_document *d,
+                 const struct style_options *style)
+{
+	struct report_page page = {.page.document = &d->document};
+	struct error err = {0};
+	int status;
+
+	if (medium_is_page(style) && fill_page(&page, r, &err))
+		status = command_fail(1, "report: %s", err.text);
+	else
+		status = report_print(&page.page, &r->request, style);
+	report_page_done(&page);
+	return status;
+}
 
 int report_calls_print(const struct call_paths *c, struct symbolizer *symbols,
                        const struct report_request *q, const struct style_options *style,
@@ -20,7 +48,7 @@ int report_calls_print(const struct call_paths *c, struct symbolizer *symbols,
 	} else if (!(d = call_document_new(&r, &err))) {
 		status = command_fail(err.code == EINVAL ? 2 : 1, "report: %s", err.text);
 	} else {
-		status = report_print(&d->document, q, style);
+		status = print(&r, d, style);
 		call_document_free(d);
 	}
 	call_names_free(r.names);

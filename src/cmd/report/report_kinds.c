@@ -153,7 +153,7 @@ bool report_asks_for_tables(const struct option *options, const void *values)
 	static const char others[] =
 	        "input,time,store,from,until,to,host,event,"                     /* what is read */
 	        "kallsyms,vmlinux,symfs,debuginfod,no-demangle,no-inline,names," /* names */
-	        "json,nested,full,brief,no-pager";                               /* the form */
+	        "json,nested,full,brief,no-pager,no-source";                     /* the form */
 	struct option_table table, media;
 	bool asks = false;
 

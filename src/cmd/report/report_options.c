@@ -189,9 +189,13 @@ int report_options_request(const struct report_options *o, struct report_request
 	q->tree = o->tree || o->inverted;
 	q->inverted = o->inverted;
 	q->full_paths = o->full_paths;
-	q->reader = (struct document_reader){
-	        .program = o->json || o->nested, .wide = o->wide, .nested = o->nested};
-	ret = parse_order(o, q, err);
+	q->reader = medium_reader(&o->style, o->json || o->nested, o->wide);
+	q->reader.nested = o->nested;
+	if (medium_is_page(&o->style) && o->limit < 0)
+		q->limit = 0;
+	ret = medium_check(&o->style, q->reader.program, err);
+	if (!ret)
+		ret = parse_order(o, q, err);
 	if (!ret)
 		ret = parse_keys(o, q, err);
 	return ret ? ret : check_without(o, q, err);
@@ -218,7 +222,7 @@ static void print_findings(const struct summary_findings *f, const struct style_
 	buf_done(&out);
 }
 
-int report_print(const struct document *d, const struct report_request *q,
+int report_print(const struct page *page, const struct report_request *q,
                  const struct style_options *style)
 {
 	struct error err = {0};
@@ -227,10 +231,9 @@ int report_print(const struct document *d, const struct report_request *q,
 		print_findings(q->reader.findings, style);
 		return 0;
 	}
-	if (request_check_order(q, d, &err))
+	if (request_check_order(q, page->document, &err))
 		return command_fail(2, "report: %s%s",
 		                    q->by_sort ? "--sort has the keys " SORT_KEYS "; " : "",
 		                    err.text);
-	medium_print(d, &q->reader, style);
-	return 0;
+	return medium_show(page, &q->reader, style, "report");
 }

@@ -8,6 +8,7 @@
 
 #include "cmd/cli/command.h"
 #include "cmd/cli/style.h"
+#include "output/html/page.h"
 #include "view/request.h"
 
 #define SORT_KEYS "process,instance,thread,cpu,image,function,line,address,mode,region,cgroup,group"
@@ -38,8 +39,9 @@ void report_options_defaults(struct report_options *o);
 int report_options_request(const struct report_options *o, struct report_request *q,
                            struct error *err);
 
-/* Prints the document. The exit status: 2 if no table has a column of --by, with a message. */
-int report_print(const struct document *d, const struct report_request *q,
+/* Prints the document of the page, or writes the page (--html; report_page.h). The exit status: 2
+ * if no table has a column of --by, with a message. */
+int report_print(const struct page *page, const struct report_request *q,
                  const struct style_options *style);
 
 #endif

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/report/report_tags.h"
+#include "cmd/cli/medium.h"
+#include "cmd/load/load.h"
 #include "cmd/report/report_groups.h"
 #include "cmd/report/report_kinds.h"
+#include "cmd/report/report_page.h"
 
 #include "base/memory/xalloc.h"
 #include "format/ctf/ctf.h"
@@ -9,6 +12,7 @@
 #include "symbol/demangle/demangle.h"
 #include "view/function_names.h"
 #include "view/tags/tag_document.h"
+#include "view/tags/tag_paths.h"
 #include "view/tags/tag_rows.h"
 
 #include <errno.h>
@@ -308,6 +312,32 @@ static int make_spread(struct reporting *g, struct error *err)
 	return ret;
 }
 
+static int add_line(void *of, const struct tag_trace *t, const struct trace_line *line)
+{
+	return tag_paths_line(of, t, line);
+}
+
+/* Reads the trace again, for its call paths. */
+static int read_paths(const struct reporting *g, struct symbolized_profile *n, struct error *err)
+{
+	struct tag_paths *paths = tag_paths_new(TAG_PATHS_MAX, false);
+	struct tag_trace_options options = {.line = add_line, .of = paths};
+	struct tag_trace_result result;
+	int ret = tag_trace_run(g->recording, &options, &result, err);
+
+	if (!ret)
+		tag_paths_finish(paths, g->recording, n);
+	tag_paths_free(paths);
+	return ret;
+}
+
+static int fill_page(struct report_page *p, const struct reporting *g, struct error *err)
+{
+	int ret = report_page_begin(p, "tags", LOAD_DEFAULT_TAGS, &g->report->request, err);
+
+	return ret ? ret : read_paths(g, report_page_named(p), err);
+}
+
 static int print(const struct reporting *g, const struct style_options *style)
 {
 	const struct report_request *q = &g->report->request;
@@ -315,12 +345,19 @@ static int print(const struct reporting *g, const struct style_options *style)
 	                                   .groups = g->groups,
 	                                   .distribution = g->spread,
 	                                   .paths = g->tree};
+	struct report_page page = {0};
+	struct error err = {0};
 	struct document document;
 	int status;
 
 	document_init(&document);
 	tag_document_fill(&document, &parts, &q->reader);
-	status = report_print(&document, q, style);
+	page.page.document = &document;
+	if (medium_is_page(style) && fill_page(&page, g, &err))
+		status = command_fail(1, "report: %s", err.text);
+	else
+		status = report_print(&page.page, q, style);
+	report_page_done(&page);
 	document_done(&document);
 	return status;
 }

@@ -111,19 +111,20 @@ static int run(void *p, int argc, char **argv)
 	struct shown s = {.o = p};
 	const struct document_reader reader = {.program = s.o->json};
 	struct document d;
-	int status;
+	int status, shown;
 
 	if (argc)
 		return command_fail(2, "status: '%s'? use --name for a session", argv[0]);
 	status = s.o->name.name ? show_one(&s) : show_all(&s);
 	document_init(&d);
 	document_parts(&d, MEDIA_ALL, "sessions", next_session, &s);
-	medium_print(&d, &reader, &s.o->style);
+	shown = medium_show(&(struct page){.kind = "status", .title = "status", .document = &d},
+	                    &reader, &s.o->style, "status");
 	document_done(&d);
 	vec_each (reply, &s.replies)
 		control_reply_done(reply);
 	vec_done(&s.replies);
-	return status;
+	return shown ? shown : status;
 }
 
 const struct command cmd_status = {

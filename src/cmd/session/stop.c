@@ -20,15 +20,18 @@ static const struct option options[] = {
         {.kind = OPTION_END},
 };
 
-static void print(const struct stop_options *o, const struct session_account *a)
+static int print(const struct stop_options *o, const struct session_account *a)
 {
 	const struct document_reader reader = {.program = o->json};
 	struct document d;
+	int status;
 
 	document_init(&d);
 	status_document_fill(&d, a, &reader);
-	medium_print(&d, &reader, &o->style);
+	status = medium_show(&(struct page){.kind = "status", .title = a->name, .document = &d},
+	                     &reader, &o->style, "stop");
 	document_done(&d);
+	return status;
 }
 
 static int run(void *p, int argc, char **argv)
@@ -42,7 +45,7 @@ static int run(void *p, int argc, char **argv)
 		return command_fail(2, "stop: '%s'? use --name for a session", argv[0]);
 	status = session_command_ask("stop", &o->name, &request, &reply);
 	if (!status) {
-		print(o, &reply.account);
+		status = print(o, &reply.account);
 		if (reply.account.end == SESSION_END_ERROR)
 			status = command_fail(1, "stop: the session '%s' ended by an error: %s",
 			                      reply.account.name,

@@ -114,12 +114,13 @@ static const struct column listed_columns[] = {
         {"command", "command", .unit = &unit_text, .json = listed_json, LISTED(LIST_COMMAND)},
 };
 
-static void list_print(tag_rings_list *list, size_t ended, const struct document_reader *reader,
-                       const struct style_options *style)
+static int list_print(tag_rings_list *list, size_t ended, const struct document_reader *reader,
+                      const struct style_options *style)
 {
 	struct row_source *s = row_source_new(list);
 	const struct row_request all = {0};
 	struct document d;
+	int status;
 
 	s->rows = (uint32_t)list->count;
 	s->no_total = true;
@@ -128,8 +129,10 @@ static void list_print(tag_rings_list *list, size_t ended, const struct document
 	document_table(&d, s->rows ? MEDIA_ALL : MEDIA_PROGRAMS, NULL, "processes",
 	               row_set_new(s, &all));
 	document_int(&d, "ended", (int64_t)ended);
-	medium_print(&d, reader, style);
+	status = medium_show(&(struct page){.kind = "status", .title = "tags list", .document = &d},
+	                     reader, style, "tags list");
 	document_done(&d);
+	return status;
 }
 
 static int list_run(void *data, int argc, char **argv)
@@ -143,7 +146,7 @@ static int list_run(void *data, int argc, char **argv)
 	vec_each (file, &list)
 		ended += !file->file.running;
 	if (!status)
-		list_print(&list, ended, &reader, &o->style);
+		status = list_print(&list, ended, &reader, &o->style);
 	if (!status && !o->json && ended == list.count)
 		print_message("no process of yours records event tags now");
 	if (!status && !o->json && ended)

@@ -104,7 +104,7 @@ static int run(void *p, int argc, char **argv)
 	bool by_wall = o->wall || (o->range.work && !strcmp(o->range.work, "wall"));
 	const struct watch_options how = {o->confidence, o->rate / 100, o->least / 100, by_wall,
 	                                  o->window};
-	const struct document_reader reader = {.program = o->json};
+	const struct document_reader reader = medium_reader(&o->style, o->json, false);
 	struct diff_condition condition = {0};
 	struct document document;
 	struct error err = {0};
@@ -116,6 +116,8 @@ static int run(void *p, int argc, char **argv)
 	status = check_options(o);
 	if (status)
 		return status;
+	if (medium_check(&o->style, o->json, &err))
+		return command_fail(err.code == EINVAL ? 2 : 1, "watch: %s", err.text);
 	if (o->fail_if && diff_condition_parse(o->fail_if, &condition, &err))
 		return command_fail(2, "watch: %s", err.text);
 	o->range.store = argv[0];
@@ -126,9 +128,13 @@ static int run(void *p, int argc, char **argv)
 		watch_find(&w, &how);
 		document_init(&document);
 		watch_document(&document, &w, by_wall ? "wall" : o->range.work, o->lines);
-		medium_print(&document, &reader, &o->style);
+		status = medium_show(&(struct page){.kind = "watch",
+		                                    .title = o->range.store,
+		                                    .document = &document},
+		                     &reader, &o->style, "watch");
 		document_done(&document);
-		status = o->fail_if ? conclude(&w, &condition) : 0;
+		if (!status && o->fail_if)
+			status = conclude(&w, &condition);
 	}
 	free(condition.what);
 	watch_done(&w);

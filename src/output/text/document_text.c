@@ -193,7 +193,6 @@ static void print_table(struct text_printing *p, const struct section *s)
 static void add_node(struct text_printing *p, struct table *t, const struct view_tree *tree,
                      const column_list *columns, const struct view_tree_walk *w)
 {
-	const struct view_node *node = &tree->nodes.items[w->node];
 	struct buf name = {0};
 
 	table_row(t, TABLE_ROW);
@@ -205,11 +204,7 @@ static void add_node(struct text_printing *p, struct table *t, const struct view
 			continue;
 		}
 		tree_text_indent(&name, w->depth);
-		unit_text_add((*c)->unit, cell, &name);
-		buf_puts(&name, node->inlined ? " (inlined)" : "");
-		tree_text_recursion(&name, node->levels, node->round);
-		if (tree->marks)
-			tree->marks(tree, w->node, &name);
+		tree_text_name(&name, tree, w->node, (*c)->unit, cell);
 		table_text(t, buf_text(&name));
 	}
 	buf_done(&name);

@@ -23,3 +23,15 @@ void tree_text_recursion(struct buf *name, uint32_t levels, uint32_t round)
 		buf_addf(name, "  (recursion, %" PRIu32 " %s)", levels,
 		         plural(levels, "level", "levels"));
 }
+
+void tree_text_name(struct buf *name, const struct view_tree *t, uint32_t node,
+                    const struct unit *unit, struct cell cell)
+{
+	const struct view_node *n = &t->nodes.items[node];
+
+	unit_text_add(unit, cell, name);
+	buf_puts(name, n->inlined ? " (inlined)" : "");
+	tree_text_recursion(name, n->levels, n->round);
+	if (t->marks)
+		t->marks(t, node, name);
+}

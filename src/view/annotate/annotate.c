@@ -38,7 +38,8 @@ struct candidates {
 
 /* The parsed request. */
 struct annotate_wanted {
-	char *image; /* NULL: any */
+	const struct symbol *symbol; /* NULL: the other fields */
+	char *image;                 /* NULL: any */
 	const char *name;
 	uint64_t start; /* valid if by_start */
 	bool by_start;
@@ -83,6 +84,8 @@ static void parse_wanted(struct view *v, const char *text, struct annotate_wante
 
 static bool fits(struct view *v, const struct annotate_wanted *w, const struct symbol *symbol)
 {
+	if (w->symbol)
+		return symbol == w->symbol;
 	if (w->image && !image_fits(v, symbol->image, w->image))
 		return false;
 	if (w->by_start)
@@ -438,11 +441,12 @@ int annotate_new(struct annotate **out, struct view *v, const struct selection *
 {
 	struct annotate *a = xcalloc(1, sizeof(*a));
 	struct candidates c = {0};
-	struct annotate_wanted w;
+	struct annotate_wanted w = {.symbol = options->symbol};
 	int r;
 
 	*out = NULL;
-	parse_wanted(v, options->function, &w);
+	if (!w.symbol)
+		parse_wanted(v, options->function, &w);
 	find_candidates(v, selection, &w, &c);
 	if (c.items.count)
 		qsort(c.items.items, c.items.count, sizeof(*c.items.items), compare_candidates);

@@ -23,6 +23,7 @@ struct delays;
 struct annotate_options {
 	/* A name, with or without parameters; "IMAGE:NAME"; or the start address, "0x1234". */
 	const char *function;
+	const struct symbol *symbol; /* of the view, instead of a name; NULL: `function` */
 	bool source;                 /* also read the source files */
 	const struct delays *delays; /* delays of the same selection; NULL: not known */
 };

@@ -42,7 +42,7 @@ static void summary(struct document *d, const struct intervals_cpu *c)
 	figures_row(g, "without extremes", &c->trimmed);
 	if (c->late.count)
 		figures_row(g, "late by", &c->late);
-	document_grid(d, NULL, g);
+	document_grid(d, NULL, "intervals", g);
 }
 
 /* The sorted curve: the fraction of intervals up to each length. */
@@ -64,7 +64,7 @@ static void curve(struct document *d, const struct intervals_cpu *c)
 		if (c->late.count)
 			grid_add(g, cell_real(c->late.curve_ns[i]));
 	}
-	document_grid(d, "", g);
+	document_grid(d, "", "curve", g);
 }
 
 static void histogram(struct document *d, const struct intervals_cpu *c)

@@ -57,7 +57,7 @@ struct section {
 	enum section_kind kind;
 	enum media media;
 	char *title;     /* NULL: none */
-	const char *key; /* NULL: not for programs */
+	const char *key; /* in JSON, and on a page; NULL: not for programs */
 	VEC(struct fact) facts;
 	struct row_set *rows;
 	struct view_tree *tree;

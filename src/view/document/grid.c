@@ -82,9 +82,10 @@ void grid_addf(struct grid *g, const char *fmt, ...)
 	buf_done(&text);
 }
 
-struct section *document_grid(struct document *d, const char *title, struct grid *g)
+struct section *document_grid(struct document *d, const char *title, const char *key,
+                              struct grid *g)
 {
 	struct row_request all = {0};
 
-	return document_table(d, MEDIA_READERS, title, NULL, row_set_new(g->source, &all));
+	return document_table(d, MEDIA_READERS, title, key, row_set_new(g->source, &all));
 }

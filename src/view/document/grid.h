@@ -6,7 +6,7 @@
  *	grid_row(g, ROW_ITEM);
  *	grid_add(g, cell_text("user"));
  *	grid_add(g, cell_int(ns));
- *	document_grid(d, "Where the time went", g);
+ *	document_grid(d, "Where the time went", "ledger", g);
  *
  * Rows are printed in the order of the calls, without a line for the total. Missing cells are
  * empty. Texts are copied. Nothing fails. Uses: base, view.
@@ -28,7 +28,9 @@ struct grid *grid_new(const struct grid_column *columns, size_t count);
 void grid_row(struct grid *g, enum row_kind kind);
 void grid_add(struct grid *g, struct cell cell);
 void grid_addf(struct grid *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The document takes ownership of the grid. title NULL: no heading; "": an empty line. */
-struct section *document_grid(struct document *d, const char *title, struct grid *g);
+/* The document takes ownership of the grid. title NULL: no heading; "": an empty line. key: on a
+ * page; NULL: none. */
+struct section *document_grid(struct document *d, const char *title, const char *key,
+                              struct grid *g);
 
 #endif

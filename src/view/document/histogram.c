@@ -54,6 +54,9 @@ void document_histogram(struct document *d, const char *key, const struct histog
 	s->free = steps_free;
 	s->no_total = s->chart = true;
 	add_columns(s, form, most, all);
-	document_table(d, model->count ? MEDIA_ALL : MEDIA_PROGRAMS, "", key,
-	               row_set_new(s, &request));
+	if (!key && model->count)
+		document_table(d, MEDIA_READERS, "", "histogram", row_set_new(s, &request));
+	else
+		document_table(d, model->count ? MEDIA_ALL : MEDIA_PROGRAMS, "", key,
+		               row_set_new(s, &request));
 }

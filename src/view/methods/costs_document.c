@@ -50,7 +50,7 @@ static void table(struct document *d, const struct method_costs *c)
 		grid_add(g, cell_real(item->low_ns));
 		grid_add(g, cell_real(item->high_ns));
 	}
-	document_grid(d, "", g);
+	document_grid(d, "", "costs", g);
 }
 
 static void reasons(struct document *d, const struct method_costs *c)

@@ -302,6 +302,20 @@ struct row_set *row_set_new(struct row_source *source, const struct row_request 
 	return r;
 }
 
+void row_set_cut(struct row_set *r, size_t lines)
+{
+	struct buf text = {0};
+
+	if (r->shown <= lines)
+		return;
+	for (size_t i = lines; i < r->shown; i++)
+		add_row(r->source, r->rest, r->order.items[i], &text);
+	add_ratios(r->source, r->rest);
+	r->shown = lines;
+	r->by_lines = true;
+	buf_done(&text);
+}
+
 void row_set_free(struct row_set *r)
 {
 	if (!r)

@@ -163,6 +163,8 @@ struct row_set {
 /* Takes over the source, which was allocated with row_source_new(). */
 struct row_set *row_set_new(struct row_source *source, const struct row_request *q);
 void row_set_free(struct row_set *r);
+/* Moves rows beyond the first `lines` of the shown ones to the rest. */
+void row_set_cut(struct row_set *r, size_t lines);
 
 /* "[<1%: 12 more]". */
 void row_set_rest_label(const struct row_set *r, struct buf *out);

@@ -7,36 +7,6 @@
 
 #define NO_LINE UINT8_MAX
 
-/* Places the times of a recording beside those of the others. */
-static uint64_t offset_of(const struct profile *p, uint32_t recording)
-{
-	return p->recordings.count > 1 ? recording_wall_offset(p->recordings.items[recording]) : 0;
-}
-
-/* The time from the first recording's start to the end of the last one. */
-static void span(const struct profile *p, uint64_t *from_ns, uint64_t *to_ns)
-{
-	*from_ns = UINT64_MAX;
-	*to_ns = 0;
-	for (uint32_t i = 0; i < p->recordings.count; i++) {
-		uint64_t start_ns, end_ns, offset = offset_of(p, i);
-
-		recording_span(p->recordings.items[i], &start_ns, &end_ns);
-		if (start_ns + offset < *from_ns)
-			*from_ns = start_ns + offset;
-		if (end_ns + offset > *to_ns)
-			*to_ns = end_ns + offset;
-	}
-	/* The length of a store does not include the pauses between its sessions. */
-	vec_each (track, &p->axis.tracks) {
-		uint64_t end_ns = (track->last.tick << p->axis.shift) + p->axis.window_ns +
-		                  offset_of(p, track->recording);
-
-		if (p->axis.window_ns && end_ns > *to_ns)
-			*to_ns = end_ns;
-	}
-}
-
 static uint64_t rounded_up(uint64_t ns, uint64_t step_ns)
 {
 	return (ns + step_ns - 1) / step_ns * step_ns;
@@ -47,7 +17,7 @@ static bool divide(struct timeline *t, const struct profile *p, const struct pro
 {
 	uint64_t from_ns, to_ns, least_ns, window_ns;
 
-	span(p, &from_ns, &to_ns);
+	profile_span(p, &from_ns, &to_ns);
 	t->step_ns = time_axis_step_ns(&p->axis);
 	if (!from_ns || from_ns >= to_ns || to_ns > INT64_MAX ||
 	    (to_ns - from_ns) / 2 < t->step_ns || (to_ns - from_ns) / TIMELINE_TICKS < e->period_ns)
@@ -93,7 +63,7 @@ static uint8_t *lines_of_rows(const struct timeline *t, struct view *v, const st
 static void add_track(struct timeline *t, const struct profile *p, uint32_t track,
                       const uint8_t *line_of)
 {
-	uint64_t offset = offset_of(p, p->axis.tracks.items[track].recording), window;
+	uint64_t offset = profile_offset_ns(p, p->axis.tracks.items[track].recording), window;
 	struct time_cursor c;
 	struct time_entry e;
 

@@ -333,7 +333,7 @@ static void reasons(const struct summary *s, struct document *d)
 		for (size_t i = 0; i < count; i++)
 			reason_cell(reason, which[i], g);
 	}
-	document_grid(d, "", g);
+	document_grid(d, "", "reasons", g);
 	document_heading(d, "%s", "");
 }
 

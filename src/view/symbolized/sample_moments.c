@@ -11,8 +11,7 @@ static const struct time_track *track_of(const struct moment_track *t)
 
 /* Equal times are in the order of the tracks, so that equal input gives equal output. */
 #define before(a, b)                                                                               \
-	(track_of(&(a))->recording != track_of(&(b))->recording                                    \
-	         ? track_of(&(a))->recording < track_of(&(b))->recording                           \
+	((a).order != (b).order                   ? (a).order < (b).order                          \
 	 : (a).entry.time_ns != (b).entry.time_ns ? (a).entry.time_ns < (b).entry.time_ns          \
 	                                          : (a).track < (b).track)
 
@@ -20,22 +19,39 @@ static const struct time_track *track_of(const struct moment_track *t)
 static bool advance(const struct sample_moments *m, struct moment_track *t)
 {
 	while (time_axis_next(&t->cursor, &t->entry))
-		if (m->rows[t->entry.row] != NAMED_NONE && t->entry.samples)
+		if (m->rows[t->entry.row] != NAMED_NONE && t->entry.samples) {
+			t->entry.time_ns += t->offset_ns;
 			return true;
+		}
 	return false;
 }
 
-void sample_moments_init(struct sample_moments *m, const struct profile *p, const uint32_t *rows)
+static void init(struct sample_moments *m, const struct profile *p, const uint32_t *rows,
+                 bool mixed)
 {
 	*m = (struct sample_moments){.profile = p, .rows = rows};
 	for (uint32_t i = 0; i < p->axis.tracks.count; i++) {
-		struct moment_track t = {.track = i};
+		uint32_t recording = p->axis.tracks.items[i].recording;
+		struct moment_track t = {.track = i,
+		                         .order = mixed ? 0 : recording,
+		                         .offset_ns = mixed ? profile_offset_ns(p, recording) : 0};
 
 		time_axis_seek(&t.cursor, &p->axis, i, 0);
 		if (advance(m, &t))
 			vec_push(&m->tracks, t);
 	}
 	heap_make(&m->tracks, before);
+}
+
+void sample_moments_init(struct sample_moments *m, const struct profile *p, const uint32_t *rows)
+{
+	init(m, p, rows, false);
+}
+
+void sample_moments_init_mixed(struct sample_moments *m, const struct profile *p,
+                               const uint32_t *rows)
+{
+	init(m, p, rows, true);
 }
 
 bool sample_moments_next(struct sample_moments *m, struct sample_moment *moment)
@@ -61,4 +77,22 @@ bool sample_moments_next(struct sample_moments *m, struct sample_moment *moment)
 void sample_moments_done(struct sample_moments *m)
 {
 	vec_done(&m->tracks);
+}
+
+struct moment_axis moment_axis_of(const struct profile *p)
+{
+	struct moment_axis a = {.step_ns = time_axis_step_ns(&p->axis),
+	                        .window_ns = p->axis.window_ns,
+	                        .recordings = p->recordings.count};
+	uint64_t from_ns, to_ns, wall_ns;
+
+	profile_span(p, &from_ns, &to_ns);
+	if (!from_ns || from_ns >= to_ns)
+		return a;
+	a.begin_ns = from_ns / a.step_ns * a.step_ns;
+	a.end_ns = to_ns;
+	wall_ns = a.recordings > 1 ? 0 : recording_wall_offset(p->recordings.items[0]);
+	if (a.recordings > 1 || wall_ns)
+		a.wall_ns = a.begin_ns + wall_ns;
+	return a;
 }

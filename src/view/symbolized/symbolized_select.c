@@ -137,19 +137,34 @@ void named_selection_done(struct named_selection *s)
 	s->removed = NULL;
 }
 
+static uint16_t group_of_name(const struct symbolized_profile *n, struct group_rules *rules,
+                              uint32_t image, uint32_t name, bool *is_kernel)
+{
+	const char *file = named_image_name(n, image, true);
+	uint16_t group;
+
+	*is_kernel = group_image_is_kernel(file);
+	group = group_rules_function(rules, intern_text(&n->texts, name), file, *is_kernel);
+	return group >= GROUP_CALLER ? GROUP_NONE : group;
+}
+
 uint16_t named_group(const struct symbolized_profile *n, struct group_rules *rules, uint32_t place,
                      uint32_t line, bool *is_kernel)
 {
 	uint32_t image = place == NAMED_NONE ? NAMED_NONE : n->places.items[place].image;
-	const char *file = named_image_name(n, image, true), *function = "";
-	uint16_t group;
 
-	*is_kernel = group_image_is_kernel(file);
-	if (line == NAMED_NONE)
+	if (line == NAMED_NONE) {
+		*is_kernel = group_image_is_kernel(named_image_name(n, image, true));
 		return GROUP_NONE;
-	function = intern_text(&n->texts, n->functions.items[n->lines.items[line].function].name);
-	group = group_rules_function(rules, function, file, *is_kernel);
-	return group >= GROUP_CALLER ? GROUP_NONE : group;
+	}
+	return group_of_name(n, rules, image,
+	                     n->functions.items[n->lines.items[line].function].name, is_kernel);
+}
+
+uint16_t named_function_group(const struct symbolized_profile *n, struct group_rules *rules,
+                              const struct named_function *f, bool *is_kernel)
+{
+	return group_of_name(n, rules, f->image, f->name, is_kernel);
 }
 
 bool named_is_removed(const struct named_selection *s, uint32_t path)

@@ -37,6 +37,9 @@ bool named_is_removed(const struct named_selection *s, uint32_t path);
  * not considered. */
 uint16_t named_group(const struct symbolized_profile *n, struct group_rules *rules, uint32_t place,
                      uint32_t line, bool *is_kernel);
+/* The same of a function, by its own image. */
+uint16_t named_function_group(const struct symbolized_profile *n, struct group_rules *rules,
+                              const struct named_function *f, bool *is_kernel);
 void named_selection_done(struct named_selection *s);
 
 double named_share(const struct named_selection *s, int64_t value);

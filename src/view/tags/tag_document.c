@@ -180,7 +180,7 @@ static void heading(struct tag_writing *w)
 	if (s->switches)
 		switches(w, g);
 	span(w, g);
-	document_grid(w->document, "", g);
+	document_grid(w->document, "", "times", g);
 }
 
 /* ---- functions and groups ------------------------------------------------ */

@@ -189,7 +189,7 @@ static void a_stream_gets_the_same_text(void)
 		grid_row(g, ROW_ITEM);
 		grid_addf(g, "%0100u", i);
 	}
-	document_grid(&d, NULL, g);
+	document_grid(&d, NULL, NULL, g);
 	document_heading(&d, "End");
 	document_line(&d, "names", "all");
 	for (enum shown_as how = AS_TEXT; how <= AS_MARKDOWN; how++) {
@@ -225,7 +225,7 @@ static void hot_rows_are_coloured(void)
 		grid_row(g, kinds[i]);
 		grid_add(g, cell_int(i));
 	}
-	document_grid(&d, NULL, g);
+	document_grid(&d, NULL, NULL, g);
 	document_text_print(&d, &colour, NULL, &out);
 	CHECK_STR(buf_text(&out), "\033[2mn\033[0m\n0\n\033[32m1\033[0m\n\033[31m2\033[0m\n"
 	                          "\033[2m3\033[0m\n");

@@ -271,9 +271,9 @@ static void process_tables(struct report_writing *w)
 {
 	vec_each (t, &w->report->tables) {
 		name_table(w, t, "user");
-		table(w, MEDIA_READERS, buf_text(&w->text), NULL, t->user);
+		table(w, MEDIA_READERS, buf_text(&w->text), "process_functions", t->user);
 		name_table(w, t, "kernel");
-		table(w, MEDIA_READERS, buf_text(&w->text), NULL, t->kernel);
+		table(w, MEDIA_READERS, buf_text(&w->text), "process_functions", t->kernel);
 	}
 	buf_clear(&w->text);
 }
@@ -309,17 +309,18 @@ static void tables_for_readers(struct report_writing *w)
 
 	if (r->rows) {
 		rows_title(w);
-		table(w, MEDIA_READERS, buf_text(&w->text), NULL, r->rows);
+		table(w, MEDIA_READERS, buf_text(&w->text), "rows", r->rows);
 		buf_clear(&w->text);
 		return;
 	}
-	document_table(w->document, MEDIA_READERS, "Processes", NULL, process_rows(r, w->reader));
+	document_table(w->document, MEDIA_READERS, "Processes", "processes",
+	               process_rows(r, w->reader));
 	if (request_of_paths(&r->options))
 		return;
 	report_document_time(w);
-	table(w, MEDIA_READERS, "Functions, over all processes", NULL, r->functions);
+	table(w, MEDIA_READERS, "Functions, over all processes", "functions", r->functions);
 	process_tables(w);
-	table(w, MEDIA_READERS, "Kernel, for all processes", NULL, r->kernel);
+	table(w, MEDIA_READERS, "Kernel, for all processes", "kernel_functions", r->kernel);
 	delays(w, MEDIA_READERS);
 }
 

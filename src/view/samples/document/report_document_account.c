@@ -100,7 +100,7 @@ static void machine(struct report_writing *w, const struct account_view *a)
 	snprintf(name, sizeof(name), "wall x %" PRIu32 " %s", a->cpus,
 	         plural(a->cpus, "CPU", "CPUs"));
 	total(g, a, name);
-	document_grid(w->document, "Where the time went", g);
+	document_grid(w->document, "Where the time went", "ledger", g);
 }
 
 static void cpu_cells(struct grid *g, const struct account_view *a, const struct account_terms *s)
@@ -143,7 +143,7 @@ static void per_cpu(struct report_writing *w, const struct account_view *a)
 	grid_row(g, ROW_TOTAL);
 	grid_add(g, cell_text("all"));
 	cpu_cells(g, a, &a->total);
-	document_grid(w->document, "", g);
+	document_grid(w->document, "", "cpus", g);
 }
 
 static void process(struct report_writing *w, const struct account_view *a)
@@ -171,7 +171,7 @@ static void process(struct report_writing *w, const struct account_view *a)
 	if (a->counted_oncpu_ns)
 		term(g, a, ROW_PART, "on CPU by the kernel's counter",
 		     (int64_t)a->counted_oncpu_ns);
-	document_grid(w->document, "Where the time went", g);
+	document_grid(w->document, "Where the time went", "ledger", g);
 }
 
 static void ticks(struct report_writing *w, const struct account_view *a)
@@ -237,7 +237,7 @@ static void counts(struct report_writing *w, const struct account_view *a)
 	}
 	count_row(g, ROW_ITEM, "idle", m->idle, m->all);
 	count_row(g, ROW_TOTAL, "all", m->all, m->all);
-	document_grid(w->document, "Where the events went", g);
+	document_grid(w->document, "Where the events went", "ledger", g);
 }
 
 void report_document_account(struct report_writing *w)

@@ -62,7 +62,7 @@ static void rates(struct report_writing *w, const struct recording *rec)
 			rate_row(g, &rows.items[i]);
 		if (shown < rows.count)
 			other_rates(g, &rows, shown);
-		document_grid(w->document, "Rates", g);
+		document_grid(w->document, "Rates", "rates", g);
 	}
 	vec_done(&rows);
 }
@@ -102,7 +102,7 @@ static void buffers(struct report_writing *w, const struct recording *rec)
 		else
 			left++;
 	}
-	document_grid(w->document, "Buffers", g);
+	document_grid(w->document, "Buffers", "buffers", g);
 	if (left) {
 		buf_addf(&w->text, "(--wide lists %zu more %s)", left, plural(left, "CPU", "CPUs"));
 		document_text(w->document, NULL, buf_text(&w->text));

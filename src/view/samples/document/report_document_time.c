@@ -51,7 +51,7 @@ void report_document_time(struct report_writing *w)
 	buf_clear(&w->text);
 	buf_addf(&title, "Over time, %zu windows of ", t->windows);
 	text_time(&title, (int64_t)t->window_ns);
-	document_grid(w->document, buf_text(&title), g);
+	document_grid(w->document, buf_text(&title), "timeline", g);
 	buf_done(&title);
 }
 

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/report/report_page.h"
+
+#include "cmd/report/report_groups.h"
+#include "view/annotate/annotate_document.h"
+#include "view/annotate/hot_functions.h"
+#include "view/symbolized/symbolized.h"
+
+#include <stdlib.h>
+
+#define CODE_SHARE 0.01 /* of the samples, of a function whose code is shown */
+#define CODE_MOST 20
+
+int report_page_begin(struct report_page *p, const char *kind, const char *title,
+                      const struct report_request *q, struct error *err)
+{
+	const char *words = q->reader.words ? q->reader.words : "";
+
+	while (*words == ' ')
+		words++;
+	p->page.kind = kind;
+	p->page.title = *words ? words : title;
+	if (!q->rules && report_groups_read(&p->rules, NULL, true, err))
+		return -err->code;
+	p->stacks.rules = q->rules ? q->rules : p->rules;
+	return 0;
+}
+
+struct symbolized_profile *report_page_named(struct report_page *p)
+{
+	symbolized_profile_init(&p->named);
+	p->has_named = true;
+	p->named.depth_max = NAMED_DEPTH_MAX;
+	p->stacks.n = &p->named;
+	p->page.stacks = &p->stacks;
+	return &p->named;
+}
+
+/* The CPUs of the machine, or those with samples if there are more. */
+static unsigned cpus_of(const struct profile *p)
+{
+	unsigned cpus = 0;
+
+	vec_each (recording, &p->recordings)
+		if ((*recording)->cpus_online > cpus)
+			cpus = (*recording)->cpus_online;
+	vec_each (row, &p->rows)
+		if (row->cpu != PROFILE_CPU_UNKNOWN && row->cpu >= cpus)
+			cpus = row->cpu + 1u;
+	return cpus;
+}
+
+void report_page_samples(struct report_page *p, struct report *r)
+{
+	const struct profile *profile = r->view->profile;
+
+	p->row_of = xcalloc(profile->rows.count + 1, sizeof(*p->row_of));
+	named_of_samples(report_page_named(p), r->view, &r->selection, p->row_of);
+	p->stacks.cpus = cpus_of(profile);
+	p->stacks.row_of = p->row_of;
+	p->stacks.times = profile->axis.tracks.count ? profile : NULL;
+}
+
+static void add_code(struct report_page *p, struct annotate *a)
+{
+	/* Readers get all columns. */
+	const struct document_reader reader = {.wide = true};
+	struct page_code code = {.function = a->symbol->name, .image = a->image};
+
+	vec_push(&p->annotated, a);
+	document_init(&code.document);
+	annotate_document_fill(&code.document, a, true, &reader);
+	vec_push(&p->code, code);
+}
+
+/* Functions without code on this machine are left out. */
+void report_page_code(struct report_page *p, struct report *r, bool source)
+{
+	hot_functions hot = {0};
+
+	hot_functions_find(r->view, &r->selection, CODE_SHARE, CODE_MOST, &hot);
+	vec_each (function, &hot) {
+		const struct annotate_options how = {
+		        .symbol = function->symbol, .source = source, .delays = r->delays};
+		struct annotate *a;
+
+		if (!annotate_new(&a, r->view, &r->selection, &how, NULL))
+			add_code(p, a);
+	}
+	vec_done(&hot);
+	p->page.code = p->code.items;
+	p->page.code_count = p->code.count;
+}
+
+void report_page_done(struct report_page *p)
+{
+	vec_each (code, &p->code)
+		document_done(&code->document);
+	vec_done(&p->code);
+	vec_each (a, &p->annotated)
+		annotate_free(*a);
+	vec_done(&p->annotated);
+	if (p->has_named)
+		symbolized_profile_done(&p->named);
+	group_rules_free(p->rules);
+	free(p->row_of);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report_page: the parts of a page (--html) that a report has besides its document: call paths, and
+ * the code of the functions with the most samples.
+ *
+ * A zeroed struct report_page is empty. A function for the kind of the recording fills `page`,
+ * which refers to the other fields; report_page_done(). One thread. Uses: output, view.
+ */
+#ifndef ASSAY_CMD_REPORT_REPORT_PAGE_H
+#define ASSAY_CMD_REPORT_REPORT_PAGE_H
+
+#include "output/html/page.h"
+#include "view/annotate/annotate.h"
+#include "view/samples/report.h"
+
+struct report_page {
+	struct page page;
+	struct page_stacks stacks;
+	struct symbolized_profile named;
+	bool has_named; /* `named` is initialized */
+	struct group_rules *rules;
+	uint32_t *row_of; /* by row of the profile */
+	VEC(struct page_code) code;
+	VEC(struct annotate *) annotated;
+};
+
+/* `title` if the request does not name files. The rules are those of the request, else those of
+ * assay. */
+int report_page_begin(struct report_page *p, const char *kind, const char *title,
+                      const struct report_request *q, struct error *err);
+/* Call paths that the caller fills in. */
+struct symbolized_profile *report_page_named(struct report_page *p);
+/* The selected samples, with times if the profile has them. */
+void report_page_samples(struct report_page *p, struct report *r);
+/* Functions with at least 1 % of the samples; `source`: with the text of the source lines. */
+void report_page_code(struct report_page *p, struct report *r, bool source);
+void report_page_done(struct report_page *p);
+
+#endif
