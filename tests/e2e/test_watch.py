@@ -96,9 +96,23 @@ def readers_get_a_table(t):
 
 @test
 def the_exit_status_follows_the_condition(t):
-    t.assay("watch", "--fail-if", "regression > 20%", store(t), status=1)
-    t.assay("watch", "--fail-if", "work1 > 20%", store(t))
+    t.has(t.assay("watch", "--fail-if", "regression > 20%", store(t), status=1).err,
+          "work0 is beyond +20.0 %: interval ")
+    t.has(t.assay("watch", "--fail-if", "work1 > 20%", store(t)).err, "no such change is listed")
     t.assay("watch", "--fail-if", "nonsense", store(t), status=2)
+    t.has(t.assay("watch", "--fail-if", "wrok1 > 20%", store(t), status=2).err,
+          "did you mean 'work1'?")
+
+
+@test
+def an_unsure_search_does_not_pass(t):
+    # A change that the search cannot find is possible: below --least, or in too short a time.
+    before = ("--until", "1970-01-01T00:00:01.005Z")
+    t.has(t.assay("watch", "--fail-if", "regression > 5%", *before, store(t), status=3).err,
+          "too few samples")
+    short = ("--from", "1970-01-01T00:00:01.010Z")
+    t.has(t.assay("watch", "--fail-if", "regression > 900%", *short, store(t), status=3).err,
+          "may be beyond")
 
 
 @test

@@ -54,10 +54,15 @@ static const char *function_of(const struct diff *d, const struct diff_change *c
 
 static int unknown_name(const struct diff *d, const char *name, struct error *err)
 {
-	const char *row = d->runs->groups ? "group" : "function";
-	const char *const words[] = {"regression", row};
-	const char *nearest = spelling_nearest(name, words, sizeof(words) / sizeof(*words));
+	const char *row = d->runs->groups ? "group" : "function", *nearest;
+	VEC(const char *) words = {0};
 
+	vec_push(&words, "regression");
+	vec_push(&words, row);
+	vec_each (change, &d->changes)
+		vec_push(&words, function_of(d, change));
+	nearest = spelling_nearest(name, words.items, words.count);
+	vec_done(&words);
 	if (nearest)
 		return error_set(err, ENOENT,
 		                 "--fail-if: no %s has the name %s; did you mean '%s'?", row, name,
@@ -97,8 +102,8 @@ static int check_functions(const struct diff_condition *c, const struct diff *d,
 	return status;
 }
 
-static void add_reason(const struct diff_condition *c, const char *what,
-                       const struct diff_estimate *e, int status, struct buf *out)
+void diff_condition_reason(const struct diff_condition *c, const char *what,
+                           const struct diff_estimate *e, int status, struct buf *out)
 {
 	static const char *const words[] = {[DIFF_PASSED] = "is within",
 	                                    [DIFF_FAILED] = "is beyond",
@@ -118,19 +123,19 @@ int diff_condition_check(const struct diff_condition *c, const struct diff *d, i
 	const struct diff_change *worst = NULL;
 	struct buf text = {0};
 	bool any = !strcmp(c->what, d->runs->groups ? "group" : "function");
+	const char *what = c->what;
 
 	if (!strcmp(c->what, "regression")) {
 		*status = judge(&d->whole, c->beyond);
-		add_reason(c, "the whole", &d->whole, *status, &text);
+		diff_condition_reason(c, "the whole", &d->whole, *status, &text);
 	} else {
 		*status = check_functions(c, d, !any, &worst, err);
 		if (*status < 0)
 			return *status;
-		add_reason(c,
-		           worst             ? function_of(d, worst)
-		           : d->runs->groups ? "each listed group"
-		                             : "each listed function",
-		           worst ? &worst->e : NULL, *status, &text);
+		if (any)
+			what = d->runs->groups ? "each listed group" : "each listed function";
+		diff_condition_reason(c, worst ? function_of(d, worst) : what,
+		                      worst ? &worst->e : NULL, *status, &text);
 		if (any && !worst && *status == DIFF_UNSURE)
 			buf_puts(&text, ": too few samples to exclude it");
 	}

@@ -12,12 +12,17 @@
 #define ASSAY_CMD_DIFF_DIFF_FAIL_H
 
 #include "base/error.h"
+#include "base/memory/buf.h"
 #include "view/diff/diff.h"
 
 struct diff_condition {
 	char *what;
 	double beyond; /* ratio - 1 */
 };
+
+/* Adds "WHAT is beyond +5.0 %: interval +6 to +9 %"; `e`: NULL: without an interval. */
+void diff_condition_reason(const struct diff_condition *c, const char *what,
+                           const struct diff_estimate *e, int status, struct buf *out);
 
 /* Exit statuses of a comparison: the lower end of the interval exceeds the condition's limit; the
  * interval contains the limit. */

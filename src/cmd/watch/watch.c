@@ -3,7 +3,7 @@
 #include "cmd/cli/command.h"
 #include "cmd/cli/medium.h"
 #include "cmd/cli/option.h"
-#include "cmd/diff/diff_fail.h"
+#include "cmd/watch/watch_fail.h"
 #include "cmd/watch/watch_load.h"
 #include "view/watch/watch_document.h"
 
@@ -61,23 +61,17 @@ static const struct option options[] = {
         {.kind = OPTION_END},
 };
 
-/* The exit status by the condition. */
+/* The exit status by the condition, with its reason for readers. */
 static int conclude(const struct watch *w, const struct diff_condition *c)
 {
-	bool any = !strcmp(c->what, "regression") || !strcmp(c->what, "function");
-	int status = DIFF_PASSED;
+	struct error err = {0};
+	char *reason = NULL;
+	int status = 0;
 
-	vec_each (change, &w->changes) {
-		const char *name = intern_text(&w->texts, w->series.items[change->series].function);
-
-		if ((change->verdict != WATCH_REGRESSION && change->verdict != WATCH_NEW) ||
-		    (!any && strcmp(name, c->what) != 0))
-			continue;
-		if (change->low > 1 + c->beyond)
-			return DIFF_FAILED;
-		if (change->high > 1 + c->beyond)
-			status = DIFF_UNSURE;
-	}
+	if (watch_condition_check(c, w, &status, &reason, &err))
+		return command_fail(2, "watch: %s", err.text);
+	command_fail(0, "watch: %s", reason);
+	free(reason);
 	return status;
 }
 

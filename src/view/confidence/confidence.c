@@ -426,9 +426,14 @@ static int by_difference(const void *a, const void *b)
  * then show too little of its scatter. Its variance is at least that of four times as many
  * independent samples.
  */
-static double witness_variance(const struct confidence *w, uint64_t samples)
+static void widen_witness(struct confidence *w, uint64_t samples)
 {
-	return fmax(w->variance, w->share * (1 - w->share) / (4 * (double)samples));
+	double n = 4 * (double)samples, variance = w->share * (1 - w->share) / n;
+
+	if (variance <= w->variance)
+		return;
+	w->variance = variance;
+	wilson(w, n, Z95);
 }
 
 static bool is_compared(const struct confidence *a, const struct confidence *b)
@@ -451,12 +456,19 @@ size_t confidence_steps(const struct confidence_input *in, uint8_t witness,
 	seen = confidence_intervals(&second, other);
 	if (seen >= WITNESS_MIN && confidence_intervals(in, clock))
 		groups = in->groups;
-	for (uint32_t i = 0; i < groups; i++)
+	for (uint32_t i = 0; i < groups; i++) {
+		widen_witness(&other[i], seen);
 		compared += is_compared(&clock[i], &other[i]);
+	}
 	for (uint32_t i = 0; i < groups; i++) {
 		double off = fabs(clock[i].share - other[i].share);
-		double z = off / sqrt(clock[i].variance + witness_variance(&other[i], seen));
-		struct confidence_step step = {i, clock[i].share, other[i].share, z};
+		double z = off / sqrt(clock[i].variance + other[i].variance);
+		struct confidence_step step = {.group = i,
+		                               .clock = clock[i].share,
+		                               .witness = other[i].share,
+		                               .low = other[i].low,
+		                               .high = other[i].high,
+		                               .z = z};
 
 		if (is_compared(&clock[i], &other[i]) &&
 		    normal_above(z) < STEP_ALARM / 2 / compared)

@@ -58,6 +58,7 @@ uint64_t confidence_intervals(const struct confidence_input *in, struct confiden
 struct confidence_step {
 	uint32_t group;
 	double clock, witness; /* shares measured by each of the two clocks */
+	double low, high;      /* 95 % interval of `witness` */
 	double z;              /* their difference in standard errors */
 };
 

@@ -95,6 +95,19 @@ void group_confidence_steps(struct view *v, const struct selection *s, const uin
 		groups[steps[i].group].clock = steps[i].clock;
 		groups[steps[i].group].witness = steps[i].witness;
 		groups[steps[i].group].z = steps[i].z;
+		groups[steps[i].group].witness_low = steps[i].low;
+		groups[steps[i].group].witness_high = steps[i].high;
 	}
 	free(outside);
+}
+
+/* The clocks are compared without idle time, which the share may include. */
+void group_confidence_span(struct group_confidence_group *g)
+{
+	double factor = g->clock > 0 ? g->share / g->clock : 1;
+
+	if (g->z == 0)
+		return;
+	g->low = fmin(g->low, g->witness_low * factor);
+	g->high = fmin(1, fmax(g->high, g->witness_high * factor));
 }

@@ -17,6 +17,7 @@ struct group_confidence_group {
 	 * the two.
 	 */
 	double clock, witness, z;
+	double witness_low, witness_high; /* 95 % interval of `witness` */
 };
 
 /* An array with a group for each row of the profile, all ID_NONE; the caller frees it. */
@@ -26,9 +27,12 @@ uint32_t *group_confidence_groups_new(const struct view *v);
 void group_confidence_intervals(struct view *v, const struct selection *s, const uint32_t *group_of,
                                 struct group_confidence_group *groups, size_t count);
 
-/* As group_confidence_intervals(), but group_of includes the witness's rows. Fills clock, witness
- * and z. */
+/* As group_confidence_intervals(), but group_of includes the witness's rows. Fills clock, witness,
+ * its interval, and z. */
 void group_confidence_steps(struct view *v, const struct selection *s, const uint32_t *group_of,
                             struct group_confidence_group *groups, size_t count);
+
+/* If the clocks differ, one of them is wrong: extends low and high to both intervals. */
+void group_confidence_span(struct group_confidence_group *g);
 
 #endif

@@ -320,10 +320,14 @@ static void fill_intervals(struct flat_grouping *g, const struct selection *s)
 	if (f->request.steps)
 		group_confidence_steps(f->view, s, group_of, groups, count);
 	for (size_t i = 0; i < count; i++) {
+		if (f->request.intervals)
+			group_confidence_span(&groups[i]);
 		f->rows.items[i].low = groups[i].low;
 		f->rows.items[i].high = groups[i].high;
 		f->rows.items[i].step_clock = groups[i].clock;
 		f->rows.items[i].step_witness = groups[i].witness;
+		f->rows.items[i].step_low = groups[i].witness_low;
+		f->rows.items[i].step_high = groups[i].witness_high;
 		f->rows.items[i].step_z = groups[i].z;
 	}
 	free(groups);
@@ -391,8 +395,15 @@ void flat_intervals(struct flat *f, const struct selection *s, const size_t *row
 				group_of[*id] = (uint32_t)i;
 	group_confidence_intervals(f->view, s, group_of, groups, count);
 	for (size_t i = 0; i < count; i++) {
-		f->rows.items[rows[i]].low = groups[i].low;
-		f->rows.items[rows[i]].high = groups[i].high;
+		struct flat_row *row = &f->rows.items[rows[i]];
+
+		groups[i].clock = row->step_clock;
+		groups[i].witness_low = row->step_low;
+		groups[i].witness_high = row->step_high;
+		groups[i].z = row->step_z;
+		group_confidence_span(&groups[i]);
+		row->low = groups[i].low;
+		row->high = groups[i].high;
 	}
 	free(group_of);
 	free(groups);

@@ -39,7 +39,7 @@ struct flat_row {
 	double share, total_share, low, high; /* low and high are for `share` */
 	/* shares of busy samples by the clock and by the second clock, if the difference is
 	 * significant; else 0 */
-	double step_clock, step_witness, step_z;
+	double step_clock, step_witness, step_low, step_high, step_z;
 };
 
 struct flat {

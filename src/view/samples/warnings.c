@@ -211,7 +211,7 @@ static void warn_steps(struct warnings *w)
 			warn(w,
 			     "%s has %.1f %% of the busy samples, but %.1f %% by a second clock "
 			     "of another period: it runs in step with the timer, so its share is "
-			     "wrong. Record with another -F.",
+			     "wrong, and its interval contains both. Record with another -F.",
 			     flat_function(w->functions, row), 100 * row->step_clock,
 			     100 * row->step_witness);
 }

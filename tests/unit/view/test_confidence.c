@@ -405,15 +405,22 @@ static void a_program_in_step_is_found(void)
 {
 	struct rng rng = {600};
 	struct confidence_step steps[4];
-	uint32_t found = 0, falsely = 0;
+	uint32_t found = 0, falsely = 0, held = 0;
 
 	for (int run = 0; run < 100; run++) {
 		found += steps_of(in_step(1, &rng), steps) == 2;
+		for (int i = 0; i < 2; i++) {
+			double truth = steps[i].group ? 0.7 : 0.3;
+
+			held += steps[i].low <= truth && truth <= steps[i].high;
+			CHECK(steps[i].high - steps[i].low < 0.1);
+		}
 		CHECK(fabs(fabs(steps[0].clock - steps[1].clock) - 1) < 0.01);
 		CHECK(fabs(fmin(steps[0].witness, steps[1].witness) - 0.3) < 0.05);
 		falsely += steps_of(in_step(PERIOD_MS, &rng), steps) != 0;
 	}
 	CHECK_EQ(found, 100);
+	CHECK(held >= 186); /* 93 % */
 	CHECK(falsely <= 1);
 }
 

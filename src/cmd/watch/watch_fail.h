@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * watch_fail: the condition of `watch --fail-if`: diff_fail.h's, about the changes of a store.
+ * "regression" and "function" are any function that costs more or is new. Uses: base, view.
+ */
+#ifndef ASSAY_CMD_WATCH_WATCH_FAIL_H
+#define ASSAY_CMD_WATCH_WATCH_FAIL_H
+
+#include "cmd/diff/diff_fail.h"
+#include "view/watch/watch.h"
+
+/* *reason: a sentence, which the caller frees. -ENOENT: no such function was tested. */
+int watch_condition_check(const struct diff_condition *c, const struct watch *w, int *status,
+                          char **reason, struct error *err);
+
+#endif
