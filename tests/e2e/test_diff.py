@@ -119,7 +119,7 @@ def groups_are_compared_like_functions(t):
     t.has(t.assay("diff", "--groups", rules, *sides(t, samples, **more), "--work", "run",
                   "--fail-if", "first > 5%", status=1).err, "first is beyond", "condition")
     t.has(t.assay("diff", "--groups", rules, *sides(t, samples, **more), "--fail-if", "fist > 5%",
-                  status=2).err, "no tested group has the name fist", "unknown group")
+                  status=2).err, "did you mean 'first'?", "unknown group")
     found = diff(t, "--sort", "group", "--groups", rules, samples(t, "one", 1),
                  samples(t, "two", 2, **{f"work{i}": 2 for i in range(10)}))
     t.equal((found["strength"], {row["group"] for row in found["rows"]}),
@@ -171,6 +171,20 @@ def one_run_a_side_is_an_indication(t):
 
 
 @test
+def few_samples_are_no_result(t):
+    few = samples(t, "few", 1, work0=0.2, **{f: 0 for f in FUNCTIONS[1:]})
+    t.has(t.assay("diff", few, few).out, "No function has enough samples for a test.")
+
+
+@test
+def time_per_second_is_named_where_it_was_not_asked_for(t):
+    words = samples(t, "a", 1), samples(t, "b", 2)
+    t.has(" ".join(t.assay("diff", *words).out.split()), "If each side did the same work")
+    for work in ("wall", "run"):
+        t.lacks(t.assay("diff", "--work", work, *words).out, "not of whole commands")
+
+
+@test
 def exit_status_tells_sure_from_possible(t):
     more = {f: 1.3 for f in FUNCTIONS}
     words = sides(t, samples, **more)
@@ -188,6 +202,7 @@ def wrong_uses_are_refused(t):
                            ([a, b], "only recordings of one kind"),
                            ([a, a, "--fail-if", "more"], "is no condition"),
                            ([a, a, "--fail-if", "nothing > 2%"], "no tested function"),
+                           ([a, a, "--fail-if", "wrok1 > 2%"], "did you mean 'work1'?"),
                            ([a, a, "--fail-if", "regresion > 2%"], "did you mean 'regression'?"),
                            ([a, a, "--work", "requests"], "was not recorded"),
                            ([a, a, "--from", "10:00"], "--from is for stores")):

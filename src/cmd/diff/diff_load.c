@@ -210,6 +210,7 @@ int diff_loading_end(struct diff_loading *l, struct error *err)
 		runs &= amount->is_run;
 	runs = by_run || (runs && !by_wall);
 	l->runs->work_unit = l->work && !by_run && !by_wall ? l->work : runs ? "run" : "s";
+	l->runs->wall_assumed = !l->work && !runs;
 	for (size_t i = 0; !ret && i < l->amounts.count; i++) {
 		struct diff_run *run = &l->runs->runs.items[i];
 

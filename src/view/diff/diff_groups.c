@@ -106,6 +106,7 @@ void diff_runs_group(struct diff_runs *out, const struct diff_runs *in, struct g
 	out->exact = in->exact;
 	out->parts = in->parts;
 	out->work_unit = in->work_unit;
+	out->wall_assumed = in->wall_assumed;
 	out->value_unit = in->value_unit;
 	memcpy(out->commands, in->commands, sizeof(out->commands));
 	add_rows(&g);

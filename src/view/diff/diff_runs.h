@@ -96,10 +96,10 @@ struct diff_runs {
 	bool exact;      /* times were measured, not sampled */
 	bool parts;      /* runs are parts of the time of one recording, one after the other */
 	bool call_paths; /* some paths have parents */
-	/* The commands that were run; NULL: recordings were given. */
-	const char *commands[DIFF_SIDES];
-	const char *ended;      /* a sentence: the runs ended early; NULL: they did not */
-	const char *work_unit;  /* "run", "request", "s"; NULL: "run" */
+	const char *commands[DIFF_SIDES]; /* that were run; NULL: recordings were given */
+	const char *ended;                /* a sentence: the runs ended early; NULL: they did not */
+	const char *work_unit;            /* "run", "request", "s"; NULL: "run" */
+	bool wall_assumed;                /* per s, since the recordings are of no whole commands */
 	const char *value_unit; /* "bytes", for values that are not times; NULL: CPU time in ns */
 	VEC(struct diff_joined) joined;
 	struct id_table row_index;

@@ -82,6 +82,11 @@ static void counts_text(const struct diff *d, struct buf *out)
 	size_t gone = diff_rows_count(d, DIFF_LIST_GONE),
 	       moved = diff_rows_count(d, DIFF_LIST_MOVED);
 
+	if (!d->tested) {
+		buf_addf(out, "No %s has enough samples for a test. ",
+		         d->runs->groups ? "group" : "function");
+		return;
+	}
 	if (!(changed + made + gone + moved)) {
 		text_counted(out, d->tested, d->runs->groups ? "group was" : "function was",
 		             d->runs->groups ? "groups were" : "functions were");

@@ -128,6 +128,11 @@ static void add_limits(struct section *s, const struct diff *d)
 {
 	struct buf text = {0};
 
+	if (d->runs->wall_assumed && !d->runs->parts)
+		section_note(s, "The recordings are not of whole commands, so their CPU time per "
+		                "second is compared. If each side did the same work, such as a "
+		                "fixed number of requests, use --work run; --work EVENT counts "
+		                "the work.");
 	if (!d->runs->call_paths && !d->runs->groups)
 		section_note(s, "The recordings have no call paths ('assay record -g'): functions "
 		                "count as moved if the changes in their file cancel each other.");
