@@ -13,6 +13,7 @@
 #include "cmd/report/report_pprof.h"
 #include "cmd/report/report_samples.h"
 #include "cmd/report/report_tags.h"
+#include "cmd/report/report_tui.h"
 #include "view/summary/findings.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ struct report_command_options {
 	struct option_list function;
 	const char *event, *percentage;
 	double process_limit;
-	bool no_idle, instances, full, brief, no_pager, no_source;
+	bool no_idle, instances, full, brief, tui, no_pager, no_source;
 	struct report_options report;
 	struct report_tags_options tags; /* only for traces of event tags */
 };
@@ -52,6 +53,11 @@ static const struct option options[] = {
                     "where the time went, the largest reasons, what limits the figures, and what "
                     "to look at next.",
          .offset = AT(full)},
+        {OPTION_FLAG, 0, "tui", NULL, "on the screen: tables, call trees and annotated functions",
+         .details = "Interactive. Enter opens the callers of a function or the functions of a "
+                    "process, a the instructions of a function, t the call tree; / filters, < and "
+                    "> sort, ? lists all keys.",
+         .offset = AT(tui)},
         {OPTION_FLAG, 0, "no-pager", NULL, "print to the terminal without a pager",
          .details = "On a terminal the text goes through the program in $ASSAY_PAGER, else $PAGER, "
                     "else less (with LESS=FRX unless LESS is set). An empty value and cat mean no "
@@ -170,7 +176,10 @@ static int report_samples(const struct report_command_options *o, const struct r
 	if (load_profile(&profile, &load, &err))
 		return command_fail(1, "report: %s", err.text);
 	symbols = load_symbolizer(profile, &load);
-	status = report_samples_print(profile, symbols, q, &o->report.style, !o->no_source);
+	if (o->tui)
+		status = report_tui_samples(profile, symbols, q, &o->report.style);
+	else
+		status = report_samples_print(profile, symbols, q, &o->report.style, !o->no_source);
 	debug_files_fetch(profile, symbols);
 	symbolizer_free(symbols);
 	profile_free(profile);

@@ -75,6 +75,7 @@ struct summary_findings;
 struct document_reader {
 	bool program;      /* JSON */
 	bool wide;         /* readers: all columns, complete names */
+	bool intervals;    /* readers: 95 % intervals as columns, also without `wide` */
 	bool nested;       /* programs: callees are inside their callers; paths contain all names */
 	bool summary;      /* readers: begin with a summary; programs always get it */
 	bool brief;        /* readers: only the summary */

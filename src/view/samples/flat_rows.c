@@ -309,7 +309,7 @@ struct row_set *flat_rows(struct flat *f, const struct report *r,
 	s->brief = !reader->wide && !reader->program;
 	s->all = all_cell;
 	s->worth = is_worth;
-	add_figures(s, r, reader->wide);
+	add_figures(s, r, reader->wide || reader->intervals);
 	add_keys(s);
 	rows = row_set_new(s, &q);
 	vec_done(&order);

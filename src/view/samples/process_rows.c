@@ -60,6 +60,15 @@ static struct cell name_cell(const struct row_source *s, const struct column *c,
 	return cell_text(buf_text(text));
 }
 
+/* The name without a number of processes: for filters, not for readers and programs. */
+static struct cell comm_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                             struct buf *text)
+{
+	const struct process_rows *m = s->model;
+
+	return cell_text(processes_name(m->report->processes, line_at(s, row)));
+}
+
 static void identity_json(const struct row_source *s, const struct column *c, uint32_t row,
                           struct json *j)
 {
@@ -136,6 +145,8 @@ static void add_columns(struct row_source *s, const struct report *r, bool wide)
 		vec_push(&s->columns, time);
 	for (size_t i = 0; r->off_cpu && i < sizeof(waits) / sizeof(*waits); i++)
 		vec_push(&s->columns, waits[i]);
+	vec_push(&s->columns,
+	         (struct column){.name = "comm", .unit = &unit_text, .get = comm_cell});
 	vec_push(&s->columns, (struct column){.name = "process",
 	                                      .title = "process",
 	                                      .unit = &unit_text,
@@ -166,6 +177,6 @@ struct row_set *process_rows(const struct report *r, const struct document_reade
 	s->free = free;
 	s->rows = (uint32_t)(instances ? r->processes->instances.count : r->processes->names.count);
 	s->worth = is_worth;
-	add_columns(s, r, reader->wide);
+	add_columns(s, r, reader->wide || reader->intervals);
 	return row_set_new(s, &q);
 }

@@ -143,7 +143,7 @@ static void keep(const struct report *r, uint32_t id, unsigned modes, struct sel
 
 static bool wants_intervals(const struct report *r)
 {
-	return r->options.reader.wide || r->options.reader.program;
+	return r->options.reader.wide || r->options.reader.program || r->options.reader.intervals;
 }
 
 /* A table with shares of its own total; NULL: no rows were kept. */

@@ -391,19 +391,50 @@ static void write_for_programs(struct report_writing *w)
 	tree(w);
 }
 
+static void warnings(struct report_writing *w)
+{
+	struct section *s =
+	        document_notes(w->document, MEDIA_ALL, "What could not be seen", "warnings");
+
+	vec_each (text, &w->report->warnings)
+		section_note(s, *text);
+}
+
 void report_document(struct document *d, struct report *r, const struct document_reader *reader)
 {
 	struct report_writing w = {.document = d, .report = r, .reader = reader};
-	struct section *warnings;
 
 	if (reader->program)
 		write_for_programs(&w);
 	else
 		write_for_readers(&w);
 	buf_done(&w.text);
-	if (reader->brief)
-		return;
-	warnings = document_notes(d, MEDIA_ALL, "What could not be seen", "warnings");
-	vec_each (text, &r->warnings)
-		section_note(warnings, *text);
+	if (!reader->brief)
+		warnings(&w);
+}
+
+void report_document_short(struct document *d, struct report *r,
+                           const struct document_reader *reader)
+{
+	struct report_writing w = {.document = d, .report = r, .reader = reader};
+	bool all = !r->rows && !request_of_paths(&r->options);
+
+	if (all) {
+		document_table(d, MEDIA_READERS, "Processes", NULL, process_rows(r, reader));
+		table(&w, MEDIA_READERS, "Functions", NULL, r->functions);
+	} else if (r->rows) {
+		rows_title(&w);
+		table(&w, MEDIA_READERS, buf_text(&w.text), NULL, r->rows);
+		buf_clear(&w.text);
+	}
+	tree(&w);
+	if (all) {
+		document_heading(d, "Account");
+		observer(&w);
+		report_document_stacks(&w);
+		report_document_account(&w);
+		report_document_rates(&w);
+		warnings(&w);
+	}
+	buf_done(&w.text);
 }

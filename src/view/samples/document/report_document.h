@@ -20,6 +20,11 @@ struct report_writing {
 
 void report_document(struct document *d, struct report *r, const struct document_reader *reader);
 
+/* The tables of processes and functions, the account and what could not be seen, without a summary:
+ * for a screen that is filled again and again. A request for other tables or a tree gets these. */
+void report_document_short(struct document *d, struct report *r,
+                           const struct document_reader *reader);
+
 /* Appends what was recorded: "The whole machine, 10.02 s on 2 CPUs". */
 void report_whole_text(const struct report *r, struct buf *out);
 

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/top/screen.h"
+
+#include "cmd/cli/command.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+
+static volatile sig_atomic_t ended;
+
+static void on_end(int number)
+{
+	ended = 1;
+}
+
+bool screen_has_colour(const struct style_options *style)
+{
+	struct text_style chosen;
+
+	style_choose(style, &chosen);
+	return chosen.colour;
+}
+
+void screen_draw(struct terminal *t, struct browser *b)
+{
+	struct canvas c;
+	unsigned width, height;
+
+	terminal_size(t, &width, &height);
+	canvas_init(&c, width, height);
+	browser_draw(b, &c);
+	terminal_show(t, &c);
+	canvas_done(&c);
+}
+
+bool screen_keys(struct terminal *t, struct browser *b)
+{
+	unsigned width, height;
+	struct key_event key;
+	bool any = false;
+
+	while (!browser_is_over(b) && terminal_key(t, &key)) {
+		terminal_size(t, &width, &height);
+		browser_key(b, &key, width, height);
+		any = true;
+	}
+	return any;
+}
+
+/* A signal that comes before poll() waits is handled by ppoll(), which unblocks it. */
+static void run(struct terminal *t, struct browser *b, const sigset_t *open)
+{
+	struct pollfd fd = {.fd = terminal_fd(t), .events = POLLIN};
+
+	while (!ended && !browser_is_over(b)) {
+		screen_draw(t, b);
+		if (ppoll(&fd, 1, NULL, open) < 0 && errno != EINTR)
+			break;
+		screen_keys(t, b);
+	}
+}
+
+int screen_show(const char *command, const struct browser_host *host,
+                const struct style_options *style)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = on_end}, before[3];
+	struct terminal *t = NULL;
+	struct browser *b = browser_new(host);
+	struct error err = {0};
+	sigset_t held, open;
+
+	sigemptyset(&held);
+	for (size_t i = 0; i < 3; i++)
+		sigaddset(&held, signals[i]);
+	sigprocmask(SIG_BLOCK, &held, &open);
+	for (size_t i = 0; i < 3; i++)
+		sigaction(signals[i], &action, &before[i]);
+	if (!terminal_open(&t, screen_has_colour(style), &err)) {
+		browser_refresh(b);
+		run(t, b, &open);
+	}
+	terminal_close(t);
+	browser_free(b);
+	for (size_t i = 0; i < 3; i++)
+		sigaction(signals[i], &before[i], NULL);
+	sigprocmask(SIG_SETMASK, &open, NULL);
+	return err.code ? command_fail(1, "%s: %s", command, err.text) : 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ledger_line: the closing account in one line: all terms as shares of the whole.
+ *
+ *	user 34.2  kernel 12.1  irq 0.4  idle 52.9  steal 0.1  unobs 0.2  resid 0.1 % of 20.00 s
+ *
+ * The terms are those of account.h; the residual is measured, not a remainder of rounded figures.
+ * No function fails. Uses: base, view.
+ */
+#ifndef ASSAY_VIEW_ACCOUNT_LEDGER_LINE_H
+#define ASSAY_VIEW_ACCOUNT_LEDGER_LINE_H
+
+#include "view/account/account.h"
+
+/* `width`: of the line; below 100 columns the names of the last terms are short. */
+void ledger_line(const struct account_view *a, unsigned width, struct buf *out);
+
+#endif
