@@ -3,6 +3,8 @@
 
 #include "process/process_internal.h"
 
+#include <string.h>
+
 uint32_t process_restore(struct process_table *t, const struct process *like, const char *name,
                          const char *cgroup)
 {
@@ -39,4 +41,24 @@ uint32_t process_restore_thread(struct process_table *t, const struct thread *li
 	if (!thread.tid && pid_map_get(&t->by_tid, 0) == ID_NONE)
 		pid_map_set(&t->by_tid, 0, id);
 	return id;
+}
+
+void process_restore_update(struct process_table *t, uint32_t id, const struct process *like,
+                            const char *name)
+{
+	struct process *p = &t->processes.items[id];
+
+	p->end_ns = like->end_ns;
+	if (strcmp(intern_text(&t->names, p->name), name) != 0)
+		p->name = intern_add(&t->names, name);
+}
+
+void process_restore_thread_update(struct process_table *t, uint32_t id, const struct thread *like,
+                                   const char *name)
+{
+	struct thread *thread = &t->threads.items[id];
+
+	thread->end_ns = like->end_ns;
+	if (strcmp(intern_text(&t->names, thread->name), name) != 0)
+		thread->name = intern_add(&t->names, name);
 }

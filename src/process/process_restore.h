@@ -15,6 +15,11 @@
 /* Copies `like`, except the texts and the parent, which is unknown. cgroup NULL: unknown. */
 uint32_t process_restore(struct process_table *t, const struct process *like, const char *name,
                          const char *cgroup);
+/* A restored process or thread has another name, or ended. */
+void process_restore_update(struct process_table *t, uint32_t id, const struct process *like,
+                            const char *name);
+void process_restore_thread_update(struct process_table *t, uint32_t id, const struct thread *like,
+                                   const char *name);
 /* Adds a thread of a restored process. */
 uint32_t process_restore_thread(struct process_table *t, const struct thread *like,
                                 const char *name);

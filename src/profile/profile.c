@@ -36,6 +36,7 @@ void profile_forget_rows(struct profile *p)
 	else
 		id_table_clear(&p->row_index);
 	p->rows.count = 0;
+	time_axis_clear(&p->axis);
 	p->ledger.cpus.count = p->ledger.processes.count = 0;
 	vec_each (event, &p->events)
 		event->samples = event->weight = 0;

@@ -44,6 +44,18 @@ void time_axis_done(struct time_axis *a)
 	vec_done(&a->tracks);
 }
 
+void time_axis_clear(struct time_axis *a)
+{
+	vec_each (track, &a->tracks) {
+		vec_each (block, &track->blocks)
+			free(*block);
+		track->blocks.count = 0;
+		track->last = (struct time_state){0};
+	}
+	a->bytes = 0;
+	a->shift = STEP_SHIFT;
+}
+
 uint32_t time_axis_track(struct time_axis *a, uint32_t recording, uint16_t cpu, uint8_t event)
 {
 	for (size_t i = a->tracks.count; i-- > 0;) {

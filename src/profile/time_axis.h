@@ -68,6 +68,9 @@ struct time_axis {
 void time_axis_init(struct time_axis *a, uint64_t limit);
 void time_axis_done(struct time_axis *a);
 
+/* Removes all entries; tracks keep their numbers. */
+void time_axis_clear(struct time_axis *a);
+
 /* The index of the track, which is created if it does not exist. */
 uint32_t time_axis_track(struct time_axis *a, uint32_t recording, uint16_t cpu, uint8_t event);
 /* `samples` may be more than one only if their order is not known. */

@@ -68,6 +68,12 @@ bool session_output_is_gone(const struct session *s);
 int session_output_check(const struct session *s, struct error *err);
 /* Resets the recent maximum of the buffers. */
 void session_buffers_restart(struct session *s);
+/*
+ * Reads the rings, and takes the status and the account of the measurement until now, for sinks
+ * that show it. The caller calls session_status_done() and recording_done().
+ */
+int session_describe(struct session *s, struct recording *r, struct session_status *status,
+                     struct error *err);
 /* Reads the rings, and makes the sink write its data to a file; -EOPNOTSUPP: not supported. */
 int session_snapshot(struct session *s, const char *path, struct error *err);
 /* Closes the programs and libraries that are held open for the report; see image_keeper_release().

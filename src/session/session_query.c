@@ -169,6 +169,18 @@ static void describe_so_far(struct session *s, struct recording *r,
 	account_mark_done(&now);
 }
 
+int session_describe(struct session *s, struct recording *r, struct session_status *status,
+                     struct error *err)
+{
+	int ret = session_read(s, err);
+
+	if (ret)
+		return ret;
+	session_status_take(s, status);
+	describe_so_far(s, r, status);
+	return 0;
+}
+
 int session_snapshot(struct session *s, const char *path, struct error *err)
 {
 	struct session_status status = {0};
@@ -177,11 +189,9 @@ int session_snapshot(struct session *s, const char *path, struct error *err)
 
 	if (!s->sink->ops->snapshot)
 		return error_set(err, EOPNOTSUPP, "this kind of session has no snapshots");
-	ret = session_read(s, err);
+	ret = session_describe(s, &r, &status, err);
 	if (ret)
 		return ret;
-	session_status_take(s, &status);
-	describe_so_far(s, &r, &status);
 	session_work_begin(s);
 	ret = s->sink->ops->snapshot(s->sink, path, &r, &status, err);
 	session_work_end(s);

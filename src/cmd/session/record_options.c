@@ -21,8 +21,7 @@
 
 #define AT(field) offsetof(struct record_options, field)
 
-const struct option record_option_table[] = {
-        {.kind = OPTION_GROUP, .help = "What is sampled"},
+const struct option record_what_table[] = {
         {OPTION_FLAG, 'a', "all-cpus", NULL,
          "the whole machine (the default without COMMAND and -p)",
          .details = "With 'assay record' and COMMAND: while COMMAND runs.", .offset = AT(all)},
@@ -44,7 +43,10 @@ const struct option record_option_table[] = {
          .offset = AT(frequency)},
         {OPTION_COUNT, 'c', "count", "COUNT",
          "one sample per COUNT events (clocks: ns) instead of -F", .offset = AT(period)},
-        {.kind = OPTION_GROUP, .help = "Contents of a sample"},
+        {.kind = OPTION_END},
+};
+
+const struct option record_stack_table[] = {
         {OPTION_STRING, 'g', "call-graph", "[HOW]",
          "record call chains of user code too: auto (default HOW), fp or dwarf",
          .choices = "auto,fp,dwarf", .looks_ahead = true,
@@ -62,6 +64,32 @@ const struct option record_option_table[] = {
                  "A multiple of 8, at most 65504. Deeper frames are taken from earlier samples of "
                  "the thread, or read from its memory.",
          .offset = AT(stack_size)},
+        {.kind = OPTION_END},
+};
+
+const struct option record_memory_table[] = {
+        {OPTION_NUMBER, 0, "memory", "MB",
+         "size of all buffers together (default 4 MB per CPU, at most 256)",
+         .details =
+                 "16 MB per CPU and an eighth more if stacks are copied (-g). Records that do not "
+                 "fit are dropped, counted per CPU, and reported in the "
+                 "report.",
+         .offset = AT(memory_mb)},
+        {OPTION_NUMBER, 0, "budget", "PERCENT",
+         "limit of the measurement's share of a CPU's time; lowers the rate",
+         .details = "The cost of a sample is measured on this machine, at the start and while "
+                    "recording. The rate is lowered before the measurement exceeds the limit, and "
+                    "raised again, up to the requested rate, when possible. The report shows the "
+                    "rates, and weights samples by them.",
+         .offset = AT(budget)},
+        {.kind = OPTION_END},
+};
+
+const struct option record_option_table[] = {
+        {.kind = OPTION_GROUP, .help = "What is sampled"},
+        {.kind = OPTION_INCLUDE, .include = record_what_table},
+        {.kind = OPTION_GROUP, .help = "Contents of a sample"},
+        {.kind = OPTION_INCLUDE, .include = record_stack_table},
         {OPTION_FLAG, 'd', "data", NULL,
          "record data addresses and their mappings (report --sort region)",
          .offset = AT(data_addresses)},
@@ -86,20 +114,7 @@ const struct option record_option_table[] = {
                     "signal or 'assay stop', whichever comes first. A COMMAND that still runs "
                     "continues without being sampled.",
          .offset = AT(duration)},
-        {OPTION_NUMBER, 0, "memory", "MB",
-         "size of all buffers together (default 4 MB per CPU, at most 256)",
-         .details =
-                 "16 MB per CPU and an eighth more if stacks are copied (-g). Records that do not "
-                 "fit are dropped, counted per CPU, and reported in the "
-                 "report.",
-         .offset = AT(memory_mb)},
-        {OPTION_NUMBER, 0, "budget", "PERCENT",
-         "limit of the measurement's share of a CPU's time; lowers the rate",
-         .details = "The cost of a sample is measured on this machine, at the start and while "
-                    "recording. The rate is lowered before the measurement exceeds the limit, and "
-                    "raised again, up to the requested rate, when possible. The report shows the "
-                    "rates, and weights samples by them.",
-         .offset = AT(budget)},
+        {.kind = OPTION_INCLUDE, .include = record_memory_table},
         {.kind = OPTION_END},
 };
 

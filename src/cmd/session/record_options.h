@@ -28,6 +28,8 @@ struct record_options {
 };
 
 extern const struct option record_option_table[];
+/* Its parts: -a -p -e -F -c; -g and --stack-size; --memory and --budget. */
+extern const struct option record_what_table[], record_stack_table[], record_memory_table[];
 
 void record_options_default(struct record_options *o);
 

@@ -43,6 +43,9 @@ static inline bool ledger_cpu_is_timed(const struct ledger_cpu *c)
 	return c->has_switches || c->period_ns;
 }
 
+/* Adds the sums of another stretch of time of the same CPU. */
+void ledger_cpu_add(struct ledger_cpu *to, const struct ledger_cpu *c);
+
 /* Time of the threads of one process (a recording of a command or with -p). */
 struct ledger_process {
 	uint32_t process; /* id in profile.processes */

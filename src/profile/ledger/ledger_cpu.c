@@ -15,6 +15,25 @@
 #define PERIOD_MIN_NS UINT64_C(10000)
 #define PERIOD_MAX_NS UINT64_C(60000000000)
 
+void ledger_cpu_add(struct ledger_cpu *to, const struct ledger_cpu *c)
+{
+	to->wall_ns += c->wall_ns;
+	to->busy_ns += c->busy_ns;
+	to->idle_ns += c->idle_ns;
+	to->unknown_ns += c->unknown_ns;
+	to->switches += c->switches;
+	to->ticks_due_busy += c->ticks_due_busy;
+	to->ticks_due_idle += c->ticks_due_idle;
+	to->ticks_seen_busy += c->ticks_seen_busy;
+	to->ticks_seen_idle += c->ticks_seen_idle;
+	to->weight_busy += c->weight_busy;
+	to->weight_idle += c->weight_idle;
+	to->ticks_lost += c->ticks_lost;
+	to->throttled += c->throttled;
+	to->steal_ns += c->steal_ns;
+	to->has_steal &= c->has_steal;
+}
+
 void ledger_cpu_init(struct ledger_cpu_builder *b, uint64_t period_ns, bool exclude_idle,
                      uint64_t start_ns, uint64_t end_ns)
 {

@@ -31,25 +31,6 @@ static struct ledger_cpu *line_of(struct ledger *l, const struct ledger_cpu *c)
 	return line;
 }
 
-static void add_line(struct ledger_cpu *line, const struct ledger_cpu *c)
-{
-	line->wall_ns += c->wall_ns;
-	line->busy_ns += c->busy_ns;
-	line->idle_ns += c->idle_ns;
-	line->unknown_ns += c->unknown_ns;
-	line->switches += c->switches;
-	line->ticks_due_busy += c->ticks_due_busy;
-	line->ticks_due_idle += c->ticks_due_idle;
-	line->ticks_seen_busy += c->ticks_seen_busy;
-	line->ticks_seen_idle += c->ticks_seen_idle;
-	line->weight_busy += c->weight_busy;
-	line->weight_idle += c->weight_idle;
-	line->ticks_lost += c->ticks_lost;
-	line->throttled += c->throttled;
-	line->steal_ns += c->steal_ns;
-	line->has_steal &= c->has_steal;
-}
-
 static struct account_cpu *account_of(struct account *a, uint32_t cpu)
 {
 	struct account_cpu *made;
@@ -87,7 +68,7 @@ static void take_ledger(struct store_reader *r, const struct store_span *w, sqli
 	                       .has_steal = sqlite3_column_int(s, 17) != 0};
 
 	r->p->ledger.machine_wide = true;
-	add_line(line_of(&r->p->ledger, &c), &c);
+	ledger_cpu_add(line_of(&r->p->ledger, &c), &c);
 	if (!account->start_ns)
 		account->start_ns = w->start_ns;
 	account->end_ns = w->end_ns;

@@ -413,22 +413,39 @@ void report_document(struct document *d, struct report *r, const struct document
 		warnings(&w);
 }
 
+/* The tables of processes and functions, unless the request names others. */
+static void short_tables(struct report_writing *w)
+{
+	struct report *r = w->report;
+
+	if (r->rows) {
+		rows_title(w);
+		table(w, MEDIA_READERS, buf_text(&w->text), NULL, r->rows);
+		buf_clear(&w->text);
+	} else if (!request_of_paths(&r->options)) {
+		document_table(w->document, MEDIA_READERS, "Processes", NULL,
+		               process_rows(r, w->reader));
+		table(w, MEDIA_READERS, "Functions", NULL, r->functions);
+	}
+	tree(w);
+}
+
+void report_document_tables(struct document *d, struct report *r,
+                            const struct document_reader *reader)
+{
+	struct report_writing w = {.document = d, .report = r, .reader = reader};
+
+	short_tables(&w);
+	buf_done(&w.text);
+}
+
 void report_document_short(struct document *d, struct report *r,
                            const struct document_reader *reader)
 {
 	struct report_writing w = {.document = d, .report = r, .reader = reader};
-	bool all = !r->rows && !request_of_paths(&r->options);
 
-	if (all) {
-		document_table(d, MEDIA_READERS, "Processes", NULL, process_rows(r, reader));
-		table(&w, MEDIA_READERS, "Functions", NULL, r->functions);
-	} else if (r->rows) {
-		rows_title(&w);
-		table(&w, MEDIA_READERS, buf_text(&w.text), NULL, r->rows);
-		buf_clear(&w.text);
-	}
-	tree(&w);
-	if (all) {
+	short_tables(&w);
+	if (!r->rows && !request_of_paths(&r->options)) {
 		document_heading(d, "Account");
 		observer(&w);
 		report_document_stacks(&w);

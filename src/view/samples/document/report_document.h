@@ -25,6 +25,10 @@ void report_document(struct document *d, struct report *r, const struct document
 void report_document_short(struct document *d, struct report *r,
                            const struct document_reader *reader);
 
+/* The tables alone. */
+void report_document_tables(struct document *d, struct report *r,
+                            const struct document_reader *reader);
+
 /* Appends what was recorded: "The whole machine, 10.02 s on 2 CPUs". */
 void report_whole_text(const struct report *r, struct buf *out);
 

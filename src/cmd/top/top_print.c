@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/top/top_print.h"
+
+#include "cmd/cli/medium.h"
+#include "cmd/cli/print.h"
+#include "view/account/ledger_line.h"
+#include "view/samples/document/report_document.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#define LINE 110 /* columns: the ledger has its long names */
+
+static void add_heading(struct document *d, const struct report *r)
+{
+	time_t now = time(NULL);
+	struct buf text = {0};
+	struct tm local;
+	char clock[16];
+
+	localtime_r(&now, &local);
+	strftime(clock, sizeof(clock), "%H:%M:%S", &local);
+	buf_addf(&text, "%s  ", clock);
+	report_whole_text(r, &text);
+	document_heading(d, "%s", buf_text(&text));
+	buf_clear(&text);
+	ledger_line(r->account, LINE, &text);
+	document_line(d, "time", buf_text(&text));
+	buf_done(&text);
+}
+
+void top_print(const struct sample_pages *pages, const struct style_options *style,
+               struct error *failed)
+{
+	struct report_request q = pages->request;
+	struct report *r = NULL;
+	struct document d;
+
+	q.reader.brief = !q.reader.program;
+	q.reader.intervals = true;
+	if (report_new(&r, pages->profile, pages->symbols, &q, failed))
+		return;
+	document_init(&d);
+	if (q.reader.program) {
+		report_document(&d, r, &q.reader);
+	} else {
+		add_heading(&d, r);
+		report_document_tables(&d, r, &q.reader);
+	}
+	medium_print(&d, &q.reader, style);
+	fflush(stdout);
+	document_done(&d);
+	report_free(r);
+}
