@@ -453,6 +453,12 @@ void profile_builder_start(struct profile_builder *b, uint64_t start_ns)
 	profile_counter_start(&b->counter, start_ns);
 }
 
+void profile_builder_cpus(struct profile_builder *b, const struct account *a)
+{
+	counter_queue_finish(b->queue);
+	profile_counter_cpus(&b->counter, a);
+}
+
 void profile_builder_cut(struct profile_builder *b, uint64_t to_ns)
 {
 	counter_queue_finish(b->queue);

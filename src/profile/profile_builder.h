@@ -31,12 +31,15 @@ struct profile_builder_options {
 
 /*
  * For endless streams (profile_windows.h):
- * _start: sampling is enabled from that time on. _cut: counts all up to that time; the ledger
+ * _start: sampling is enabled from that time on. _cpus: from when and until when each CPU is
+ * sampled (0: it still is), after _start and before the last cut; if it is not called, that is the
+ * same time for all. _cut: counts all up to that time; the ledger
  * covers the time since the last cut. _renew, between a cut and the next event, if the profile has
  * no rows: removes exited processes and unused data, and renumbers ids.
  */
 struct profile_builder;
 void profile_builder_start(struct profile_builder *b, uint64_t start_ns);
+void profile_builder_cpus(struct profile_builder *b, const struct account *a);
 void profile_builder_cut(struct profile_builder *b, uint64_t to_ns);
 void profile_builder_renew(struct profile_builder *b);
 

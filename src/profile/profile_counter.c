@@ -310,6 +310,20 @@ void profile_counter_start(struct profile_counter *c, uint64_t start_ns)
 	add_recorded_cpus(c);
 }
 
+void profile_counter_cpus(struct profile_counter *c, const struct account *a)
+{
+	vec_each (account, &a->cpus) {
+		struct ledger_cpu_builder *ledger;
+
+		if (account->cpu >= COUNTER_CPUS)
+			continue;
+		ledger = &cpu_of(c, (uint16_t)account->cpu)->ledger;
+		if (account->start_ns > ledger->start_ns)
+			ledger_cpu_restart(ledger, account->start_ns);
+		ledger->end_ns = account->end_ns;
+	}
+}
+
 void profile_counter_discard(struct profile_counter *c, uint64_t from_ns)
 {
 	struct ledger before = {0};

@@ -73,6 +73,11 @@ void profile_windows_start(struct profile_windows *w, uint64_t start_ns)
 	begin_at(w, start_ns);
 }
 
+void profile_windows_cpus(struct profile_windows *w, const struct account *a)
+{
+	profile_builder_cpus(w->builder, a);
+}
+
 void profile_windows_wall(struct profile_windows *w, uint64_t wall_offset_ns)
 {
 	w->o.wall_offset_ns = wall_offset_ns;

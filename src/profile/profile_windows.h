@@ -59,6 +59,8 @@ void profile_windows_free(struct profile_windows *w);
 struct event_sink profile_windows_sink(struct profile_windows *w);
 /* Sets the start of sampling, if it was unknown when the windows were created. */
 void profile_windows_start(struct profile_windows *w, uint64_t start_ns);
+/* The times of each CPU, after the start and before the end: profile_builder_cpus(). */
+void profile_windows_cpus(struct profile_windows *w, const struct account *a);
 int profile_windows_until(struct profile_windows *w, uint64_t time_ns, struct error *err);
 /*
  * As profile_windows_until(), and ends the current window at that time, because its contents are

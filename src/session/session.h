@@ -48,6 +48,9 @@ char *const *session_notes(const struct session *s, size_t *count);
  * ownership of the text.
  */
 size_t session_note(struct session *s, size_t earlier, char *text);
+/* Adds the CPUs of a measurement of the whole machine, with the time since which each is sampled;
+ * for sinks. */
+void session_cpus(const struct session *s, struct account *a);
 /* Reads the rings, so that the status is current. An error ends the session. */
 int session_read(struct session *s, struct error *err);
 /* For hooks: the session's next step is to read the rings; then it calls serve(). */

@@ -120,6 +120,16 @@ size_t session_note(struct session *s, size_t earlier, char *text)
 	return earlier;
 }
 
+void session_cpus(const struct session *s, struct account *a)
+{
+	for (size_t i = 0; s->plan.machine_wide && i < perf_source_cpu_count(s->source); i++) {
+		const struct perf_source_cpu *cpu = perf_source_cpu_at(s->source, i);
+
+		vec_push(&a->cpus,
+		         (struct account_cpu){.cpu = cpu->cpu, .start_ns = cpu->start_ns});
+	}
+}
+
 int session_read(struct session *s, struct error *err)
 {
 	return session_drain(s, false, err);

@@ -80,8 +80,13 @@ static void live_begun(struct session_sink *sink, uint64_t start_ns)
 {
 	struct live_sink *s = live_sink_of(sink);
 
+	struct account cpus = {0};
+
 	s->start_ns = start_ns;
 	profile_windows_start(s->windows, start_ns);
+	session_cpus(sink->session, &cpus);
+	profile_windows_cpus(s->windows, &cpus);
+	vec_done(&cpus.cpus);
 	if (s->o.records && s->o.records->ops->begun)
 		s->o.records->ops->begun(s->o.records, start_ns);
 }
@@ -173,8 +178,11 @@ static int live_close(struct session_sink *sink, const struct recording *r,
 	struct live_sink *s = live_sink_of(sink);
 	struct session_sink *records = s->o.records;
 	struct session_status over = *last;
-	int status = s->events.end(s->events.ctx, r, err);
+	int status;
 
+	if (r->account.machine_wide)
+		profile_windows_cpus(s->windows, &r->account);
+	status = s->events.end(s->events.ctx, r, err);
 	/* All records arrived: the account covers them to its end, as that of the file does. */
 	over.settled_ns = UINT64_MAX;
 	if (!status && s->o.ended)
