@@ -2,6 +2,7 @@
 #include "tui/keys.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define KEYS_MAX 4
 
@@ -20,7 +21,7 @@ static const struct key_row rows[] = {
         {ACTION_PAGE_DOWN, {KEY_CODE_PAGE_DOWN, 'F' - '@'}, "PgDn", "a screen down", NULL, false},
         {ACTION_FIRST, {KEY_CODE_HOME}, "Home", "the first line", NULL, false},
         {ACTION_LAST, {KEY_CODE_END, 'G'}, "End G", "the last line", NULL, false},
-        {ACTION_NEXT_TABLE, {KEY_CODE_TAB}, "Tab", "the next table", "Tab table", false},
+        {ACTION_NEXT_TABLE, {KEY_CODE_TAB}, "Tab", "the next table", "Tab next", false},
         {ACTION_PREVIOUS_TABLE, {KEY_CODE_BACK_TAB}, "Shift-Tab", "the table before", NULL, false},
         {ACTION_OPEN,
          {KEY_CODE_ENTER},
@@ -33,7 +34,7 @@ static const struct key_row rows[] = {
          {'a'},
          "a",
          "annotate: instructions and source lines of the function",
-         "a annotate",
+         "a code",
          false},
         {ACTION_CALLERS, {'c'}, "c", "the callers of the function", NULL, false},
         {ACTION_CALLEES, {'e'}, "e", "the functions that it calls", NULL, false},
@@ -64,12 +65,12 @@ static const struct key_row rows[] = {
          {'w'},
          "w",
          "the time that is shown: 1 s, 10 s, 60 s, or since the start",
-         "w window",
+         "w time",
          true},
         {ACTION_SNAPSHOT, {'s'}, "s", "write the records to a perf.data file", "s save", true},
         {ACTION_BACK, {KEY_CODE_ESCAPE, KEY_CODE_BACKSPACE}, "Esc", "back", NULL, false},
-        {ACTION_HELP, {'?', 'H'}, "? H", "this help", "? help", false},
-        {ACTION_QUIT, {'q', 'Q'}, "q ^C", "quit", "q quit", false},
+        {ACTION_HELP, {'?', 'H'}, "? H", "this help", NULL, false},
+        {ACTION_QUIT, {'q', 'Q'}, "q ^C", "quit", NULL, false},
 };
 
 #define ROWS (sizeof(rows) / sizeof(*rows))
@@ -90,11 +91,21 @@ void key_help(bool live, struct buf *out)
 			buf_addf(out, "  %-12s%s\n", rows[i].names, rows[i].help);
 }
 
-void key_hints(bool live, bool deep, struct buf *out)
+static void add_hint(struct buf *out, const char *hint, size_t end)
 {
-	if (deep)
-		buf_puts(out, "Esc back  ");
+	if (out->size + strlen(hint) > end)
+		return;
+	buf_puts(out, hint);
+	buf_puts(out, "  ");
+}
+
+void key_hints(bool live, bool deep, unsigned width, struct buf *out)
+{
+	size_t end = out->size + width;
+
+	add_hint(out, deep ? "Esc back" : "q quit", end);
+	add_hint(out, "? help", end);
 	for (size_t i = 0; i < ROWS; i++)
 		if (rows[i].hint && (live || !rows[i].live))
-			buf_addf(out, "%s  ", rows[i].hint);
+			add_hint(out, rows[i].hint, end);
 }

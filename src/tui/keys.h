@@ -73,7 +73,7 @@ enum key_action {
 enum key_action key_action_of(uint32_t key, bool live);
 /* Appends a line for each action: its keys, and what it does. */
 void key_help(bool live, struct buf *out);
-/* Appends the line of hints. */
-void key_hints(bool live, bool deep, struct buf *out);
+/* Appends the line of hints, as many as fit into `width` columns. `deep`: there is a way back. */
+void key_hints(bool live, bool deep, unsigned width, struct buf *out);
 
 #endif

@@ -8,6 +8,7 @@
 
 #define TAB_WIDTH 28 /* of a title */
 #define TAB_GAP 2
+#define SMALL_TABLE 30 /* rows */
 
 const char *page_row_text(const struct page_row *row, const char *column)
 {
@@ -40,7 +41,28 @@ static bool is_empty(const struct section *s)
 
 static const char *title_of(const struct section *s)
 {
-	return s->title && *s->title ? s->title : s->kind == SECTION_TREE ? "Tree" : "Text";
+	return s->title && *s->title      ? s->title
+	       : s->kind == SECTION_TREE  ? "Tree"
+	       : s->kind == SECTION_TABLE ? "Table"
+	                                  : "Text";
+}
+
+/* The title up to the first comma: "Functions, over all processes". */
+static char *short_title(const char *title)
+{
+	return xasprintf("%.*s", (int)strcspn(title, ",:"), title);
+}
+
+/* A short table whose rows have an order of their own, such as the account, is part of the text. */
+static enum page_tab_kind kind_of(const struct section *s)
+{
+	bool small = s->kind == SECTION_TABLE && s->rows->source->fixed &&
+	             s->rows->order.count <= SMALL_TABLE;
+
+	return small                       ? PAGE_TEXT
+	       : s->kind == SECTION_TABLE ? PAGE_TABLE
+	       : s->kind == SECTION_TREE  ? PAGE_TREE
+	                                  : PAGE_TEXT;
 }
 
 /* The tabs of the sections for readers, without contents. */
@@ -49,9 +71,7 @@ static void list_tabs(const struct document *d, struct page *p)
 	struct page_tab *text = NULL;
 
 	vec_each (s, &d->sections) {
-		enum page_tab_kind kind = s->kind == SECTION_TABLE  ? PAGE_TABLE
-		                          : s->kind == SECTION_TREE ? PAGE_TREE
-		                                                    : PAGE_TEXT;
+		enum page_tab_kind kind = kind_of(s);
 
 		if (!(s->media & MEDIA_READERS) || is_empty(s))
 			continue;
@@ -61,7 +81,7 @@ static void list_tabs(const struct document *d, struct page *p)
 		}
 		text = vec_add(&p->tabs);
 		text->kind = kind;
-		text->title = xstrdup(title_of(s));
+		text->title = short_title(title_of(s));
 		vec_push(&text->sections, s);
 		if (kind != PAGE_TEXT)
 			text = NULL;
@@ -104,6 +124,9 @@ static size_t choose(const struct page *p, const char *shown)
 			return i;
 	for (size_t i = 0; !p->began && first && i < p->tabs.count; i++)
 		if (!strncmp(p->tabs.items[i].title, first, strlen(first)))
+			return i;
+	for (size_t i = 0; !p->began && i < p->tabs.count; i++)
+		if (p->tabs.items[i].kind != PAGE_TEXT)
 			return i;
 	return p->at < p->tabs.count ? p->at : 0;
 }
@@ -171,7 +194,7 @@ static void add_cells(struct page_row *row, const struct row_source *s, uint32_t
 	struct buf text = {0};
 
 	vec_each (column, &s->columns) {
-		if (column->unit != &unit_text || !column->name)
+		if (column->unit != &unit_text || !column->name || !column->get)
 			continue;
 		buf_clear(&text);
 		table_view_text(s, column, id, &text);

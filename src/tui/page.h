@@ -19,7 +19,8 @@
 struct page_document {
 	struct document *document;
 	char *title;          /* of the page; NULL: none */
-	const char *first;    /* the beginning of the title of the tab that is shown first; NULL: 0 */
+	const char *first;    /* the beginning of the title of the tab that is shown
+	                       * first; NULL: the first table or tree */
 	void (*free)(void *owner);
 	void *owner;
 };

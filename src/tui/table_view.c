@@ -25,7 +25,7 @@ void table_view_text(const struct row_source *s, const struct column *column, ui
 static void add_key(const struct row_source *s, uint32_t row, struct buf *out)
 {
 	vec_each (column, &s->columns) {
-		if (column->unit != &unit_text || column->role != ROLE_KEY)
+		if (column->unit != &unit_text || column->role != ROLE_KEY || !column->get)
 			continue;
 		table_view_text(s, column, row, out);
 		buf_putc(out, '\n');

@@ -225,7 +225,7 @@ static void measure(struct tree_view *v)
 		size_t width = column_is_for(column, MEDIA_READERS) ? display_width(column->title)
 		                                                    : 0;
 
-		for (size_t i = 0; i < v->scroll.page; i++) {
+		for (size_t i = 0; width && i < v->scroll.page; i++) {
 			size_t at = v->scroll.top + i;
 
 			if (at >= v->lines.count || column == last_column(v->tree))
