@@ -14,6 +14,7 @@
 #include "cmd/report/report_samples.h"
 #include "cmd/report/report_tags.h"
 #include "cmd/report/report_tui.h"
+#include "tui/terminal.h"
 #include "view/summary/findings.h"
 
 #include <errno.h>
@@ -123,6 +124,17 @@ static int make_brief(const struct report_command_options *o, struct report_requ
 	return 0;
 }
 
+/* The screen has its own tables. */
+static int check_tui(const struct report_command_options *o, struct error *err)
+{
+	if (o->brief || o->full || o->report.json || o->report.nested ||
+	    o->report.style.media.markdown)
+		return error_set(err, EINVAL,
+		                 "--tui shows the report on a screen: give it without --brief, "
+		                 "--full, --json, --nested and --markdown");
+	return terminal_check(err);
+}
+
 static int make_request(const struct report_command_options *o, struct report_request *q,
                         struct error *err)
 {
@@ -136,7 +148,7 @@ static int make_request(const struct report_command_options *o, struct report_re
 	q->filter.function = filters_list(&o->function);
 	q->filter.no_idle = o->no_idle;
 	q->filter.relative = o->percentage && !strcmp(o->percentage, "relative");
-	if (check_numbers(&q->filter, err) || report_options_request(&o->report, q, err))
+	if ((o->tui && check_tui(o, err)) || check_numbers(&q->filter, err) || report_options_request(&o->report, q, err))
 		return err->code;
 	if (o->no_source && !medium_is_page(&o->report.style))
 		return error_set(err, EINVAL, "--no-source is for the page of --html");
@@ -157,7 +169,8 @@ static int report_calls(const struct report_command_options *o, const struct rep
 	if (load_calls(&paths, &o->load, &err))
 		return command_fail(1, "report: %s", err.text);
 	symbols = load_calls_symbolizer(paths, &o->load);
-	status = report_calls_print(paths, symbols, q, &o->report.style, o->load.raw_names);
+	status = (o->tui ? report_calls_show : report_calls_print)(
+	        paths, symbols, q, &o->report.style, o->load.raw_names);
 	debug_files_fetch_calls(paths, symbols);
 	symbolizer_free(symbols);
 	call_paths_free(paths);
@@ -208,7 +221,7 @@ static int report_tags(const struct report_command_options *o, const struct repo
 		tags.groups = NULL; /* the rules are those of the request */
 	if (load_tags_path(&path, &o->load, &err))
 		return command_fail(2, "report: %s", err.text);
-	return report_tags_print(path, q, &tags, &o->report.style);
+	return (o->tui ? report_tags_show : report_tags_print)(path, q, &tags, &o->report.style);
 }
 
 static int report_pprof(const struct report_command_options *o, const struct report_request *q)
@@ -218,7 +231,8 @@ static int report_pprof(const struct report_command_options *o, const struct rep
 
 	if (load_pprof_path(&path, &o->load, &err))
 		return command_fail(2, "report: %s", err.text);
-	return report_pprof_print(path, q, &o->report.style, !o->load.no_inlines);
+	return (o->tui ? report_pprof_show : report_pprof_print)(path, q, &o->report.style,
+	                                                         !o->load.no_inlines);
 }
 
 static int show(struct report_command_options *o)

@@ -4,6 +4,7 @@
 #include "cmd/cli/medium.h"
 #include "cmd/load/load.h"
 #include "cmd/report/report_page.h"
+#include "cmd/report/report_tui.h"
 #include "view/calls/call_document.h"
 #include "view/symbolized/symbolized.h"
 
@@ -52,5 +53,63 @@ int report_calls_print(const struct call_paths *c, struct symbolizer *symbols,
 		call_document_free(d);
 	}
 	call_names_free(r.names);
+	return status;
+}
+
+/* ---- on the screen ------------------------------------------------------- */
+
+struct calls_shown {
+	const struct call_paths *paths;
+	struct symbolizer *symbols;
+	struct call_names *names;
+};
+
+/* A document with the report that it refers to. */
+struct calls_page {
+	struct call_report report;
+	struct call_document *document;
+};
+
+static void page_free(void *owner)
+{
+	struct calls_page *p = owner;
+
+	if (p->document)
+		call_document_free(p->document);
+	free(p);
+}
+
+static int make_page(void *ctx, const struct report_request *q, struct page_document *made,
+                     struct error *err)
+{
+	const struct calls_shown *s = ctx;
+	struct calls_page *p = xcalloc(1, sizeof(*p));
+	int status;
+
+	p->report = (struct call_report){
+	        .paths = s->paths, .symbols = s->symbols, .request = *q, .names = s->names};
+	status = call_report_check(&p->report, err);
+	if (!status && !(p->document = call_document_new(&p->report, err)))
+		status = -err->code;
+	if (status) {
+		page_free(p);
+		return status;
+	}
+	*made = (struct page_document){
+	        .document = &p->document->document, .free = page_free, .owner = p};
+	return 0;
+}
+
+int report_calls_show(const struct call_paths *c, struct symbolizer *symbols,
+                      const struct report_request *q, const struct style_options *style,
+                      bool raw_names)
+{
+	struct calls_shown s = {
+	        .paths = c, .symbols = symbols, .names = call_names_new(c, symbols, raw_names)};
+	const struct report_tui_source source = {
+	        .ctx = &s, .what = "Counted call paths", .make = make_page};
+	int status = report_tui_show(&source, q, style);
+
+	call_names_free(s.names);
 	return status;
 }

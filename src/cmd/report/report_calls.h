@@ -17,4 +17,9 @@ int report_calls_print(const struct call_paths *c, struct symbolizer *symbols,
                        const struct report_request *q, const struct style_options *style,
                        bool raw_names);
 
+/* The same on the screen (--tui). */
+int report_calls_show(const struct call_paths *c, struct symbolizer *symbols,
+                      const struct report_request *q, const struct style_options *style,
+                      bool raw_names);
+
 #endif

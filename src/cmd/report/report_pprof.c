@@ -3,6 +3,7 @@
 
 #include "cmd/cli/medium.h"
 #include "cmd/report/report_page.h"
+#include "cmd/report/report_tui.h"
 #include "format/profiles/profile_file.h"
 #include "view/symbolized/symbolized_document.h"
 
@@ -59,5 +60,69 @@ int report_pprof_print(const char *path, const struct report_request *q,
 	symbolized_report_free(report);
 	symbolized_profile_done(&n);
 	buf_done(&left);
+	return status;
+}
+
+/* ---- on the screen ------------------------------------------------------- */
+
+struct pprof_shown {
+	const char *path;
+	struct symbolized_profile profile;
+	struct buf left;
+	bool inlines;
+};
+
+struct pprof_page {
+	struct symbolized_report *report;
+	struct report_request request;
+	struct document document;
+};
+
+static void page_free(void *owner)
+{
+	struct pprof_page *p = owner;
+
+	document_done(&p->document);
+	symbolized_report_free(p->report);
+	free(p);
+}
+
+static int make_page(void *ctx, const struct report_request *q, struct page_document *made,
+                     struct error *err)
+{
+	const struct pprof_shown *s = ctx;
+	struct pprof_page *p = xcalloc(1, sizeof(*p));
+	int status;
+
+	p->request = *q;
+	document_init(&p->document);
+	status = symbolized_report_new(&p->report, &s->profile, &p->request, s->inlines, err);
+	if (status) {
+		page_free(p);
+		return status;
+	}
+	symbolized_document(&p->document, p->report, &p->request.reader, s->path,
+	                    buf_text(&s->left));
+	*made = (struct page_document){
+	        .document = &p->document, .free = page_free, .owner = p};
+	return 0;
+}
+
+int report_pprof_show(const char *path, const struct report_request *q,
+                      const struct style_options *style, bool inlines)
+{
+	struct pprof_shown s = {.path = path, .inlines = inlines};
+	const struct report_tui_source source = {.ctx = &s, .what = path, .make = make_page};
+	struct error err = {0};
+	int status;
+
+	symbolized_profile_init(&s.profile);
+	s.profile.wanted = q->event;
+	if (profile_file_read(&s.profile, path, &s.left, &err))
+		status = command_fail(1, "report: %s", err.text);
+	else
+		status = report_tui_show(&source, q, style);
+	symbolized_profile_done(&s.profile);
+	buf_done(&s.left);
 	return status;
 }

@@ -14,4 +14,8 @@
 int report_pprof_print(const char *path, const struct report_request *q,
                        const struct style_options *style, bool inlines);
 
+/* The same on the screen (--tui). */
+int report_pprof_show(const char *path, const struct report_request *q,
+                      const struct style_options *style, bool inlines);
+
 #endif

@@ -5,6 +5,7 @@
 #include "cmd/report/report_groups.h"
 #include "cmd/report/report_kinds.h"
 #include "cmd/report/report_page.h"
+#include "cmd/report/report_tui.h"
 
 #include "base/memory/xalloc.h"
 #include "format/ctf/ctf.h"
@@ -338,25 +339,30 @@ static int fill_page(struct report_page *p, const struct reporting *g, struct er
 	return ret ? ret : read_paths(g, report_page_named(p), err);
 }
 
-static int print(const struct reporting *g, const struct style_options *style)
+static void fill(const struct reporting *g, struct document *document)
 {
-	const struct report_request *q = &g->report->request;
 	const struct tag_document parts = {.report = g->report,
 	                                   .groups = g->groups,
 	                                   .distribution = g->spread,
 	                                   .paths = g->tree};
+
+	document_init(document);
+	tag_document_fill(document, &parts, &g->report->request.reader);
+}
+
+static int print(const struct reporting *g, const struct style_options *style)
+{
 	struct report_page page = {0};
 	struct error err = {0};
 	struct document document;
 	int status;
 
-	document_init(&document);
-	tag_document_fill(&document, &parts, &q->reader);
+	fill(g, &document);
 	page.page.document = &document;
 	if (medium_is_page(style) && fill_page(&page, g, &err))
 		status = command_fail(1, "report: %s", err.text);
 	else
-		status = report_print(&page.page, q, style);
+		status = report_print(&page.page, &g->report->request, style);
 	report_page_done(&page);
 	document_done(&document);
 	return status;
@@ -384,6 +390,17 @@ static int make(struct reporting *g, const char *path, const struct report_reque
 	if (!ret && tag_tree_wanted(q))
 		ret = tag_tree_new(&g->tree, g->recording, g->report, err);
 	return ret;
+}
+
+static void done(struct reporting *g)
+{
+	tag_tree_free(g->tree);
+	tag_distribution_free(g->spread);
+	tag_groups_free(g->groups);
+	group_rules_free(g->rules);
+	tag_report_free(g->report);
+	tag_summary_free(g->summary);
+	tag_recording_free(g->recording);
 }
 
 int report_tags_check(const char *command, const struct report_options *o,
@@ -422,13 +439,7 @@ int report_tags_print(const char *path, const struct report_request *q,
 		status = command_fail(1, "report: %s", err.text);
 	else
 		status = print(&g, style);
-	tag_tree_free(g.tree);
-	tag_distribution_free(g.spread);
-	tag_groups_free(g.groups);
-	group_rules_free(g.rules);
-	tag_report_free(g.report);
-	tag_summary_free(g.summary);
-	tag_recording_free(g.recording);
+	done(&g);
 	return status;
 }
 
@@ -447,4 +458,56 @@ int report_tags_recorded(const char *path, const struct report_request *q,
 	status = report_tags_print(path, &with, &tags, style);
 	report_groups_done(&with);
 	return status;
+}
+
+/* ---- on the screen ------------------------------------------------------- */
+
+struct tags_shown {
+	const char *path;
+	const struct report_tags_options *options;
+};
+
+struct tags_page {
+	struct reporting reporting;
+	struct document document;
+};
+
+static void page_free(void *owner)
+{
+	struct tags_page *p = owner;
+
+	document_done(&p->document);
+	done(&p->reporting);
+	free(p);
+}
+
+static int make_page(void *ctx, const struct report_request *q, struct page_document *made,
+                     struct error *err)
+{
+	const struct tags_shown *s = ctx;
+	struct tags_page *p = xcalloc(1, sizeof(*p));
+	int status;
+
+	p->reporting.options = s->options;
+	status = make(&p->reporting, s->path, q, err);
+	if (status) {
+		page_free(p);
+		return status;
+	}
+	fill(&p->reporting, &p->document);
+	*made = (struct page_document){
+	        .document = &p->document, .free = page_free, .owner = p};
+	return 0;
+}
+
+int report_tags_show(const char *path, const struct report_request *q,
+                     const struct report_tags_options *own, const struct style_options *style)
+{
+	struct tags_shown s = {.path = path, .options = own};
+	const struct report_tui_source source = {.ctx = &s, .what = path, .make = make_page};
+	struct error err = {0};
+
+	if (check(own, &err) || named_keys_check(q->keys, q->key_count, q->children, &err))
+		return command_fail(2, "report: %s", err.text);
+	return report_tui_show(&source, q, style);
 }

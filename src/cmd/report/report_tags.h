@@ -34,4 +34,8 @@ int report_tags_print(const char *path, const struct report_request *q,
 int report_tags_recorded(const char *path, const struct report_request *q,
                          const struct report_tags_options *own, const struct style_options *style);
 
+/* The report on the screen (--tui). */
+int report_tags_show(const char *path, const struct report_request *q,
+                     const struct report_tags_options *own, const struct style_options *style);
+
 #endif
