@@ -10,9 +10,9 @@
 #define PAGES 32 /* on top of each other */
 
 struct browser_page {
-	struct page page;
+	struct screen_page page;
 	enum page_about about;
-	struct page_row row;
+	struct screen_page_row row;
 };
 
 struct browser {
@@ -41,8 +41,8 @@ static void pop(struct browser *b)
 {
 	struct browser_page *top = vec_last(&b->pages);
 
-	page_done(&top->page);
-	page_row_done(&top->row);
+	screen_page_done(&top->page);
+	screen_page_row_done(&top->row);
 	b->pages.count--;
 }
 
@@ -79,41 +79,41 @@ void browser_say(struct browser *b, const char *text)
 void browser_forget(struct browser *b)
 {
 	vec_each (p, &b->pages)
-		page_forget(&p->page);
+		screen_page_forget(&p->page);
 }
 
 void browser_refresh(struct browser *b)
 {
 	struct browser_page *top = top_of(b);
-	struct page_document made = {0};
+	struct screen_page_document made = {0};
 	struct error err = {0};
 
 	if (b->host.make(b->host.ctx, top->about, &top->row, &made, &err))
 		browser_say(b, err.text);
 	else
-		page_show(&top->page, &made);
+		screen_page_show(&top->page, &made);
 }
 
 static void push(struct browser *b, enum page_about about)
 {
 	struct browser_page next = {.about = about};
-	struct page_document made = {0};
+	struct screen_page_document made = {0};
 	struct error err = {0};
 
 	if (b->pages.count == PAGES) {
 		browser_say(b, "there are too many pages; Esc goes back");
 		return;
 	}
-	if (about != PAGE_PATHS && !page_row(&top_of(b)->page, &next.row)) {
+	if (about != PAGE_PATHS && !screen_page_row(&top_of(b)->page, &next.row)) {
 		browser_say(b, "no line is selected");
 		return;
 	}
 	if (b->host.make(b->host.ctx, about, &next.row, &made, &err)) {
 		browser_say(b, err.text);
-		page_row_done(&next.row);
+		screen_page_row_done(&next.row);
 		return;
 	}
-	page_show(&next.page, &made);
+	screen_page_show(&next.page, &made);
 	vec_push(&b->pages, next);
 }
 
@@ -121,8 +121,8 @@ static void go_back(struct browser *b)
 {
 	struct error err = {0};
 
-	if (page_filter_text(&top_of(b)->page)) {
-		page_filter(&top_of(b)->page, "", &err);
+	if (screen_page_filter_text(&top_of(b)->page)) {
+		screen_page_filter(&top_of(b)->page, "", &err);
 		return;
 	}
 	if (b->pages.count == 1)
@@ -149,7 +149,7 @@ static void show_help(struct browser *b)
 
 static void ask_filter(struct browser *b)
 {
-	const char *now = page_filter_text(&top_of(b)->page);
+	const char *now = screen_page_filter_text(&top_of(b)->page);
 
 	free(b->filter_before);
 	b->filter_before = xstrdup(now ? now : "");
@@ -180,25 +180,25 @@ static void typed(struct browser *b, enum prompt_result result)
 	}
 	if (result == PROMPT_CANCELLED)
 		text = b->filter_before;
-	if (page_filter(&top_of(b)->page, text, &err) && result == PROMPT_ENTERED)
+	if (screen_page_filter(&top_of(b)->page, text, &err) && result == PROMPT_ENTERED)
 		browser_say(b, err.text);
 }
 
 static void sideways(struct browser *b, int direction)
 {
-	struct page_tab *tab = page_tab(&top_of(b)->page);
+	struct screen_page_tab *tab = screen_page_tab(&top_of(b)->page);
 
-	if (tab && tab->kind == PAGE_TREE)
+	if (tab && tab->kind == SCREEN_PAGE_TREE)
 		tree_view_turn(&tab->tree, direction);
-	else if (tab && tab->kind == PAGE_TABLE)
+	else if (tab && tab->kind == SCREEN_PAGE_TABLE)
 		table_view_skip(&tab->table, direction * SKIP);
 }
 
 static void open_row(struct browser *b)
 {
-	struct page_tab *tab = page_tab(&top_of(b)->page);
+	struct screen_page_tab *tab = screen_page_tab(&top_of(b)->page);
 
-	if (tab && tab->kind == PAGE_TREE)
+	if (tab && tab->kind == SCREEN_PAGE_TREE)
 		tree_view_turn(&tab->tree, 0);
 	else
 		push(b, PAGE_ROW);
@@ -206,9 +206,9 @@ static void open_row(struct browser *b)
 
 static void sort(struct browser *b, int step)
 {
-	struct page_tab *tab = page_tab(&top_of(b)->page);
+	struct screen_page_tab *tab = screen_page_tab(&top_of(b)->page);
 
-	if (tab && tab->kind == PAGE_TABLE)
+	if (tab && tab->kind == SCREEN_PAGE_TABLE)
 		table_view_sort(&tab->table, step);
 	else
 		browser_say(b, "only tables have an order");
@@ -216,36 +216,36 @@ static void sort(struct browser *b, int step)
 
 static void turn_all(struct browser *b)
 {
-	struct page_tab *tab = page_tab(&top_of(b)->page);
+	struct screen_page_tab *tab = screen_page_tab(&top_of(b)->page);
 
-	if (tab && tab->kind == PAGE_TREE)
+	if (tab && tab->kind == SCREEN_PAGE_TREE)
 		tree_view_turn_all(&tab->tree);
 }
 
 static void move(struct browser *b, enum key_action action)
 {
-	struct page *p = &top_of(b)->page;
-	const struct scroll *s = page_scroll(p);
+	struct screen_page *p = &top_of(b)->page;
+	const struct scroll *s = screen_page_scroll(p);
 	long page = s->page > 1 ? (long)s->page - 1 : 1;
 
 	switch (action) {
 	case ACTION_UP:
-		page_move(p, -1);
+		screen_page_move(p, -1);
 		break;
 	case ACTION_DOWN:
-		page_move(p, 1);
+		screen_page_move(p, 1);
 		break;
 	case ACTION_PAGE_UP:
-		page_move(p, -page);
+		screen_page_move(p, -page);
 		break;
 	case ACTION_PAGE_DOWN:
-		page_move(p, page);
+		screen_page_move(p, page);
 		break;
 	case ACTION_FIRST:
-		page_go(p, 0);
+		screen_page_go(p, 0);
 		break;
 	default:
-		page_go(p, s->count ? s->count - 1 : 0);
+		screen_page_go(p, s->count ? s->count - 1 : 0);
 		break;
 	}
 }
@@ -270,7 +270,7 @@ static void act(struct browser *b, enum key_action action)
 		break;
 	case ACTION_NEXT_TABLE:
 	case ACTION_PREVIOUS_TABLE:
-		page_next_tab(&top_of(b)->page, action == ACTION_NEXT_TABLE ? 1 : -1);
+		screen_page_next_tab(&top_of(b)->page, action == ACTION_NEXT_TABLE ? 1 : -1);
 		break;
 	case ACTION_SORT_NEXT:
 	case ACTION_SORT_PREVIOUS:
@@ -311,20 +311,20 @@ static void act(struct browser *b, enum key_action action)
 
 static void click(struct browser *b, const struct key_event *key, unsigned width)
 {
-	struct page *p = &top_of(b)->page;
-	struct page_tab *tab = page_tab(p);
-	const struct scroll *s = page_scroll(p);
+	struct screen_page *p = &top_of(b)->page;
+	struct screen_page_tab *tab = screen_page_tab(p);
+	const struct scroll *s = screen_page_scroll(p);
 	size_t line;
 
 	if (b->body && key->line + 1 == b->body) {
-		size_t at = page_tab_at(p, width, key->column);
+		size_t at = screen_page_tab_at(p, width, key->column);
 
 		if (at < p->tabs.count)
 			p->at = at;
 		return;
 	}
 	/* The first line of a table has the titles. */
-	if (!tab || tab->kind == PAGE_TEXT || key->line <= b->body)
+	if (!tab || tab->kind == SCREEN_PAGE_TEXT || key->line <= b->body)
 		return;
 	line = s->top + key->line - b->body - 1;
 	if (line >= s->count)
@@ -332,7 +332,7 @@ static void click(struct browser *b, const struct key_event *key, unsigned width
 	if (line == s->at)
 		open_row(b);
 	else
-		page_go(p, line);
+		screen_page_go(p, line);
 }
 
 /* While the help is shown, keys scroll it; all others close it. */
@@ -379,7 +379,7 @@ void browser_key(struct browser *b, const struct key_event *key, unsigned width,
 	if (key->key == KEY_CODE_CLICK)
 		click(b, key, width);
 	else if (key->key == KEY_CODE_WHEEL_UP || key->key == KEY_CODE_WHEEL_DOWN)
-		page_move(&top_of(b)->page, key->key == KEY_CODE_WHEEL_UP ? -WHEEL : WHEEL);
+		screen_page_move(&top_of(b)->page, key->key == KEY_CODE_WHEEL_UP ? -WHEEL : WHEEL);
 	else
 		act(b, key_action_of(key->key, b->host.live));
 }
@@ -408,7 +408,7 @@ static unsigned draw_head(struct browser *b, struct canvas *c)
 
 static void draw_last_line(struct browser *b, struct canvas *c, unsigned line)
 {
-	const char *filter = page_filter_text(&top_of(b)->page);
+	const char *filter = screen_page_filter_text(&top_of(b)->page);
 	struct buf text = {0};
 
 	if (b->prompt.label) {
@@ -452,8 +452,8 @@ void browser_draw(struct browser *b, struct canvas *c)
 	}
 	if (b->pages.count > 1)
 		draw_way(b, c, line++);
-	page_draw_tabs(&top_of(b)->page, c, line++);
+	screen_page_draw_tabs(&top_of(b)->page, c, line++);
 	b->body = line;
-	page_draw(&top_of(b)->page, c, line, last > line ? last - line : 0);
+	screen_page_draw(&top_of(b)->page, c, line, last > line ? last - line : 0);
 	draw_last_line(b, c, last);
 }

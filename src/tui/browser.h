@@ -18,7 +18,7 @@
 #define ASSAY_TUI_BROWSER_H
 
 #include "tui/keys.h"
-#include "tui/page.h"
+#include "tui/screen_page.h"
 
 /* What a page is about. */
 enum page_about {
@@ -34,8 +34,8 @@ struct browser_host {
 	void *ctx;
 	bool live; /* a session runs: there are keys for it */
 	/* Makes the document of a page; `row` is empty for PAGE_ALL and PAGE_PATHS. */
-	int (*make)(void *ctx, enum page_about about, const struct page_row *row,
-	            struct page_document *made, struct error *err);
+	int (*make)(void *ctx, enum page_about about, const struct screen_page_row *row,
+	            struct screen_page_document *made, struct error *err);
 	/* Appends the lines above the page, each with a line feed. */
 	void (*head)(void *ctx, unsigned width, struct buf *out);
 	/* ACTION_PAUSE, ACTION_WINDOW, ACTION_SNAPSHOT; appends what is shown in the last line.

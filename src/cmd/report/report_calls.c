@@ -79,7 +79,7 @@ static void page_free(void *owner)
 	free(p);
 }
 
-static int make_page(void *ctx, const struct report_request *q, struct page_document *made,
+static int make_page(void *ctx, const struct report_request *q, struct screen_page_document *made,
                      struct error *err)
 {
 	const struct calls_shown *s = ctx;
@@ -95,7 +95,7 @@ static int make_page(void *ctx, const struct report_request *q, struct page_docu
 		page_free(p);
 		return status;
 	}
-	*made = (struct page_document){
+	*made = (struct screen_page_document){
 	        .document = &p->document->document, .free = page_free, .owner = p};
 	return 0;
 }

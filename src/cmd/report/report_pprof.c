@@ -87,7 +87,7 @@ static void page_free(void *owner)
 	free(p);
 }
 
-static int make_page(void *ctx, const struct report_request *q, struct page_document *made,
+static int make_page(void *ctx, const struct report_request *q, struct screen_page_document *made,
                      struct error *err)
 {
 	const struct pprof_shown *s = ctx;
@@ -103,7 +103,7 @@ static int make_page(void *ctx, const struct report_request *q, struct page_docu
 	}
 	symbolized_document(&p->document, p->report, &p->request.reader, s->path,
 	                    buf_text(&s->left));
-	*made = (struct page_document){
+	*made = (struct screen_page_document){
 	        .document = &p->document, .free = page_free, .owner = p};
 	return 0;
 }

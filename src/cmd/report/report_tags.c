@@ -481,7 +481,7 @@ static void page_free(void *owner)
 	free(p);
 }
 
-static int make_page(void *ctx, const struct report_request *q, struct page_document *made,
+static int make_page(void *ctx, const struct report_request *q, struct screen_page_document *made,
                      struct error *err)
 {
 	const struct tags_shown *s = ctx;
@@ -495,7 +495,7 @@ static int make_page(void *ctx, const struct report_request *q, struct page_docu
 		return status;
 	}
 	fill(&p->reporting, &p->document);
-	*made = (struct page_document){
+	*made = (struct screen_page_document){
 	        .document = &p->document, .free = page_free, .owner = p};
 	return 0;
 }

@@ -14,8 +14,8 @@ struct samples_shown {
 	struct buf whole, ledger; /* of the first page */
 };
 
-static int make_samples(void *ctx, enum page_about about, const struct page_row *row,
-                        struct page_document *made, struct error *err)
+static int make_samples(void *ctx, enum page_about about, const struct screen_page_row *row,
+                        struct screen_page_document *made, struct error *err)
 {
 	struct samples_shown *s = ctx;
 	int status = sample_pages_make(&s->pages, about, row, made, err);
@@ -35,8 +35,7 @@ static void head_samples(void *ctx, unsigned width, struct buf *out)
 int report_tui_samples(const struct profile *profile, struct symbolizer *symbols,
                        const struct report_request *q, const struct style_options *style)
 {
-	struct samples_shown s = {
-	        .pages = {.profile = profile, .symbols = symbols, .request = *q}};
+	struct samples_shown s = {.pages = {.profile = profile, .symbols = symbols, .request = *q}};
 	const struct browser_host host = {.ctx = &s, .make = make_samples, .head = head_samples};
 	int status = screen_show("report", &host, style);
 
@@ -53,15 +52,15 @@ struct other_shown {
 };
 
 /* The name of the row's function; NULL: the row is none. */
-static const char *function_of(const struct page_row *row)
+static const char *function_of(const struct screen_page_row *row)
 {
-	const char *name = page_row_text(row, "function");
+	const char *name = screen_page_row_text(row, "function");
 
-	return name ? name : page_row_text(row, "name");
+	return name ? name : screen_page_row_text(row, "name");
 }
 
-static int make_other(void *ctx, enum page_about about, const struct page_row *row,
-                      struct page_document *made, struct error *err)
+static int make_other(void *ctx, enum page_about about, const struct screen_page_row *row,
+                      struct screen_page_document *made, struct error *err)
 {
 	const struct other_shown *o = ctx;
 	struct report_request q = o->request;

@@ -12,12 +12,12 @@
 #include "cmd/report/report_options.h"
 #include "profile/profile.h"
 #include "symbol/symbolizer.h"
-#include "tui/page.h"
+#include "tui/screen_page.h"
 
 struct report_tui_source {
 	void *ctx;
 	const char *what; /* for the first line: "call paths of assay.calls" */
-	int (*make)(void *ctx, const struct report_request *q, struct page_document *made,
+	int (*make)(void *ctx, const struct report_request *q, struct screen_page_document *made,
 	            struct error *err);
 };
 

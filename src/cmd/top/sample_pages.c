@@ -36,16 +36,16 @@ static void page_free(void *owner)
 	free(p);
 }
 
-static char *copied(const struct page_row *row, const char *first, const char *second)
+static char *copied(const struct screen_page_row *row, const char *first, const char *second)
 {
-	const char *text = page_row_text(row, first);
+	const char *text = screen_page_row_text(row, first);
 
 	if (!text && second)
-		text = page_row_text(row, second);
+		text = screen_page_row_text(row, second);
 	return text ? xstrdup(text) : NULL;
 }
 
-static struct sample_page *page_new(const struct page_row *row)
+static struct sample_page *page_new(const struct screen_page_row *row)
 {
 	struct sample_page *p = xcalloc(1, sizeof(*p));
 
@@ -180,7 +180,8 @@ static int make_code(const struct sample_pages *pages, struct sample_page *p, ch
 }
 
 int sample_pages_make(const struct sample_pages *pages, enum page_about about,
-                      const struct page_row *row, struct page_document *made, struct error *err)
+                      const struct screen_page_row *row, struct screen_page_document *made,
+                      struct error *err)
 {
 	struct sample_page *p = page_new(row);
 	char *title = NULL;
@@ -192,21 +193,21 @@ int sample_pages_make(const struct sample_pages *pages, enum page_about about,
 		page_free(p);
 		return status;
 	}
-	*made = (struct page_document){
+	*made = (struct screen_page_document){
 	        .document = &p->document, .title = title, .free = page_free, .owner = p};
 	if (about == PAGE_ALL)
 		made->first = "Functions";
 	return 0;
 }
 
-const struct report *sample_pages_report(const struct page_document *made)
+const struct report *sample_pages_report(const struct screen_page_document *made)
 {
 	const struct sample_page *p = made->owner;
 
 	return p ? p->report : NULL;
 }
 
-void sample_pages_head(const struct page_document *made, unsigned width, struct buf *whole,
+void sample_pages_head(const struct screen_page_document *made, unsigned width, struct buf *whole,
                        struct buf *ledger)
 {
 	const struct report *r = sample_pages_report(made);

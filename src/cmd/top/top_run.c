@@ -39,9 +39,9 @@ struct top {
 	struct session_status now;  /* at that time */
 	struct terminal *terminal;  /* NULL: batch */
 	struct browser *browser;
-	struct buf whom;  /* the sampled processes */
-	uint64_t span_ns; /* that is shown */
-	uint64_t shown_ns; /* the length of the selection */
+	struct buf whom;              /* the sampled processes */
+	uint64_t span_ns;             /* that is shown */
+	uint64_t shown_ns;            /* the length of the selection */
 	uint64_t printed_ns, printed; /* batch: the end of the last interval, and their number */
 	uint64_t cost_ns, cost_at_ns; /* own CPU time, at the look before */
 	double cost;                  /* share of a CPU since then */
@@ -125,8 +125,8 @@ static void refresh(struct top *t)
 	screen_draw(t->terminal, t->browser);
 }
 
-static int make(void *ctx, enum page_about about, const struct page_row *row,
-                struct page_document *made, struct error *err)
+static int make(void *ctx, enum page_about about, const struct screen_page_row *row,
+                struct screen_page_document *made, struct error *err)
 {
 	struct top *t = ctx;
 
@@ -261,13 +261,14 @@ static void act(void *ctx, enum key_action action, const char *text, struct buf 
 
 static void help(void *ctx, struct buf *out)
 {
-	buf_puts(out, "Columns\n\n"
-	              "  share       samples of the line, of all samples of the time that is shown\n"
-	              "  low, high   95 % interval of the share\n"
-	              "  samples     their number\n\n"
-	              "The second line is the account of all time: its terms are measured\n"
-	              "independently and add up to 100 % with the residual (resid). unobs is time\n"
-	              "without samples. 'own cost' is the CPU time of assay itself.\n");
+	buf_puts(out,
+	         "Columns\n\n"
+	         "  share       samples of the line, of all samples of the time that is shown\n"
+	         "  low, high   95 % interval of the share\n"
+	         "  samples     their number\n\n"
+	         "The second line is the account of all time: its terms are measured\n"
+	         "independently and add up to 100 % with the residual (resid). unobs is time\n"
+	         "without samples. 'own cost' is the CPU time of assay itself.\n");
 }
 
 /* ---- hooks --------------------------------------------------------------- */
@@ -374,7 +375,8 @@ static void on_end(void *ctx, const struct recording *r, const struct session_st
 /* The records are kept in the file that was asked for, or in memory for a snapshot. */
 static struct session_sink *records_sink(struct top *t)
 {
-	struct flight_recorder_options ring = {.bytes = RECORDS_BYTES, .path = t->plan->session->output};
+	struct flight_recorder_options ring = {.bytes = RECORDS_BYTES,
+	                                       .path = t->plan->session->output};
 	struct session_sink *sink = NULL;
 	struct error err = {0};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tui/page.h"
+#include "tui/screen_page.h"
 
 #include "base/text/display_width.h"
 #include "output/document_output.h"
@@ -10,7 +10,7 @@
 #define TAB_GAP 2
 #define SMALL_TABLE 30 /* rows */
 
-const char *page_row_text(const struct page_row *row, const char *column)
+const char *screen_page_row_text(const struct screen_page_row *row, const char *column)
 {
 	vec_each (cell, &row->cells)
 		if (!strcmp(cell->column, column))
@@ -18,14 +18,14 @@ const char *page_row_text(const struct page_row *row, const char *column)
 	return NULL;
 }
 
-void page_row_done(struct page_row *row)
+void screen_page_row_done(struct screen_page_row *row)
 {
 	vec_each (cell, &row->cells)
 		free(cell->text);
 	vec_done(&row->cells);
 }
 
-static void tab_done(struct page_tab *t)
+static void tab_done(struct screen_page_tab *t)
 {
 	free(t->title);
 	vec_done(&t->sections);
@@ -54,28 +54,28 @@ static char *short_title(const char *title)
 }
 
 /* A short table whose rows have an order of their own, such as the account, is part of the text. */
-static enum page_tab_kind kind_of(const struct section *s)
+static enum screen_page_tab_kind kind_of(const struct section *s)
 {
 	bool small = s->kind == SECTION_TABLE && s->rows->source->fixed &&
 	             s->rows->order.count <= SMALL_TABLE;
 
-	return small                       ? PAGE_TEXT
-	       : s->kind == SECTION_TABLE ? PAGE_TABLE
-	       : s->kind == SECTION_TREE  ? PAGE_TREE
-	                                  : PAGE_TEXT;
+	return small                      ? SCREEN_PAGE_TEXT
+	       : s->kind == SECTION_TABLE ? SCREEN_PAGE_TABLE
+	       : s->kind == SECTION_TREE  ? SCREEN_PAGE_TREE
+	                                  : SCREEN_PAGE_TEXT;
 }
 
 /* The tabs of the sections for readers, without contents. */
-static void list_tabs(const struct document *d, struct page *p)
+static void list_tabs(const struct document *d, struct screen_page *p)
 {
-	struct page_tab *text = NULL;
+	struct screen_page_tab *text = NULL;
 
 	vec_each (s, &d->sections) {
-		enum page_tab_kind kind = kind_of(s);
+		enum screen_page_tab_kind kind = kind_of(s);
 
 		if (!(s->media & MEDIA_READERS) || is_empty(s))
 			continue;
-		if (kind == PAGE_TEXT && text) {
+		if (kind == SCREEN_PAGE_TEXT && text) {
 			vec_push(&text->sections, s);
 			continue;
 		}
@@ -83,13 +83,13 @@ static void list_tabs(const struct document *d, struct page *p)
 		text->kind = kind;
 		text->title = short_title(title_of(s));
 		vec_push(&text->sections, s);
-		if (kind != PAGE_TEXT)
+		if (kind != SCREEN_PAGE_TEXT)
 			text = NULL;
 	}
 }
 
 /* The position, filter and order of the tab with the same title. */
-static void inherit(struct page_tab *tab, struct page *old)
+static void inherit(struct screen_page_tab *tab, struct screen_page *old)
 {
 	vec_each (from, &old->tabs) {
 		if (from->kind != tab->kind || strcmp(from->title, tab->title) != 0)
@@ -104,18 +104,18 @@ static void inherit(struct page_tab *tab, struct page *old)
 	}
 }
 
-static void fill(struct page_tab *tab)
+static void fill(struct screen_page_tab *tab)
 {
 	const struct section *s = tab->sections.items[0];
 
-	if (tab->kind == PAGE_TABLE)
+	if (tab->kind == SCREEN_PAGE_TABLE)
 		table_view_show(&tab->table, s->rows);
-	else if (tab->kind == PAGE_TREE)
+	else if (tab->kind == SCREEN_PAGE_TREE)
 		tree_view_show(&tab->tree, s->tree);
 }
 
 /* The tab that was shown before, by its title, else the one that the document asks for. */
-static size_t choose(const struct page *p, const char *shown)
+static size_t choose(const struct screen_page *p, const char *shown)
 {
 	const char *first = p->made.first;
 
@@ -126,17 +126,17 @@ static size_t choose(const struct page *p, const char *shown)
 		if (!strncmp(p->tabs.items[i].title, first, strlen(first)))
 			return i;
 	for (size_t i = 0; !p->began && i < p->tabs.count; i++)
-		if (p->tabs.items[i].kind != PAGE_TEXT)
+		if (p->tabs.items[i].kind != SCREEN_PAGE_TEXT)
 			return i;
 	return p->at < p->tabs.count ? p->at : 0;
 }
 
-void page_show(struct page *p, const struct page_document *made)
+void screen_page_show(struct screen_page *p, const struct screen_page_document *made)
 {
-	struct page old = *p;
+	struct screen_page old = *p;
 	const char *shown = old.at < old.tabs.count ? old.tabs.items[old.at].title : NULL;
 
-	*p = (struct page){.made = *made, .at = old.at, .began = old.began};
+	*p = (struct screen_page){.made = *made, .at = old.at, .began = old.began};
 	list_tabs(made->document, p);
 	vec_each (tab, &p->tabs) {
 		inherit(tab, &old);
@@ -144,15 +144,15 @@ void page_show(struct page *p, const struct page_document *made)
 	}
 	p->at = choose(p, shown);
 	p->began = true;
-	page_done(&old);
+	screen_page_done(&old);
 }
 
-void page_forget(struct page *p)
+void screen_page_forget(struct screen_page *p)
 {
 	if (p->made.free)
 		p->made.free(p->made.owner);
 	free(p->made.title);
-	p->made = (struct page_document){0};
+	p->made = (struct screen_page_document){0};
 	vec_each (tab, &p->tabs) {
 		tab->sections.count = 0;
 		tab->table.rows = NULL;
@@ -160,7 +160,7 @@ void page_forget(struct page *p)
 	}
 }
 
-void page_done(struct page *p)
+void screen_page_done(struct screen_page *p)
 {
 	vec_each (tab, &p->tabs)
 		tab_done(tab);
@@ -168,28 +168,28 @@ void page_done(struct page *p)
 	if (p->made.free)
 		p->made.free(p->made.owner);
 	free(p->made.title);
-	p->made = (struct page_document){0};
+	p->made = (struct screen_page_document){0};
 }
 
-struct page_tab *page_tab(struct page *p)
+struct screen_page_tab *screen_page_tab(struct screen_page *p)
 {
 	return p->made.document && p->at < p->tabs.count ? &p->tabs.items[p->at] : NULL;
 }
 
-void page_next_tab(struct page *p, int step)
+void screen_page_next_tab(struct screen_page *p, int step)
 {
 	if (p->tabs.count)
 		p->at = (p->at + (step > 0 ? 1 : p->tabs.count - 1)) % p->tabs.count;
 }
 
-static void add_cell(struct page_row *row, const char *column, const char *text)
+static void add_cell(struct screen_page_row *row, const char *column, const char *text)
 {
-	struct page_cell cell = {column, xstrdup(text)};
+	struct screen_page_cell cell = {column, xstrdup(text)};
 
 	vec_push(&row->cells, cell);
 }
 
-static void add_cells(struct page_row *row, const struct row_source *s, uint32_t id)
+static void add_cells(struct screen_page_row *row, const struct row_source *s, uint32_t id)
 {
 	struct buf text = {0};
 
@@ -203,19 +203,20 @@ static void add_cells(struct page_row *row, const struct row_source *s, uint32_t
 	buf_done(&text);
 }
 
-bool page_row(struct page *p, struct page_row *row)
+bool screen_page_row(struct screen_page *p, struct screen_page_row *row)
 {
-	struct page_tab *tab = page_tab(p);
+	struct screen_page_tab *tab = screen_page_tab(p);
 	const struct view_node *n;
 	uint32_t id;
 
-	*row = (struct page_row){0};
-	if (!tab || tab->kind == PAGE_TEXT)
+	*row = (struct screen_page_row){0};
+	if (!tab || tab->kind == SCREEN_PAGE_TEXT)
 		return false;
-	id = tab->kind == PAGE_TABLE ? table_view_row(&tab->table) : tree_view_node(&tab->tree);
+	id = tab->kind == SCREEN_PAGE_TABLE ? table_view_row(&tab->table)
+	                                    : tree_view_node(&tab->tree);
 	if (id == ID_NONE)
 		return false;
-	if (tab->kind == PAGE_TABLE) {
+	if (tab->kind == SCREEN_PAGE_TABLE) {
 		add_cells(row, tab->table.rows->source, id);
 		return true;
 	}
@@ -226,70 +227,70 @@ bool page_row(struct page *p, struct page_row *row)
 	return true;
 }
 
-int page_filter(struct page *p, const char *text, struct error *err)
+int screen_page_filter(struct screen_page *p, const char *text, struct error *err)
 {
-	struct page_tab *tab = page_tab(p);
+	struct screen_page_tab *tab = screen_page_tab(p);
 
 	if (!tab)
 		return 0;
 	switch (tab->kind) {
-	case PAGE_TABLE:
+	case SCREEN_PAGE_TABLE:
 		return table_view_filter(&tab->table, text, err);
-	case PAGE_TREE:
+	case SCREEN_PAGE_TREE:
 		return tree_view_filter(&tab->tree, text, err);
 	default:
 		return text_view_filter(&tab->text, text, err);
 	}
 }
 
-const char *page_filter_text(struct page *p)
+const char *screen_page_filter_text(struct screen_page *p)
 {
-	struct page_tab *tab = page_tab(p);
+	struct screen_page_tab *tab = screen_page_tab(p);
 
-	return !tab                     ? NULL
-	       : tab->kind == PAGE_TABLE ? tab->table.filter.text
-	       : tab->kind == PAGE_TREE  ? tab->tree.filter.text
-	                                 : tab->text.filter.text;
+	return !tab                             ? NULL
+	       : tab->kind == SCREEN_PAGE_TABLE ? tab->table.filter.text
+	       : tab->kind == SCREEN_PAGE_TREE  ? tab->tree.filter.text
+	                                        : tab->text.filter.text;
 }
 
-void page_move(struct page *p, long lines)
+void screen_page_move(struct screen_page *p, long lines)
 {
-	struct page_tab *tab = page_tab(p);
+	struct screen_page_tab *tab = screen_page_tab(p);
 
-	if (tab && tab->kind == PAGE_TABLE)
+	if (tab && tab->kind == SCREEN_PAGE_TABLE)
 		table_view_move(&tab->table, lines);
-	else if (tab && tab->kind == PAGE_TREE)
+	else if (tab && tab->kind == SCREEN_PAGE_TREE)
 		tree_view_move(&tab->tree, lines);
 	else if (tab)
 		text_view_move(&tab->text, lines);
 }
 
-void page_go(struct page *p, size_t line)
+void screen_page_go(struct screen_page *p, size_t line)
 {
-	struct page_tab *tab = page_tab(p);
+	struct screen_page_tab *tab = screen_page_tab(p);
 
-	if (tab && tab->kind == PAGE_TABLE)
+	if (tab && tab->kind == SCREEN_PAGE_TABLE)
 		table_view_go(&tab->table, line);
-	else if (tab && tab->kind == PAGE_TREE)
+	else if (tab && tab->kind == SCREEN_PAGE_TREE)
 		tree_view_go(&tab->tree, line);
 	else if (tab)
 		text_view_move(&tab->text, (long)line - (long)tab->text.scroll.top);
 }
 
-const struct scroll *page_scroll(struct page *p)
+const struct scroll *screen_page_scroll(struct screen_page *p)
 {
 	static const struct scroll none;
-	struct page_tab *tab = page_tab(p);
+	struct screen_page_tab *tab = screen_page_tab(p);
 
-	return !tab                     ? &none
-	       : tab->kind == PAGE_TABLE ? &tab->table.scroll
-	       : tab->kind == PAGE_TREE  ? &tab->tree.scroll
-	                                 : &tab->text.scroll;
+	return !tab                             ? &none
+	       : tab->kind == SCREEN_PAGE_TABLE ? &tab->table.scroll
+	       : tab->kind == SCREEN_PAGE_TREE  ? &tab->tree.scroll
+	                                        : &tab->text.scroll;
 }
 
 /* ---- drawing ------------------------------------------------------------- */
 
-static unsigned tab_width(const struct page_tab *tab)
+static unsigned tab_width(const struct screen_page_tab *tab)
 {
 	size_t width = display_width(tab->title);
 
@@ -297,7 +298,7 @@ static unsigned tab_width(const struct page_tab *tab)
 }
 
 /* The first tab that is drawn, so that the shown one is on the screen. */
-static size_t first_tab(const struct page *p, unsigned width)
+static size_t first_tab(const struct screen_page *p, unsigned width)
 {
 	size_t first = p->at;
 	unsigned used = p->at < p->tabs.count ? tab_width(&p->tabs.items[p->at]) : 0;
@@ -307,7 +308,7 @@ static size_t first_tab(const struct page *p, unsigned width)
 	return first;
 }
 
-void page_draw_tabs(struct page *p, struct canvas *c, unsigned line)
+void screen_page_draw_tabs(struct screen_page *p, struct canvas *c, unsigned line)
 {
 	size_t first = first_tab(p, c->width);
 
@@ -325,7 +326,7 @@ void page_draw_tabs(struct page *p, struct canvas *c, unsigned line)
 	}
 }
 
-size_t page_tab_at(const struct page *p, unsigned width, unsigned column)
+size_t screen_page_tab_at(const struct screen_page *p, unsigned width, unsigned column)
 {
 	size_t first = first_tab(p, width);
 	unsigned used = first != 0;
@@ -339,7 +340,7 @@ size_t page_tab_at(const struct page *p, unsigned width, unsigned column)
 }
 
 /* The sections as text of the width of the screen. */
-static void make_text(struct page_tab *tab, unsigned width)
+static void make_text(struct screen_page_tab *tab, unsigned width)
 {
 	struct document part = {0};
 	const struct document_text_options o = {.style = {.width = width}};
@@ -356,15 +357,15 @@ static void make_text(struct page_tab *tab, unsigned width)
 	buf_done(&text);
 }
 
-void page_draw(struct page *p, struct canvas *c, unsigned line, unsigned lines)
+void screen_page_draw(struct screen_page *p, struct canvas *c, unsigned line, unsigned lines)
 {
-	struct page_tab *tab = page_tab(p);
+	struct screen_page_tab *tab = screen_page_tab(p);
 
 	if (!tab)
 		return;
-	if (tab->kind == PAGE_TABLE) {
+	if (tab->kind == SCREEN_PAGE_TABLE) {
 		table_view_draw(&tab->table, c, line, lines);
-	} else if (tab->kind == PAGE_TREE) {
+	} else if (tab->kind == SCREEN_PAGE_TREE) {
 		tree_view_draw(&tab->tree, c, line, lines);
 	} else {
 		make_text(tab, c->width);
