@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * estimates: the intervals of shares in one selection, by the best method that its data permit:
+ *
+ *	clustered    the order of all samples is known: confidence.ts
+ *	sliced       only coarse times are known: the scatter over twenty slices of time, and at least
+ *	             that of independent samples
+ *	independent  no times are known: samples are assumed to be independent
+ *	none         the values are not samples, or have different weights
+ */
+import { entryAt } from "../data/entries";
+import { Model } from "../model/model";
+import { isTimed, Stretch } from "../model/selection";
+import { Confidence, independent, intervals, OUTSIDE } from "./confidence";
+import { student975, studentAbove } from "./distributions";
+
+export type Method = "clustered" | "sliced" | "independent" | "none";
+
+export const METHODS: Record<Method, string> = {
+	clustered:
+		"95 % intervals from the order of the samples of each CPU: bursts make them wider. They are about this run alone.",
+	sliced:
+		"95 % intervals from the scatter over 20 slices of time, since the exact order of the samples is not stored; they are about these runs alone.",
+	independent:
+		"95 % intervals as of independent samples: the times of the samples are not in this page, so bursts are not taken into account, and the true intervals may be wider.",
+	none: "No intervals: these values are not numbers of samples of one weight.",
+};
+
+const SLICES = 20;
+
+export function methodOf(m: Model, value: number): Method {
+	const t = m.times;
+	if (t && isTimed(m, value)) {
+		if (!t.entries.uniform && value !== t.samplesValue)
+			return "none";
+		return t.ordered ? "clustered" : "sliced";
+	}
+	return m.values[value].name === "samples" ? "independent" : "none";
+}
+
+/* The rows of each CPU's samples in a stretch. */
+function sequencesOf(m: Model, stretch: Stretch | null): Uint32Array[] {
+	const e = m.times!.entries;
+	const begin = stretch ? entryAt(e, stretch.from) : 0;
+	const end = stretch ? entryAt(e, stretch.to) : e.count;
+	const counts = new Map<number, number>();
+	for (let i = begin; i < end; i++)
+		counts.set(e.cpu[i], (counts.get(e.cpu[i]) ?? 0) + 1);
+	const lists: Uint32Array[] = [], at: number[] = [], place: number[] = [];
+	for (const [cpu, n] of [...counts].sort((a, b) => a[0] - b[0])) {
+		place[cpu] = lists.length;
+		at.push(0);
+		lists.push(new Uint32Array(n));
+	}
+	for (let i = begin; i < end; i++) {
+		const list = place[e.cpu[i]];
+		lists[list][at[list]++] = e.row[i];
+	}
+	return lists;
+}
+
+export class Estimates {
+	readonly method: Method;
+	private sequences: Uint32Array[] | null = null;
+
+	constructor(
+		private readonly m: Model,
+		value: number,
+		private readonly stretch: Stretch | null,
+		private readonly kept: Uint8Array,
+		private readonly amounts: Float64Array,
+	) {
+		this.method = methodOf(m, value);
+	}
+
+	/* groupOf: the group of each row, or NO_GROUP. null: there are no intervals. */
+	of(groupOf: Int32Array, groups: number): Confidence[] | null {
+		if (this.method === "none")
+			return null;
+		if (this.method === "independent")
+			return this.independent(groupOf, groups);
+		if (this.method === "sliced")
+			return this.sliced(groupOf, groups);
+		const inBase = groupOf.map((g, row) => (this.kept[row] ? g : OUTSIDE));
+		this.sequences ??= sequencesOf(this.m, this.stretch);
+		return intervals(this.sequences, inBase, groups);
+	}
+
+	private independent(groupOf: Int32Array, groups: number): Confidence[] {
+		const hits = new Float64Array(groups);
+		let base = 0;
+		for (let row = 0; row < this.amounts.length; row++) {
+			base += this.amounts[row];
+			if (groupOf[row] >= 0)
+				hits[groupOf[row]] += this.amounts[row];
+		}
+		return Array.from(hits, (h) => independent(h, base));
+	}
+
+	private sliced(groupOf: Int32Array, groups: number): Confidence[] {
+		const e = this.m.times!.entries, s = this.stretch;
+		const begin = s ? entryAt(e, s.from) : 0, end = s ? entryAt(e, s.to) : e.count;
+		const from = s ? s.from : 0, to = s ? s.to : e.time[e.count - 1] + 1;
+		const hits = new Float64Array(groups * SLICES), base = new Float64Array(SLICES);
+		for (let i = begin; i < end; i++) {
+			const row = e.row[i];
+			if (!this.kept[row])
+				continue;
+			const slice = Math.min(SLICES - 1, Math.floor(((e.time[i] - from) * SLICES) / (to - from)));
+			base[slice] += e.samples[i];
+			if (groupOf[row] >= 0)
+				hits[groupOf[row] * SLICES + slice] += e.samples[i];
+		}
+		return Array.from({ length: groups }, (_, g) =>
+			fromSlices(hits.subarray(g * SLICES, (g + 1) * SLICES), base),
+		);
+	}
+}
+
+/* The larger of the variances of independent samples and of the slices' shares. */
+export function fromSlices(hits: Float64Array, base: Float64Array): Confidence {
+	const samples = hits.reduce((a, b) => a + b, 0), n = base.reduce((a, b) => a + b, 0);
+	const c = independent(samples, n);
+	if (n < 20 * SLICES || !samples || samples === n)
+		return c;
+	let scatter = 0;
+	for (let i = 0; i < SLICES; i++)
+		scatter += (hits[i] - c.share * base[i]) ** 2;
+	scatter *= SLICES / (SLICES - 1) / n / n;
+	if (scatter <= c.variance)
+		return c;
+	const half = student975(SLICES - 1) * Math.sqrt(scatter);
+	return {
+		...c,
+		low: Math.max(0, c.share - half),
+		high: Math.min(1, c.share + half),
+		variance: scatter,
+		degrees: SLICES - 1,
+	};
+}
+
+/* The probability that chance alone gives two shares that differ at least that much. */
+export function chance(a: Confidence, b: Confidence): number {
+	const variance = a.variance + b.variance;
+	if (!(variance > 0))
+		return 1;
+	const t = Math.abs(a.share - b.share) / Math.sqrt(variance);
+	const freedom = a.variance ** 2 / a.degrees + b.variance ** 2 / b.degrees;
+	return Math.min(1, 2 * studentAbove(t, freedom > 0 ? variance ** 2 / freedom : Infinity));
+}
+
+/* Changes count as beyond chance if, over all that are compared, one false one is found in twenty. */
+export const FALSE_ALARM = 0.05;

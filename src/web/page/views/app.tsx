@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* app: the whole page: the head, the account of time, the interactive parts, and the report. */
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { Blob_ } from "../data/blob";
+import { Section } from "../data/contract";
+import { safeText } from "../data/texts";
+import { Analysis } from "../model/analysis";
+import { amount, counted, share, time } from "../model/figure";
+import { readModel } from "../model/model";
+import { isTimed } from "../model/selection";
+import { fromHash, START, toHash, View } from "../model/view";
+import { Context, processName, unitOf } from "./context";
+import { Choice, Part, Switch } from "./controls";
+import { Group, groupsOf, SectionView } from "./document_view";
+import { FlameView } from "./flame_view";
+import { FunctionsView, ProcessesView } from "./functions_view";
+import { HeatView } from "./heat_view";
+import { SeriesView } from "./series_view";
+
+const darkQuery = window.matchMedia("(prefers-color-scheme: dark)");
+
+function useDark(v: View): boolean {
+	const [system, setSystem] = useState(darkQuery.matches);
+	useEffect(() => {
+		const listen = () => setSystem(darkQuery.matches);
+		darkQuery.addEventListener("change", listen);
+		return () => darkQuery.removeEventListener("change", listen);
+	}, []);
+	const dark = v.theme ? v.theme === "dark" : system;
+	document.documentElement.dataset.theme = dark ? "dark" : "light";
+	return dark;
+}
+
+/* The view follows the address, and the address the view. */
+function useView(): [View, (change: Partial<View>) => void] {
+	const [v, setView] = useState(() => fromHash(location.hash));
+	useEffect(() => {
+		const listen = () => setView(fromHash(location.hash));
+		window.addEventListener("hashchange", listen);
+		return () => window.removeEventListener("hashchange", listen);
+	}, []);
+	const set = (change: Partial<View>) =>
+		setView((old) => {
+			const next = { ...old, ...change };
+			history.replaceState(null, "", toHash(next) || location.pathname + location.search);
+			return next;
+		});
+	return [v, set];
+}
+
+/* Escape takes the last thing back: the zoom, the second stretch, the first, the process. */
+function undo(v: View): Partial<View> | null {
+	if (v.zoom)
+		return { zoom: 0 };
+	if (v.second)
+		return { second: null };
+	if (v.first)
+		return { first: null };
+	if (v.process >= 0)
+		return { process: -1 };
+	return v.search ? { search: "" } : null;
+}
+
+function useKeys(v: View, set: (change: Partial<View>) => void): void {
+	useEffect(() => {
+		const listen = (e: KeyboardEvent) => {
+			const field = (e.target as HTMLElement).tagName;
+			const typing = field === "INPUT" || field === "SELECT";
+			if (e.key === "/" && !typing && !e.ctrlKey && !e.metaKey) {
+				document.getElementById("search")?.focus();
+				e.preventDefault();
+			} else if (e.key === "Escape") {
+				if (typing)
+					(e.target as HTMLElement).blur();
+				const change = undo(v);
+				if (change)
+					set(change);
+			}
+		};
+		window.addEventListener("keydown", listen);
+		return () => window.removeEventListener("keydown", listen);
+	}, [v]);
+}
+
+function Header(p: { b: Blob_; v: View; set: (change: Partial<View>) => void; state: string }) {
+	const { head } = p.b;
+	const next = { "": "light", light: "dark", dark: "" } as const;
+	return (
+		<header>
+			<h1>{safeText(head.title || "assay")}</h1>
+			<span class="note">{head.kind} · assay {safeText(head.assay ?? "")}</span>
+			{p.state && <span class="chip live" role="status">{p.state}</span>}
+			<span class="room" />
+			<button type="button" onClick={() => p.set({ theme: next[p.v.theme] })}
+				aria-label="switch between the light, the dark and the system's colours">
+				{p.v.theme || "system"} colours
+			</button>
+			<button type="button" onClick={() => window.print()}>print</button>
+		</header>
+	);
+}
+
+/* What is selected, for all interactive parts; it stays in sight. */
+function Selection(p: { c: Context }) {
+	const { c } = p, m = c.a.m, now = c.a.now(c.v), old = c.a.old(c.v), unit = unitOf(c);
+	const length = now.stretch && time((now.stretch.to - now.stretch.from) * m.times!.stepNs);
+	const per = m.workUnit ? ` per ${m.workUnit}` : "";
+	const idle = m.processes.some((q) => q.idle) && m.processes.some((q) => !q.idle);
+	return (
+		<div class="controls selection" role="group" aria-label="selection">
+			{m.values.length > 1 && (
+				<Choice label="value" value={c.a.value(c.v)}
+					options={m.values.map((x, i): [number, string] => [i, x.name])}
+					onChange={(value) => c.set({ value })} />
+			)}
+			{idle && (
+				<Switch label="idle" on={c.v.idle} title="with the time of idle CPUs"
+					onChange={(on) => c.set({ idle: on })} />
+			)}
+			<span id="selected" role="status">
+				{amount(now.all / now.work, unit)}{unit === "count" ? ` ${m.values[c.a.value(c.v)].name}` : ""}{per}
+				{length ? ` in ${length}` : ""}
+				{old ? `, compared with ${amount(old.all / old.work, unit)}${old.stretch ? ` in ${time((old.stretch.to - old.stretch.from) * m.times!.stepNs)}` : " before"}` : ""}
+				{now.all && now.all !== wholeOf(c) ? ` (${share(now.all / wholeOf(c))} of all)` : ""}
+			</span>
+			{c.v.process >= 0 && c.v.process < m.processes.length && (
+				<button type="button" class="chip" onClick={() => c.set({ process: -1, zoom: 0 })}>
+					{processName(c, c.v.process)} ✕
+				</button>
+			)}
+			{c.v.first && isTimed(m, c.a.value(c.v)) && (
+				<button type="button" class="chip first" onClick={() => c.set({ first: null, second: null })}>
+					{c.v.second ? "two stretches" : "stretch"} ✕
+				</button>
+			)}
+		</div>
+	);
+}
+
+function wholeOf(c: Context): number {
+	return c.a.now({ ...START, value: c.v.value }).all || 1;
+}
+
+function Pictures(p: { c: Context }) {
+	const { c } = p, m = c.a.m, old = c.a.old(c.v);
+	const timed = m.times && (m.times.samplesValue >= 0 || m.times.weightValue >= 0);
+	return (
+		<>
+			<Selection c={c} />
+			{timed && <Part id="heatmap" title="Heatmap" picture><HeatView c={c} /></Part>}
+			<Part id="flame" title={old ? "Differential flame graph" : "Flame graph"} picture><FlameView c={c} /></Part>
+			<Part id="functions" title="Functions" note="of the selection" picture><FunctionsView c={c} /></Part>
+			{m.processes.length > 1 && (
+				<Part id="processes" title="Processes" note="of the selection" picture><ProcessesView c={c} /></Part>
+			)}
+			{timed && <Part id="cpu-use" title="CPU use by process over time" picture><SeriesView c={c} /></Part>}
+		</>
+	);
+}
+
+function Interactive(p: { a: Analysis; v: View; set: (change: Partial<View>) => void; dark: boolean }) {
+	return <Pictures c={{ a: p.a, v: p.v, set: p.set, dark: p.dark }} />;
+}
+
+/* The first sections, up to the account of time and of each CPU, come before the pictures. */
+function split(groups: Group[], pictures: boolean): [Group[], Group[]] {
+	const has = (g: Group, key: string) => g.sections.some((s: Section) => "key" in s && s.key === key);
+	let first = 0;
+	groups.forEach((g, i) => {
+		if (has(g, "ledger") || has(g, "cpus") || (i < 2 && g.sections.some((s) => s.kind === "facts")))
+			first = i + 1;
+	});
+	return pictures ? [groups.slice(0, first), groups.slice(first)] : [groups, []];
+}
+
+function Groups(p: { b: Blob_; groups: Group[]; id: string }) {
+	return (
+		<>
+			{p.groups.map((g, i) => (
+				<Part key={i} id={`${p.id}-${i}`} title={g.title || (i || p.id === "report" ? "More" : "Summary")}
+					closed={g.sections.every((s) => s.kind === "tree")}>
+					{g.sections.map((s, at) => <SectionView key={at} b={p.b} s={s} bare={at === 0 || s.kind === "heading"} />)}
+				</Part>
+			))}
+		</>
+	);
+}
+
+function Annotated(p: { b: Blob_ }) {
+	const code = p.b.head.code ?? [];
+	if (!code.length)
+		return null;
+	return (
+		<Part id="code" title="Annotated code" note={counted(code.length, "function", "functions")}>
+			{code.map((c, i) => (
+				<details class="inner code" key={i} open={i === 0}>
+					<summary>
+						<span class="long">{safeText(c.function)}</span> <span class="note">{safeText(c.image ?? "")}</span>
+					</summary>
+					{c.document.sections.map((s, at) => <SectionView key={at} b={p.b} s={s} />)}
+				</details>
+			))}
+		</Part>
+	);
+}
+
+export function App(p: { b: Blob_; state: string }) {
+	const [v, set] = useView(), dark = useDark(v);
+	const a = useMemo(() => {
+		const m = readModel(p.b);
+		return m && new Analysis(m);
+	}, [p.b]);
+	const shown = useMemo(() => (a?.m.rowSide && v.colour === START.colour ? { ...v, colour: "change" as const } : v), [a, v]);
+	const groups = useMemo(() => groupsOf(p.b.head.document?.sections ?? []), [p.b]);
+	const [first, rest] = split(groups, !!a);
+	useKeys(v, set);
+	return (
+		<>
+			<Header b={p.b} v={v} set={set} state={p.state} />
+			<main>
+				<Groups b={p.b} groups={first} id="summary" />
+				{a && <Interactive a={a} v={shown} set={set} dark={dark} />}
+				<Annotated b={p.b} />
+				<Groups b={p.b} groups={rest} id="report" />
+			</main>
+		</>
+	);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* context: what the interactive parts of the page get: the analysis, the view, and how to change it. */
+import { Analysis } from "../model/analysis";
+import { View } from "../model/view";
+
+export interface Context {
+	a: Analysis;
+	v: View;
+	set: (change: Partial<View>) => void;
+	dark: boolean;
+}
+
+export function unitOf(c: Context): string {
+	return c.a.m.values[c.a.value(c.v)].unit;
+}
+
+export function processName(c: Context, id: number): string {
+	const p = c.a.m.processes[id];
+	return p.pid > 0 ? `${p.name} (${p.pid})` : p.name;
+}
