@@ -8,18 +8,32 @@ import { BlobWriter, pageWith } from "./blob_writer";
 import { head, random, Sample, stacks } from "./sample_data";
 import { sampleCode, sampleDocument } from "./sample_document";
 
-const LONG = `std::vector<${"std::pair<int, ".repeat(260)}int${">".repeat(260)}>::push_back`;
+export const LONG = `std::vector<${"std::pair<int, ".repeat(260)}int${">".repeat(260)}>::push_back`;
 export const NAMES = ["parse", "hot", "a</script><img src=x onerror=alert(1)>", "operator<<", LONG, "esc\u001b[31mred"];
 
 const IMAGES = ["/usr/lib/gcc/cc1", "/usr/lib/x86_64-linux-gnu/libc.so.6", "[kernel]", "/usr/bin/ld"];
 
-/* A random walk over call paths: the next path differs from the one before near its end. */
-export function recording(count: number, seed: number, slow = 1): Sample[] {
-	const next = random(seed), samples: Sample[] = [], at: string[][] = [[], []];
-	const functions = Math.max(40, Math.floor(count / 200));
+/* Call paths by a random walk: the next path differs from the one before near its end. */
+function paths(count: number, next: () => number, slow: number): string[] {
+	const functions = Math.max(40, Math.floor(count / 20)), list: string[] = [], path: string[] = [];
 	const name = (i: number) =>
 		i < NAMES.length ? `${NAMES[i]}@${IMAGES[i % 2]}` : `${i % 7 ? "" : "std::"}function_${i}@${IMAGES[i % 4]}`;
-	const weights = Array.from({ length: 64 }, () => Math.floor(functions * next() ** (1 + slow)));
+	for (let i = 0; i < count; i++) {
+		path.length = Math.min(path.length, Math.floor(next() * 24));
+		while (path.length < 4 || (next() < 0.7 && path.length < 40))
+			path.push(name(next() < 0.2 ? i % NAMES.length : Math.floor(functions * next() ** (1 + slow))));
+		list.push(["main@/usr/lib/gcc/cc1", ...path].join(";"));
+	}
+	return list;
+}
+
+/*
+ * A few paths have most of the samples, and many have one or two, as in recordings of builds: 1
+ * million samples have about 100,000 paths. Each quarter of the time has paths of its own.
+ */
+export function recording(count: number, seed: number, slow = 1): Sample[] {
+	const next = random(seed), samples: Sample[] = [];
+	const known = paths(Math.max(200, Math.floor(count / 9)), next, slow);
 	for (let i = 0; i < count; i++) {
 		const cpu = i & 1, time = (i >> 1) * 1000 + Math.floor(next() * 20) + cpu;
 		const phase = Math.floor((4 * i) / count);
@@ -27,12 +41,8 @@ export function recording(count: number, seed: number, slow = 1): Sample[] {
 			samples.push({ path: `cpu_startup_entry@[kernel];default_idle@[kernel]`, process: "swapper", pid: 0, cpu, time });
 			continue;
 		}
-		const path = at[cpu];
-		path.length = Math.min(path.length, Math.floor(next() * 24));
-		while (path.length < 4 || (next() < 0.7 && path.length < 40))
-			path.push(name(next() < 0.2 ? 0 : weights[Math.floor(next() * 16) + phase * 12]));
-		const pid = 100 + phase + 10 * cpu;
-		samples.push({ path: ["main@/usr/lib/gcc/cc1", ...path].join(";"), process: phase === 3 ? "ld" : "cc1", pid, cpu, time });
+		const at = Math.floor(known.length * (phase * 0.1 + 0.7 * next() ** 4));
+		samples.push({ path: known[at], process: phase === 3 ? "ld" : "cc1", pid: 100 + phase + 10 * cpu, cpu, time });
 	}
 	samples.sort((a, b) => a.time - b.time);
 	return samples;
@@ -56,5 +66,9 @@ export function makeBlob(count: number, diff: boolean): Uint8Array {
 
 if (process.argv[1]?.includes("make_page")) {
 	const [page, out, count, kind] = process.argv.slice(2);
+	if (!out) {
+		console.error("usage: node make_page.cjs PAGE OUT [SAMPLES] [diff]");
+		process.exit(2);
+	}
 	writeFileSync(out, pageWith(readFileSync(page, "utf8"), makeBlob(+(count ?? 20000), kind === "diff")));
 }

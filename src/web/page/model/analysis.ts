@@ -6,7 +6,7 @@
  */
 import { Confidence } from "../statistics/confidence";
 import { chance, Estimates, FALSE_ALARM } from "../statistics/estimates";
-import { FunctionSums, functionSums, outermost } from "./functions";
+import { FunctionSums, functionSums, leafFunctions, outermost } from "./functions";
 import { Model } from "./model";
 import { findMatches, makeSearch, Matches, Search } from "./search";
 import { isTimed, keptRows, rowAmounts, Stretch, sum } from "./selection";
@@ -49,8 +49,10 @@ export class Analysis {
 	private readonly parts = new Kept<Part>(6);
 	private readonly treeSums = new Kept<Sums>(8);
 	private readonly searches = new Kept<Matches>(4);
-	private readonly levels = new Kept<Confidence[]>(600);
-	private readonly outer: { nodes?: Uint8Array } = {};
+	private readonly levels = new Kept<Confidence[]>(200);
+	private readonly nodes = new Kept<Confidence>(2000);
+	private outer: Uint8Array | null = null;
+	private leaf: Int32Array | null = null;
 
 	constructor(readonly m: Model) {}
 
@@ -116,7 +118,11 @@ export class Analysis {
 	}
 
 	outermost(): Uint8Array {
-		return (this.outer.nodes ??= outermost(this.plain(), this.m.functions));
+		return (this.outer ??= outermost(this.plain(), this.m.functions));
+	}
+
+	leaves(): Int32Array {
+		return (this.leaf ??= leafFunctions(this.m));
 	}
 
 	functions(v: View, p: Part): FunctionSums {
@@ -147,18 +153,33 @@ export class Analysis {
 		});
 	}
 
+	/* The interval of one node; the same figures as those of its level, without the others. */
 	interval(v: View, form: TreeForm, p: Part, node: number): Confidence | null {
-		const t = this.tree(form), found = this.level(v, form, p, t.depth[node]);
-		return found && node ? found[levelPlace(t, node)] : null;
+		const t = this.tree(form);
+		if (!node || p.estimates.method === "none")
+			return null;
+		const key = `${JSON.stringify(form)} ${this.key(v, p)} ${node}`;
+		return this.nodes.get(key, () => {
+			const inside = new Int8Array(t.count).fill(-1);
+			inside[node] = 0;
+			for (let i = node + 1; i < t.count; i++)
+				inside[i] = inside[t.parent[i]];
+			return p.estimates.of(Int32Array.from(t.rowNode, (n) => inside[n]), 1)![0];
+		});
 	}
 
 	/* Whether the shares of a node differ beyond chance, among `compared` nodes. */
 	isChange(v: View, form: TreeForm, node: number, compared: number): boolean {
-		const old = this.old(v);
-		const a = old && this.interval(v, form, old, node);
-		const b = old && this.interval(v, form, this.now(v), node);
-		return !!a && !!b && chance(a, b) < FALSE_ALARM / Math.max(compared, 1);
+		const old = this.old(v), place = levelPlace(this.tree(form), node);
+		const depth = this.tree(form).depth[node];
+		const a = old && this.level(v, form, old, depth);
+		const b = old && this.level(v, form, this.now(v), depth);
+		return !!a && !!b && isBeyond(a[place], b[place], compared);
 	}
+}
+
+export function isBeyond(a: Confidence, b: Confidence, compared: number): boolean {
+	return chance(a, b) < FALSE_ALARM / Math.max(compared, 1);
 }
 
 const places = new WeakMap<Tree, Int32Array>();

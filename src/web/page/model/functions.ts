@@ -44,10 +44,16 @@ export function functionSums(m: Model, t: Tree, outer: Uint8Array, s: Sums): Fun
 	return { self, total };
 }
 
-export function sumsBy(ids: Uint32Array, count: number, amounts: Float64Array): Float64Array {
+/* The function at the end of each row's path; -1: none (NO_GROUP of confidence.ts). */
+export function leafFunctions(m: Model): Int32Array {
+	return Int32Array.from(m.rowNode, (n) => (n ? m.nodeFunction[n] : -1));
+}
+
+export function sumsBy(ids: ArrayLike<number>, count: number, amounts: Float64Array): Float64Array {
 	const out = new Float64Array(count);
 	for (let row = 0; row < amounts.length; row++)
-		out[ids[row]] += amounts[row];
+		if (ids[row] >= 0)
+			out[ids[row]] += amounts[row];
 	return out;
 }
 

@@ -20,7 +20,6 @@ export interface Heat {
 	total: number;
 }
 
-export const LINES = 25;
 const SAMPLES_PER_CELL = 4;
 
 /* The next of 1, 2, 5, 10, 20 ... at or above x. */
@@ -30,23 +29,30 @@ export function roundUp(x: number): number {
 	return factor * power;
 }
 
-export function stepsTotal(t: Times): number {
-	return Math.max(1, Math.ceil(t.durationNs / t.stepNs));
+/* The shortest useful cell, in ns: as fine as the recording, and with some samples. */
+function leastCell(t: Times, samples: number): number {
+	return Math.max(t.stepNs, (t.durationNs * SAMPLES_PER_CELL) / Math.max(samples, 1));
 }
 
-/* The length of a cell in steps, not necessarily whole. */
-function cellSize(t: Times, cells: number, samples: number): number {
-	const least = Math.max(t.durationNs / cells, t.stepNs);
-	const useful = (t.durationNs * SAMPLES_PER_CELL) / Math.max(samples, 1);
-	return roundUp(Math.max(least, useful)) / t.stepNs;
+/* Numbers of lines with which a column of cells of 1, 2 or 5 units has a round length too. */
+const LINES: Record<number, number[]> = { 1: [20, 50], 2: [25, 50], 5: [20, 40] };
+
+interface Shape {
+	cellNs: number;
+	lines: number;
 }
 
-/* A round length for which not more than `columns` columns are needed: doubled until it fits. */
-function shape(t: Times, columns: number, samples: number, byCpu: boolean) {
-	const lines = byCpu ? 1 : LINES;
-	const cellSteps = cellSize(t, columns * lines, samples);
-	const columnSteps = cellSteps * lines;
-	return { cellSteps, columnSteps, count: Math.max(1, Math.ceil(stepsTotal(t) / columnSteps)) };
+/* The shape with the most cells, of those with not more than `columns` columns. */
+function shape(t: Times, columns: number, samples: number, byCpu: boolean): Shape {
+	const least = roundUp(leastCell(t, samples));
+	let cellNs = least;
+	for (;;) {
+		const digit = Math.round(cellNs / 10 ** Math.floor(Math.log10(cellNs) + 1e-9));
+		for (const lines of byCpu ? [1] : [...(LINES[digit] ?? [20])])
+			if (t.durationNs <= cellNs * lines * columns)
+				return { cellNs, lines };
+		cellNs = roundUp(cellNs * 1.5);
+	}
 }
 
 function cpusOf(cpu: Uint16Array): number[] {
@@ -68,8 +74,10 @@ export function makeHeat(
 	m: Model, value: number, rows: Uint8Array, columns: number, byCpu: boolean,
 ): Heat {
 	const t = m.times!, e = t.entries, amounts = amountsOf(m, value);
-	const { cellSteps, columnSteps, count } = shape(t, columns, e.count, byCpu);
-	const cpus = byCpu ? cpusOf(e.cpu) : [], lines = byCpu ? cpus.length : LINES;
+	const { cellNs, lines: perColumn } = shape(t, columns, e.count, byCpu);
+	const cellSteps = cellNs / t.stepNs, columnSteps = cellSteps * perColumn;
+	const count = Math.max(1, Math.ceil(t.durationNs / (cellNs * perColumn)));
+	const cpus = byCpu ? cpusOf(e.cpu) : [], lines = byCpu ? cpus.length : perColumn;
 	const line = new Uint16Array(NO_CPU + 1), amount = new Float64Array(count * lines);
 	let total = 0;
 

@@ -14,7 +14,7 @@ export interface Frames {
 	level: Uint16Array; /* the root has level 0 */
 	levels: number;
 	narrow: number; /* frames with a value that are not drawn */
-	narrowShare: number; /* what is covered by no drawn frame because of them, of the zoomed frame */
+	narrowShare: number; /* what they have themselves, of the zoomed frame */
 }
 
 /* The children of a node that have a value, the largest first; ties in the order of ids. */

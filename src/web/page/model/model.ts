@@ -9,10 +9,18 @@ import { NONE, Stacks, Value } from "../data/contract";
 import { decodeEntries, Entries } from "../data/entries";
 import { Texts } from "../data/texts";
 
+/* All processes of one name. */
 export interface Process {
 	name: string;
-	pid: number;
+	pids: number;
 	idle: boolean;
+}
+
+export interface Thread {
+	process: string;
+	pid: number;
+	name: string;
+	tid: number;
 }
 
 export interface Times {
@@ -75,13 +83,13 @@ export interface Model {
 	nodeInlined: Uint8Array;
 	rows: number;
 	rowNode: Uint32Array;
-	rowThread: Uint32Array;
-	rowProcess: Uint32Array;
+	rowOwner: Uint32Array; /* in `owners` */
+	rowProcess: Uint32Array; /* in `processes` */
 	rowSide: Uint8Array | null;
 	rowValues: Float64Array[];
 	calls: { p50: Float64Array; p90: Float64Array; p99: Float64Array; most: Float64Array } | null;
 	processes: Process[];
-	threads: { name: string; tid: number; process: number }[];
+	owners: Thread[];
 	times: Times | null;
 }
 
@@ -152,40 +160,34 @@ function readTimes(b: Blob_, s: Stacks, side: Side): Times | null {
 	};
 }
 
-interface Owners {
-	processes: Process[];
-	threads: { name: string; tid: number; process: number }[];
-	ids: Map<string, number>;
-}
-
 function isIdle(name: string, pid: number): boolean {
 	return pid === 0 && /^(swapper|idle)/.test(name);
 }
 
-/* The thread of each owner of a side; threads of both sides with the same names are one. */
-function addOwners(o: Owners, s: Side, byName: boolean): Uint32Array {
-	return s.ownerPid.length
-		? Uint32Array.from(s.ownerPid, (pid, i) => {
-				const name = s.texts.get(s.ownerProcess[i]) || "[unknown]";
-				const thread = s.texts.get(s.ownerThread[i]), tid = s.ownerTid[i];
-				const key = byName ? name : `${pid} ${name}`;
-				const threadKey = byName ? `${name}\n${thread}` : `${key}\n${thread} ${tid}`;
-				let p = o.ids.get(key), t = o.ids.get(threadKey);
-				if (p === undefined) {
-					p = o.processes.push({ name, pid: byName ? 0 : pid, idle: isIdle(name, pid) }) - 1;
-					o.ids.set(key, p);
-				}
-				if (t === undefined) {
-					t = o.threads.push({ name: thread, tid: byName ? 0 : tid, process: p }) - 1;
-					o.ids.set(threadKey, t);
-				}
-				return t;
-			})
-		: new Uint32Array(0);
+function ownersOf(s: Side): Thread[] {
+	return Array.from(s.ownerPid, (pid, i) => ({
+		process: s.texts.get(s.ownerProcess[i]) || "[unknown]",
+		pid,
+		name: s.texts.get(s.ownerThread[i]),
+		tid: s.ownerTid[i],
+	}));
 }
 
-function threadsOf(side: Side, owners: Uint32Array): Uint32Array {
-	return Uint32Array.from(side.rowOwner, (owner) => owners[owner] ?? 0);
+/* The processes of owners by their names, and the process of each owner. */
+function processesOf(owners: Thread[]): { processes: Process[]; of: Uint32Array } {
+	const ids = new Map<string, number>(), pids: Set<number>[] = [], processes: Process[] = [];
+	const of = Uint32Array.from(owners, (o) => {
+		const idle = isIdle(o.process, o.pid), key = `${o.process}\n${idle}`;
+		let id = ids.get(key);
+		if (id === undefined) {
+			id = processes.push({ name: o.process, pids: 0, idle }) - 1;
+			ids.set(key, id);
+			pids.push(new Set());
+		}
+		processes[id].pids = pids[id].add(o.pid).size;
+		return id;
+	});
+	return { processes, of };
 }
 
 /* For a diff: ids of the functions of `before` among those of `after`, by name and image. */
@@ -241,17 +243,14 @@ function modelOfTwo(b: Blob_, s: Stacks, before: Stacks): Model {
 	const after = readSide(b, s), old = readSide(b, before);
 	const { ids, own } = joinFunctions(after, old);
 	const first = after.functionName.length, shift = after.nodeParent.length;
-	const owners: Owners = { processes: [], threads: [], ids: new Map() };
-	const threads = concat(
-		threadsOf(after, addOwners(owners, after, true)),
-		threadsOf(old, addOwners(owners, old, true)),
-	);
+	const owners = [...ownersOf(after), ...ownersOf(old)], { processes, of } = processesOf(owners);
+	const rowOwner = concat(after.rowOwner, old.rowOwner.map((o) => o + after.ownerPid.length));
 	/* The root of the second side becomes the root of the first. */
 	const moved = (node: number) => (node ? node + shift : 0);
 	const inlined = new Uint8Array(shift + old.nodeInlined.length);
 	inlined.set(after.nodeInlined);
 	inlined.set(old.nodeInlined, shift);
-	const side = new Uint8Array(threads.length).fill(1, after.rowNode.length);
+	const side = new Uint8Array(rowOwner.length).fill(1, after.rowNode.length);
 	return {
 		values: s.values,
 		main: s.main,
@@ -268,15 +267,15 @@ function modelOfTwo(b: Blob_, s: Stacks, before: Stacks): Model {
 		nodeParent: concat(after.nodeParent, old.nodeParent.map(moved)),
 		nodeFunction: concat(after.nodeFunction, old.nodeFunction.map((f) => ids[f] ?? 0)),
 		nodeInlined: inlined,
-		rows: threads.length,
+		rows: rowOwner.length,
 		rowNode: concat(after.rowNode, old.rowNode.map(moved)),
-		rowThread: threads,
-		rowProcess: threads.map((t) => owners.threads[t]?.process ?? 0),
+		rowOwner,
+		rowProcess: rowOwner.map((o) => of[o] ?? 0),
 		rowSide: side,
 		rowValues: valuesOf(s, before, [after, old]),
 		calls: null,
-		processes: owners.processes,
-		threads: owners.threads,
+		processes,
+		owners,
 		times: null,
 	};
 }
@@ -288,8 +287,7 @@ export function readModel(b: Blob_): Model | null {
 	if (b.head.before)
 		return modelOfTwo(b, s, b.head.before);
 	const side = readSide(b, s);
-	const owners: Owners = { processes: [], threads: [], ids: new Map() };
-	const threads = threadsOf(side, addOwners(owners, side, false));
+	const owners = ownersOf(side), { processes, of } = processesOf(owners);
 	const c = s.calls;
 	return {
 		values: s.values,
@@ -306,13 +304,13 @@ export function readModel(b: Blob_): Model | null {
 		nodeInlined: side.nodeInlined,
 		rows: side.rowNode.length,
 		rowNode: side.rowNode,
-		rowThread: threads,
-		rowProcess: threads.map((t) => owners.threads[t]?.process ?? 0),
+		rowOwner: side.rowOwner,
+		rowProcess: side.rowOwner.map((o) => of[o] ?? 0),
 		rowSide: null,
 		rowValues: side.rowValues,
 		calls: c && { p50: b.f64(c.p50), p90: b.f64(c.p90), p99: b.f64(c.p99), most: b.f64(c.most) },
-		processes: owners.processes,
-		threads: owners.threads,
+		processes,
+		owners,
 		times: readTimes(b, s, side),
 	};
 }

@@ -50,7 +50,7 @@ export function makeSeries(m: Model, rows: Uint8Array, bins: number): Series {
 		const bin = Math.min(Math.floor((e.time[i] * t.stepNs) / binNs), count - 1);
 		values[place[m.rowProcess[row]]][bin] += amounts[i] / unit;
 	}
-	const names = shown.map((p) => (m.processes[p].pid > 0 ? `${m.processes[p].name} (${m.processes[p].pid})` : m.processes[p].name));
+	const names = shown.map((p) => m.processes[p].name);
 	if (values[shown.length].some((v) => v > 0)) {
 		names.push("others");
 		shown.push(-1);

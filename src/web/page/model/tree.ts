@@ -38,14 +38,28 @@ export const processKey = (process: number) => -2 - process;
 export const keyProcess = (key: number) => -2 - key;
 const ROUND_MAX = 16;
 
-class Builder {
-	parent: number[] = [0];
-	key: number[] = [-1];
-	depth: number[] = [0];
-	inlined: number[] = [0];
-	private readonly ids = new PairTable(1 << 16);
+function grown<T extends Int32Array | Uint16Array | Uint8Array>(old: T): T {
+	const next = new (old.constructor as any)(old.length * 2);
+	next.set(old);
+	return next;
+}
 
-	constructor(private readonly fold: boolean) {}
+class Builder {
+	count = 1;
+	parent: Int32Array;
+	key: Int32Array;
+	depth: Uint16Array;
+	inlined: Uint8Array;
+	private readonly ids: PairTable;
+
+	constructor(private readonly fold: boolean, expected: number) {
+		this.parent = new Int32Array(expected);
+		this.key = new Int32Array(expected);
+		this.depth = new Uint16Array(expected);
+		this.inlined = new Uint8Array(expected);
+		this.ids = new PairTable(expected);
+		this.key[0] = -1;
+	}
 
 	child(at: number, key: number, inlined: number): number {
 		let id = this.ids.get(at, key);
@@ -56,11 +70,17 @@ class Builder {
 		const back = this.fold && key >= 0 ? this.round(at, key) : -1;
 		if (back >= 0)
 			return back;
-		id = this.parent.length;
-		this.parent.push(at);
-		this.key.push(key);
-		this.depth.push(this.depth[at] + 1);
-		this.inlined.push(inlined);
+		id = this.count++;
+		if (id === this.parent.length) {
+			this.parent = grown(this.parent);
+			this.key = grown(this.key);
+			this.depth = grown(this.depth);
+			this.inlined = grown(this.inlined);
+		}
+		this.parent[id] = at;
+		this.key[id] = key;
+		this.depth[id] = this.depth[at] + 1;
+		this.inlined[id] = inlined;
 		this.ids.set(at, key, id);
 		return id;
 	}
@@ -96,7 +116,7 @@ function bases(m: Model, b: Builder, processes: boolean): Int32Array {
 }
 
 function placeDown(m: Model, b: Builder, base: Int32Array): Int32Array {
-	const rowNode = new Int32Array(m.rows), placed = new PairTable(1 << 16), way: number[] = [];
+	const rowNode = new Int32Array(m.rows), placed = new PairTable(m.nodes), way: number[] = [];
 	for (let row = 0; row < m.rows; row++) {
 		let node = m.rowNode[row], at = -1;
 		for (way.length = 0; node; node = m.nodeParent[node]) {
@@ -118,7 +138,7 @@ function placeDown(m: Model, b: Builder, base: Int32Array): Int32Array {
 }
 
 function placeUp(m: Model, b: Builder, base: Int32Array): Int32Array {
-	const rowNode = new Int32Array(m.rows), placed = new PairTable(1 << 12);
+	const rowNode = new Int32Array(m.rows), placed = new PairTable(m.rows);
 	for (let row = 0; row < m.rows; row++) {
 		const end = m.rowNode[row];
 		let at = placed.get(base[row], end);
@@ -146,16 +166,16 @@ function children(parent: Int32Array): { start: Int32Array; list: Int32Array } {
 }
 
 export function buildTree(m: Model, form: TreeForm): Tree {
-	const b = new Builder(form.fold), base = bases(m, b, form.processes);
+	const b = new Builder(form.fold, m.nodes + 16), base = bases(m, b, form.processes);
 	const rowNode = form.up ? placeUp(m, b, base) : placeDown(m, b, base);
-	const parent = Int32Array.from(b.parent), { start, list } = children(parent);
+	const parent = b.parent.slice(0, b.count), { start, list } = children(parent);
 	return {
 		form,
-		count: parent.length,
+		count: b.count,
 		parent,
-		key: Int32Array.from(b.key),
-		depth: Uint16Array.from(b.depth),
-		inlined: Uint8Array.from(b.inlined),
+		key: b.key.slice(0, b.count),
+		depth: b.depth.slice(0, b.count),
+		inlined: b.inlined.slice(0, b.count),
 		rowNode,
 		childStart: start,
 		childList: list,

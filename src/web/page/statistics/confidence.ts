@@ -68,10 +68,12 @@ class Blocks {
 	}
 }
 
-/* The runs of one group in one sequence: [start, length] pairs. */
+/* The runs of one group in one sequence: [from, to) of the arrays. */
 interface Runs {
-	start: number[];
-	length: number[];
+	start: Int32Array;
+	length: Int32Array;
+	from: number;
+	to: number;
 }
 
 class Tally {
@@ -83,51 +85,23 @@ class Tally {
 
 	/* Adds what one sequence of `length` samples shows. */
 	add(runs: Runs, length: number): void {
-		const { gaps, gaps2 } = sumGaps(runs);
-		const ends = (gap: number) => 4 * gap * gaps >= gaps2;
-		const f = this.follow(runs, length, ends);
-		const p = f.hits / length, floor = f.edges / 12 + 1 / 6;
+		const shape = shapeOf(runs, length), p = shape.hits / length;
+		const floor = shape.edges / 12 + 1 / 6;
 		let variance: number;
 
-		if (f.cycles < CYCLES_MIN) {
-			variance = floor + f.singleRuns * (1 - p) + f.singleGaps * p;
+		if (shape.cycles < CYCLES_MIN) {
+			variance = floor + shape.singleRuns * (1 - p) + shape.singleGaps * p;
 			this.floor += floor;
 		} else {
-			const c = cycleVariance(f.blocks, p, length, floor);
+			const c = cycleVariance(fillBlocks(runs, shape), p, length, floor);
 			variance = c.variance;
 			this.freedom += (variance * variance) / c.degrees;
 			this.floor += Math.min(floor, variance);
 		}
 		this.variance += variance;
-		this.samples += f.hits;
-	}
-
-	private follow(runs: Runs, length: number, ends: (gap: number) => boolean) {
-		const { start, length: lengths } = runs;
-		let hits = 0, edges = 0, singleRuns = 0, singleGaps = 0, cycles = 0;
-		for (let i = 1; i < start.length; i++)
-			cycles += +ends(start[i] - start[i - 1] - lengths[i - 1]);
-		const blocks = beginBlocks(cycles);
-		let cycleStart = start[0], cycleHits = 0;
-		for (let i = 0; i < start.length; i++) {
-			const gap = i ? start[i] - start[i - 1] - lengths[i - 1] : start[i];
-			edges += +(i > 0 || start[i] > 0);
-			if (i) {
-				singleGaps += +(gap === 1);
-				if (ends(gap)) {
-					for (const b of blocks)
-						b.add(cycleHits, start[i] - cycleStart);
-					cycleStart = start[i];
-					cycleHits = 0;
-				}
-			}
-			cycleHits += lengths[i];
-			edges += +(start[i] + lengths[i] < length);
-			singleRuns += +(lengths[i] === 1);
-			hits += lengths[i];
-			this.addSlices(start[i], lengths[i], length);
-		}
-		return { hits, edges, singleRuns, singleGaps, cycles, blocks };
+		this.samples += shape.hits;
+		for (let i = runs.from; i < runs.to; i++)
+			this.addSlices(runs.start[i], runs.length[i], length);
 	}
 
 	private addSlices(start: number, run: number, length: number): void {
@@ -141,14 +115,55 @@ class Tally {
 	}
 }
 
-function sumGaps(runs: Runs) {
-	let gaps = 0, gaps2 = 0;
-	for (let i = 1; i < runs.start.length; i++) {
-		const gap = runs.start[i] - runs.start[i - 1] - runs.length[i - 1];
-		gaps += gap;
-		gaps2 += gap * gap;
+interface Shape {
+	hits: number;
+	edges: number;
+	singleRuns: number;
+	singleGaps: number;
+	cycles: number;
+	/* A gap ends a cycle if 4 * gap * gaps >= gaps2. */
+	gaps: number;
+	gaps2: number;
+}
+
+/* The gap before run i of the same group. */
+function gapBefore(runs: Runs, i: number): number {
+	return runs.start[i] - runs.start[i - 1] - runs.length[i - 1];
+}
+
+function shapeOf(runs: Runs, length: number): Shape {
+	const s = { hits: 0, edges: 0, singleRuns: 0, singleGaps: 0, cycles: 0, gaps: 0, gaps2: 0 };
+	for (let i = runs.from; i < runs.to; i++) {
+		const run = runs.length[i];
+		s.hits += run;
+		s.singleRuns += +(run === 1);
+		s.edges += +(i > runs.from || runs.start[i] > 0);
+		s.edges += +(runs.start[i] + run < length);
+		if (i === runs.from)
+			continue;
+		const gap = gapBefore(runs, i);
+		s.gaps += gap;
+		s.gaps2 += gap * gap;
+		s.singleGaps += +(gap === 1);
 	}
-	return { gaps, gaps2 };
+	for (let i = runs.from + 1; i < runs.to; i++)
+		s.cycles += +(4 * gapBefore(runs, i) * s.gaps >= s.gaps2);
+	return s;
+}
+
+function fillBlocks(runs: Runs, s: Shape): Blocks[] {
+	const blocks = beginBlocks(s.cycles);
+	let start = runs.start[runs.from], hits = runs.length[runs.from];
+	for (let i = runs.from + 1; i < runs.to; i++) {
+		if (4 * gapBefore(runs, i) * s.gaps >= s.gaps2) {
+			for (const b of blocks)
+				b.add(hits, runs.start[i] - start);
+			start = runs.start[i];
+			hits = 0;
+		}
+		hits += runs.length[i];
+	}
+	return blocks;
 }
 
 function beginBlocks(cycles: number): Blocks[] {
@@ -225,46 +240,67 @@ export function intervals(
 	let base = 0;
 
 	for (const rows of sequences) {
-		const { length, touched, runs } = findRuns(rows, groupOf, groups);
+		const found = findRuns(rows, groupOf), length = found.samples;
 		if (!length)
 			continue;
 		base += length;
 		for (let i = 0; i < SLICES; i++)
 			sliceBase[i] += Math.floor(((i + 1) * length + SLICES - 1) / SLICES) -
 				Math.floor((i * length + SLICES - 1) / SLICES);
-		for (const g of touched)
-			(tallies[g] ??= new Tally()).add(runs[g]!, length);
+		const { runs, ends } = byGroup(found, groups);
+		for (let g = 0, from = 0; g < groups; from = ends[g++])
+			if (ends[g] > from)
+				(tallies[g] ??= new Tally()).add({ ...runs, from, to: ends[g] }, length);
 	}
 	return Array.from({ length: groups }, (_, g) =>
 		tallies[g] ? conclude(tallies[g], base, sliceBase) : independent(0, base),
 	);
 }
 
-function findRuns(rows: ArrayLike<number>, groupOf: Int32Array, groups: number) {
-	const runs: (Runs | undefined)[] = new Array(groups), touched: number[] = [];
-	let current = NO_GROUP, start = 0, at = 0;
-	const close = () => {
-		if (current < 0)
-			return;
-		let r = runs[current];
-		if (!r) {
-			r = runs[current] = { start: [], length: [] };
-			touched.push(current);
-		}
-		r.start.push(start);
-		r.length.push(at - start);
-	};
+interface Found {
+	count: number; /* of runs */
+	group: Int32Array;
+	start: Int32Array;
+	length: Int32Array;
+	samples: number; /* in the base */
+}
+
+function findRuns(rows: ArrayLike<number>, groupOf: Int32Array): Found {
+	const group = new Int32Array(rows.length), start = new Int32Array(rows.length);
+	const length = new Int32Array(rows.length);
+	let count = 0, at = 0, current = NO_GROUP;
 	for (let i = 0; i < rows.length; i++) {
-		const group = groupOf[rows[i]];
-		if (group === OUTSIDE)
+		const g = groupOf[rows[i]];
+		if (g === OUTSIDE)
 			continue;
-		if (group !== current) {
-			close();
-			current = group;
-			start = at;
+		if (g !== current) {
+			if (g >= 0) {
+				group[count] = g;
+				start[count] = at;
+				count++;
+			}
+			current = g;
 		}
+		if (g >= 0)
+			length[count - 1]++;
 		at++;
 	}
-	close();
-	return { length: at, touched, runs };
+	return { count, group, start, length, samples: at };
+}
+
+/* The runs sorted by group, each group's in their order; `ends`: where each group's runs end. */
+function byGroup(f: Found, groups: number) {
+	const ends = new Int32Array(groups), next = new Int32Array(groups);
+	for (let i = 0; i < f.count; i++)
+		ends[f.group[i]]++;
+	for (let g = 1; g < groups; g++)
+		ends[g] += ends[g - 1];
+	next.set(ends.subarray(0, groups - 1), 1);
+	const start = new Int32Array(f.count), length = new Int32Array(f.count);
+	for (let i = 0; i < f.count; i++) {
+		const to = next[f.group[i]]++;
+		start[to] = f.start[i];
+		length[to] = f.length[i];
+	}
+	return { runs: { start, length }, ends };
 }

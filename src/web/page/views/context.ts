@@ -16,5 +16,5 @@ export function unitOf(c: Context): string {
 
 export function processName(c: Context, id: number): string {
 	const p = c.a.m.processes[id];
-	return p.pid > 0 ? `${p.name} (${p.pid})` : p.name;
+	return p.pids > 1 ? `${p.name} x${p.pids}` : p.name;
 }

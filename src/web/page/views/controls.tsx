@@ -41,7 +41,7 @@ export function Part(p: {
 	children: ComponentChildren;
 }) {
 	return (
-		<details id={p.id} class={p.picture ? "part picture" : "part"} open={!p.closed}>
+		<details id={p.id} class={p.picture ? "block picture" : "block"} open={!p.closed}>
 			<summary>
 				<h2>{p.title}</h2>
 				{p.note && <span class="note">{p.note}</span>}

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* flame_controls: the choices above the flame graph, and the legend of its colours. */
+import { useMemo } from "preact/hooks";
 import { share } from "../model/figure";
-import { Tree } from "../model/tree";
+import { sumsBy } from "../model/functions";
 import { Colour } from "../model/view";
 import { byChange, frameColour, legendWord } from "./colours";
 import { Context } from "./context";
 import { Choice, Switch } from "./controls";
-import { nodeName } from "./frame_facts";
 
 const SHOWN = 12;
 
@@ -58,35 +58,30 @@ export function FlameControls(p: { c: Context }) {
 			)}
 			<Switch label="fold recursion" on={c.v.fold} title="repeated rounds are drawn once"
 				onChange={(fold) => c.set({ fold, zoom: 0 })} />
-			{c.v.zoom > 0 && (
-				<button type="button" class="chip" onClick={() => c.set({ zoom: 0 })}>
-					{nodeName(c, c.a.form(c.v), c.v.zoom).slice(0, 40)} ✕
-				</button>
-			)}
 		</div>
 	);
 }
 
-/* Words and their part of the picture, the largest first. */
-function words(c: Context, tree: Tree, colour: Colour): [string, string, number][] {
-	const sums = c.a.sums(c.v, tree.form, c.a.now(c.v)), all = c.a.now(c.v).all || 1;
-	const found = new Map<string, { colour: string; part: number }>();
-	for (let node = 1; node < tree.count; node++) {
-		if (!sums.self[node] || tree.key[node] < 0)
-			continue;
-		const f = c.a.m.func(tree.key[node]), word = legendWord(colour, f);
-		const known = found.get(word);
+interface Word {
+	word: string;
+	colour: string;
+	part: number;
+}
+
+/* Words and their part of the samples, the largest first. */
+function words(c: Context, colour: Colour): Word[] {
+	const m = c.a.m, now = c.a.now(c.v), found = new Map<string, Word>();
+	sumsBy(c.a.leaves(), m.functions, now.amounts).forEach((self, id) => {
+		if (!self)
+			return;
+		const f = m.func(id), word = legendWord(colour, f), known = found.get(word);
+		const part = self / (now.all || 1);
 		if (known)
-			known.part += sums.self[node] / all;
+			known.part += part;
 		else
-			found.set(word, {
-				colour: frameColour(colour, { ...f, name: "" }, c.dark),
-				part: sums.self[node] / all,
-			});
-	}
-	return [...found]
-		.map(([word, f]): [string, string, number] => [word, f.colour, f.part])
-		.sort((a, b) => b[2] - a[2]);
+			found.set(word, { word, colour: frameColour(colour, { ...f, name: "" }, c.dark), part });
+	});
+	return [...found.values()].sort((x, y) => y.part - x.part);
 }
 
 function Scale(p: { c: Context }) {
@@ -102,20 +97,19 @@ function Scale(p: { c: Context }) {
 	);
 }
 
-export function Legend(p: { c: Context; tree: Tree }) {
-	const { c } = p;
+export function Legend(p: { c: Context }) {
+	const { c } = p, now = c.a.now(c.v);
 	const colour = c.v.colour === "change" && !c.a.old(c.v) ? "image" : c.v.colour;
+	const list = useMemo(() => (colour === "change" || colour === "function" ? [] : words(c, colour)),
+		[now, colour, c.dark]);
 	if (colour === "change")
 		return <Scale c={c} />;
-	if (colour === "function" || c.v.up)
-		return null;
-	const list = words(c, p.tree, colour);
 	return (
 		<ul class="legend" aria-label="colours">
-			{list.slice(0, SHOWN).map(([word, shown, part]) => (
-				<li key={word} title={word}>
-					<i style={{ background: shown }} />
-					<span>{word.replace(/^.*\/(?=[^/])/, "")}</span> {share(part)}
+			{list.slice(0, SHOWN).map((w) => (
+				<li key={w.word} title={w.word}>
+					<i style={{ background: w.colour }} />
+					<span>{w.word.replace(/^.*\/(?=[^/])/, "")}</span> {share(w.part)}
 				</li>
 			))}
 			{list.length > SHOWN && <li>and {list.length - SHOWN} more</li>}

@@ -12,6 +12,7 @@ import { PlainTable, TableButton } from "./controls";
 import { draw, frameAt, heightOf, LINE, neighbourOf, Picture, topOf, Window_ } from "./flame_canvas";
 import { FlameControls, Legend } from "./flame_controls";
 import { frameFacts, nodeName } from "./frame_facts";
+import { useLater } from "./later";
 
 const LEAST_PX = 0.75;
 const HEIGHT_MOST = 640;
@@ -81,24 +82,39 @@ function Narrow(p: { frames: Frames }) {
 		return <span>Each frame with a value is drawn. </span>;
 	return (
 		<span>
-			{counted(narrow, "frame is", "frames are")} too narrow to draw ({share(narrowShare)} of the
-			width is covered by no frame of their depth).{" "}
+			{counted(narrow, "frame is", "frames are")} too narrow to draw: {share(narrowShare)} of this
+			picture {narrow === 1 ? "is in it" : "is in them"}.{" "}
 		</span>
 	);
 }
 
 function Found(p: { c: Context; form: TreeForm }) {
-	const { c, form } = p, search = c.a.search(c.v), now = c.a.now(c.v);
-	if (!search)
-		return null;
-	if (search.error)
-		return <output class="found wrong">{search.error}</output>;
-	const matches = c.a.matches(c.v, form)!, part = matchedSum(matches, now.amounts);
+	const { c, form } = p, now = c.a.now(c.v);
+	const matches = c.a.matches(c.v, form)!;
+	const part = useMemo(() => matchedSum(matches, now.amounts), [matches, now]);
 	return (
 		<output class="found">
 			{share(now.all ? part / now.all : 0)} matched ({amount(part / now.work, unitOf(c))}, in{" "}
 			{counted(matches.functions, "function", "functions")})
 		</output>
+	);
+}
+
+/* The line above the picture: the zoomed frame and the matched share. It is always there, so that the
+ * picture does not move. */
+function Above(p: { c: Context; form: TreeForm; zoom: number }) {
+	const { c, form, zoom } = p, search = c.a.search(c.v);
+	return (
+		<div class="above">
+			{zoom > 0 ? (
+				<button type="button" class="chip zoomed" onClick={() => c.set({ zoom: 0 })}>
+					{nodeName(c, form, zoom).slice(0, 60)} ✕
+				</button>
+			) : <span class="note">click a frame to zoom</span>}
+			{search && (search.error
+				? <output class="found wrong">{search.error}</output>
+				: <Found c={c} form={form} />)}
+		</div>
 	);
 }
 
@@ -136,7 +152,9 @@ function FlameTable(p: { c: Context; form: TreeForm; frames: Frames }) {
 
 function Tip(p: { c: Context; form: TreeForm; node: number; x: number; y: number; compared: number }) {
 	const box = useRef<HTMLDivElement>(null);
-	const facts = frameFacts(p.c, p.form, p.node, p.compared);
+	const full = useLater(() => ({ node: p.node, facts: frameFacts(p.c, p.form, p.node, p.compared) }),
+		[p.node, p.c.v, p.compared], 60);
+	const facts = full?.node === p.node ? full.facts : frameFacts(p.c, p.form, p.node, 0);
 	useLayoutEffect(() => {
 		const e = box.current!, w = document.documentElement.clientWidth;
 		e.style.left = `${Math.max(8, Math.min(p.x + 14, w - e.offsetWidth - 8))}px`;
@@ -230,7 +248,7 @@ export function FlameView(p: { c: Context }) {
 	return (
 		<>
 			<FlameControls c={c} />
-			<Found c={c} form={form} />
+			<Above c={c} form={form} zoom={zoom} />
 			<div class="flame" ref={box} style={{ height: `${height}px` }}
 				onScroll={(e) => setScroll(e.currentTarget.scrollTop)}>
 				<div style={{ height: `${heightOf(frames)}px` }}>
@@ -252,7 +270,7 @@ export function FlameView(p: { c: Context }) {
 					? `${spoken.name}: ${spoken.lines.map((l) => l.filter(Boolean).join(" ")).join("; ")}`
 					: ""}
 			</p>
-			<Legend c={c} tree={tree} />
+			<Legend c={c} />
 			<p class="note">
 				<Narrow frames={frames} />
 				{METHODS[c.a.now(c.v).estimates.method]}{" "}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* frame_facts: what the page knows about a frame, as lines for the tooltip and for the status. */
+import { isBeyond } from "../model/analysis";
 import { amount, change, share } from "../model/figure";
 import { Confidence } from "../statistics/confidence";
 import { keyProcess, TreeForm } from "../model/tree";
@@ -37,25 +38,25 @@ function sourceLines(c: Context, form: TreeForm, node: number): [string, string]
 	return lines;
 }
 
-/* `compared`: frames on the screen, for the test of changes. */
+/* `compared`: frames on the screen, for the test of changes; 0: without intervals, which take time. */
 export function frameFacts(c: Context, form: TreeForm, node: number, compared: number): Facts {
 	const now = c.a.now(c.v), old = c.a.old(c.v), unit = unitOf(c);
 	const sums = c.a.sums(c.v, form, now), total = sums.total[node];
 	const part = (x: number, all: number) => (all ? x / all : 0);
 	const lines: [string, string][] = [];
-	const own = c.a.interval(c.v, form, now, node);
+	const own = compared ? c.a.interval(c.v, form, now, node) : null;
 	const per = c.a.m.workUnit ? ` per ${c.a.m.workUnit}` : "", shown = amount(total / now.work, unit) + per;
 	lines.push(["total", `${shown}, ${share(part(total, now.all))}${interval(own)}`]);
 	if (!form.up)
 		lines.push(["self", `${amount(sums.self[node] / now.work, unit)}, ${share(part(sums.self[node], now.all))}`]);
 	if (old) {
 		const before = c.a.sums(c.v, form, old).total[node];
+		const was = compared ? c.a.interval(c.v, form, old, node) : null;
 		const from = part(before, old.all), to = part(total, now.all);
-		const known = node > 0 && old.estimates.method !== "none";
 		lines.push([c.a.m.rowSide ? "before" : "first",
-			`${amount(before / old.work, unit)}, ${share(from)}${interval(c.a.interval(c.v, form, old, node))}`]);
-		lines.push(["change", change(to - from) + (!known ? "" :
-			c.a.isChange(c.v, form, node, compared) ? ", beyond chance" : ", may be chance")]);
+			`${amount(before / old.work, unit)}, ${share(from)}${interval(was)}`]);
+		lines.push(["change", change(to - from) + (!own || !was ? "" :
+			isBeyond(was, own, compared) ? ", beyond chance" : ", may be chance")]);
 	}
 	return { name: nodeName(c, form, node), lines: [...lines, ...sourceLines(c, form, node)] };
 }

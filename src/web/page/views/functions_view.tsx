@@ -4,19 +4,17 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { amount, change, share, time } from "../model/figure";
 import { neighbours, rowsWith, SELF, sumsBy } from "../model/functions";
 import { makeSearch } from "../model/search";
-import { Part } from "../model/analysis";
+import { isBeyond, Part } from "../model/analysis";
 import { Confidence, NO_GROUP } from "../statistics/confidence";
-import { chance, FALSE_ALARM } from "../statistics/estimates";
 import { Context, processName, unitOf } from "./context";
-import { Bar, PlainTable } from "./controls";
+import { Bar, Choice, PlainTable } from "./controls";
+import { useLater } from "./later";
 
 type By = "self" | "total" | "change" | "name";
 
 /* The intervals of all functions' own shares. */
 function selfIntervals(c: Context, p: Part): Confidence[] | null {
-	const t = c.a.plain();
-	const groupOf = Int32Array.from(t.rowNode, (n) => (n ? t.key[n] : NO_GROUP));
-	return p.estimates.of(groupOf, c.a.m.functions);
+	return p.estimates.of(c.a.leaves(), c.a.m.functions);
 }
 
 function totalInterval(c: Context, p: Part, id: number): Confidence | null {
@@ -29,6 +27,8 @@ function range(of: Confidence | null | undefined): string {
 }
 
 interface Table {
+	part: Part;
+	oldPart: Part | null;
 	order: number[];
 	self: Float64Array;
 	total: Float64Array;
@@ -37,35 +37,32 @@ interface Table {
 	old: Confidence[] | null;
 }
 
-function useTable(c: Context): Table {
+function makeTable(c: Context): Table {
 	const now = c.a.now(c.v), old = c.a.old(c.v);
-	return useMemo(() => {
-		const f = c.a.functions(c.v, now), before = old && c.a.functions(c.v, old);
-		const order: number[] = [];
-		for (let id = 0; id < c.a.m.functions; id++)
-			if (f.total[id] || before?.total[id])
-				order.push(id);
-		return {
-			order, self: f.self, total: f.total, oldSelf: before && before.self,
-			now: selfIntervals(c, now), old: old && selfIntervals(c, old),
-		};
-	}, [now, old]);
+	const f = c.a.functions(c.v, now), before = old && c.a.functions(c.v, old);
+	const order: number[] = [];
+	for (let id = 0; id < c.a.m.functions; id++)
+		if (f.total[id] || before?.total[id])
+			order.push(id);
+	return {
+		part: now, oldPart: old, order, self: f.self, total: f.total, oldSelf: before && before.self,
+		now: selfIntervals(c, now), old: old && selfIntervals(c, old),
+	};
 }
 
-function changeOf(c: Context, t: Table, id: number): number {
-	const now = c.a.now(c.v), old = c.a.old(c.v)!;
-	return t.self[id] / (now.all || 1) - t.oldSelf![id] / (old.all || 1);
+function changeOf(t: Table, id: number): number {
+	return t.self[id] / (t.part.all || 1) - t.oldSelf![id] / (t.oldPart!.all || 1);
 }
 
-function isBeyond(t: Table, id: number): boolean {
-	return !!t.now && !!t.old && chance(t.now[id], t.old[id]) < FALSE_ALARM / t.order.length;
+function isMarked(t: Table, id: number): boolean {
+	return !!t.now && !!t.old && isBeyond(t.now[id], t.old[id], t.order.length);
 }
 
 function sortedBy(c: Context, t: Table, by: By, filter: string): number[] {
 	const search = makeSearch(filter), m = c.a.m;
 	const list = search ? t.order.filter((id) => search.test(m.func(id).name) || search.test(m.func(id).image)) : t.order;
 	const size = (id: number) =>
-		by === "change" && t.oldSelf ? Math.abs(changeOf(c, t, id)) : by === "total" ? t.total[id] : t.self[id];
+		by === "change" && t.oldSelf ? Math.abs(changeOf(t, id)) : by === "total" ? t.total[id] : t.self[id];
 	return [...list].sort((a, b) =>
 		by === "name"
 			? m.func(a).name < m.func(b).name ? -1 : 1
@@ -84,7 +81,12 @@ function TotalShare(p: { c: Context; part: Part; id: number; total: number }) {
 }
 
 export function FunctionsView(p: { c: Context }) {
-	const { c } = p, m = c.a.m, t = useTable(c), now = c.a.now(c.v), old = c.a.old(c.v);
+	const t = useLater(() => makeTable(p.c), [p.c.a.now(p.c.v), p.c.a.old(p.c.v)]);
+	return t ? <FunctionsTable c={p.c} t={t} /> : <p class="note">being computed</p>;
+}
+
+function FunctionsTable(p: { c: Context; t: Table }) {
+	const { c, t } = p, m = c.a.m, now = t.part, old = t.oldPart;
 	const [by, setBy] = useState<By>("self"), [filter, setFilter] = useState("");
 	const order = useMemo(() => sortedBy(c, t, by, filter), [t, by, filter]);
 	const all = now.all || 1, unit = unitOf(c);
@@ -123,7 +125,7 @@ export function FunctionsView(p: { c: Context }) {
 								high={own?.samples ? own.high : undefined} />,
 							amount(t.total[id] / now.work, unit),
 							<TotalShare c={c} part={now} id={id} total={t.total[id]} />,
-							...(old ? [change(changeOf(c, t, id)), isBeyond(t, id) ? <b title="beyond chance">◆</b> : ""] : []),
+							...(old ? [change(changeOf(t, id)), isMarked(t, id) ? <b title="beyond chance">◆</b> : ""] : []),
 							<button type="button" class="name" title={f.name}
 								onClick={() => c.set({ func: id === c.v.func ? -1 : id })}>{f.name}</button>,
 							<span class="image" title={f.image}>{f.image.replace(/^.*\/(?=[^/])/, "")}</span>,
@@ -145,7 +147,7 @@ function Neighbours(p: { c: Context }) {
 		[now, id],
 	);
 	const total = n.callees.reduce((sum, [, x]) => sum + x, 0) || 1, unit = unitOf(c);
-	const own = totalInterval(c, now, id);
+	const own = useLater(() => totalInterval(c, now, id), [now, id]);
 	const table = (label: string, list: [number, number][], none: string) => (
 		<div>
 			<h3>{label}</h3>
@@ -217,39 +219,73 @@ function CallTimes(p: { c: Context }) {
 	);
 }
 
+type Level = "name" | "process" | "thread";
+
+/* The groups of one level: their texts, and the group of each row. */
+function groupsOf(c: Context, level: Level): { names: string[]; of: Int32Array } {
+	const m = c.a.m;
+	if (level === "name")
+		return { names: m.processes.map((_, i) => processName(c, i)), of: Int32Array.from(m.rowProcess) };
+	const ids = new Map<string, number>(), names: string[] = [];
+	const owners = m.owners.map((o) => {
+		const process = o.pid > 0 ? `${o.process} (${o.pid})` : o.process;
+		const name = level === "thread" && o.tid ? `${process}, ${o.name || "thread"} (${o.tid})` : process;
+		if (!ids.has(name))
+			ids.set(name, names.push(name) - 1);
+		return ids.get(name)!;
+	});
+	return { names, of: Int32Array.from(m.rowOwner, (o) => owners[o] ?? 0) };
+}
+
+function makeProcesses(c: Context, level: Level) {
+	const now = c.a.now(c.v), old = c.a.old(c.v), { names, of } = groupsOf(c, level);
+	const sums = sumsBy(of, names.length, now.amounts);
+	const before = old && sumsBy(of, names.length, old.amounts);
+	const order = [...sums.keys()].filter((id) => sums[id] || before?.[id])
+		.sort((a, b) => sums[b] - sums[a] || a - b);
+	return { level, now, old, names, sums, before, order, intervals: now.estimates.of(of, names.length) };
+}
+
 export function ProcessesView(p: { c: Context }) {
-	const { c } = p, m = c.a.m, now = c.a.now(c.v), old = c.a.old(c.v), unit = unitOf(c);
-	const { order, sums, before, of } = useMemo(() => {
-		const found = sumsBy(m.rowProcess, m.processes.length, now.amounts);
-		return {
-			sums: found,
-			before: old && sumsBy(m.rowProcess, m.processes.length, old.amounts),
-			of: now.estimates.of(Int32Array.from(m.rowProcess), m.processes.length),
-			order: [...found.keys()].filter((id) => found[id] || (c.v.process === id))
-				.sort((a, b) => found[b] - found[a] || a - b),
-		};
-	}, [now, old]);
-	const all = now.all || 1;
+	const { c } = p, [level, setLevel] = useState<Level>("name");
+	const t = useLater(() => makeProcesses(c, level), [c.a.now(c.v), c.a.old(c.v), level]);
 	return (
-		<PlainTable label="processes of the selection" left={[3, old ? 5 : 4]} rows={order.length} first={15}
-			head={["amount", "share", "95 % interval", "", ...(old ? ["share before"] : []), "process"]}
+		<>
+			<div class="controls">
+				<Choice label="rows" value={level}
+					options={[["name", "names"], ["process", "processes"], ["thread", "threads"]]}
+					onChange={setLevel} />
+			</div>
+			{t && <ProcessesTable c={c} t={t} />}
+		</>
+	);
+}
+
+function ProcessesTable(p: { c: Context; t: ReturnType<typeof makeProcesses> }) {
+	const { c, t } = p, unit = unitOf(c), all = t.now.all || 1;
+	return (
+		<PlainTable label="processes of the selection" left={[3, t.old ? 5 : 4]} rows={t.order.length} first={15}
+			head={["amount", "share", "95 % interval", "", ...(t.old ? ["share before"] : []), t.level]}
 			row={(i) => {
-				const id = order[i], own = of?.[id], part = sums[id] / all;
+				const id = t.order[i], own = t.intervals?.[id], part = t.sums[id] / all;
 				return {
 					key: id,
-					marked: id === c.v.process,
+					marked: t.level === "name" && id === c.v.process,
 					cells: [
-						amount(sums[id] / now.work, unit), share(part), range(own),
+						amount(t.sums[id] / t.now.work, unit), share(part), range(own),
 						<Bar share={part} full={1} low={own?.samples ? own.low : undefined}
 							high={own?.samples ? own.high : undefined} />,
-						...(old ? [share(before![id] / (old.all || 1))] : []),
-						<button type="button" class="name" title="show this process alone"
-							onClick={() => c.set({ process: id === c.v.process ? -1 : id, zoom: 0 })}>
-							{processName(c, id)}
-						</button>,
+						...(t.old ? [share(t.before![id] / (t.old.all || 1))] : []),
+						t.level === "name" ? (
+							<button type="button" class="name" title="show these processes alone"
+								onClick={() => c.set({ process: id === c.v.process ? -1 : id, zoom: 0 })}>
+								{t.names[id]}
+							</button>
+						) : t.names[id],
 					],
 				};
 			}}
-			foot={[amount(now.all / now.work, unit), share(now.all ? 1 : 0), "", "", ...(old ? [""] : []), "total"]} />
+			foot={[amount(t.now.all / t.now.work, unit), share(t.now.all ? 1 : 0), "", "",
+				...(t.old ? [""] : []), "total"]} />
 	);
 }

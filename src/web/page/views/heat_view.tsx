@@ -6,7 +6,7 @@
  */
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { amount, moment, share, time } from "../model/figure";
-import { Heat, makeHeat, stretchOf } from "../model/heat";
+import { Heat, makeHeat, roundUp, stretchOf } from "../model/heat";
 import { NO_CPU } from "../data/entries";
 import { isTimed, Stretch } from "../model/selection";
 import { heatColour, palette, Palette } from "./colours";
@@ -113,7 +113,7 @@ function Lines(p: { heat: Heat; line: number; step: number }) {
 	if (heat.byCpu)
 		heat.cpus.forEach((cpu, i) => labels.push([i, cpu === NO_CPU ? "?" : `CPU ${cpu}`]));
 	else
-		for (let i = 0; i < heat.lines; i += 5)
+		for (let i = 0; i < heat.lines; i += heat.lines / 5)
 			labels.push([i, `+${time(i * heat.cellSteps * p.step)}`.replace(/\.0+ /, " ")]);
 	const every = Math.ceil(12 / p.line);
 	return (
@@ -125,15 +125,16 @@ function Lines(p: { heat: Heat; line: number; step: number }) {
 	);
 }
 
+/* Times below the columns: round ones, not too close to each other. */
 function Ticks(p: { heat: Heat; width: number; step: number }) {
-	const ticks: number[] = [], every = Math.max(1, Math.ceil((90 * p.heat.columns) / p.width));
-	for (let i = 0; i < p.heat.columns; i += every)
-		ticks.push(i);
-	const length = p.heat.columnSteps * p.step;
+	const length = p.heat.columnSteps * p.step, all = length * p.heat.columns;
+	const every = roundUp(Math.max((90 * all) / p.width, length)), ticks: number[] = [];
+	for (let ns = 0; ns < all - every / 3; ns += every)
+		ticks.push(ns);
 	return (
 		<div class="ticks" aria-hidden="true">
-			{ticks.map((i) => (
-				<span key={i} style={{ left: `${(100 * i) / p.heat.columns}%` }}>{moment(i * length, length)}</span>
+			{ticks.map((ns) => (
+				<span key={ns} style={{ left: `${(100 * ns) / all}%` }}>{moment(ns, every)}</span>
 			))}
 		</div>
 	);

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of reports: its bundle is that of its sources, its parts compute what they should, and headless
+Chromium uses it as a reader does. tests/page has the tests and the driver; one run of the driver has all
+steps. The packages come from npm."""
+import functools
+import json
+import tempfile
+
+from harness import ROOT, Failure, main, run, test
+
+BUILD_PAGE = ROOT / "src/web/page/build"
+PAGE = ROOT / "src/web/page/dist/page.html"
+
+
+@functools.cache
+def packages():
+    """'' if the packages of the page are installed, else the reason why not."""
+    result = run(BUILD_PAGE, "packages", status=None, timeout=240)
+    return "" if result.status == 0 else "npm packages cannot be installed: npm's registry is not reachable"
+
+
+def need_packages(t):
+    t.need("node")
+    t.need("npm")
+    if packages():
+        t.skip(packages())
+
+
+@functools.cache
+def steps():
+    """What each step of the driver found, by its name."""
+    run(BUILD_PAGE, "tools", timeout=120)
+    with tempfile.TemporaryDirectory(prefix="assay-test-") as directory:
+        result = run("node", ROOT / "build-page/drive.cjs", PAGE, directory, timeout=300, status=None,
+                     env={"NODE_PATH": str(ROOT / "build-page/node_modules")})
+    if result.status != 0:
+        raise Failure(str(result))
+    return {item["step"]: item["error"] for item in map(json.loads, result.out.splitlines())}
+
+
+def step(t, name):
+    need_packages(t)
+    t.need("chromium")
+    t.equal(steps()[name], "", name)
+
+
+@test
+def the_bundle_is_that_of_its_sources(t):
+    need_packages(t)
+    t.run(BUILD_PAGE, "check")
+    t.true(PAGE.stat().st_size <= 200000, "the page has at most 200 KB")
+
+
+@test
+def the_bundle_names_no_registry_and_no_network(t):
+    lock = (ROOT / "src/web/page/package-lock.json").read_text()
+    t.true('"resolved"' not in lock, "the lock file names no registry")
+    page = PAGE.read_text()
+    t.has(page, "default-src 'none'", "the policy")
+    t.equal(page.count("<!--assay-data-->"), 1, "places for the data")
+    t.true("<script src" not in page and "<link" not in page, "the page refers to no file")
+    t.has(page, "Copyright (c) 2015-present Jason Miller", "the notice of preact")
+    t.has(page, "Copyright (c) 2022 Leon Sorokin", "the notice of uPlot")
+
+
+@test
+def the_types_of_the_page_are_right(t):
+    need_packages(t)
+    t.run(BUILD_PAGE, "types")
+
+
+@test
+def the_parts_of_the_page_compute_what_they_should(t):
+    need_packages(t)
+    t.run(BUILD_PAGE, "test")
+
+
+@test
+def a_page_opens_with_all_its_parts(t):
+    step(t, "opens")
+
+
+@test
+def totals_of_tables_and_pictures_are_those_of_the_data(t):
+    step(t, "totals")
+
+
+@test
+def names_with_markup_and_escapes_are_text(t):
+    step(t, "names")
+
+
+@test
+def a_search_shows_the_matched_share(t):
+    step(t, "searches")
+
+
+@test
+def a_click_zooms_and_escape_returns(t):
+    step(t, "zooms")
+
+
+@test
+def drags_select_and_compare_stretches(t):
+    step(t, "drags")
+
+
+@test
+def an_address_leads_to_the_same_view(t):
+    step(t, "links")
+
+
+@test
+def the_keyboard_alone_is_enough(t):
+    step(t, "keyboard")
+
+
+@test
+def callers_and_callees_have_the_total_of_the_function(t):
+    step(t, "neighbours")
+
+
+@test
+def tables_sort_and_filter_and_the_ledger_closes(t):
+    step(t, "tables")
+
+
+@test
+def narrow_dark_and_printed_pages_are_whole(t):
+    step(t, "shapes")
+
+
+@test
+def a_diff_has_both_sides_per_run(t):
+    step(t, "diffs")
+
+
+@test
+def the_page_cannot_use_the_network(t):
+    step(t, "network")
+
+
+@test
+def old_browsers_and_damaged_pages_get_a_message(t):
+    step(t, "messages")
+
+
+@test
+def a_live_page_follows_its_session(t):
+    step(t, "live")
+
+
+main()
