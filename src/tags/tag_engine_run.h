@@ -50,7 +50,7 @@ enum {
 #define TAG_FRAME_HISTOGRAM (UINT64_C(8) << 32)
 #define TAG_FRAME_NO_EXIT (UINT64_C(16) << 32) /* the odd tag has a name of its own */
 
-struct tag_line {     /* a function; a cache line */
+struct tag_line {     /* the state of a function; has the size of a cache line */
 	uint64_t key; /* exit tag and flags: the initial key of its frames */
 	uint64_t net, elapsed, closed;
 	uint64_t min, max; /* of certain calls */

@@ -15,8 +15,9 @@
 
 #if defined(__x86_64__)
 
+#include "steps_port.h"
+
 #include <signal.h>
-#include <stdlib.h>
 #include <ucontext.h>
 
 uint64_t embedded_now;
@@ -32,7 +33,6 @@ static struct assay_tags_header header;
 static struct assay_tags_ring rings[ASSAY_TAGS_RINGS];
 static uint32_t states[PACKETS + 1]; /* the element after the last one stays free */
 static _Alignas(4096) char packets[(PACKETS + 1) * ASSAY_TAGS_PACKET];
-static _Alignas(4096) char page[4096];
 
 /* ---- steps ------------------------------------------------------------------ */
 
@@ -99,52 +99,6 @@ __attribute__((no_sanitize("address", "undefined"))) void port_signals_release(u
 	embedded_now++;
 	if (!--held && stepping[depth])
 		trap_on();
-}
-
-/* ---- the port ------------------------------------------------------------- */
-
-void port_memory_free(void *at, size_t bytes)
-{
-	memset(at, 0, bytes);
-}
-
-int32_t port_thread_id(void)
-{
-	return 7;
-}
-
-struct tags_thread *tags_port_thread(void)
-{
-	return (struct tags_thread *)page;
-}
-
-bool tags_port_begin(void)
-{
-	return true;
-}
-
-bool tags_port_failed(void)
-{
-	return false;
-}
-
-bool tags_port_populate(char *at, uint64_t bytes)
-{
-	return at && bytes;
-}
-
-void tags_port_names(char thread[16], char process[16])
-{
-	thread[0] = process[0] = 't';
-}
-
-bool tags_port_wait(void)
-{
-	return false;
-}
-
-void tags_port_turned(void)
-{
 }
 
 /* ---- triggers -------------------------------------------------------------- */

@@ -85,6 +85,31 @@ def block(words, begin=100, count=None, columns=None, **others):
                        len(frame)) + head + frame
 
 
+def strings_in_the_context(words):
+    cut = b"\n%%\n"
+    files = {}
+    copy = OURS.replace(b"text thread[16]", b"string thread").replace(
+        b"text process[40]", b"string process")
+    strings = packet(words)[:72] + b"thread\0" + b"\0" + packet(words)[128:]
+    strings = strings[:24] + struct.pack("<QQ", 8 * len(strings), 8 * len(strings)) + strings[40:]
+    files["strings"] = copy + cut + strings + strings
+    files["strings-open"] = copy + cut + strings[:72] + b"x" * 5000
+    for at in (73, 79, 80, 81, 90):
+        files[f"strings-cut-{at}"] = copy + cut + strings + strings[:at]
+    files["strings-many"] = copy.replace(b"string thread", b"string a; " * 9 + b"string thread") + cut
+    return files
+
+
+def damaged(ours, whole):
+    files = {}
+    for at in range(3, len(whole), 41):
+        flipped = bytearray(whole)
+        flipped[at] ^= 0x81
+        files[f"flip-{at:03}"] = ours + bytes(flipped)
+        files[f"cut-{at:03}"] = ours + whole[:at]
+    return files
+
+
 def ctf():
     words = [(100 + i) << 24 | tag for i, tag in enumerate((502, 702, 503, 900, 600, 16777204))]
     whole = packet(words) + packet(words, sequence=1, discarded=3, flags=3)
@@ -140,21 +165,8 @@ def ctf():
         "typedef": b"typedef integer { size = 8; } byte[4]; enum e { A, B };" + ours + whole,
         "empty": b"",
     }
-    copy = OURS.replace(b"text thread[16]", b"string thread").replace(
-        b"text process[40]", b"string process")
-    strings = packet(words)[:72] + b"thread\0" + b"\0" + packet(words)[128:]
-    strings = strings[:24] + struct.pack("<QQ", 8 * len(strings), 8 * len(strings)) + strings[40:]
-    files["strings"] = copy + cut + strings + strings
-    files["strings-open"] = copy + cut + strings[:72] + b"x" * 5000
-    for at in (73, 79, 80, 81, 90):
-        files[f"strings-cut-{at}"] = copy + cut + strings + strings[:at]
-    files["strings-many"] = copy.replace(b"string thread", b"string a; " * 9 + b"string thread") + cut
-    for at in range(3, len(whole), 41):
-        damaged = bytearray(whole)
-        damaged[at] ^= 0x81
-        files[f"flip-{at:03}"] = ours + bytes(damaged)
-        files[f"cut-{at:03}"] = ours + whole[:at]
-    return files
+    files |= strings_in_the_context(words)
+    return files | damaged(ours, whole)
 
 
 def names_file():

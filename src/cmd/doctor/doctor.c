@@ -62,9 +62,9 @@ static void add_finding(struct document *d, const struct finding *item)
 	document_line(d, finding_state_name(item->state), buf_text(&text));
 	buf_done(&text);
 	if (item->cost)
-		document_line(d, "  effect:", item->cost);
+		document_line(d, "effect", item->cost);
 	if (item->mend)
-		document_verbatim(d, "  fix:", item->mend);
+		document_verbatim(d, "fix", item->mend);
 }
 
 /* For readers: a heading for each group. */

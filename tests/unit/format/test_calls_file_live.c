@@ -74,6 +74,33 @@ static void *baseline(struct fx *f, uint64_t now, struct calls_thread_state cloc
 	return base;
 }
 
+/* No time has passed since the reset, but b is open. */
+static void check_no_time(struct call_paths *c)
+{
+	CHECK_EQ(process_of(c)->flags, CALL_RUNNING | CALL_RESET);
+	CHECK_NS(process_of(c)->wall_ns, 0);
+	CHECK_NS(process_of(c)->own_ns, 0);
+	CHECK_EQ(PATH(c, 0x1000, 0x2000)->calls, 0);
+	CHECK_EQ(PATH(c, 0x1000, 0x2000)->open, 1);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, 0);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->blocked_ns, 0);
+	CHECK(isnan(PATH(c, 0x1000, 0x2000)->min_ns));
+	CHECK_NS(process_of(c)->threads.items[0].wall_ns, 0);
+}
+
+static void check_woken(struct call_paths *c)
+{
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->blocked_ns, 3000);
+	/* b's tenth call returned: the second half of its cost is subtracted */
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (200 - 5) / 2.0);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->max_ns, 45.5);
+	CHECK_EQ(PATH(c, 0x1000, 0x3000)->calls, 1);
+	CHECK_EQ(process_of(c)->paths.count, 4);
+	CHECK_NS(process_of(c)->threads.items[0].wall_residual_ns, 0);
+	CHECK_NS(process_of(c)->threads.items[0].cpu_ns, 250);
+	CHECK_NS(process_of(c)->threads.items[0].cpu_residual_ns, 0);
+}
+
 static void a_baseline_is_subtracted(void)
 {
 	struct abc x = abc_new();
@@ -95,18 +122,9 @@ static void a_baseline_is_subtracted(void)
 	state.base = base->bytes;
 	state.base_size = fx_header(base)->used_bytes;
 
-	/* immediately: no time, but b is open */
 	state.now = then;
 	c = read_with(x.f, &state);
-	CHECK_EQ(process_of(c)->flags, CALL_RUNNING | CALL_RESET);
-	CHECK_NS(process_of(c)->wall_ns, 0);
-	CHECK_NS(process_of(c)->own_ns, 0);
-	CHECK_EQ(PATH(c, 0x1000, 0x2000)->calls, 0);
-	CHECK_EQ(PATH(c, 0x1000, 0x2000)->open, 1);
-	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, 0);
-	CHECK_NS(PATH(c, 0x1000, 0x2000)->blocked_ns, 0);
-	CHECK(isnan(PATH(c, 0x1000, 0x2000)->min_ns));
-	CHECK_NS(process_of(c)->threads.items[0].wall_ns, 0);
+	check_no_time(c);
 	call_paths_free(c);
 
 	/* 3 us later, still blocked */
@@ -130,15 +148,7 @@ static void a_baseline_is_subtracted(void)
 	clocks.cpu_ns = 5950 + 250;
 	state.now = t->last;
 	c = read_with(x.f, &state);
-	CHECK_NS(PATH(c, 0x1000, 0x2000)->blocked_ns, 3000);
-	/* b's tenth call returned: the second half of its cost is subtracted */
-	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (200 - 5) / 2.0);
-	CHECK_NS(PATH(c, 0x1000, 0x2000)->max_ns, 45.5);
-	CHECK_EQ(PATH(c, 0x1000, 0x3000)->calls, 1);
-	CHECK_EQ(process_of(c)->paths.count, 4);
-	CHECK_NS(process_of(c)->threads.items[0].wall_residual_ns, 0);
-	CHECK_NS(process_of(c)->threads.items[0].cpu_ns, 250);
-	CHECK_NS(process_of(c)->threads.items[0].cpu_residual_ns, 0);
+	check_woken(c);
 	call_paths_free(c);
 	free(base);
 	free(x.f);

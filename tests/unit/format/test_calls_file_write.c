@@ -113,11 +113,71 @@ static void fill_times(struct call_times *t, uint32_t number)
 		call_times_count(t, ldexp(1 + i % 7 / 7.0, (int)i % 30), i + 1);
 }
 
-/* Each column has a different value, with each sign that it may have. */
-static void fill(struct call_paths *c, uint32_t number, double unit)
+/* The n-th function; each has another kind of image. */
+static struct call_function function_of(struct call_paths *c, uint32_t i)
 {
 	static const enum image_kind kinds[] = {IMAGE_FILE, IMAGE_KERNEL, IMAGE_MODULE, IMAGE_VDSO,
 	                                        IMAGE_ANON, IMAGE_NAME,   IMAGE_UNKNOWN};
+	char name[40];
+	struct image image = {.kind = kinds[i % 7], .inode = 9, .major = 8, .minor = 1};
+	struct call_function f = {.library = i % 2, .counted = i % 3 == 1, .line = i};
+
+	snprintf(name, sizeof(name), "/image/%u", i % 7);
+	image.path = intern_add(&c->images.names, image.kind == IMAGE_UNKNOWN ? "[unknown]" : name);
+	if (image.kind == IMAGE_UNKNOWN)
+		image = c->images.images.items[0];
+	image.base = image.kind == IMAGE_MODULE ? 0xffffffffc0000000 : 0;
+	snprintf(name, sizeof(name), "function %u", i);
+	f.name = i % 4 == 3 && image.kind != IMAGE_NAME ? 0 : intern_add(&c->images.names, name);
+	f.file = i % 2 ? intern_add(&c->images.names, "shared.c") : 0;
+	f.frame.image = image_table_add(&c->images, &image);
+	f.frame.offset = image.kind == IMAGE_NAME     ? f.name
+	                 : image.kind == IMAGE_KERNEL ? 0xffffffff81000000 + i
+	                                              : i;
+	if (i == 13)
+		f = (struct call_function){.kind = CALL_INTERRUPT};
+	return f;
+}
+
+static void fill_path(struct call_process *p, uint32_t at, uint32_t i, double unit)
+{
+	struct call_path *path = &p->paths.items[at];
+
+	if (i % 3)
+		fill_times(call_path_times(p, at), i);
+	path->calls = 1ull << 55 | i;
+	path->net_ns = (i % 2 ? -1.5 : 1e6 / 3) * unit * i;
+	path->net_error_ns = i * unit / 7;
+	path->blocked_ns = i % 3 * 1e5 * unit;
+	path->preempted_ns = i % 4 * 1e5 * unit;
+	path->blocked_count = i % 3;
+	path->preempted_count = i % 4;
+	path->open = i % 2 * 3;
+	path->inherited = i % 3 == 2;
+	if (i % 2)
+		call_path_range(path, -3.5 * unit, i * 10 * unit);
+}
+
+static void fill_threads(struct call_process *p, double unit)
+{
+	for (int i = 0; i < 40; i++) /* more than a page of them */
+		vec_push(&p->threads, (struct call_thread){.tid = i,
+		                                           .name = p->name,
+		                                           .threads = 2,
+		                                           .wall_ns = 1e9 * unit,
+		                                           .cpu_ns = i % 2 ? NAN : 5e8 * unit,
+		                                           .net_ns = 4e8 * unit + i,
+		                                           .own_ns = 1e7,
+		                                           .blocked_ns = 1e3,
+		                                           .preempted_ns = 1e2,
+		                                           .tail_ns = 10,
+		                                           .cpu_residual_ns = i % 2 ? NAN : -7,
+		                                           .wall_residual_ns = -1.25});
+}
+
+/* Each column has a different value, with each sign that it may have. */
+static void fill(struct call_paths *c, uint32_t number, double unit)
+{
 	uint32_t id = call_paths_process(c, number ? "second" : "", (int32_t)number + 5);
 	struct call_process *p = &c->processes.items[id];
 	char name[700];
@@ -144,56 +204,12 @@ static void fill(struct call_paths *c, uint32_t number, double unit)
 	p->deferred = 5;
 	p->table_bytes = 123456789;
 	for (uint32_t i = 0; i < 14; i++) {
-		struct image image = {.kind = kinds[i % 7], .inode = 9, .major = 8, .minor = 1};
-		struct call_function f = {.library = i % 2, .counted = i % 3 == 1, .line = i};
-		struct call_path *path;
+		struct call_function f = function_of(c, i);
 
-		snprintf(name, sizeof(name), "/image/%u", i % 7);
-		image.path = intern_add(&c->images.names,
-		                        image.kind == IMAGE_UNKNOWN ? "[unknown]" : name);
-		if (image.kind == IMAGE_UNKNOWN)
-			image = c->images.images.items[0];
-		image.base = image.kind == IMAGE_MODULE ? 0xffffffffc0000000 : 0;
-		snprintf(name, sizeof(name), "function %u", i);
-		f.name = i % 4 == 3 && image.kind != IMAGE_NAME
-		                 ? 0
-		                 : intern_add(&c->images.names, name);
-		f.file = i % 2 ? intern_add(&c->images.names, "shared.c") : 0;
-		f.frame.image = image_table_add(&c->images, &image);
-		f.frame.offset = image.kind == IMAGE_NAME     ? f.name
-		                 : image.kind == IMAGE_KERNEL ? 0xffffffff81000000 + i
-		                                              : i;
-		if (i == 13)
-			f = (struct call_function){.kind = CALL_INTERRUPT};
 		at = call_path_child(p, i % 5 ? at : 0, call_paths_function(c, &f));
-		path = &p->paths.items[at];
-		if (i % 3)
-			fill_times(call_path_times(p, at), i);
-		path->calls = 1ull << 55 | i;
-		path->net_ns = (i % 2 ? -1.5 : 1e6 / 3) * unit * i;
-		path->net_error_ns = i * unit / 7;
-		path->blocked_ns = i % 3 * 1e5 * unit;
-		path->preempted_ns = i % 4 * 1e5 * unit;
-		path->blocked_count = i % 3;
-		path->preempted_count = i % 4;
-		path->open = i % 2 * 3;
-		path->inherited = i % 3 == 2;
-		if (i % 2)
-			call_path_range(path, -3.5 * unit, i * 10 * unit);
+		fill_path(p, at, i, unit);
 	}
-	for (int i = 0; i < 40; i++) /* more than a page of them */
-		vec_push(&p->threads, (struct call_thread){.tid = i,
-		                                           .name = p->name,
-		                                           .threads = 2,
-		                                           .wall_ns = 1e9 * unit,
-		                                           .cpu_ns = i % 2 ? NAN : 5e8 * unit,
-		                                           .net_ns = 4e8 * unit + i,
-		                                           .own_ns = 1e7,
-		                                           .blocked_ns = 1e3,
-		                                           .preempted_ns = 1e2,
-		                                           .tail_ns = 10,
-		                                           .cpu_residual_ns = i % 2 ? NAN : -7,
-		                                           .wall_residual_ns = -1.25});
+	fill_threads(p, unit);
 }
 
 static void a_recording_is_read_as_it_was_written(void)

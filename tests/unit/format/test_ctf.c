@@ -82,25 +82,13 @@ static void a_packet_is_as_in_memory(void)
 	free(path);
 }
 
-/* All facts of a recording are written and read back. */
-static void a_written_file_reads_back_equal(void)
+static const char *const odd[] = {"_ZN3foo3barEv",   "a \"quoted\" \\name", "tab\there",
+                                  "parse@src/lex.c", "caf\xc3\xa9",         "bad\xff\0017byte",
+                                  "x:exit",          "{ name = \"*/\"; }",  "tag_5"};
+
+static void fill_names(struct tag_names *names, struct tag_names *others)
 {
-	static const char *const odd[] = {
-	        "_ZN3foo3barEv",   "a \"quoted\" \\name", "tab\there",
-	        "parse@src/lex.c", "caf\xc3\xa9",         "bad\xff\0017byte",
-	        "x:exit",          "{ name = \"*/\"; }",  "tag_5"};
-	uint64_t words[3] = {WORD(50, 10), WORD(60, ASSAY_TAG_SWITCH_IN), WORD(70, 12345)};
-	struct ctf_writer_facts facts = {
-	        {3, 1700000000123456789}, true, "make -j \"2\"", "host", 77};
-	char *path = place("back");
-	struct tag_names *names = tag_names_new(), *others = tag_names_new();
-	struct tag_recording *r;
-	struct tag_reader *reader;
-	struct tag_packet p = {.begin = 40, .end = 80, .words = words, .count = 3};
-	struct ctf_writer *w;
 	struct error err = {0};
-	uint32_t a, b, one, device;
-	bool exit;
 
 	for (uint32_t i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
 		tag_names_add(names, 10 + 4 * i, TAG_FUNCTION, odd[i], strlen(odd[i]), &err);
@@ -112,11 +100,13 @@ static void a_written_file_reads_back_equal(void)
 	tag_names_add(others, 8, TAG_SWITCH, "swtch", 5, &err);
 	tag_names_add(others, 10, TAG_IDLE, "halt", 4, &err);
 	tag_names_add(others, 12, TAG_INTERRUPT, "timer", 5, &err);
-	CHECK_EQ(ctf_writer_new(&w, path, &err), 0);
-	a = ctf_writer_names(w, names);
-	b = ctf_writer_names(w, others);
-	CHECK_EQ(ctf_writer_stream(w, a, false, &one, &err), 0);
-	CHECK_EQ(ctf_writer_stream(w, b, true, &device, &err), 0);
+}
+
+/* `p`: the first packet of stream `one`. */
+static void write_packets(struct ctf_writer *w, uint32_t one, uint32_t device, struct tag_packet p)
+{
+	struct error err = {0};
+
 	p.gap = true;
 	p.lost = 5;
 	CHECK_EQ(ctf_writer_packet(w, one, &p, &err), 0);
@@ -132,17 +122,12 @@ static void a_written_file_reads_back_equal(void)
 	p.lost = 0;
 	p.begin = 33;
 	CHECK_EQ(ctf_writer_packet(w, device, &p, &err), 0);
-	CHECK_EQ(ctf_writer_finish(w, &facts, &err), 0);
-	ctf_writer_free(w);
+}
 
-	CHECK_EQ(ctf_recording_open(&r, path, &err), 0);
-	CHECK_STR(err.text, "");
-	CHECK_EQ(r->clock.hz, 3);
-	/* With a clock slower than a nanosecond, the error is less than a tick. */
-	CHECK(llabs(r->clock.offset_ns - 1700000000123456789) < 333333334);
-	CHECK_STR(r->command, "make -j \"2\"");
-	CHECK(r->switches);
-	CHECK_EQ(r->switches_lost, 77);
+static void check_streams(const struct tag_recording *r, const struct tag_names *names)
+{
+	bool exit;
+
 	CHECK_EQ(r->streams.count, 2);
 	CHECK(!r->streams.items[0].device && r->streams.items[1].device);
 	CHECK_EQ(r->streams.items[0].begin, 40);
@@ -162,17 +147,60 @@ static void a_written_file_reads_back_equal(void)
 	CHECK_EQ(tag_names_at(r->streams.items[1].names, 0)->kind, TAG_SWITCH);
 	CHECK_EQ(tag_names_at(r->streams.items[1].names, 1)->kind, TAG_IDLE);
 	CHECK_EQ(tag_names_at(r->streams.items[1].names, 2)->kind, TAG_INTERRUPT);
+}
+
+static void check_packets(struct tag_recording *r, const uint64_t *words)
+{
+	struct tag_reader *reader;
+	struct tag_packet p;
+	struct error err = {0};
 
 	CHECK_EQ(r->open(r, 0, &reader, &err), 0);
 	CHECK_EQ(reader->next(reader, &p, &err), 1);
 	CHECK(p.begin == 40 && p.end == 80 && p.lost == 5 && p.gap && !p.forked);
-	CHECK(p.count == 3 && !memcmp(p.words, words, sizeof(words)));
+	CHECK(p.count == 3 && !memcmp(p.words, words, 3 * sizeof(*words)));
 	CHECK_EQ(reader->next(reader, &p, &err), 1);
 	CHECK(p.count == 0 && p.lost == 6 && !p.gap && p.forked && p.pid == 3 && p.tid == 4);
 	CHECK_STR(p.thread, "0123456789abcdef");
 	CHECK_STR(p.process, "p");
 	CHECK_EQ(reader->next(reader, &p, &err), 0);
 	reader->close(reader);
+}
+
+/* All facts of a recording are written and read back. */
+static void a_written_file_reads_back_equal(void)
+{
+	uint64_t words[3] = {WORD(50, 10), WORD(60, ASSAY_TAG_SWITCH_IN), WORD(70, 12345)};
+	struct ctf_writer_facts facts = {
+	        {3, 1700000000123456789}, true, "make -j \"2\"", "host", 77};
+	char *path = place("back");
+	struct tag_names *names = tag_names_new(), *others = tag_names_new();
+	struct tag_recording *r;
+	struct tag_packet p = {.begin = 40, .end = 80, .words = words, .count = 3};
+	struct ctf_writer *w;
+	struct error err = {0};
+	uint32_t a, b, one, device;
+
+	fill_names(names, others);
+	CHECK_EQ(ctf_writer_new(&w, path, &err), 0);
+	a = ctf_writer_names(w, names);
+	b = ctf_writer_names(w, others);
+	CHECK_EQ(ctf_writer_stream(w, a, false, &one, &err), 0);
+	CHECK_EQ(ctf_writer_stream(w, b, true, &device, &err), 0);
+	write_packets(w, one, device, p);
+	CHECK_EQ(ctf_writer_finish(w, &facts, &err), 0);
+	ctf_writer_free(w);
+
+	CHECK_EQ(ctf_recording_open(&r, path, &err), 0);
+	CHECK_STR(err.text, "");
+	CHECK_EQ(r->clock.hz, 3);
+	/* With a clock slower than a nanosecond, the error is less than a tick. */
+	CHECK(llabs(r->clock.offset_ns - 1700000000123456789) < 333333334);
+	CHECK_STR(r->command, "make -j \"2\"");
+	CHECK(r->switches);
+	CHECK_EQ(r->switches_lost, 77);
+	check_streams(r, names);
+	check_packets(r, words);
 	tag_recording_free(r);
 	tag_names_free(names);
 	tag_names_free(others);

@@ -300,46 +300,45 @@ static void unterminated_strings_are_reported(void)
 }
 
 /* As barectf writes: big-endian, a uuid, several streams, a clock with an offset. */
+static const char bare_metadata[] =
+        "/* CTF 1.8 */\n"
+        "typealias integer { size = 8; align = 8; } := byte;\n"
+        "trace { major = 1; minor = 8; byte_order = be;\n"
+        "  uuid = \"79e49040-21b5-42d4-a873-677261696e65\";\n"
+        "  packet.header := struct { integer { size = 32; align = 8; base = 16; } magic;\n"
+        "    byte uuid[16]; byte stream_id; } align(8); };\n"
+        "env { domain = \"bare\"; tracer_name = \"barectf\"; tracer_major = 3; };\n"
+        "clock { name = c; description = \"d\"; freq = 8000000; precision = 1; offset_s = "
+        "-2;\n"
+        "  offset = 4000000; absolute = false; };\n"
+        "typealias integer { size = 64; align = 8; map = clock.c.value; } := time;\n"
+        "stream { id = 0; packet.context := struct { integer { size = 32; align = 32; } "
+        "packet_size;\n"
+        "    integer { size = 32; align = 32; } content_size; } align(8);\n"
+        "  event.header := struct { byte id; time timestamp; } align(8); };\n"
+        "stream { id = 1; event.header := struct { time timestamp;\n"
+        "  integer { size = 16; align = 16; } id; } align(32); };\n"
+        "event { name = \"f\"; id = 2; stream_id = 0; };\n"
+        "event { name = \"f:exit\"; id = 3; stream_id = 0; };\n"
+        "event { name = \"g\"; id = 2; stream_id = 1; };\n";
+static const uint8_t bare_first[] = {
+        0xc1, 0xfc, 0x1f, 0xc1, 1, 2,    3, 4, 5, 6,    7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 0, 9,
+        9,    9,    0,    0,    1, 0xb0, 0, 0, 1, 0x90, /* 54 bytes, 50 are
+                                                           used */
+        2,    0,    0,    0,    9, 0,    0, 0, 1, 3,    0, 0, 0, 9,  0,  0,  0,  2,  9,  9,  9, 9};
+static const uint8_t bare_second[] = {0xc1, 0xfc, 0x1f, 0xc1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+                                      13,   14,   15,   16,   1, 9, 9, 9, 0, 0, 0, 9, 0, 0,  0,  7,
+                                      0,    2,    9,    9,    0, 0, 0, 9, 0, 0, 0, 8, 0, 2};
+
 static void streams_of_a_bare_metal_tracer_are_read(void)
 {
-	static const char metadata[] =
-	        "/* CTF 1.8 */\n"
-	        "typealias integer { size = 8; align = 8; } := byte;\n"
-	        "trace { major = 1; minor = 8; byte_order = be;\n"
-	        "  uuid = \"79e49040-21b5-42d4-a873-677261696e65\";\n"
-	        "  packet.header := struct { integer { size = 32; align = 8; base = 16; } magic;\n"
-	        "    byte uuid[16]; byte stream_id; } align(8); };\n"
-	        "env { domain = \"bare\"; tracer_name = \"barectf\"; tracer_major = 3; };\n"
-	        "clock { name = c; description = \"d\"; freq = 8000000; precision = 1; offset_s = "
-	        "-2;\n"
-	        "  offset = 4000000; absolute = false; };\n"
-	        "typealias integer { size = 64; align = 8; map = clock.c.value; } := time;\n"
-	        "stream { id = 0; packet.context := struct { integer { size = 32; align = 32; } "
-	        "packet_size;\n"
-	        "    integer { size = 32; align = 32; } content_size; } align(8);\n"
-	        "  event.header := struct { byte id; time timestamp; } align(8); };\n"
-	        "stream { id = 1; event.header := struct { time timestamp;\n"
-	        "  integer { size = 16; align = 16; } id; } align(32); };\n"
-	        "event { name = \"f\"; id = 2; stream_id = 0; };\n"
-	        "event { name = \"f:exit\"; id = 3; stream_id = 0; };\n"
-	        "event { name = \"g\"; id = 2; stream_id = 1; };\n";
-	static const uint8_t first[] = {
-	        0xc1, 0xfc, 0x1f, 0xc1, 1, 2, 3, 4, 5, 6, 7,    8, 9, 10, 11,   12, 13,
-	        14,   15,   16,   0,    9, 9, 9, 0, 0, 1, 0xb0, 0, 0, 1,  0x90, /* 54 bytes, 50 are
-	                                                                           used */
-	        2,    0,    0,    0,    9, 0, 0, 0, 1, 3, 0,    0, 0, 9,  0,    0,  0,
-	        2,    9,    9,    9,    9};
-	static const uint8_t second[] = {0xc1, 0xfc, 0x1f, 0xc1, 1,  2,  3,  4,  5, 6, 7, 8,
-	                                 9,    10,   11,   12,   13, 14, 15, 16, 1, 9, 9, 9,
-	                                 0,    0,    0,    9,    0,  0,  0,  7,  0, 2, 9, 9,
-	                                 0,    0,    0,    9,    0,  0,  0,  8,  0, 2};
 	struct tag_recording *r;
 	struct all one = {0}, other = {0};
-	char *path = trace_of(metadata, first, sizeof(first));
+	char *path = trace_of(bare_metadata, bare_first, sizeof(bare_first));
 	char *file = xasprintf("%s/channel1", path);
 	bool exit;
 
-	put_bytes(file, second, sizeof(second));
+	put_bytes(file, bare_second, sizeof(bare_second));
 	CHECK_EQ(ctf_recording_open(&r, path, NULL), 0);
 	CHECK_EQ(r->clock.hz, 8000000);
 	CHECK_EQ(r->clock.offset_ns, -1500000000);
@@ -364,89 +363,79 @@ static void streams_of_a_bare_metal_tracer_are_read(void)
 
 static const char trace[] = "trace { major = 1; minor = 8; byte_order = le; };\n";
 
-static void unsupported_metadata_is_refused_by_line(void)
-{
 #define HEADER                                                                                     \
 	"event.header := struct { integer { size = 16; } id; integer { size = 32; } timestamp; };"
-	static const struct {
-		const char *text, *where, *what;
-	} cases[] = {
-	        {"", ":1:", "no trace block"},
-	        {"nonsense", ":1:", "this is not CTF 1.8 metadata"},
-	        {"/* never", ":1:", "no end"},
-	        {"trace { major = 2; };", ":1:", "CTF 2"},
-	        {"/*\n\n*/ // x\n nonsense", ":4:", "this is not CTF 1.8 metadata"},
-	        {"$TRACE", ":1:", "no stream block"},
-	        {"$TRACE\nstream { };", ":3:", "without event.header"},
-	        {"$TRACE" CLOCK
-	         "stream { event.header := struct {\ninteger { size = 16; } id; }; };",
-	         ":3:", "id and timestamp"},
-	        {"$TRACE" CLOCK "stream { event.header := struct {\nstring id; }; };",
-	         ":4:", "string has no fixed size"},
-	        {"$TRACE" CLOCK
-	         "stream { event.header := struct {\nenum : integer { size = 5; } { a = "
-	         "0 ... 30 } id;\nvariant <id> { struct { } a; } v; }; };",
-	         ":5:", "variant has no fixed size"},
-	        {"$TRACE" CLOCK "stream { event.header := struct {\n\nthing id; }; };",
-	         ":5:", "the type \"thing\" was not declared"},
-	        {"$TRACE" CLOCK
-	         "stream { event.header := struct { integer { size = 65; } id; }; };",
-	         ":3:", "1 to 64 bits"},
-	        {"$TRACE" CLOCK
-	         "stream { event.header := struct { integer { size = 8; align = 3; } "
-	         "id; }; };",
-	         ":3:", "power of two"},
-	        {"$TRACE" CLOCK "stream { " HEADER
-	         " };\nevent { id = 3; name = \"a\"; fields := struct "
-	         "{ integer { size = 8; } x; }; };",
-	         ":4:", "an event with fields"},
-	        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { id = 16777216; name = \"a\"; };",
-	         ":4:", "not a tag"},
-	        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { id = 3; };",
-	         ":4:", "without a name"},
-	        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { name = \"a\"; };",
-	         ":4:", "without id"},
-	        {"$TRACE" CLOCK "stream { " HEADER
-	         " };\nevent { id = 3; name = \"a\"; };\nevent { id = "
-	         "3; name = \"b\"; };",
-	         ":5:", "second event"},
-	        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { id = 3; name = \"a\n\"; };",
-	         ":4:", "no end on its line"},
-	        {"$TRACE" CLOCK "stream { id = 0; " HEADER " };\nstream { id = 1; " HEADER " };",
-	         ":4:", "stream_id"},
-	        {"$TRACE" CLOCK "stream { " HEADER
-	         " };\nevent { id = 3; name = \"a\"; stream_id = 9; };",
-	         ":4:", "not declared"},
-	        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { id = 99999999999999999999; };",
-	         ":4:", "64-bit number"},
-	        {"$TRACE" CLOCK "clock { name = d; };\nstream { " HEADER " };", ":4:", "clock"},
-	        {"$TRACE\nclock { name = d; freq = 0; };", ":3:", "0 ticks"},
-	        {"$TRACE" CLOCK
-	         "stream { packet.context := struct { integer { size = 8; } n; integer { "
-	         "size = 8; } x[n]; }; };",
-	         ":3:", "length is not a number"},
-	        {"$TRACE" CLOCK "stream { packet.context := struct { integer { size = 8; } "
-	         "x[9999999]; }; " HEADER " };",
-	         ":3:", "64 KB"},
-	        {"$TRACE" CLOCK "stream { " HEADER, ":3:", "is missing"},
-	        {"$TRACE" CLOCK "stream { " HEADER " };\n/*assay names 0\na/2\nb/2\n*/",
-	         ":4: names:3:", "tag 2 belongs to a"},
-	        {"$TRACE" CLOCK "stream { " HEADER " };\n/*assay names 5\n*/",
-	         ":4:", "not declared"},
-	};
+static const struct {
+	const char *text, *where, *what;
+} unsupported[] = {
+        {"", ":1:", "no trace block"},
+        {"nonsense", ":1:", "this is not CTF 1.8 metadata"},
+        {"/* never", ":1:", "no end"},
+        {"trace { major = 2; };", ":1:", "CTF 2"},
+        {"/*\n\n*/ // x\n nonsense", ":4:", "this is not CTF 1.8 metadata"},
+        {"$TRACE", ":1:", "no stream block"},
+        {"$TRACE\nstream { };", ":3:", "without event.header"},
+        {"$TRACE" CLOCK "stream { event.header := struct {\ninteger { size = 16; } id; }; };",
+         ":3:", "id and timestamp"},
+        {"$TRACE" CLOCK "stream { event.header := struct {\nstring id; }; };",
+         ":4:", "string has no fixed size"},
+        {"$TRACE" CLOCK "stream { event.header := struct {\nenum : integer { size = 5; } { a = "
+         "0 ... 30 } id;\nvariant <id> { struct { } a; } v; }; };",
+         ":5:", "variant has no fixed size"},
+        {"$TRACE" CLOCK "stream { event.header := struct {\n\nthing id; }; };",
+         ":5:", "the type \"thing\" was not declared"},
+        {"$TRACE" CLOCK "stream { event.header := struct { integer { size = 65; } id; }; };",
+         ":3:", "1 to 64 bits"},
+        {"$TRACE" CLOCK "stream { event.header := struct { integer { size = 8; align = 3; } "
+         "id; }; };",
+         ":3:", "power of two"},
+        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { id = 3; name = \"a\"; fields := struct "
+         "{ integer { size = 8; } x; }; };",
+         ":4:", "an event with fields"},
+        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { id = 16777216; name = \"a\"; };",
+         ":4:", "not a tag"},
+        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { id = 3; };", ":4:", "without a name"},
+        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { name = \"a\"; };", ":4:", "without id"},
+        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { id = 3; name = \"a\"; };\nevent { id = "
+         "3; name = \"b\"; };",
+         ":5:", "second event"},
+        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { id = 3; name = \"a\n\"; };",
+         ":4:", "no end on its line"},
+        {"$TRACE" CLOCK "stream { id = 0; " HEADER " };\nstream { id = 1; " HEADER " };",
+         ":4:", "stream_id"},
+        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { id = 3; name = \"a\"; stream_id = 9; };",
+         ":4:", "not declared"},
+        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { id = 99999999999999999999; };",
+         ":4:", "64-bit number"},
+        {"$TRACE" CLOCK "clock { name = d; };\nstream { " HEADER " };", ":4:", "clock"},
+        {"$TRACE\nclock { name = d; freq = 0; };", ":3:", "0 ticks"},
+        {"$TRACE" CLOCK "stream { packet.context := struct { integer { size = 8; } n; integer { "
+         "size = 8; } x[n]; }; };",
+         ":3:", "length is not a number"},
+        {"$TRACE" CLOCK "stream { packet.context := struct { integer { size = 8; } "
+         "x[9999999]; }; " HEADER " };",
+         ":3:", "64 KB"},
+        {"$TRACE" CLOCK "stream { " HEADER, ":3:", "is missing"},
+        {"$TRACE" CLOCK "stream { " HEADER " };\n/*assay names 0\na/2\nb/2\n*/",
+         ":4: names:3:", "tag 2 belongs to a"},
+        {"$TRACE" CLOCK "stream { " HEADER " };\n/*assay names 5\n*/", ":4:", "not declared"},
+};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		bool with = cases[i].text[0] == '$';
-		char *text = xasprintf("%s%s", with ? trace : "", cases[i].text + (with ? 6 : 0));
+static void unsupported_metadata_is_refused_by_line(void)
+{
+	for (size_t i = 0; i < sizeof(unsupported) / sizeof(*unsupported); i++) {
+		bool with = unsupported[i].text[0] == '$';
+		char *text =
+		        xasprintf("%s%s", with ? trace : "", unsupported[i].text + (with ? 6 : 0));
 		char *path = trace_of(text, "", 0),
-		     *where = xasprintf("/metadata%s", cases[i].where);
+		     *where = xasprintf("/metadata%s", unsupported[i].where);
 		struct tag_recording *r;
 		struct error err = {0};
 		int before = check_failures;
 
 		CHECK(ctf_recording_open(&r, path, &err) < 0);
 		CHECK(strstr(err.text, where));
-		CHECK(strstr(err.text, cases[i].what));
+		CHECK(strstr(err.text, unsupported[i].what));
 		if (check_failures > before)
 			printf("# %zu: %s\n", i, err.text);
 		free(text);

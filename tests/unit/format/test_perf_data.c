@@ -561,28 +561,6 @@ static void a_file_that_cannot_be_created_is_reported(void)
 	perf_data_writer_abandon(NULL);
 }
 
-static void records_that_do_not_fit_are_not_encoded(void)
-{
-	struct perf_event_attr attr = fixture_clock();
-	struct event sample = fixture_sample(1, 0, NULL, 0);
-	struct error err = {0};
-	struct buf out = {0};
-	uint64_t *deep = xcalloc(8200, sizeof(*deep));
-
-	attr.sample_type |= PERF_SAMPLE_WEIGHT;
-	CHECK_EQ(perf_record_encode(&out, &attr, 1, &sample, &err), -22);
-	attr = fixture_clock();
-	sample.sample.chain = deep;
-	sample.sample.chain_count = 8200;
-	CHECK_EQ(perf_record_encode(&out, &attr, 1, &sample, &err), -7);
-	CHECK_EQ(out.size, 0);
-	sample.kind = EVENT_READ;
-	CHECK_EQ(perf_record_encode(&out, &attr, 1, &sample, &err), -22);
-	CHECK_EQ(out.size, 0);
-	buf_done(&out);
-	free(deep);
-}
-
 int main(void)
 {
 	if (!mkdtemp(directory)) {
@@ -605,7 +583,6 @@ int main(void)
 	RUN(outputs_that_are_not_regular_files_are_not_replaced);
 	RUN(a_recording_under_way_is_not_moved);
 	RUN(a_file_that_cannot_be_created_is_reported);
-	RUN(records_that_do_not_fit_are_not_encoded);
 	unlink(path);
 	unlink(old_path);
 	rmdir(directory);

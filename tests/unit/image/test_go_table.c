@@ -232,37 +232,37 @@ static int cfa_at(const struct cfi_table *t, uint32_t place, bool *saved, uint8_
 	return rule->cfa_offset;
 }
 
+static const struct {
+	uint32_t place;
+	int cfa;
+	bool saved;
+	uint8_t flags;
+} truth[] = {
+        {0, 8, false, 0},
+        {3, 8, false, 0},
+        {4, 0x20, false, 0}, /* the frame exists, the frame pointer is not saved yet */
+        {8, 0x20, false, 0},
+        {9, 0x20, true, 0},
+        {0x2f, 0x20, true, 0},
+        {0x30, 8, false, 0},
+        {0x31, 0x20, true, 0},
+        {0x3f, 0x20, true, 0},
+        {0x40, 8, false, 0},
+        {0x41, 16, true, 0},
+        {0x48, 0x28, true, 0},
+        {0x77, 0x28, true, 0},
+        {0x78, 0, false, 0}, /* padding between functions */
+        {0x80, 8, false, 0},
+        {0x9f, 8, false, 0},
+        {0xa0, 0, false, CFI_OUTERMOST},
+        {0xaf, 0, false, CFI_OUTERMOST},
+        {0xc0, 8, false, CFI_SIGNAL},
+        {0xc1, 16, true, CFI_SIGNAL},
+        {0xe0, 0, false, 0},
+};
+
 static void test_rows(void)
 {
-	static const struct {
-		uint32_t place;
-		int cfa;
-		bool saved;
-		uint8_t flags;
-	} truth[] = {
-	        {0, 8, false, 0},
-	        {3, 8, false, 0},
-	        {4, 0x20, false, 0}, /* the frame exists, the frame pointer is not saved yet */
-	        {8, 0x20, false, 0},
-	        {9, 0x20, true, 0},
-	        {0x2f, 0x20, true, 0},
-	        {0x30, 8, false, 0},
-	        {0x31, 0x20, true, 0},
-	        {0x3f, 0x20, true, 0},
-	        {0x40, 8, false, 0},
-	        {0x41, 16, true, 0},
-	        {0x48, 0x28, true, 0},
-	        {0x77, 0x28, true, 0},
-	        {0x78, 0, false, 0}, /* padding between functions */
-	        {0x80, 8, false, 0},
-	        {0x9f, 8, false, 0},
-	        {0xa0, 0, false, CFI_OUTERMOST},
-	        {0xaf, 0, false, CFI_OUTERMOST},
-	        {0xc0, 8, false, CFI_SIGNAL},
-	        {0xc1, 16, true, CFI_SIGNAL},
-	        {0xe0, 0, false, 0},
-	};
-
 	for (size_t i = 0; i < FORMATS; i++) {
 		struct elf_file *f = NULL;
 		struct cfi_digest digest;

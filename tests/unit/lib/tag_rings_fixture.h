@@ -7,6 +7,9 @@
 #define ASSAY_TESTS_TAG_RINGS_FIXTURE_H
 
 #include "assay/tags_wire.h"
+#include "check.h"
+#include "fixture.h"
+#include "source/runtime/tag_rings.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -101,6 +104,23 @@ static inline void tf_fill(struct tf *f, unsigned i, unsigned ring, uint64_t seq
 	for (unsigned w = 0; w < count; w++)
 		tf_words(f, i)[w] = tf_word(begin + w, tag);
 	*tf_state(f, i) = ASSAY_TAGS_CLOSED;
+}
+
+/* Writes the file into the directory of the test; its path. */
+static inline const char *tf_put(const struct tf *f)
+{
+	CHECK(fixture_write("12-34-0.tags", f->bytes, sizeof(f->bytes)));
+	return fixture_path("12-34-0.tags");
+}
+
+static inline struct tag_rings *tf_open(const struct tf *f)
+{
+	struct tag_rings *rings = NULL;
+	struct error err = {0};
+
+	CHECK_EQ(tag_rings_open(&rings, tf_put(f), &err), 0);
+	CHECK_STR(err.text, "");
+	return rings;
 }
 
 #endif

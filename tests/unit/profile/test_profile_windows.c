@@ -271,6 +271,42 @@ static void tell_lost(struct machine *m)
 	give(m, &e);
 }
 
+static void check_sums(const struct sums *windows, const struct sums *whole,
+                       const struct machine *m, uint64_t length_ns)
+{
+	CHECK_EQ(windows->bad, 0);
+	CHECK(windows->windows >= 1200 * PERIOD / length_ns);
+	CHECK_EQ(windows->samples, whole->samples);
+	CHECK_EQ(windows->weight, whole->weight);
+	CHECK_EQ(windows->wall, whole->wall);
+	CHECK_EQ(windows->busy, whole->busy);
+	/*
+	 * One profile of all events learns the state before a CPU's first record; a window does
+	 * not.
+	 */
+	CHECK(llabs((long long)(windows->idle + windows->unknown - whole->idle)) <
+	      10 * (long long)PERIOD);
+	CHECK_EQ(windows->switches, whole->switches);
+	CHECK_EQ(windows->seen, whole->seen);
+	CHECK_EQ(whole->lost, CPUS * LOST + CPUS * (CPUS - 1) / 2);
+	CHECK_EQ(windows->lost, whole->lost);
+	CHECK_EQ(windows->lost_told, whole->lost);
+	/* Without a tick the number of due ticks is estimated: a window may differ by one. */
+	CHECK(llabs((long long)(windows->due - whole->due)) <=
+	      (m->ticks ? 1 : (long long)windows->windows) * CPUS);
+	CHECK(!m->ticks || llabs((long long)(whole->due - m->served)) <= CPUS);
+	CHECK(!m->ticks || whole->seen + m->lost == m->served);
+	CHECK_EQ(windows->oncpu, whole->oncpu);
+	CHECK_EQ(windows->oncpu, windows->busy);
+	CHECK(m->ended > 100);
+	CHECK_EQ(windows->runnable, whole->runnable);
+	CHECK_EQ(windows->blocked, whole->blocked);
+	CHECK_EQ(windows->off_runnable, whole->off_runnable);
+	CHECK_EQ(windows->off_blocked, whole->off_blocked);
+	CHECK(whole->off_blocked > 100 * PERIOD);
+	CHECK_EQ(windows->thread_wall, whole->thread_wall);
+}
+
 static void compare(uint64_t seed, uint64_t length_ns, uint32_t processes_max, bool ticks)
 {
 	uint64_t end_ns = START + 1200 * PERIOD;
@@ -298,37 +334,7 @@ static void compare(uint64_t seed, uint64_t length_ns, uint32_t processes_max, b
 	for (int i = 0; i < 2; i++)
 		CHECK_EQ(m.sinks[i].end(m.sinks[i].ctx, &r, &err), 0);
 	add_profile(&whole, p);
-	CHECK_EQ(windows.bad, 0);
-	CHECK(windows.windows >= 1200 * PERIOD / length_ns);
-	CHECK_EQ(windows.samples, whole.samples);
-	CHECK_EQ(windows.weight, whole.weight);
-	CHECK_EQ(windows.wall, whole.wall);
-	CHECK_EQ(windows.busy, whole.busy);
-	/*
-	 * One profile of all events learns the state before a CPU's first record; a window does
-	 * not.
-	 */
-	CHECK(llabs((long long)(windows.idle + windows.unknown - whole.idle)) <
-	      10 * (long long)PERIOD);
-	CHECK_EQ(windows.switches, whole.switches);
-	CHECK_EQ(windows.seen, whole.seen);
-	CHECK_EQ(whole.lost, CPUS * LOST + CPUS * (CPUS - 1) / 2);
-	CHECK_EQ(windows.lost, whole.lost);
-	CHECK_EQ(windows.lost_told, whole.lost);
-	/* Without a tick the number of due ticks is estimated: a window may differ by one. */
-	CHECK(llabs((long long)(windows.due - whole.due)) <=
-	      (ticks ? 1 : (long long)windows.windows) * CPUS);
-	CHECK(!ticks || llabs((long long)(whole.due - m.served)) <= CPUS);
-	CHECK(!ticks || whole.seen + m.lost == m.served);
-	CHECK_EQ(windows.oncpu, whole.oncpu);
-	CHECK_EQ(windows.oncpu, windows.busy);
-	CHECK(m.ended > 100);
-	CHECK_EQ(windows.runnable, whole.runnable);
-	CHECK_EQ(windows.blocked, whole.blocked);
-	CHECK_EQ(windows.off_runnable, whole.off_runnable);
-	CHECK_EQ(windows.off_blocked, whole.off_blocked);
-	CHECK(whole.off_blocked > 100 * PERIOD);
-	CHECK_EQ(windows.thread_wall, whole.thread_wall);
+	check_sums(&windows, &whole, &m, length_ns);
 	/* The idle process of windows without a tick is in the whole, too. */
 	profile_mark_unseen_idle(p);
 	CHECK_EQ(windows.serial_max, process_table_process_count(p->processes));

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Calls of library functions and their returns: arguments, results, stacks that are left by jumps,
- * unwinding, signals, and the slots of a library that is loaded here. The test's core counts calls,
- * and overwrites every register that it may change.
+ * unwinding, signals.
  */
-#include "libraries/names.h"
-#include "libraries/open.h"
-#include "libraries/patch.h"
-#include "libraries/stub.h"
-
-#include "assay/wire.h"
-#include "calls/calls.h"
-#include "linux/place.h"
-
-#include "check.h"
-
 #if defined(__x86_64__)
+
+#include "runtime_libraries_fixture.h"
 
 #include <complex.h>
 #include <dlfcn.h>
@@ -33,82 +23,6 @@
 #include <unistd.h>
 #include <unwind.h>
 #include <zlib.h>
-
-/* The core and the port, as the runtime's files need them. */
-
-__thread struct calls_thread *assay_calls_self;
-
-static struct {
-	unsigned long enters, exits, counted;
-	uint64_t last;
-} seen;
-
-static struct port_stack known_stack;
-static bool has_avx;
-
-static void spoil(void)
-{
-	__asm__ volatile("mov $-1, %%rax\n\tmovq %%rax, %%xmm0\n\tmovq %%rax, %%xmm1\n\t"
-	                 "movq %%rax, %%xmm2\n\tmovq %%rax, %%xmm3\n\tmovq %%rax, %%xmm4\n\t"
-	                 "movq %%rax, %%xmm5\n\tmovq %%rax, %%xmm6\n\tmovq %%rax, %%xmm7\n\t"
-	                 "mov %%rax, %%rcx\n\tmov %%rax, %%rdx\n\tmov %%rax, %%rsi\n\t"
-	                 "mov %%rax, %%rdi\n\tmov %%rax, %%r8\n\tmov %%rax, %%r9\n\t"
-	                 "mov %%rax, %%r10\n\tmov %%rax, %%r11"
-	                 :
-	                 :
-	                 : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0",
-	                   "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "memory");
-	if (has_avx)
-		__asm__ volatile("vzeroupper" : : : "memory");
-}
-
-void calls_enter_at(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
-{
-	__atomic_fetch_add(&seen.enters, 1, __ATOMIC_RELAXED);
-	if (function & ASSAY_FN_COUNTED)
-		__atomic_fetch_add(&seen.counted, 1, __ATOMIC_RELAXED);
-	seen.last = function;
-	spoil();
-}
-
-void calls_exit_at(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
-{
-	__atomic_fetch_add(&seen.exits, 1, __ATOMIC_RELAXED);
-	spoil();
-}
-
-void *port_memory(size_t bytes)
-{
-	void *memory =
-	        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
-void port_memory_free(void *memory, size_t bytes)
-{
-	munmap(memory, bytes);
-}
-
-void *port_memory_wiped(size_t wiped, size_t kept)
-{
-	char *memory = port_memory(wiped + kept);
-
-	if (memory)
-		madvise(memory, wiped, MADV_WIPEONFORK);
-	return memory;
-}
-
-bool port_stack_of(struct calls_thread *t, uintptr_t sp, struct port_stack *stack)
-{
-	*stack = known_stack;
-	return sp >= known_stack.low && sp < known_stack.high;
-}
-
-const char *place_environment(const char *name)
-{
-	return getenv(name);
-}
 
 /* A stub for any function, like that of a slot. */
 static void *stub_of(void *function, uint32_t flags)
@@ -134,11 +48,6 @@ static void *stub_of(void *function, uint32_t flags)
 }
 
 #define THROUGH(function) ((__typeof__(&(function)))stub_of((void *)(function), LIBRARY_TIMED))
-
-static void forget(void)
-{
-	seen.enters = seen.exits = seen.counted = 0;
-}
 
 static void check_seen(unsigned long calls, unsigned long counted)
 {
@@ -554,116 +463,9 @@ static void signals_come_at_any_time(void)
 	check_seen(calls + handled_calls, 0);
 }
 
-/* Slots of a real library. */
-
-static unsigned long calls_of_deflate(void)
-{
-	unsigned char out[256];
-	uLongf size = sizeof(out);
-
-	forget();
-	CHECK_EQ(compress(out, &size, (const unsigned char *)"aaaaaaaaaa", 10), Z_OK);
-	CHECK_EQ(seen.enters, seen.exits);
-	return seen.enters;
-}
-
-static void slots_of_a_library_are_redirected_once(void)
-{
-	struct loaded image;
-	const uintptr_t *slot;
-	unsigned long calls;
-
-	CHECK(loaded_find((uintptr_t)dlsym(RTLD_DEFAULT, "deflate"), &image));
-	CHECK(strstr(image.path, "libz") != NULL);
-	CHECK(!loaded_is_instrumented(&image));
-	CHECK_EQ(calls_of_deflate(), 0);
-	slot = patch_image(&image);
-	CHECK(slot && patch_is_turned(slot));
-	calls = calls_of_deflate();
-	/* malloc and free, at least; a second call counts nothing again */
-	CHECK(calls >= 4);
-	CHECK(!patch_image(&image));
-	CHECK_EQ(calls_of_deflate(), calls);
-	CHECK_EQ(seen.last >> 60, ASSAY_FN_LIBRARY >> 60);
-}
-
-static void symbols_are_those_of_the_linker(void)
-{
-	struct loaded image;
-	uintptr_t address = 0;
-	int type = -1;
-
-	CHECK(loaded_find((uintptr_t)dlsym(RTLD_DEFAULT, "deflate"), &image));
-	CHECK(loaded_function(&image, "deflate", &address, &type));
-	CHECK_EQ(address, (uintptr_t)dlsym(RTLD_DEFAULT, "deflate"));
-	CHECK_EQ(type, STT_FUNC);
-	CHECK(!loaded_function(&image, "no_such_function", &address, &type));
-	CHECK(!loaded_find(16, &image));
-}
-
-/* jmp *slot0; call *slot1; lea slot2; slot3 in both ways; slot4 is not used. */
-static void uses_of_slots_are_distinguished(void)
-{
-	unsigned char *page = port_memory(4096), *code = page + 2048, marks[5] = {0};
-	static const unsigned char words[][3] = {{0, 0xff, 0x25},
-	                                         {0x90, 0xff, 0x15},
-	                                         {0x48, 0x8d, 0x05},
-	                                         {0, 0xff, 0x15},
-	                                         {0x48, 0x8b, 0x05}};
-	static const int slots[] = {0, 1, 2, 3, 3};
-	ElfW(Phdr) segment = {.p_type = PT_LOAD,
-	                      .p_flags = PF_X | PF_R,
-	                      .p_vaddr = (uintptr_t)code,
-	                      .p_filesz = 64};
-	struct loaded image = {.segments = &segment, .segment_count = 1};
-
-	for (int i = 0; i < 5; i++) {
-		unsigned char *end = code + i * 8 + 7;
-		int32_t distance = (int32_t)(page + slots[i] * 8 - end);
-
-		memcpy(end - 7, words[i], 3);
-		memcpy(end - 4, &distance, 4);
-	}
-	got_uses(&image, (const uintptr_t *)page, 5, marks);
-	CHECK_EQ(marks[0], GOT_CALLED);
-	CHECK_EQ(marks[1], GOT_CALLED);
-	CHECK_EQ(marks[2], GOT_TAKEN);
-	CHECK_EQ(marks[3], GOT_CALLED | GOT_TAKEN);
-	CHECK_EQ(marks[4], 0);
-	port_memory_free(page, 4096);
-}
-
-static void names_say_what_may_be_followed(void)
-{
-	CHECK_EQ(library_way("qsort"), LIBRARY_WAY_TIMED);
-	CHECK_EQ(library_way("error"), LIBRARY_WAY_TIMED);
-	CHECK_EQ(library_way("setjmp"), LIBRARY_WAY_COUNTED);
-	CHECK_EQ(library_way("_setjmp"), LIBRARY_WAY_COUNTED);
-	CHECK_EQ(library_way("exit"), LIBRARY_WAY_COUNTED);
-	CHECK_EQ(library_way("_ZSt20__throw_length_errorPKc"), LIBRARY_WAY_COUNTED);
-	CHECK_EQ(library_way("_ZSt4endlIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_"),
-	         LIBRARY_WAY_TIMED);
-	CHECK_EQ(library_way("__cyg_profile_func_exit"), LIBRARY_WAY_NONE);
-	CHECK_EQ(library_way("__asan_report_load4"), LIBRARY_WAY_NONE);
-	CHECK_EQ(library_way(""), LIBRARY_WAY_NONE);
-	CHECK(!library_is_wide("/lib/x86_64-linux-gnu/libc.so.6", "qsort"));
-	CHECK(library_is_wide("/lib/x86_64-linux-gnu/libmvec.so.1", "_ZGVdN4v_sin"));
-	CHECK(library_is_wide("/opt/libother.so", "f"));
-}
-
 int main(int argc, char **argv)
 {
-	/* As `assay calls` does: slots are bound from the start. */
-	if (!getenv("LD_BIND_NOW")) {
-		setenv("LD_BIND_NOW", "1", 1);
-		execv("/proc/self/exe", argv);
-	}
-	has_avx = __builtin_cpu_supports("avx");
-	stub_begin();
-	CHECK(open_begin() && patch_begin(true, 0));
-	RUN(names_say_what_may_be_followed);
-	RUN(uses_of_slots_are_distinguished);
-	RUN(symbols_are_those_of_the_linker);
+	CHECK(libraries_begin(argv));
 	RUN(arguments_and_results_pass);
 	RUN(vectors_of_32_bytes_pass);
 	RUN(a_thousand_nested_calls_return);
@@ -675,15 +477,16 @@ int main(int argc, char **argv)
 	RUN(a_thread_is_cancelled_within_a_call);
 	RUN(a_forked_child_returns_too);
 	RUN(signals_come_at_any_time);
-	RUN(slots_of_a_library_are_redirected_once);
 	return check_end();
 }
 
 #else
 
+#include <stdio.h>
+
 int main(void)
 {
-	puts("1..0 # SKIP calls into libraries are followed on x86-64 alone");
+	puts("1..0 # SKIP calls into libraries are followed only on x86-64");
 	return 0;
 }
 

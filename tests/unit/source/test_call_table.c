@@ -421,6 +421,47 @@ static struct call_paths *report(const struct call_table *table)
 	return c;
 }
 
+/* Two copies of the table give the clock's rate. The thread then gets an event a second ago. */
+static void event_a_second_ago(struct fx *f, const struct call_table *table, uint32_t thread,
+                               uint32_t node)
+{
+	struct assay_calls_thread *record;
+	struct call_table_copy copy;
+	struct error err = {0};
+
+	put("7-7-0.calls", f);
+	usleep(50000);
+	CHECK_EQ(call_table_copy(&copy, table, &err), 0);
+	fx_header(f)->first = (struct assay_calls_moment){copy.now, copy.now_ns};
+	call_table_copy_done(&copy);
+	usleep(20000);
+	CHECK_EQ(call_table_copy(&copy, table, &err), 0);
+	fx_header(f)->latest = (struct assay_calls_moment){copy.now, copy.now_ns};
+	fx_header(f)->state = ASSAY_CALLS_RUNNING;
+	fx_header(f)->pid = table->file.pid;
+	fx_header(f)->birth = table->file.birth;
+	record = fx_record(f, thread);
+	record->current = node;
+	record->last = copy.now - (copy.now - fx_header(f)->first.ticks) * 50;
+	record->first = record->sync = record->last;
+	record->before_cpu_ns = record->sync_cpu_ns = 1;
+	call_table_copy_done(&copy);
+	put("7-7-0.calls", f);
+}
+
+/* A second reset subtracts nothing twice. */
+static void check_second_reset(const struct call_table *table)
+{
+	struct error err = {0};
+	struct call_paths *c;
+
+	CHECK_EQ(call_table_reset(table, &err), 0);
+	c = report(table);
+	CHECK_EQ(c->processes.items[0].paths.items[1].calls, 0);
+	CHECK(c->processes.items[0].paths.items[1].blocked_ns > -1e6);
+	call_paths_free(c);
+}
+
 /*
  * A child that is blocked, with a table in which it is blocked in a function since its start: the
  * report after a reset does not contain the time before the reset.
@@ -435,7 +476,6 @@ static void a_blocked_process_begins_at_zero(void)
 	struct error err = {0};
 	struct call_paths *c;
 	uint32_t thread, node;
-	struct assay_calls_thread *record;
 	double before, after;
 
 	if (!child) {
@@ -447,25 +487,7 @@ static void a_blocked_process_begins_at_zero(void)
 	table = table_of("7-7-0.calls", child, birth_of(child));
 	thread = fx_thread(f, child, 0, 0);
 	node = fx_node(f, thread, fx_record(f, thread)->root, 0x5000, 3, 0);
-	put("7-7-0.calls", f);
-	usleep(50000);
-	/* Two copies give the clock's rate; the table then gets an event 1 s ago. */
-	CHECK_EQ(call_table_copy(&copy, &table, &err), 0);
-	fx_header(f)->first = (struct assay_calls_moment){copy.now, copy.now_ns};
-	call_table_copy_done(&copy);
-	usleep(20000);
-	CHECK_EQ(call_table_copy(&copy, &table, &err), 0);
-	fx_header(f)->latest = (struct assay_calls_moment){copy.now, copy.now_ns};
-	fx_header(f)->state = ASSAY_CALLS_RUNNING;
-	fx_header(f)->pid = child;
-	fx_header(f)->birth = table.file.birth;
-	record = fx_record(f, thread);
-	record->current = node;
-	record->last = copy.now - (copy.now - fx_header(f)->first.ticks) * 50;
-	record->first = record->sync = record->last;
-	record->before_cpu_ns = record->sync_cpu_ns = 1;
-	call_table_copy_done(&copy);
-	put("7-7-0.calls", f);
+	event_a_second_ago(f, &table, thread, node);
 
 	c = report(&table);
 	before = c->processes.items[0].paths.items[1].blocked_ns;
@@ -493,13 +515,7 @@ static void a_blocked_process_begins_at_zero(void)
 	CHECK(after < before / 2);
 	call_paths_free(c);
 
-	/* a second reset subtracts nothing twice */
-	CHECK_EQ(call_table_reset(&table, &err), 0);
-	c = report(&table);
-	CHECK_EQ(c->processes.items[0].paths.items[1].calls, 0);
-	CHECK(c->processes.items[0].paths.items[1].blocked_ns > -1e6);
-	call_paths_free(c);
-
+	check_second_reset(&table);
 	close(never[1]); /* the child exits: a reset then removes its files */
 	close(never[0]);
 	waitpid(child, NULL, 0);

@@ -1,65 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The code path: its lines, their order, and their times. */
 #include "check.h"
-#include "tag_trace_fixture.h"
-
-#include "output/text/tags_trace_text.h"
-
-static struct tag_trace_options all(void)
-{
-	return (struct tag_trace_options){.window = TAG_TRACE_WINDOW};
-}
-
-struct how {
-	bool columns, one;
-	unsigned width;
-	bool colour;
-};
-
-/* The text; to be freed with buf_done(). */
-static struct buf text_of(struct memory *m, struct tag_trace_options *o, struct how how,
-                          struct tag_trace_result *result)
-{
-	struct text_style style = {.width = how.width, .colour = how.colour};
-	struct tags_trace_text x;
-	struct error err = {0};
-	struct spill out;
-	struct buf text;
-
-	spill_to(&out, -1, "memory");
-	tags_trace_text_init(&x, &m->r, &style, &out);
-	x.columns = how.columns;
-	o->line = tags_trace_text_line;
-	o->of = &x;
-	if (tag_trace_run(&m->r, o, result, &err))
-		buf_addf(&out.buf, "error: %s\n", err.text);
-	else
-		tags_trace_text_end(&x, result);
-	tags_trace_text_done(&x);
-	text = out.buf;
-	spill_close(&out, true, NULL);
-	CHECK_EQ(m->opened, m->closed);
-	return text;
-}
-
-static void check_text(struct memory *m, struct tag_trace_options o, const char *want)
-{
-	struct tag_trace_result result;
-	struct buf text = text_of(m, &o, (struct how){0}, &result);
-
-	CHECK_STR(buf_text(&text), want);
-	buf_done(&text);
-}
-
-/* One thread: main 0..1000 with f 100..400 (g 200..250 in it) and f 500..900. */
-static void small(struct memory *m)
-{
-	memory_init(m, 1000000000);
-	memory_stream(m, false, 7, 7, "prog", "prog");
-	memory_play(m, 0,
-	            "5000 >main 5100 >f 5200 >g 5230 =mark 5250 <g 5400 <f "
-	            "5500 >f 5900 <f 6000 <main");
-}
+#include "tag_trace_lines.h"
 
 static void entries_have_net_and_total_and_lines_nest(void)
 {
@@ -126,15 +68,6 @@ static void time_switched_out_is_left_out_unless_wall(void)
 	           "   0.000 001 450  ---- Context switch in ---- out 0.050 us\n"
 	           "   0.000 001 500  <- main\n");
 	memory_done(&m);
-}
-
-static struct tag_point point(const char *text)
-{
-	struct tag_point p = {0};
-	struct error err = {0};
-
-	CHECK(!tag_point_parse(&p, text, &err));
-	return p;
 }
 
 static void from_and_to_are_times_calls_and_marks(void)
@@ -307,17 +240,6 @@ static void calls_longer_than_the_window_have_their_times_at_the_exit(void)
 }
 
 /* Two threads of two processes; the third stream begins late. */
-static void threads(struct memory *m)
-{
-	memory_init(m, 1000000000);
-	memory_stream(m, false, 7, 7, "prog", "prog");
-	memory_stream(m, false, 7, 8, "prog", "worker");
-	memory_stream(m, false, 9, 9, "other", "other");
-	memory_play(m, 0, "0 >main 200 >f 300 <f 400 <main");
-	memory_play(m, 1, "50 >g 200 >h 250 <h 380 <g");
-	memory_play(m, 2, "390 >f 395 <f");
-}
-
 static void threads_are_merged_by_time_and_each_line_names_its_own(void)
 {
 	const char *worker[] = {"worker"}, *other[] = {"other"}, *seven[] = {"7"};
@@ -370,44 +292,6 @@ static void threads_are_merged_by_time_and_each_line_names_its_own(void)
 	check_text(&m, o,
 	           "   0.000 000 000  prog/7    -> main (0.300 us, 0.400 us)\n"
 	           "   0.000 000 050  worker/8  -> g (0.280 us, 0.330 us)\n");
-	memory_done(&m);
-}
-
-static void threads_are_shown_side_by_side(void)
-{
-	struct tag_trace_options o = all();
-	struct tag_trace_result result;
-	struct memory m;
-	struct buf text;
-
-	threads(&m);
-	text = text_of(&m, &o, (struct how){.columns = true, .width = 110}, &result);
-	CHECK_STR(buf_text(&text),
-	          "   0.000 000 000  [prog/7]\n"
-	          "   0.000 000 000  -> main (0.300 us, 0.400 us)\n"
-	          "   0.000 000 050                                [worker/8]\n"
-	          "   0.000 000 050                                -> g (0.280 us, 0.330 us)\n"
-	          "   0.000 000 200    -> f (0.100 us, 0.100 us)\n"
-	          "   0.000 000 200                                  -> h (0.050 us, 0.050 us)\n"
-	          "   0.000 000 250                                  <- h\n"
-	          "   0.000 000 300    <- f\n"
-	          "   0.000 000 380                                <- g\n"
-	          "   0.000 000 390                                                              "
-	          "[other/9]\n"
-	          "   0.000 000 390                                                              "
-	          "-> f (0.005 us, 0.005 us)\n"
-	          "   0.000 000 395                                                              "
-	          "<- f\n"
-	          "   0.000 000 400  <- main\n");
-	buf_done(&text);
-	/* Only two columns of 31 fit: the third thread uses the first column, with a note. */
-	text = text_of(&m, &o, (struct how){.columns = true, .width = 80}, &result);
-	CHECK(strstr(buf_text(&text), "\n   0.000 000 390  [other/9]\n"
-	                              "   0.000 000 390  -> f (0.005 us, 0.005 us)\n"
-	                              "   0.000 000 395  <- f\n"
-	                              "   0.000 000 400  [prog/7]\n"
-	                              "   0.000 000 400  <- main\n") != NULL);
-	buf_done(&text);
 	memory_done(&m);
 }
 
@@ -539,63 +423,6 @@ static void a_stream_may_continue_with_another_thread(void)
 	memory_done(&m);
 }
 
-static void a_terminal_cuts_names_before_times(void)
-{
-	struct tag_trace_options o = all();
-	struct tag_trace_result result;
-	struct memory m;
-	struct buf text;
-
-	small(&m);
-	o.depth = 2;
-	text = text_of(&m, &o, (struct how){.width = 40, .colour = true}, &result);
-	CHECK_STR(buf_text(&text), "\033[2m   0.000 000 000\033[0m  -> main (0.300 us, 1.~\n"
-	                           "\033[2m   0.000 000 100\033[0m    -> f (0.250 us, 0.3~\n"
-	                           "\033[2m   0.000 000 400\033[0m  \033[2m  <- f\033[0m\n"
-	                           "\033[2m   0.000 000 500\033[0m    -> f (0.400 us, 0.4~\n"
-	                           "\033[2m   0.000 000 900\033[0m  \033[2m  <- f\033[0m\n"
-	                           "\033[2m   0.000 001 000\033[0m  \033[2m<- main\033[0m\n");
-	buf_done(&text);
-	memory_done(&m);
-
-	/* Deep lines show their depth as a number instead of an indentation. */
-	memory_init(&m, 1000000000);
-	memory_stream(&m, false, 7, 7, "prog", "prog");
-	for (uint64_t i = 0; i < 20; i++)
-		memory_event(&m, 0, i, 14);
-	o = all();
-	text = text_of(&m, &o, (struct how){.width = 64}, &result);
-	CHECK(strstr(buf_text(&text),
-	             "   0.000 000 003        -> clock_interrupt (0.001 us, 0.016 us)\n"
-	             "   0.000 000 004          -> clock_interru~ (0.001 us, 0.015 us)\n"));
-	CHECK(strstr(buf_text(&text),
-	             "   0.000 000 019                19: -> clock_inter~ (0.000 us, ~\n"));
-	for (const char *line = buf_text(&text); *line; line += strcspn(line, "\n") + 1)
-		CHECK(strcspn(line, "\n") <= 64);
-	CHECK(strstr(buf_text(&text), "   0.000 000 019  <- clock_interrupt [open at the end]\n"));
-	buf_done(&text);
-	memory_done(&m);
-}
-
-static void a_deep_call_is_numbered_and_not_indented_without_end(void)
-{
-	struct tag_trace_options o = all();
-	struct tag_trace_result result;
-	struct memory m;
-	struct buf text;
-
-	memory_init(&m, 1000000000);
-	memory_stream(&m, false, 7, 7, "prog", "prog");
-	for (uint64_t i = 0; i <= 3000; i++)
-		memory_event(&m, 0, i, 4);
-	text = text_of(&m, &o, (struct how){0}, &result);
-	CHECK(strstr(buf_text(&text), "      -> f (0.001 us, 2.900 us)\n"));
-	CHECK(strstr(buf_text(&text), "      101: -> f (0.001 us, 2.899 us)\n"));
-	CHECK(text.size < 6002 * 260);
-	buf_done(&text);
-	memory_done(&m);
-}
-
 static void moments_are_times_or_calls(void)
 {
 	static const struct {
@@ -647,13 +474,10 @@ int main(void)
 	RUN(a_recursive_call_is_in_the_outer_call);
 	RUN(calls_longer_than_the_window_have_their_times_at_the_exit);
 	RUN(threads_are_merged_by_time_and_each_line_names_its_own);
-	RUN(threads_are_shown_side_by_side);
 	RUN(a_devices_processes_are_parted_by_the_switch_function);
 	RUN(gaps_and_guesses_are_printed_in_place);
 	RUN(lost_events_do_not_move_the_begin);
 	RUN(a_stream_may_continue_with_another_thread);
-	RUN(a_terminal_cuts_names_before_times);
-	RUN(a_deep_call_is_numbered_and_not_indented_without_end);
 	RUN(moments_are_times_or_calls);
 	return check_end();
 }
