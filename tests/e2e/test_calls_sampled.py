@@ -113,7 +113,8 @@ def check_compares_with_runs_that_are_not_counted(t):
         result = t.assay("calls", "-q", "--check", *words, "-o", t.path("calls.data"), "--", hooked,
                          "500")
         t.has(result.err, "the sum of net is", "the result")
-        t.has(result.err, "without hooks" if words else "hooks that do nothing", "the other runs")
+        t.has(result.err, "with hooks that do nothing: ", "the runs that are not counted")
+        t.equal("without hooks (--native): " in result.err, bool(words), "the runs without hooks")
         t.equal(len(result.out.split()), len(STEPS), "only the first run's output is shown")
     t.has(t.assay("calls", "--native", native, "--", hooked, "1", status=2).err, "--check",
           "--native alone")
