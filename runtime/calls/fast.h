@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fast: the inline paths that handle almost all events. They load two words, which show whether the
+ * fast: the inline paths that handle almost all events. They load the words that show whether the
  * thread was switched or sampled, and call no function.
  *
  * Two paths are made of the same parts. A thread whose CPU time is sampled counts (state READY) and
@@ -22,11 +22,14 @@
 #define CALLS_SAMPLED 512u
 
 /*
- * Of a path's calls, about one in this many begins a window. The number of calls is hashed, so that
- * calls that repeat in a pattern are all chosen equally often.
+ * About one call in this many begins a window. The number of calls between two of them is random,
+ * so that calls that repeat in a pattern are all chosen equally often.
  */
 #define CALLS_WINDOWS 4096u
-/* The first calls of each path begin a short window, so that rare calls are timed. */
+/*
+ * The first calls of each path begin a short window, so that rare calls are timed. The path is not in
+ * its parent's cache until then, so the usual path need not compare the number.
+ */
 #define CALLS_RARE 3u
 
 static inline uint32_t calls_mix(uint64_t value)
@@ -70,23 +73,22 @@ static inline bool calls_advance(struct assay_calls_thread *r, uint64_t now, uin
 	return true;
 }
 
-/* Makes the frame above `top` the top frame, with node `node`. */
-static inline __attribute__((always_inline)) void calls_fast_push(struct calls_thread *t,
-                                                                  struct calls_frame *top,
-                                                                  struct assay_calls_node *node,
-                                                                  uint32_t id, uint64_t now)
+/*
+ * Makes the frame above `top` the top frame, with node `node`. `cached`: the node is in its
+ * parent's cache.
+ */
+static inline __attribute__((always_inline)) void
+calls_fast_push(struct calls_thread *t, struct calls_frame *top, struct assay_calls_node *node,
+                uint32_t id, bool cached, uint64_t now)
 {
-	uint64_t calls;
-
 	calls_add(&node->calls, 1);
-	calls = *(volatile uint64_t *)&node->calls;
 	top[1].node = node;
-	top[1].net = now ? 0 : CALLS_UNTIMED;
+	top[1].net = now ? CALLS_NET_TIMED : CALLS_UNTIMED;
 	t->record->current = id;
 	calls_barrier();
 	calls_home(t)->top = top + 1;
 	if (!now &&
-	    CALLS_UNLIKELY(calls <= CALLS_RARE || calls_mix(calls) < UINT32_MAX / CALLS_WINDOWS)) {
+	    (CALLS_UNLIKELY(--t->until_window < 0) || (!cached && node->calls <= CALLS_RARE))) {
 		calls_window_begin(t);
 		return;
 	}
@@ -101,7 +103,7 @@ calls_fast_place(struct calls_thread *t, uint64_t function, struct calls_frame *
 	uint64_t delta;
 	uint32_t id;
 
-	if (CALLS_UNLIKELY(calls_disturbed(t)) ||
+	if (CALLS_UNLIKELY(now ? calls_disturbed(t) : calls_sampled(t)) ||
 	    (now && CALLS_UNLIKELY(!calls_advance(t->record, now, &delta)))) {
 		calls_slow_enter(function, top, now);
 		return;
@@ -117,7 +119,7 @@ calls_fast_place(struct calls_thread *t, uint64_t function, struct calls_frame *
 		calls_miss_enter(function, top, now);
 		return;
 	}
-	calls_fast_push(t, top, node, id, now);
+	calls_fast_push(t, top, node, id, true, now);
 }
 
 /*
@@ -146,7 +148,8 @@ static inline __attribute__((always_inline)) void calls_enter(struct calls_threa
 	calls_fast_place(t, function, top, now);
 }
 
-static inline void calls_fast_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
+static inline __attribute__((always_inline)) void
+calls_fast_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
 {
 	struct calls_thread *t = *port_self();
 
@@ -177,23 +180,23 @@ static inline __attribute__((always_inline)) void calls_exit(struct calls_thread
 	 * have been removed. In these cases the site is equal, and sp does not reach the caller's
 	 * frame.
 	 */
-	if (CALLS_UNLIKELY(node->function != function) || CALLS_UNLIKELY(sp < t->low) ||
-	    (CALLS_UNLIKELY(sp > top->sp) &&
-	     (site != top->site || sp + (ra != site) > top[-1].sp))) {
+	if (CALLS_UNLIKELY(node->function != function) ||
+	    (sp != top->sp && (CALLS_UNLIKELY(sp < t->low) ||
+	                       (sp > top->sp && CALLS_UNLIKELY(site != top->site ||
+	                                                       sp + (ra != site) > top[-1].sp)))))
 		goto slow;
-	}
 	r = t->record;
-	if (CALLS_UNLIKELY(calls_disturbed(t)) || CALLS_UNLIKELY(r->epoch == ASSAY_CALLS_RESTART) ||
-	    (timed && CALLS_UNLIKELY(!calls_advance(r, now, &delta)))) {
+	if (CALLS_UNLIKELY(timed ? calls_disturbed(t) : calls_sampled(t)) ||
+	    (timed && (CALLS_UNLIKELY(r->epoch == ASSAY_CALLS_RESTART) ||
+	               CALLS_UNLIKELY(!calls_advance(r, now, &delta)))))
 		goto slow;
-	}
 	if (timed) {
 		calls_add(&node->net, (delta - t->inner_cost) & t->charge);
 		calls_add(&r->own, t->inner_cost);
 		top->net += (int64_t)delta - t->inner;
 		calls_frame_end(t, top);
 	}
-	r->current = calls_id(top[-1].node);
+	r->current = node->parent; /* the node of top[-1] */
 	calls_barrier();
 	calls_home(t)->top = top - 1;
 	calls_leave(t, now);
@@ -205,7 +208,8 @@ slow:
 	calls_slow_exit(function, top, now);
 }
 
-static inline void calls_fast_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
+static inline __attribute__((always_inline)) void calls_fast_exit(uint64_t function, uintptr_t site,
+                                                                  uintptr_t sp, uintptr_t ra)
 {
 	struct calls_thread *t = *port_self();
 

@@ -60,9 +60,10 @@ void port_thread_waits(struct calls_thread *t, uint64_t from, uint64_t to, struc
 bool port_can_sample(struct calls_thread *t);
 /*
  * Starts to sample the CPU time of the running thread. *watch is set to the address of a word that
- * changes with each sample. Returns the period in ticks of CPU time, without the cost of the sample
- * itself, which goes to *cost; both are the same each time that this thread, or the next thread
- * with its data, starts. 0: it is not possible. Signals are held.
+ * changes with each sample, and whenever the thread is switched out or in. Returns the period in
+ * ticks of CPU time, without the cost of the sample itself, which goes to *cost; both are the same
+ * each time that this thread, or the next thread with its data, starts. 0: it is not possible.
+ * Signals are held.
  */
 uint64_t port_thread_sample(struct calls_thread *t, volatile uint64_t **watch, uint64_t *cost);
 void port_thread_sample_end(struct calls_thread *t);

@@ -29,7 +29,8 @@ static void restart(struct calls_thread *t)
 
 	calls_tree_restart(t);
 	for (struct calls_frame *f = home->top; f; f = calls_frame_below(t, f))
-		f->net = calls_net_begin(t);
+		f->net = t->charge ? CALLS_NET_TIMED : CALLS_UNTIMED;
+	t->chosen = NULL;
 	t->record->epoch = epoch;
 }
 
@@ -251,7 +252,7 @@ void calls_miss_enter(uint64_t function, struct calls_frame *top, uint64_t now)
 	if (CALLS_UNLIKELY(!node))
 		node = found(t, top, function);
 	if (CALLS_LIKELY(node)) {
-		calls_fast_push(t, top, node, calls_id(node), now);
+		calls_fast_push(t, top, node, calls_id(node), false, now);
 		return;
 	}
 	call = top[1];

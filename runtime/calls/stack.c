@@ -462,14 +462,16 @@ static bool is_fresh(const struct calls_frame *f, const struct calls_frame *call
 void calls_frame_end(struct calls_thread *t, struct calls_frame *f)
 {
 	struct assay_calls_node *node = f->node;
+	int64_t net;
 
 	if (calls_is_mark(f) || !calls_is_timed(f) ||
 	    (node->function & ASSAY_FN_ADDRESS) == ASSAY_FN_OTHER)
 		return;
-	if (f->net < node->min)
-		node->min = f->net;
-	if (f->net > node->max)
-		node->max = f->net;
+	net = calls_net(f);
+	if (net < node->min)
+		node->min = net;
+	if (net > node->max)
+		node->max = net;
 	if (t->charge || f == t->chosen)
 		calls_times_add(t, f);
 }

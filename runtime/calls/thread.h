@@ -35,15 +35,17 @@ enum calls_state {
 };
 
 /*
- * The net of a frame whose call is not timed. Sums of durations that are added to it leave it below
- * half of this value.
+ * The net of a frame: UNTIMED if its call is not timed, else it starts at TIMED. Sums of durations
+ * that are added leave an untimed frame's below half of TIMED. UNTIMED is 0, which an instruction
+ * stores without a register.
  */
-#define CALLS_UNTIMED (INT64_MIN / 2)
+#define CALLS_UNTIMED 0
+#define CALLS_NET_TIMED (INT64_MAX / 2)
 
 struct calls_frame {
 	struct assay_calls_node *node;
 	uintptr_t sp;   /* at the entry event; marks: 0, except a thread's first mark */
-	int64_t net;    /* ticks of this call so far, without the cost of the hooks; or UNTIMED */
+	int64_t net;    /* ticks of this call so far, without the cost of the hooks (calls_net()) */
 	uintptr_t ra;   /* code address of the entry event; marks: CALLS_MARK */
 	uintptr_t site; /* return address; marks: address of the top frame below, or 0 */
 };
@@ -106,9 +108,15 @@ struct calls_thread {
 	struct assay_calls_thread *record;
 	volatile uint64_t *watch; /* changes when the thread is switched out or in */
 	uint64_t seen;
-	volatile uint64_t *sampled; /* changes when the thread's CPU time was sampled */
+	/*
+	 * Changes when the thread's CPU time was sampled. While samples are taken, it also changes
+	 * when the thread is switched out or in.
+	 */
+	volatile uint64_t *sampled;
 	uint64_t sampled_seen;
 	uintptr_t low;        /* of the current stack */
+	int32_t until_window; /* calls in state READY before the next one that begins a window */
+	uint32_t random;      /* its state */
 	int64_t inner, outer; /* calibrated cost of a call, ticks */
 	uint32_t rest;        /* the state between events: CALLS_READY or CALLS_TIMED */
 	/* A mask. All bits set: times between events are charged to nodes. 0: samples are charged
@@ -140,21 +148,33 @@ static inline bool calls_rests(const struct calls_thread *t)
 	return t->state == CALLS_READY || t->state == CALLS_TIMED || t->state == CALLS_SAMPLE;
 }
 
+/* A sample was taken, or the thread was switched while samples are taken. */
+static inline bool calls_sampled(const struct calls_thread *t)
+{
+	return *t->sampled != t->sampled_seen;
+}
+
 /* A word changed: the thread was switched, or a sample was taken. */
 static inline bool calls_disturbed(const struct calls_thread *t)
 {
-	return ((*t->watch ^ t->seen) | (*t->sampled ^ t->sampled_seen)) != 0;
+	return *t->watch != t->seen || calls_sampled(t);
 }
 
 static inline bool calls_is_timed(const struct calls_frame *f)
 {
-	return f->net > CALLS_UNTIMED / 2;
+	return f->net > CALLS_NET_TIMED / 2;
+}
+
+/* The net of a timed call so far. */
+static inline int64_t calls_net(const struct calls_frame *f)
+{
+	return f->net - CALLS_NET_TIMED;
 }
 
 /* The net with which a call starts. */
 static inline int64_t calls_net_begin(const struct calls_thread *t)
 {
-	return t->rest == CALLS_TIMED ? 0 : CALLS_UNTIMED;
+	return t->rest == CALLS_TIMED ? CALLS_NET_TIMED : CALLS_UNTIMED;
 }
 
 static inline struct calls_stack *calls_stack(struct calls_thread *t)

@@ -291,8 +291,7 @@ void calls_fork_child(void)
 	calls_stack_right(t);
 	t->record = &no_record;
 	t->watch = t->sampled = &never_switched;
-	t->seen = never_switched + 1;
-	t->sampled_seen = never_switched;
+	t->seen = t->sampled_seen = never_switched + 1;
 	if (state == CALLS_BUSY || is_in_handler(t)) {
 		port_memory_missed(kept_of(t)->watch);
 		if (twin_begin(t))

@@ -155,7 +155,7 @@ void calls_times_add(struct calls_thread *t, struct calls_frame *f)
 		t->chosen = NULL;
 	if (!weight)
 		return;
-	bucket = assay_times_bucket(f->net);
+	bucket = assay_times_bucket(calls_net(f));
 	in = bucket % ASSAY_TIMES_BUCKETS;
 	item = find(f->node, bucket - in, &sums);
 	if (CALLS_UNLIKELY(!item))

@@ -3,7 +3,7 @@
  * tree: the call paths of a thread. A lookup from (parent, function) to a node tries the parent's
  * cached children, then a hash. Nodes are never moved or freed.
  */
-#include "calls/thread.h"
+#include "calls/fast.h"
 
 #define HASH_FIRST 1024u
 #define CHUNK_MOST (256u << 10)
@@ -67,7 +67,8 @@ struct assay_calls_node *calls_tree_find(struct calls_thread *t, struct assay_ca
 		struct assay_calls_node *node = calls_node(h->slots[i]);
 
 		if (node->function == function && node->parent == above) {
-			parent->child[calls_way(function)] = h->slots[i];
+			if (node->calls >= CALLS_RARE)
+				parent->child[calls_way(function)] = h->slots[i];
 			return node;
 		}
 	}
@@ -180,7 +181,6 @@ struct assay_calls_node *calls_tree_child(struct calls_thread *t, struct assay_c
 		calls_flag(ASSAY_CALLS_FULL);
 		return other_of(t, parent);
 	}
-	parent->child[calls_way(function)] = calls_id(node);
 	port_function(function);
 	return node;
 }

@@ -34,6 +34,26 @@
 
 static volatile uint64_t never_sampled; /* the watched word while no samples are taken */
 
+/* Draws the number of calls until the next window: all from 0 to twice the mean, equally often. */
+static void until_next(struct calls_thread *t)
+{
+	t->random = t->random * 1664525 + 1013904223;
+	t->until_window = (int32_t)((uint64_t)t->random * (2 * CALLS_WINDOWS - 1) >> 32);
+}
+
+/*
+ * The samples are counted up to this moment. If the thread was switched and the wait is not charged
+ * yet, the next event must see that, and while the thread counts it loads only this word.
+ */
+static void note_seen(struct calls_thread *t)
+{
+	uint64_t seen = *t->sampled;
+
+	calls_barrier();
+	t->sampled_seen = *t->watch == t->seen ? seen : ~seen;
+	calls_barrier();
+}
+
 /* Below this mean time between two events, in ticks, the thread counts without the clock. */
 static int64_t apart(const struct calls_thread *t)
 {
@@ -94,9 +114,8 @@ static bool samples_begin(struct calls_thread *t)
 	period = port_thread_sample(t, &watch, &r->period_cost);
 	if (period) {
 		r->period = period;
-		t->sampled_seen = *watch;
-		calls_barrier();
 		t->sampled = watch;
+		note_seen(t);
 	}
 	calls_add(&r->own, port_clock() - start);
 	port_signals_release(held);
@@ -130,6 +149,8 @@ void calls_sampling_begin(struct calls_thread *t)
 	if (!port_can_sample(t))
 		return;
 	t->samples = true;
+	t->random = calls_id(t->record);
+	until_next(t);
 	/* Without samples the period has no meaning; readers only see that it is not 0. */
 	if (!t->record->period)
 		t->record->period = 1;
@@ -142,11 +163,10 @@ uint64_t calls_sampling_settle(struct calls_thread *t, bool own)
 	struct assay_calls_wait *wait;
 	struct port_samples s;
 
-	t->sampled_seen = *t->sampled;
-	calls_barrier();
+	note_seen(t);
 	port_thread_samples(t, &s);
 	if (t->charge) {
-		t->discarded++;
+		t->discarded += s.program || s.hooks;
 		if (t->discarded > DISCARDED_MOST)
 			samples_end(t);
 		return own ? 0 : (s.program + s.hooks) * r->period_cost;
@@ -170,7 +190,8 @@ void calls_window_begin(struct calls_thread *t)
 	struct calls_frame *top = calls_home(t)->top;
 	uint64_t now = port_clock();
 
-	top->net = 0;
+	top->net = CALLS_NET_TIMED;
+	until_next(t);
 	t->chosen = top;
 	t->window = top->node->calls > CALLS_RARE ? WINDOW_EVENTS : WINDOW_EVENTS_RARE;
 	t->window_events = t->window;

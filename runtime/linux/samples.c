@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * samples: see samples.h. A record has 16 bytes: a header and the address. When the ring is full,
- * the kernel drops samples, and reports their number later in a LOST record. They all belong to the
- * interval that samples_take() ends, in which the thread's CPU clock tells their number.
+ * samples: see samples.h. A sample has 16 bytes: a header and the address. A switch has 8. When the
+ * ring is full, the kernel drops samples, and reports their number later in a LOST record. They all
+ * belong to the interval that samples_take() ends, in which the thread's CPU clock tells their
+ * number.
  */
 #include "linux/samples.h"
 #include "linux/clock.h"
@@ -51,7 +52,8 @@ int samples_open(struct samples *s, uint64_t period_ns)
 	attr.sample_period = period_ns < PERIOD_LEAST_NS ? PERIOD_LEAST_NS : period_ns;
 	attr.sample_type = PERF_SAMPLE_IP;
 	attr.exclude_hv = 1;
-	attr.watermark = 1; /* no thread polls this event, so avoid wake-ups */
+	attr.context_switch = 1; /* so that *head changes at switches, too */
+	attr.watermark = 1;      /* no thread polls this event, so avoid wake-ups */
 	attr.wakeup_watermark = UINT32_MAX;
 	fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0) {

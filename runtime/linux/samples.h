@@ -4,11 +4,11 @@
  * (PERF_COUNT_SW_CPU_CLOCK with a period; one page of records).
  *
  * The thread itself calls all functions; samples_take() is not reentrant. *head changes with each
- * sample. If the ring was full, the number of samples is computed from the thread's CPU clock. No
- * descriptor stays open: the mapping keeps the event. In a fork's child, call samples_forget() and
- * then samples_open(). The kernel's code is sampled too; without the permission for that,
- * samples_open() fails. Errors are -errno; errno is preserved. Signal safe; no malloc, no stdio.
- * Uses: linux/clock.h.
+ * sample, and when the thread is switched out or in. If the ring was full, the number of samples is
+ * computed from the thread's CPU clock. No descriptor stays open: the mapping keeps the event. In a
+ * fork's child, call samples_forget() and then samples_open(). The kernel's code is sampled too;
+ * without the permission for that, samples_open() fails. Errors are -errno; errno is preserved.
+ * Signal safe; no malloc, no stdio. Uses: linux/clock.h.
  */
 #ifndef ASSAY_RUNTIME_LINUX_SAMPLES_H
 #define ASSAY_RUNTIME_LINUX_SAMPLES_H

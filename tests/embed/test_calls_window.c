@@ -90,6 +90,83 @@ static void many_events_are_counted_and_sampled(void)
 	back(A, 0);
 }
 
+/* While a thread counts, a switch changes both words. */
+static void switched(uint64_t blocked)
+{
+	waits = (struct port_waits){.blocked = blocked, .blocked_count = 1};
+	switches++;
+	sample(0, 0);
+}
+
+static uint64_t blocked_of(const struct assay_calls_node *n)
+{
+	return n->wait ? ((struct assay_calls_wait *)calls_node(n->wait))->blocked : 0;
+}
+
+static void waits_belong_to_the_function_in_which_a_counting_thread_waits(void)
+{
+	begin();
+	call(A, 1);
+	hurry();
+	call(B, 1);
+	switched(500);
+	back(B, 1);
+	call(B, 1);
+	back(B, 1);
+	switched(70);
+	call(B, 1);
+	back(B, 1);
+	CHECK_EQ(embedded_self->rest, CALLS_READY);
+	CHECK_EQ(blocked_of(AT(A, B)), 500);
+	CHECK_EQ(blocked_of(AT(A)), 70);
+	CHECK_EQ(embedded_self->record->samples, 0);
+	back(A, 0);
+}
+
+static void switch_after_the_event(void)
+{
+	switched(500);
+}
+
+/* The thread is switched after the hook of a new path has looked: the next event charges the wait.
+ */
+static void a_wait_at_the_end_of_a_slow_event_is_not_forgotten(void)
+{
+	begin();
+	call(A, 1);
+	hurry();
+	pending = switch_after_the_event;
+	call(C, 1);
+	CHECK_EQ(embedded_self->rest, CALLS_READY);
+	CHECK_EQ(blocked_of(AT(A, C)), 0);
+	call(B, 1);
+	CHECK_EQ(blocked_of(AT(A, C)), 500);
+	back(B, 1);
+	back(C, 1);
+	back(A, 0);
+}
+
+/* A reset clears min and max. Calls that are open then have no duration. */
+static void a_reset_reaches_a_thread_that_counts(void)
+{
+	struct assay_calls_thread *r;
+
+	begin();
+	call(A, 1);
+	hurry();
+	r = embedded_self->record;
+	AT(A, B)->max = 1000000;
+	r->epoch = ASSAY_CALLS_RESTART;
+	for (unsigned i = 0; i < 20000; i++) {
+		call(B, 1);
+		back(B, 1);
+	}
+	CHECK_EQ(r->epoch, calls_table.header->epoch);
+	CHECK(AT(A, B)->max >= 1 && AT(A, B)->max < 1000000);
+	back(A, 0);
+	CHECK_EQ(AT(A)->max, INT64_MIN);
+}
+
 /* The clock's time and the samples are never both charged for the same interval. */
 static void samples_are_discarded_while_the_clock_is_charged(void)
 {
@@ -269,6 +346,9 @@ int main(void)
 {
 	RUN(few_events_are_timed_by_the_clock);
 	RUN(many_events_are_counted_and_sampled);
+	RUN(waits_belong_to_the_function_in_which_a_counting_thread_waits);
+	RUN(a_wait_at_the_end_of_a_slow_event_is_not_forgotten);
+	RUN(a_reset_reaches_a_thread_that_counts);
 	RUN(samples_are_discarded_while_the_clock_is_charged);
 	RUN(samples_end_when_they_are_not_needed);
 	RUN(windows_time_whole_calls);

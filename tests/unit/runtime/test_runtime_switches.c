@@ -5,6 +5,7 @@
  * (schedstat).
  */
 #include "linux/switches.h"
+#include "linux/samples.h"
 
 #include "assay_port.h"
 #include "check.h"
@@ -526,6 +527,30 @@ static void time_of_a_vforks_child_is_its_parents_wait(void)
 	switches_close(&s);
 }
 
+/* A hook of a counting thread loads only the head of the samples. More switches than the ring holds
+ * are no samples. */
+static void a_switch_changes_the_head_of_the_samples(void)
+{
+	struct port_samples taken;
+	struct samples s;
+	uint64_t head;
+
+	if (samples_open(&s, 10000000000u)) /* longer than the test: no sample is taken */
+		return;
+	head = *s.head;
+	nap(1000);
+	CHECK(*s.head != head);
+	samples_take(&s, 0, 0, &taken);
+	CHECK_EQ(taken.program + taken.hooks, 0);
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 600; i++)
+			nap(1000);
+		samples_take(&s, 0, 0, &taken);
+		CHECK_EQ(taken.program + taken.hooks, 0);
+	}
+	samples_close(&s);
+}
+
 int main(void)
 {
 	struct switches s;
@@ -550,5 +575,6 @@ int main(void)
 	RUN(no_descriptor_stays_open_and_errno_is_unchanged);
 	RUN(a_forked_child_opens_its_own);
 	RUN(time_of_a_vforks_child_is_its_parents_wait);
+	RUN(a_switch_changes_the_head_of_the_samples);
 	return check_end();
 }
