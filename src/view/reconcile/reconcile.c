@@ -2,13 +2,39 @@
 #include "view/reconcile/reconcile.h"
 
 #include "base/memory/xalloc.h"
+#include "base/statistics/distributions.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#define CONFIDENCE 0.95
+
 static double larger(const struct reconcile_line *line)
 {
 	return fmax(line->sides[RECONCILE_SAMPLED].mean_ns, line->sides[RECONCILE_COUNTED].mean_ns);
+}
+
+/*
+ * As the interval of the difference, but all of so many lines are within theirs in 95 % of
+ * comparisons (Bonferroni). The scatter has the degrees of freedom of both sides.
+ */
+static double chance_of(const struct reconcile_runs *t, const struct reconcile_line *line,
+                        size_t lines)
+{
+	double part = (1 - CONFIDENCE) / 2, all = part / (double)(lines ? lines : 1);
+	double normal = normal_quantile(1 - all) / normal_quantile(1 - part), sum = 0;
+	double runs = (double)(t->count[RECONCILE_SAMPLED] + t->count[RECONCILE_COUNTED]);
+	double student = runs > 2 ? student_quantile(1 - all, runs - 2) /
+	                                    student_quantile(1 - part, runs - 2)
+	                          : normal;
+
+	for (int side = 0; side < RECONCILE_SIDES; side++) {
+		const struct reconcile_estimate *e = &line->sides[side];
+		double random = fmax(e->scatter_ns * student, e->within_ns * normal);
+
+		sum += random * random + e->system_ns * e->system_ns * normal * normal;
+	}
+	return sqrt(sum);
 }
 
 static struct reconcile_line line_of(const struct reconcile_runs *t, const uint32_t *rows,
@@ -126,9 +152,6 @@ static void add_line(struct reconcile *r, struct reconcile_process *p, uint32_t 
 		r->below += larger(&line) > 0;
 		return;
 	}
-	reconcile_judge(r, p, &line);
-	r->verdicts[line.verdict]++;
-	r->reasons[line.reason]++;
 	vec_push(&r->lines, line);
 }
 
@@ -152,6 +175,14 @@ static void find_lines(struct reconcile *r, struct reconcile_process *p,
 	for (uint32_t row = 1; row < r->runs->rows.count; row++)
 		if (is_compared(r->runs, row, p->process))
 			add_line(r, p, row, callers);
+	for (size_t i = first; i < r->lines.count; i++) {
+		struct reconcile_line *line = &r->lines.items[i];
+
+		line->chance_ns = chance_of(r->runs, line, r->lines.count - first);
+		reconcile_judge(r, p, line);
+		r->verdicts[line->verdict]++;
+		r->reasons[line->reason]++;
+	}
 	if (r->lines.count > first)
 		qsort(r->lines.items + first, r->lines.count - first, sizeof(*r->lines.items),
 		      compare_lines);
@@ -170,6 +201,7 @@ struct reconcile *reconcile_new(const struct reconcile_runs *runs, double limit)
 	find_processes(r);
 	vec_each (process, &r->processes) {
 		find_lines(r, process, callers);
+		process->line.chance_ns = chance_of(runs, &process->line, r->processes.count);
 		reconcile_judge(r, process, &process->line);
 	}
 	free(callers);

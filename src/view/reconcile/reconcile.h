@@ -7,8 +7,10 @@
  * else the scatter of samples within a run; and for counted times also the error of the
  * compensation, which all runs have in common. Two figures agree if their difference lies within
  * its interval or is below 2 %, and the interval is narrow enough to show a difference of a
- * quarter. A difference gets the first reason that can explain its size and its sign
- * (reconcile_reason.c); without one it is a difference with an unknown reason.
+ * quarter. They differ if the difference is beyond an interval that holds for all functions of the
+ * process together; between both intervals it may be chance. A difference gets the first reason
+ * that can explain its size and its sign (reconcile_reason.c); without one it is a difference with
+ * an unknown reason.
  *
  * reconcile_new() / reconcile_free(); the runs must outlive it. Times are ns per run. Nothing
  * fails. One thread. Uses: base, view.
@@ -26,6 +28,7 @@ enum reconcile_reason {
 	/* why the figures do not show it */
 	REASON_FEW_SAMPLES,
 	REASON_SHORT_CALLS,
+	REASON_CHANCE,
 	/* why the runs, or the methods, differ */
 	REASON_SCATTER,
 	REASON_WAITING,
@@ -46,7 +49,7 @@ enum reconcile_reason {
 	REASON_WHOLE,
 	REASON_UNKNOWN,
 };
-#define RECONCILE_REASONS 21
+#define RECONCILE_REASONS 22
 
 /* The mean over the runs of a side. */
 struct reconcile_estimate {
@@ -72,6 +75,7 @@ struct reconcile_line {
 	struct reconcile_estimate sides[RECONCILE_SIDES];
 	double share; /* share of the process's CPU time: the larger one of both methods */
 	double difference_ns, half_ns; /* sampled - counted */
+	double chance_ns; /* one of all lines may differ by this by chance; at least half_ns */
 	struct reconcile_callers callers;
 	enum reconcile_verdict verdict;
 	enum reconcile_reason reason;

@@ -157,11 +157,11 @@ static const struct {
         {REASON_WORK, by_work},
         {REASON_NO_CHAINS, by_no_chains},
         {REASON_CUT_STACKS, by_cut_stacks},
+        {REASON_IN_STEP, by_step},
         {REASON_INLINED, by_inlined},
         {REASON_INLINES, by_inlines},
         {REASON_START, by_start},
         {REASON_DELAY, by_delay},
-        {REASON_IN_STEP, by_step},
         {REASON_SAMPLING, by_sampling},
         {REASON_IDLE_HOOKS, by_idle_hooks},
         {REASON_IN_CALLERS, by_callers},
@@ -208,7 +208,10 @@ void reconcile_judge(const struct reconcile *r, const struct reconcile_process *
 	}
 	j.off_ns = off;
 	j.excess_ns = fmax(0, off - line->half_ns);
-	if (off > line->half_ns && off > LEAST * scale) {
+	if (off > line->half_ns && off > LEAST * scale && off <= line->chance_ns) {
+		line->verdict = RECONCILE_CANNOT_TELL;
+		line->reason = REASON_CHANCE;
+	} else if (off > line->half_ns && off > LEAST * scale) {
 		line->verdict = RECONCILE_DIFFER;
 		line->reason = reason_of(&j);
 	} else if (line->half_ns > WIDEST * scale &&

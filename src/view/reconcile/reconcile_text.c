@@ -20,6 +20,9 @@ static const struct {
         [REASON_SHORT_CALLS] = {"short calls", "short_calls",
                                 "the cost of counting a call is not known more exactly than the "
                                 "time of a call, so the counted time is uncertain."},
+        [REASON_CHANCE] = {"chance", "chance",
+                           "the difference is beyond its own interval, but one of so many "
+                           "functions may differ by this by chance. More runs (--run) decide."},
         [REASON_SCATTER] = {"runs differ", "runs_differ",
                             "the runs of one method differ as much as the methods do."},
         [REASON_WAITING] = {"waiting", "waiting",

@@ -101,6 +101,31 @@ static void test_a_difference_without_a_cause_is_unknown(void)
 	expect(&m, RECONCILE_DIFFER, REASON_UNKNOWN);
 }
 
+/* Of 40 functions, two are beyond their 95 % intervals by chance. */
+static void test_one_of_many_functions_may_differ_by_chance(void)
+{
+	struct made m;
+
+	make(&m, 20, 21.2);
+	EACH_RUN sum(&m, RECONCILE_SAMPLED, run, m.f)->error_ns = 2 * MS;
+	expect(&m, RECONCILE_DIFFER, REASON_UNKNOWN);
+	make(&m, 20, 21.2);
+	EACH_RUN sum(&m, RECONCILE_SAMPLED, run, m.f)->error_ns = 2 * MS;
+	for (int i = 0; i < 38; i++) {
+		char name[16];
+		uint32_t row;
+
+		snprintf(name, sizeof(name), "other%d", i);
+		row = counted_row(&m, name);
+		EACH_RUN
+		{
+			sum(&m, RECONCILE_SAMPLED, run, row)->cpu_ns = 10 * MS;
+			sum(&m, RECONCILE_COUNTED, run, row)->cpu_ns = 10 * MS;
+		}
+	}
+	expect(&m, RECONCILE_CANNOT_TELL, REASON_CHANCE);
+}
+
 static void test_wide_intervals_of_samples_do_not_tell(void)
 {
 	struct made m;
@@ -390,6 +415,7 @@ int main(void)
 	RUN(test_equal_times_agree);
 	RUN(test_a_difference_below_two_percent_is_none);
 	RUN(test_a_difference_without_a_cause_is_unknown);
+	RUN(test_one_of_many_functions_may_differ_by_chance);
 	RUN(test_wide_intervals_of_samples_do_not_tell);
 	RUN(test_an_uncertain_cost_of_short_calls_does_not_tell);
 	RUN(test_scatter_between_runs_does_not_tell);
