@@ -175,6 +175,7 @@ static void find_lines(struct reconcile *r, struct reconcile_process *p,
 	for (uint32_t row = 1; row < r->runs->rows.count; row++)
 		if (is_compared(r->runs, row, p->process))
 			add_line(r, p, row, callers);
+	p->same_ratio = reconcile_has_same_ratio(p, r->lines.items + first, r->lines.count - first);
 	for (size_t i = first; i < r->lines.count; i++) {
 		struct reconcile_line *line = &r->lines.items[i];
 

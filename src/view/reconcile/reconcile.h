@@ -88,6 +88,7 @@ struct reconcile_process {
 	double cut_ns;
 	double outside_ns; /* difference of the time in which no function with hooks is open */
 	bool unseparated, running, only_sampled, only_counted;
+	bool same_ratio; /* most of its functions differ in the ratio of the process */
 };
 
 struct reconcile {
@@ -112,6 +113,10 @@ struct reconcile_estimate reconcile_estimate_rows(const struct reconcile_runs *t
 /* reconcile_callers.c: by row; the caller frees it. `differences`: by row, sampled - counted. */
 struct reconcile_callers *reconcile_callers_new(const struct reconcile_runs *t,
                                                 const double *differences);
+/* reconcile_reason.c: whether most functions that can show it differ in the ratio of the process.
+ */
+bool reconcile_has_same_ratio(const struct reconcile_process *p, const struct reconcile_line *lines,
+                              size_t count);
 /* reconcile_reason.c: sets verdict and reason of a line whose figures are known. */
 void reconcile_judge(const struct reconcile *r, const struct reconcile_process *p,
                      struct reconcile_line *line);

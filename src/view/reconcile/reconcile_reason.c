@@ -128,18 +128,42 @@ static bool by_step(const struct judged *j)
 	return j->function && j->function->in_step;
 }
 
+/* Sampled time / counted time; 1 if it is not known, or about equal. */
+static double whole_ratio(const struct reconcile_process *p)
+{
+	double sampled = p->line.sides[RECONCILE_SAMPLED].mean_ns;
+	double counted = p->line.sides[RECONCILE_COUNTED].mean_ns;
+
+	return counted > 0 && fabs(sampled / counted - 1) >= LEAST ? sampled / counted : 1;
+}
+
+static bool has_ratio(const struct reconcile_line *line, double ratio)
+{
+	const struct reconcile_estimate *s = &line->sides[RECONCILE_SAMPLED];
+	const struct reconcile_estimate *c = &line->sides[RECONCILE_COUNTED];
+
+	return fabs(s->mean_ns - ratio * c->mean_ns) <= fmax(line->half_ns, LEAST * s->mean_ns);
+}
+
+bool reconcile_has_same_ratio(const struct reconcile_process *p, const struct reconcile_line *lines,
+                              size_t count)
+{
+	double ratio = whole_ratio(p);
+	size_t tell = 0, fit = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		bool equal = has_ratio(&lines[i], 1), same = has_ratio(&lines[i], ratio);
+
+		tell += !equal || !same;
+		fit += !equal && same;
+	}
+	return ratio != 1 && 2 * fit > tell;
+}
+
 /* All functions of the process took longer in the runs of one side. */
 static bool by_whole(const struct judged *j)
 {
-	const struct reconcile_line *whole = &j->process->line;
-	double sampled = whole->sides[RECONCILE_SAMPLED].mean_ns;
-	double counted = whole->sides[RECONCILE_COUNTED].mean_ns, ratio;
-
-	if (!(counted > 0) || !j->function || fabs(sampled / counted - 1) < LEAST)
-		return false;
-	ratio = sampled / counted;
-	return fabs(j->sampled->mean_ns - ratio * j->counted->mean_ns) <=
-	       fmax(j->line->half_ns, LEAST * j->sampled->mean_ns);
+	return j->function && j->process->same_ratio && has_ratio(j->line, whole_ratio(j->process));
 }
 
 static bool by_scatter(const struct judged *j)

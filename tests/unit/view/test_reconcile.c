@@ -337,6 +337,9 @@ static void test_a_slower_machine_is_a_reason(void)
 	EACH_RUN
 	sum(&m, RECONCILE_COUNTED, run, m.rest)->cpu_ns = 125 * MS;
 	expect(&m, RECONCILE_DIFFER, REASON_WHOLE);
+	/* The whole is slower because of one function: this is no reason for itself. */
+	make(&m, 200, 250);
+	expect(&m, RECONCILE_DIFFER, REASON_UNKNOWN);
 }
 
 static void test_runs_that_overlap_are_a_reason(void)
