@@ -174,6 +174,8 @@ def one_run_a_side_is_an_indication(t):
 def few_samples_are_no_result(t):
     few = samples(t, "few", 1, work0=0.1, **{f: 0 for f in FUNCTIONS[1:]})
     t.has(" ".join(t.assay("diff", few, few).out.split()), "No function has enough samples for a test.")
+    t.has(t.assay("diff", "--fail-if", "work0 > 5%", few, few, status=3).err,
+          "may be beyond +5.0 %: too few samples")
 
 
 @test
@@ -201,7 +203,7 @@ def wrong_uses_are_refused(t):
     for words, message in ((["--", a], "two sides are compared"), ([a], "two sides are compared"),
                            ([a, b], "only recordings of one kind"),
                            ([a, a, "--fail-if", "more"], "is no condition"),
-                           ([a, a, "--fail-if", "nothing > 2%"], "no tested function"),
+                           ([a, a, "--fail-if", "nothing > 2%"], "no function has the name nothing"),
                            ([a, a, "--fail-if", "wrok1 > 2%"], "did you mean 'work1'?"),
                            ([a, a, "--fail-if", "regresion > 2%"], "did you mean 'regression'?"),
                            ([a, a, "--work", "requests"], "was not recorded"),

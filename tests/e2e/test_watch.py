@@ -113,6 +113,8 @@ def an_unsure_search_does_not_pass(t):
     short = ("--from", "1970-01-01T00:00:01.010Z")
     t.has(t.assay("watch", "--fail-if", "regression > 900%", *short, store(t), status=3).err,
           "may be beyond")
+    t.has(t.assay("watch", "--fail-if", "work1 > 5%", "--until", "1970-01-01T00:00:01.002Z", store(t),
+                  status=3).err, "work1 may be beyond +5.0 %: too few samples")
 
 
 @test

@@ -59,18 +59,24 @@ static int unknown_name(const struct diff *d, const char *name, struct error *er
 
 	vec_push(&words, "regression");
 	vec_push(&words, row);
-	vec_each (change, &d->changes)
-		vec_push(&words, function_of(d, change));
+	vec_each (named, &d->runs->rows)
+		vec_push(&words, intern_text(&d->runs->texts, named->function));
 	nearest = spelling_nearest(name, words.items, words.count);
 	vec_done(&words);
 	if (nearest)
 		return error_set(err, ENOENT,
 		                 "--fail-if: no %s has the name %s; did you mean '%s'?", row, name,
 		                 nearest);
-	return error_set(err, ENOENT,
-	                 "--fail-if: no tested %s has the name %s (%ss with few samples are not "
-	                 "tested)",
-	                 row, name, row);
+	return error_set(err, ENOENT, "--fail-if: no %s has the name %s", row, name);
+}
+
+/* A row with samples, perhaps too few for a test. */
+static bool has_row(const struct diff *d, const char *name)
+{
+	vec_each (row, &d->runs->rows)
+		if (!strcmp(intern_text(&d->runs->texts, row->function), name))
+			return true;
+	return false;
 }
 
 /* The largest of all functions, or of the functions with a name. */
@@ -96,7 +102,7 @@ static int check_functions(const struct diff_condition *c, const struct diff *d,
 		status = status == DIFF_FAILED || one == DIFF_PASSED ? status : one;
 	}
 	if (named && !found)
-		return unknown_name(d, c->what, err);
+		return has_row(d, c->what) ? DIFF_UNSURE : unknown_name(d, c->what, err);
 	if (!named && status == DIFF_PASSED && !(d->smallest_change <= c->beyond))
 		status = DIFF_UNSURE;
 	return status;
@@ -136,7 +142,7 @@ int diff_condition_check(const struct diff_condition *c, const struct diff *d, i
 			what = d->runs->groups ? "each listed group" : "each listed function";
 		diff_condition_reason(c, worst ? function_of(d, worst) : what,
 		                      worst ? &worst->e : NULL, *status, &text);
-		if (any && !worst && *status == DIFF_UNSURE)
+		if (!worst && *status == DIFF_UNSURE)
 			buf_puts(&text, ": too few samples to exclude it");
 	}
 	*reason = xstrdup(buf_text(&text));

@@ -14,8 +14,8 @@ static const char *function_of(const struct watch *w, uint32_t series)
 	return intern_text(&w->texts, w->series.items[series].function);
 }
 
-/* -ENOENT: the search did not test a function of this name. */
-static int check_name(const struct watch *w, const char *name, struct error *err)
+/* -ENOENT: no function has this name. *tested: the search tested one. */
+static int check_name(const struct watch *w, const char *name, bool *tested, struct error *err)
 {
 	VEC(const char *) names = {0};
 	const char *nearest;
@@ -23,10 +23,11 @@ static int check_name(const struct watch *w, const char *name, struct error *err
 
 	vec_push(&names, "regression");
 	for (uint32_t i = 0; i < w->series.count; i++) {
-		if (w->series.items[i].pooled)
-			continue;
-		found |= !strcmp(function_of(w, i), name);
 		vec_push(&names, function_of(w, i));
+		if (strcmp(function_of(w, i), name) != 0)
+			continue;
+		found = true;
+		*tested |= !w->series.items[i].pooled;
 	}
 	nearest = spelling_nearest(name, names.items, names.count);
 	vec_done(&names);
@@ -34,13 +35,9 @@ static int check_name(const struct watch *w, const char *name, struct error *err
 		return 0;
 	if (nearest)
 		return error_set(err, ENOENT,
-		                 "--fail-if: no tested function has the name %s; did you mean "
-		                 "'%s'?",
-		                 name, nearest);
-	return error_set(err, ENOENT,
-	                 "--fail-if: no tested function has the name %s (functions with under %d "
-	                 "samples are not tested)",
-	                 name, WATCH_FLOOR);
+		                 "--fail-if: no function has the name %s; did you mean '%s'?", name,
+		                 nearest);
+	return error_set(err, ENOENT, "--fail-if: no function has the name %s", name);
 }
 
 /* A change that is beyond the limit, or else one that may be. NULL: there is none. */
@@ -73,7 +70,8 @@ int watch_condition_check(const struct diff_condition *c, const struct watch *w,
 	const struct watch_change *worst = worst_of(c, w, any);
 	struct diff_estimate e = {0};
 	struct buf text = {0};
-	int ret = any ? 0 : check_name(w, c->what, err);
+	bool tested = any;
+	int ret = any ? 0 : check_name(w, c->what, &tested, err);
 
 	if (ret)
 		return ret;
@@ -82,7 +80,7 @@ int watch_condition_check(const struct diff_condition *c, const struct watch *w,
 		e = (struct diff_estimate){
 		        .ratio = worst->ratio, .low = worst->low, .high = worst->high};
 		*status = worst->low > 1 + c->beyond ? DIFF_FAILED : DIFF_UNSURE;
-	} else if (!can_exclude(w, any ? c->beyond : INFINITY)) {
+	} else if (!tested || !can_exclude(w, any ? c->beyond : INFINITY)) {
 		*status = DIFF_UNSURE;
 	}
 	diff_condition_reason(c,

@@ -9,7 +9,7 @@
 #include "cmd/diff/diff_fail.h"
 #include "view/watch/watch.h"
 
-/* *reason: a sentence, which the caller frees. -ENOENT: no such function was tested. */
+/* *reason: a sentence, which the caller frees. -ENOENT: there is no such function. */
 int watch_condition_check(const struct diff_condition *c, const struct watch *w, int *status,
                           char **reason, struct error *err);
 
