@@ -7,6 +7,7 @@
 #include "symbol/jit.h"
 #include "symbol/module_file.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
@@ -191,5 +192,21 @@ int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, uint
 	}
 	vec_push(&s->code, bytes);
 	code->bytes = bytes;
+	return 0;
+}
+
+int symbolizer_pointer(struct symbolizer *s, uint32_t image, uint64_t address, uint64_t *to)
+{
+	struct kernel_names *k;
+	struct elf_file *f;
+	uint64_t word;
+
+	if (s->images->images.items[image].kind != IMAGE_KERNEL)
+		return -ENOTSUP;
+	k = symbolizer_kernel(s);
+	f = kernel_names_vmlinux(k, &s->options);
+	if (!f || elf_file_read(f, address + k->vmlinux_delta, &word, sizeof(word)) != sizeof(word))
+		return -ENOENT;
+	*to = le64toh(word) - k->vmlinux_delta;
 	return 0;
 }

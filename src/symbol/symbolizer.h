@@ -105,6 +105,13 @@ struct symbol_code {
 int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, uint64_t size,
                     struct symbol_code *code, struct error *err);
 
+/*
+ * Follows a pointer of the kernel: *to is the address, in the image's own addresses, that the word
+ * at `address` has in the kernel's vmlinux file. The running kernel may have changed the word.
+ * -ENOENT: there is no vmlinux, or it has no such word. -ENOTSUP: not the kernel's image.
+ */
+int symbolizer_pointer(struct symbolizer *s, uint32_t image, uint64_t address, uint64_t *to);
+
 /* A sentence: why an image has no symbols or was refused; NULL: no problem. */
 const char *symbolizer_trouble(struct symbolizer *s, uint32_t image);
 

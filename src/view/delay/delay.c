@@ -203,6 +203,25 @@ enum delay_code delay_code_before(const struct disassembly *d, uint64_t address)
 	               : CODE_NOTHING;
 }
 
+/* "call *0x1021887(%rip)": relative to the next instruction, which is at `address`. */
+uint64_t delay_called_pointer(const struct disassembly *d, uint64_t address)
+{
+	const char *operand = strchr(d->items.items[number_of(d, address) - 1].text, '*');
+
+	return address + (uint64_t)strtoll(operand + 1, NULL, 0);
+}
+
+enum delay_code delay_code_called(const struct disassembly *function)
+{
+	vec_each (i, &function->items) {
+		if (is_sti(i) || enables_now(i))
+			return CODE_ENABLES;
+		if (i->branch || starts(i, "ret") || starts(i, "jmp"))
+			break;
+	}
+	return CODE_NOTHING;
+}
+
 uint64_t delay_region(const struct disassembly *d, uint64_t address)
 {
 	size_t at = number_of(d, address), first;

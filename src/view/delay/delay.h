@@ -62,6 +62,10 @@ enum delay_evidence delay_decide(const struct delay_place *p);
 
 /* The code directly before `address`. */
 enum delay_code delay_code_before(const struct disassembly *d, uint64_t address);
+/* With CODE_MAY_ENABLE: the address of the pointer that the call reads. */
+uint64_t delay_called_pointer(const struct disassembly *d, uint64_t address);
+/* A called function enables interrupts before its first jump or return. */
+enum delay_code delay_code_called(const struct disassembly *function);
 /* The instruction of the same function that turned interrupts off; 0: it is in a caller. */
 uint64_t delay_region(const struct disassembly *d, uint64_t address);
 

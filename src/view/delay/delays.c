@@ -12,6 +12,9 @@
 /* A place has this share of the selection's samples at least. */
 #define SHARE_MIN 0.0005
 
+/* The start of a called function. */
+#define CALLED_BYTES 32
+
 #define NO_PLACE UINT32_MAX
 #define USER_CODE (UINT32_MAX - 1)
 
@@ -208,6 +211,28 @@ static bool read_code(struct delay_search *s, const struct symbol *symbol, struc
 	       !disassemble(&bytes, code, NULL);
 }
 
+/*
+ * Of a call through a pointer, the function that the kernel's file has there. The running kernel
+ * has sti in place of the call if that function enables interrupts.
+ */
+static enum delay_code follow_call(struct delay_search *s, const struct searched_place *p,
+                                   const struct disassembly *code)
+{
+	uint64_t pointer = delay_called_pointer(code, p->address), function;
+	struct disassembly called = {0};
+	enum delay_code found = CODE_MAY_ENABLE;
+	struct symbol_code bytes;
+
+	if (!symbolizer_pointer(s->view->symbols, p->symbol->image, pointer, &function) &&
+	    !symbolizer_code(s->view->symbols, p->symbol->image, function, CALLED_BYTES, &bytes,
+	                     NULL) &&
+	    !disassemble(&bytes, &called, NULL)) {
+		found = delay_code_called(&called);
+		disassembly_done(&called);
+	}
+	return found;
+}
+
 static void judge(struct delay_search *s, struct searched_place *p, const struct disassembly *code)
 {
 	struct delay_place place = {
@@ -219,8 +244,11 @@ static void judge(struct delay_search *s, struct searched_place *p, const struct
 	        .lateness = delay_lateness_of(p->late.items, p->late.count, s->usual.items,
 	                                      s->usual.count),
 	};
-	enum delay_evidence evidence = delay_decide(&place);
+	enum delay_evidence evidence;
 
+	if (place.code == CODE_MAY_ENABLE)
+		place.code = follow_call(s, p, code);
+	evidence = delay_decide(&place);
 	if (evidence == DELAY_NONE)
 		return;
 	vec_push(&s->result->places,
