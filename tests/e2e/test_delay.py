@@ -51,9 +51,35 @@ at_turned_off: incq %rax
 	incq %rax
 	ret
 	.size turned_off, . - turned_off
+	begin enabled_by_call
+call_off: cli
+	movq %rax, %rbx
+	call *enable_pointer(%rip)
+at_enabled_by_call: movq %rbx, %rax
+	ret
+	.size enabled_by_call, . - enabled_by_call
+	begin calls_other
+	cli
+	movq %rax, %rbx
+	call *other_pointer(%rip)
+at_calls_other: movq %rbx, %rax
+	ret
+	.size calls_other, . - calls_other
+	begin enable
+	sti
+	ret
+	.size enable, . - enable
+	begin other
+	incq %rax
+	ret
+	.size other, . - other
+	.data
+enable_pointer: .quad enable
+other_pointer: .quad other
 """
-MARKED = {"enabled_by_sti": "sti_off", "enabled_by_popf": "popf_off"}
-OTHERS = ("copies", "loops", "turned_off")
+# A kernel for several hypervisors has calls through pointers where the running kernel has sti.
+MARKED = {"enabled_by_sti": "sti_off", "enabled_by_popf": "popf_off", "enabled_by_call": "call_off"}
+OTHERS = ("copies", "loops", "turned_off", "calls_other")
 HARDWARE, CYCLES = 0, 0
 
 

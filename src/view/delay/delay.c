@@ -7,6 +7,10 @@
 
 /* Without code: the place has this part of the function's samples at least. */
 #define CONCENTRATED 0.15
+/* Without code: of a function that is known to enable interrupts, so many samples, and this part of
+ * them at one address. Code that can be interrupted has samples at several instructions. */
+#define NAMED_SAMPLES 30
+#define NAMED_PART 0.9
 /* Without code: the smallest probability that a sample of the place is later than a sample of user
  * code. */
 #define LATER_NAMED 0.6
@@ -118,6 +122,12 @@ static bool is_late(const struct delay_lateness *l, double later)
 	return l->known && l->later >= later && l->later - 0.5 > CLEAR * l->error;
 }
 
+/* Clearly earlier than user code: such samples were not delayed. */
+static bool is_early(const struct delay_lateness *l)
+{
+	return l->known && 0.5 - l->later > CLEAR * l->error;
+}
+
 static bool judge_code(const struct delay_place *p)
 {
 	if (p->code == CODE_MAY_ENABLE)
@@ -128,6 +138,7 @@ static bool judge_code(const struct delay_place *p)
 enum delay_evidence delay_decide(const struct delay_place *p)
 {
 	const struct delay_lateness *l = &p->lateness;
+	bool named;
 
 	if (p->samples < DELAY_SAMPLES_MIN)
 		return DELAY_NONE;
@@ -136,8 +147,12 @@ enum delay_evidence delay_decide(const struct delay_place *p)
 	if (is_of_strings(p->function) || leaves_the_machine(p->function) ||
 	    (double)p->samples < CONCENTRATED * (double)p->function_samples)
 		return DELAY_NONE;
-	return is_late(l, is_known_to_enable(p->function) ? LATER_NAMED : LATER_OTHER)
-	               ? DELAY_LATENESS
+	named = is_known_to_enable(p->function);
+	if (is_late(l, named ? LATER_NAMED : LATER_OTHER))
+		return DELAY_LATENESS;
+	return named && p->samples >= NAMED_SAMPLES && !is_early(l) &&
+	                       (double)p->samples >= NAMED_PART * (double)p->function_samples
+	               ? DELAY_NAME
 	               : DELAY_NONE;
 }
 

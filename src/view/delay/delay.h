@@ -22,6 +22,7 @@ enum delay_evidence {
 	DELAY_NONE,
 	DELAY_CODE,     /* the instruction before enables interrupts */
 	DELAY_LATENESS, /* the code cannot be read: the function's name and the late samples */
+	DELAY_NAME,     /* the code cannot be read: one address of a function that enables them */
 };
 
 /* How late the samples of one place are, compared with the samples of user code. */

@@ -261,7 +261,7 @@ static void judge(struct delay_search *s, struct searched_place *p, const struct
 	                          .lateness = place.lateness});
 	s->result->samples += p->samples;
 	s->result->weight += p->weight;
-	s->result->by_lateness |= evidence == DELAY_LATENESS;
+	s->result->by_lateness |= evidence != DELAY_CODE;
 }
 
 /* The places of a function are neighbours, so its code is read once. */

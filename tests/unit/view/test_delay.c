@@ -145,6 +145,26 @@ static void late_places_are_marked_without_code(void)
 	CHECK_EQ(delay_decide(&on_time), DELAY_NONE);
 }
 
+/* A busy host delays user code as much, so that lateness shows nothing. */
+static void one_address_of_a_known_function_is_marked_without_lateness(void)
+{
+	struct delay_place p = place("_raw_spin_unlock_irq", 1000, 3000);
+	struct delay_place other = place("count_events", 1000, 3000);
+
+	p.function_samples = other.function_samples = p.samples + 1;
+	CHECK_EQ(delay_decide(&p), DELAY_NAME);
+	CHECK_EQ(delay_decide(&other), DELAY_NONE);
+	p.lateness.known = false;
+	CHECK_EQ(delay_decide(&p), DELAY_NAME);
+	p.function_samples = 2 * p.samples;
+	CHECK_EQ(delay_decide(&p), DELAY_NONE);
+	p.function_samples = p.samples = 29;
+	CHECK_EQ(delay_decide(&p), DELAY_NONE);
+	p = place("_raw_spin_unlock_irq", 0, 1500); /* earlier than user code */
+	p.function_samples = p.samples;
+	CHECK_EQ(delay_decide(&p), DELAY_NONE);
+}
+
 static void string_instructions_and_loops_are_not_marked(void)
 {
 	static const char *const names[] = {"clear_page_erms", "rep_movs_alternative",
@@ -189,6 +209,7 @@ int main(void)
 	RUN(an_address_after_syscall);
 	RUN(lateness_is_compared_with_user_code);
 	RUN(late_places_are_marked_without_code);
+	RUN(one_address_of_a_known_function_is_marked_without_lateness);
 	RUN(string_instructions_and_loops_are_not_marked);
 	RUN(code_decides_where_it_can_be_read);
 	return check_end();

@@ -56,7 +56,9 @@ static struct cell delay_cell(const struct row_source *s, const struct column *c
 	case CELL_LATER:
 		return p->lateness.known ? cell_real(p->lateness.later) : cell_none();
 	case CELL_EVIDENCE:
-		return cell_text(p->evidence == DELAY_CODE ? "code" : "lateness");
+		return cell_text(p->evidence == DELAY_CODE       ? "code"
+		                 : p->evidence == DELAY_LATENESS ? "lateness"
+		                                                 : "name");
 	case CELL_IMAGE:
 		return cell_text(view_image_short(report_of(s)->view, p->symbol->image));
 	case CELL_FUNCTION:

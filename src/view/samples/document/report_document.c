@@ -250,9 +250,10 @@ static void delays(struct report_writing *w, enum media media)
 	               "enabled them",
 	               "interrupts_off", rows);
 	if (w->report->delays->by_lateness)
-		document_text(w->document, NULL,
-		              "Found by lateness: the kernel's code cannot be read here, so the "
-		              "names of functions and the late samples decide.");
+		document_text(
+		        w->document, NULL,
+		        "Found by lateness or name: the kernel's code cannot be read here, so "
+		        "the names of functions and the late samples decide.");
 }
 
 /* The title of a table of one process. */
