@@ -61,6 +61,7 @@ struct reconcile_estimate {
 	double count;             /* samples, calls */
 	double least_count, most_count;
 	double cost_ns, folded_ns, cut_ns, delayed_ns, blocked_ns, switches;
+	double in_step; /* part of the runs in which a second clock measured another share */
 };
 
 /* Time of a function that samples have in its callers. */

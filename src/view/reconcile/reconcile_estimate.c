@@ -32,6 +32,7 @@ static struct reconcile_sum sum_of(const struct reconcile_run *run, const uint32
 		all.delayed_ns += sum->delayed_ns;
 		all.blocked_ns += sum->blocked_ns;
 		all.switches += sum->switches;
+		all.in_step |= sum->in_step;
 	}
 	return all;
 }
@@ -47,6 +48,7 @@ static void add_run(struct reconcile_estimate *e, const struct reconcile_sum *su
 	e->delayed_ns += sum->delayed_ns / runs;
 	e->blocked_ns += sum->blocked_ns / runs;
 	e->switches += sum->switches / runs;
+	e->in_step += sum->in_step / runs;
 	e->least_ns = fmin(e->least_ns, sum->cpu_ns);
 	e->most_ns = fmax(e->most_ns, sum->cpu_ns);
 	e->least_count = fmin(e->least_count, sum->count);

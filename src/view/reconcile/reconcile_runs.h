@@ -32,7 +32,6 @@ struct reconcile_function {
 	uint32_t name, image; /* texts; image 0: unknown */
 	bool counted;         /* a counted run has it */
 	bool sampled;         /* its name is in a sampled call path, as a function or inlined */
-	bool in_step;         /* the program is synchronized with the sampling clock there */
 };
 
 struct reconcile_row {
@@ -52,6 +51,7 @@ struct reconcile_sum {
 	double delayed_ns; /* sampled: part of cpu_ns that belongs to code before it: view/delay */
 	double blocked_ns; /* counted: waiting, not part of cpu_ns */
 	double switches;   /* counted: how often it was switched out */
+	bool in_step;      /* sampled: a second clock measured another share */
 };
 
 /* The account of a process in a run. */

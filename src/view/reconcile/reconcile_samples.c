@@ -133,10 +133,9 @@ static void add_intervals(struct reconcile_sampled *s, const uint32_t *group_of)
 	group_confidence_steps(s->view, s->selection, group_of, groups, count);
 	for (uint32_t row = 1; row < count; row++) {
 		struct reconcile_sum *sum = reconcile_sum_of(s->runs, s->run, row);
-		uint32_t function = s->runs->rows.items[row].function;
 
 		sum->error_ns = base * (groups[row].high - groups[row].low) / HALVES;
-		s->runs->functions.items[function].in_step |= groups[row].z != 0;
+		sum->in_step = groups[row].z != 0;
 	}
 	free(groups);
 }

@@ -325,8 +325,11 @@ static void test_a_program_in_step_is_a_reason(void)
 	struct made m;
 
 	make(&m, 30, 20);
-	m.t.functions.items[m.t.rows.items[m.f].function].in_step = true;
+	EACH_RUN sum(&m, RECONCILE_SAMPLED, run, m.f)->in_step = true;
 	expect(&m, RECONCILE_DIFFER, REASON_IN_STEP);
+	make(&m, 30, 20);
+	sum(&m, RECONCILE_SAMPLED, 1, m.f)->in_step = true;
+	expect(&m, RECONCILE_DIFFER, REASON_UNKNOWN);
 }
 
 static void test_a_slower_machine_is_a_reason(void)
