@@ -202,6 +202,8 @@ def wrong_uses_are_refused(t):
     a, b = samples(t, "a", 1), pprof(t, "b", 2)
     for words, message in ((["--", a], "two sides are compared"), ([a], "two sides are compared"),
                            ([a, b], "only recordings of one kind"),
+                           ([a, a, "--rate", "500"], "--rate is 0 to 100"),
+                           ([a, a, "--least", "-5"], "--least is not negative"),
                            ([a, a, "--fail-if", "more"], "is no condition"),
                            ([a, a, "--fail-if", "nothing > 2%"], "no function has the name nothing"),
                            ([a, a, "--fail-if", "wrok1 > 2%"], "did you mean 'work1'?"),

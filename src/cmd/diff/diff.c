@@ -258,6 +258,13 @@ static int compare(const struct diff_command_options *o, const struct diff_condi
 	return status;
 }
 
+static int check_limits(const struct diff_command_options *o)
+{
+	if (o->rate >= 0 && o->rate <= 100 && o->least >= 0)
+		return 0;
+	return command_fail(2, "diff: --rate is 0 to 100 (percent), and --least is not negative");
+}
+
 static bool is_by_group(const struct diff_command_options *o)
 {
 	return o->groups || (o->sort && !strcmp(o->sort, "group"));
@@ -338,10 +345,13 @@ static int run(void *p, int argc, char **argv)
 	struct diff_command_options *o = p;
 	struct sides sides = {0};
 	struct diff_runs runs;
-	int status;
+	int status = check_limits(o);
 
 	diff_runs_init(&runs);
-	status = find_sides(o, argc, argv, &sides, &runs);
+	if (!status)
+		status = find_sides(o, argc, argv, &sides, &runs);
+	if (!status)
+		status = check_limits(o); /* of the words after -- */
 	if (!status)
 		status = compare_sides(o, &sides, &runs);
 	if (!status)
