@@ -78,8 +78,8 @@ static void summary(struct document *out, const struct reconcile *r)
 		buf_puts(&text, " with at least ");
 		text_share(&text, r->limit);
 		buf_addf(&text,
-		         " of the time, the two methods agree on %zu and differ on %zu, and %zu "
-		         "have too wide intervals",
+		         " of the time, the two methods agree on %zu and differ on %zu; %zu are "
+		         "not certain enough to tell",
 		         r->verdicts[RECONCILE_AGREE], r->verdicts[RECONCILE_DIFFER],
 		         r->verdicts[RECONCILE_CANNOT_TELL]);
 		if (open)

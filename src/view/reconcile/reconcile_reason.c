@@ -235,7 +235,10 @@ void reconcile_judge(const struct reconcile *r, const struct reconcile_process *
 	j.excess_ns = fmax(0, off - line->half_ns);
 	if (off > line->half_ns && off > LEAST * scale && off <= line->chance_ns) {
 		line->verdict = RECONCILE_CANNOT_TELL;
-		line->reason = REASON_CHANCE;
+		line->reason = width_reason(&j);
+		/* More runs would decide. They do not make the error of a short call smaller. */
+		if (line->reason != REASON_SHORT_CALLS)
+			line->reason = REASON_CHANCE;
 	} else if (off > line->half_ns && off > LEAST * scale) {
 		line->verdict = RECONCILE_DIFFER;
 		line->reason = reason_of(&j);
