@@ -6,6 +6,7 @@
 #include "cmd/diff/diff_commands.h"
 #include "cmd/diff/diff_fail.h"
 #include "cmd/diff/diff_load.h"
+#include "cmd/diff/diff_page.h"
 #include "cmd/load/filters.h"
 #include "cmd/report/report_groups.h"
 #include "view/diff/document/diff_document.h"
@@ -238,22 +239,46 @@ static int conclude(const struct diff_command_options *o, const struct diff_cond
 	return status;
 }
 
+/* `functions`: the runs whose call paths are shown. */
+static int write_page(const struct diff_command_options *o, const struct document *document,
+                      const struct document_reader *reader, const struct diff_runs *functions)
+{
+	struct group_rules *rules;
+	struct error err = {0};
+	struct diff_page page;
+	int status;
+
+	if (report_groups_read(&rules, o->groups, true, &err))
+		return command_fail(1, "diff: %s", err.text);
+	diff_page_init(&page, functions, rules);
+	page.page.document = document;
+	status = medium_show(&page.page, reader, &o->style, "diff");
+	diff_page_done(&page);
+	group_rules_free(rules);
+	return status;
+}
+
+/* `functions`: the same runs with a row for each function. */
 static int compare(const struct diff_command_options *o, const struct diff_condition *c,
-                   const struct diff_runs *runs)
+                   const struct diff_runs *runs, const struct diff_runs *functions)
 {
 	const struct diff_options how = {.least_change = o->least / 100, .rate = o->rate / 100};
-	const struct document_reader reader = {.program = o->json, .wide = o->wide};
+	const struct document_reader reader = medium_reader(&o->style, o->json, o->wide);
 	const struct row_request rows = {
 	        .by = o->by.items, .by_count = o->by.count, .lines = o->lines};
 	struct diff *d = diff_new(runs, &how);
 	struct document document;
-	int status;
+	int status = 0;
 
 	document_init(&document);
 	diff_document(&document, d, &reader, &rows);
-	medium_print(&document, &reader, &o->style);
+	if (medium_is_page(&o->style))
+		status = write_page(o, &document, &reader, functions);
+	else
+		medium_print(&document, &reader, &o->style);
 	document_done(&document);
-	status = conclude(o, c, d);
+	if (!status)
+		status = conclude(o, c, d);
 	diff_free(d);
 	return status;
 }
@@ -283,7 +308,7 @@ static int compare_groups(const struct diff_command_options *o, const struct dif
 		return command_fail(1, "diff: %s", err.text);
 	diff_runs_init(&grouped);
 	diff_runs_group(&grouped, runs, rules);
-	status = compare(o, c, &grouped);
+	status = compare(o, c, &grouped, runs);
 	diff_runs_done(&grouped);
 	group_rules_free(rules);
 	return status;
@@ -335,7 +360,7 @@ static int compare_sides(const struct diff_command_options *o, const struct side
 		status = command_fail(err.code == EINVAL ? 2 : 1, "diff: %s", err.text);
 	else
 		status = is_by_group(o) ? compare_groups(o, &condition, runs)
-		                        : compare(o, &condition, runs);
+		                        : compare(o, &condition, runs, runs);
 	free(condition.what);
 	return status;
 }
@@ -344,9 +369,12 @@ static int run(void *p, int argc, char **argv)
 {
 	struct diff_command_options *o = p;
 	struct sides sides = {0};
+	struct error err = {0};
 	struct diff_runs runs;
 	int status = check_limits(o);
 
+	if (medium_check(&o->style, o->json, &err))
+		return command_fail(err.code == EINVAL ? 2 : 1, "diff: %s", err.text);
 	diff_runs_init(&runs);
 	if (!status)
 		status = find_sides(o, argc, argv, &sides, &runs);
