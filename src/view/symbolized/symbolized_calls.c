@@ -88,9 +88,48 @@ static int64_t whole(double *carry, double value)
 	return (int64_t)rounded;
 }
 
-static void add_values(struct calls_naming_naming *g, const struct call_path *path, uint32_t at,
-                       uint32_t owner)
+/* -1: unknown. */
+static int64_t known_ns(double ns)
 {
+	return isfinite(ns) && ns >= 0 && ns < LIMIT ? (int64_t)nearbyint(ns) : -1;
+}
+
+static struct named_percentiles percentiles_of(const struct call_process *p, uint32_t id)
+{
+	const struct call_times *times = call_path_times_of(p, id);
+	const struct call_path *path = &p->paths.items[id];
+	uint64_t unknown = call_times_unknown(times, path->calls);
+	static const double parts[] = {0.5, 0.9, 0.99};
+	int64_t ns[3];
+
+	for (int i = 0; i < 3; i++)
+		ns[i] = known_ns(call_times_percentile_between(times, unknown, parts[i],
+		                                               path->min_ns, path->max_ns));
+	return (struct named_percentiles){ns[0], ns[1], ns[2], times ? times->timed : 0};
+}
+
+/* Two instances of a process may have the same row: their percentiles cannot be combined. */
+static void add_durations(struct symbolized_profile *n, uint32_t row, const struct call_process *p,
+                          uint32_t id)
+{
+	const struct call_path *path = &p->paths.items[id];
+	struct named_range range = {.least = known_ns(path->min_ns), .most = known_ns(path->max_ns)};
+	bool again = row < n->ranges.count;
+
+	while (n->ranges.count <= row) {
+		vec_push(&n->ranges, (struct named_range){.most = -1});
+		vec_push(&n->percentiles, (struct named_percentiles){-1, -1, -1, 0});
+	}
+	if (range.most >= 0)
+		named_range_join(&n->ranges.items[row], &range);
+	n->percentiles.items[row] = again ? (struct named_percentiles){-1, -1, -1, 0}
+	                                  : percentiles_of(p, id);
+}
+
+static void add_values(struct calls_naming_naming *g, const struct call_process *p, uint32_t id,
+                       uint32_t at, uint32_t owner)
+{
+	const struct call_path *path = &p->paths.items[id];
 	const int64_t values[NAMED_VALUES] = {
 	        [NAMED_CALLS] = path->calls > INT64_MAX ? INT64_MAX : (int64_t)path->calls,
 	        [NAMED_NET] = whole(&g->carry[NAMED_NET], path->net_ns),
@@ -103,6 +142,7 @@ static void add_values(struct calls_naming_naming *g, const struct call_path *pa
 	row = named_row_of(g->n, at, owner);
 	for (unsigned i = 0; i < NAMED_VALUES; i++)
 		row->values[i] = named_add(row->values[i], values[i]);
+	add_durations(g->n, (uint32_t)(row - g->n->rows.items), p, id);
 }
 
 static void add_process(struct calls_naming_naming *g, const struct call_process *p)
@@ -115,13 +155,13 @@ static void add_process(struct calls_naming_naming *g, const struct call_process
 	uint32_t root = named_path_step(g->n, NAMED_ROOT, place_of(g, p->paths.items[0].function));
 
 	memset(g->carry, 0, sizeof(g->carry));
-	add_values(g, &p->paths.items[0], root, owner);
-	for (size_t i = 1; i < p->paths.count; i++) {
+	add_values(g, p, 0, root, owner);
+	for (uint32_t i = 1; i < p->paths.count; i++) {
 		const struct call_path *path = &p->paths.items[i];
 
 		made[i] = named_path_step(g->n, path->parent ? made[path->parent] : NAMED_ROOT,
 		                          place_of(g, path->function));
-		add_values(g, path, made[i], owner);
+		add_values(g, p, i, made[i], owner);
 	}
 	free(made);
 }
