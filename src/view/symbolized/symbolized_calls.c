@@ -113,7 +113,8 @@ static void add_durations(struct symbolized_profile *n, uint32_t row, const stru
                           uint32_t id)
 {
 	const struct call_path *path = &p->paths.items[id];
-	struct named_range range = {.least = known_ns(path->min_ns), .most = known_ns(path->max_ns)};
+	struct named_range range = {.least = known_ns(path->min_ns),
+	                            .most = known_ns(path->max_ns)};
 	bool again = row < n->ranges.count;
 
 	while (n->ranges.count <= row) {
@@ -122,8 +123,8 @@ static void add_durations(struct symbolized_profile *n, uint32_t row, const stru
 	}
 	if (range.most >= 0)
 		named_range_join(&n->ranges.items[row], &range);
-	n->percentiles.items[row] = again ? (struct named_percentiles){-1, -1, -1, 0}
-	                                  : percentiles_of(p, id);
+	n->percentiles.items[row] =
+	        again ? (struct named_percentiles){-1, -1, -1, 0} : percentiles_of(p, id);
 }
 
 static void add_values(struct calls_naming_naming *g, const struct call_process *p, uint32_t id,
