@@ -24,7 +24,7 @@ NO_PID = 2 ** 32 - 1
 
 class PerfData:
     def __init__(self, name, pid, program, event=(SOFTWARE, CPU_CLOCK)):
-        self.pid, self.time, self.records, self.event = pid, 10 ** 9, b"", event
+        self.pid, self.cpu, self.time, self.records, self.event = pid, 0, 10 ** 9, b"", event
         self._record(RECORD_COMM, struct.pack("<II", pid, pid) + _text(name))
         for offset, address, size in _code_of(program):
             self._record(RECORD_MMAP2, struct.pack("<IIQQQIIQQII", pid, pid, address, size, offset,
@@ -46,7 +46,7 @@ class PerfData:
     def _sample(self, addresses, mode):
         self.time += PERIOD
         self._record(RECORD_SAMPLE, struct.pack(
-            f"<QIIQIIQQ{len(addresses)}Q", addresses[1], self.pid, self.pid, self.time, 0, 0,
+            f"<QIIQIIQQ{len(addresses)}Q", addresses[1], self.pid, self.pid, self.time, self.cpu, 0,
             PERIOD, len(addresses), *addresses), mode)
 
     def bytes(self):

@@ -22,6 +22,9 @@
 
 struct profile;
 
+/* Each has 2 to 4 bytes in the page. */
+#define PAGE_ENTRIES 2000000
+
 /* Call paths, for graphs and tables that the reader changes. */
 struct page_stacks {
 	const struct symbolized_profile *n;
@@ -32,9 +35,10 @@ struct page_stacks {
 	 * named_of_samples() fills it. NULL: no times. */
 	const struct profile *times;
 	const uint32_t *row_of;
-	unsigned cpus; /* 0: unknown */
-	unsigned runs; /* whose sums these are; 0: one */
-	double work;   /* the values divided by it can be compared; 0: 1 */
+	size_t entries; /* of times, at most; 0: PAGE_ENTRIES */
+	unsigned cpus;  /* 0: unknown */
+	unsigned runs;  /* whose sums these are; 0: one */
+	double work;    /* the values divided by it can be compared; 0: 1 */
 	const char *work_unit;
 };
 

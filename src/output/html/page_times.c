@@ -10,10 +10,22 @@
 #define STEP_MOST (1u << 20) /* ns: about 1 ms */
 #define NEW_WEIGHT 1u        /* the entry has a weight of its own */
 
+/* The samples of a row on a CPU at one time. */
+struct page_entry {
+	uint64_t samples, weight;
+	uint32_t row, cpu; /* cpu: + 1; 0: unknown */
+};
+
 struct page_times {
+	const struct page_model *model;
 	struct moment_axis axis;
 	uint64_t step_ns, end_ns, usual; /* usual: weight of one sample */
+	bool merged;                     /* entries of one row and step are one entry */
+	bool counting, voting;           /* nothing is written; `usual` is determined */
+	int64_t votes;
 	size_t count;
+	uint64_t tick, written;     /* of the entries in `now`; of the last written entry */
+	VEC(struct page_entry) now; /* of `tick`, not written yet */
 	struct buf time, row, cpu, samples, weight;
 };
 
@@ -77,47 +89,112 @@ static uint64_t step_of(const struct page_model *m, const struct moment_axis *a)
 	return step;
 }
 
-static void add_entry(struct page_times *t, const struct page_model *m,
-                      const struct sample_moment *moment, uint64_t *last)
+static void write_entry(struct page_times *t, const struct page_entry *e)
 {
-	uint64_t since =
-	        moment->time_ns > t->axis.begin_ns ? moment->time_ns - t->axis.begin_ns : 0;
-	uint64_t tick = since / t->step_ns;
-	bool own = moment->weight != moment->samples * t->usual;
+	bool own = e->weight != e->samples * t->usual;
 
-	page_varint(&t->time, tick - *last);
-	page_varint(&t->row, row_of(m, moment));
-	page_varint(&t->cpu, moment->cpu == PROFILE_CPU_UNKNOWN ? 0 : (uint64_t)moment->cpu + 1);
-	page_varint(&t->samples, moment->samples << 1 | (own ? NEW_WEIGHT : 0));
-	if (own)
-		page_varint(&t->weight, moment->weight);
-	*last = tick;
 	t->count++;
+	if (t->counting)
+		return;
+	page_varint(&t->time, t->tick - t->written);
+	page_varint(&t->row, e->row);
+	page_varint(&t->cpu, e->cpu);
+	page_varint(&t->samples, e->samples << 1 | (own ? NEW_WEIGHT : 0));
+	if (own)
+		page_varint(&t->weight, e->weight);
+	t->written = t->tick;
 }
 
-/* The weight that most samples have is not stored: the period, or that of the first sample. */
-static void collect(struct page_times *t, const struct page_model *m)
+static int compare_entries(const void *a, const void *b)
+{
+	const struct page_entry *x = a, *y = b;
+
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+}
+
+/* Writes the entries of a tick; with `merged` one for each row and CPU. */
+static void flush(struct page_times *t)
+{
+	struct page_entry *e = t->now.items;
+	size_t count = t->now.count;
+
+	if (t->merged && count)
+		qsort(e, count, sizeof(*e), compare_entries);
+	for (size_t i = 0; i < count; i++) {
+		if (t->merged && i + 1 < count && !compare_entries(&e[i], &e[i + 1])) {
+			e[i + 1].samples += e[i].samples;
+			e[i + 1].weight += e[i].weight;
+		} else {
+			write_entry(t, &e[i]);
+		}
+	}
+	t->now.count = 0;
+}
+
+static void add_moment(struct page_times *t, const struct sample_moment *moment)
+{
+	uint64_t begin_ns = t->axis.begin_ns;
+	uint64_t since = moment->time_ns > begin_ns ? moment->time_ns - begin_ns : 0;
+	struct page_entry e = {moment->samples, moment->weight, row_of(t->model, moment),
+	                       moment->cpu == PROFILE_CPU_UNKNOWN ? 0 : moment->cpu + 1u};
+
+	if (since / t->step_ns != t->tick) {
+		flush(t);
+		t->tick = since / t->step_ns;
+	}
+	vec_push(&t->now, e);
+	if (moment->time_ns + t->axis.window_ns > t->end_ns)
+		t->end_ns = moment->time_ns + t->axis.window_ns;
+}
+
+/* Finds the weight that most samples have, if more than half have one. */
+static void vote(struct page_times *t, uint64_t weight)
+{
+	if (!t->votes)
+		t->usual = weight;
+	t->votes += t->usual == weight ? 1 : -1;
+}
+
+static void collect(struct page_times *t)
 {
 	struct sample_moments moments;
 	struct sample_moment moment;
-	uint64_t last = 0;
 
-	t->usual = m->source->n->period > 0 ? (uint64_t)m->source->n->period : 0;
-	sample_moments_init_mixed(&moments, m->source->times, m->source->row_of);
+	t->count = 0;
+	t->tick = t->written = 0;
+	sample_moments_init_mixed(&moments, t->model->source->times, t->model->source->row_of);
 	while (sample_moments_next(&moments, &moment)) {
-		if (!t->usual)
-			t->usual = moment.weight / moment.samples;
-		if (!t->count && moment.time_ns < t->axis.begin_ns)
-			t->axis.begin_ns = moment.time_ns;
-		add_entry(t, m, &moment, &last);
-		if (moment.time_ns + t->axis.window_ns > t->end_ns)
-			t->end_ns = moment.time_ns + t->axis.window_ns;
+		if (t->voting)
+			vote(t, moment.weight / moment.samples);
+		add_moment(t, &moment);
 	}
+	flush(t);
 	sample_moments_done(&moments);
 }
 
-static void write_all(struct page_blob *b, const struct page_times *t, const struct page_model *m)
+/* Makes the step longer until there are not too many entries. */
+static void choose_step(struct page_times *t)
 {
+	size_t most = t->model->source->entries ? t->model->source->entries : PAGE_ENTRIES;
+
+	t->step_ns = step_of(t->model, &t->axis);
+	t->counting = t->voting = true;
+	collect(t);
+	t->voting = false;
+	while (t->count > most && t->step_ns < t->axis.end_ns - t->axis.begin_ns) {
+		/* Shorter steps contain too few samples of one row. */
+		t->step_ns *= t->merged ? 4 : STEPS * STEPS;
+		t->merged = true;
+		collect(t);
+	}
+	t->counting = false;
+}
+
+static void write_all(struct page_blob *b, const struct page_times *t)
+{
+	const struct symbolized_profile *n = t->model->source->n;
 	struct json *j = &b->json;
 
 	json_object(j);
@@ -127,7 +204,7 @@ static void write_all(struct page_blob *b, const struct page_times *t, const str
 	json_ku64(j, "window_ns", t->axis.window_ns);
 	json_ku64(j, "recordings", t->axis.recordings);
 	json_ku64(j, "count", t->count);
-	json_kbool(j, "weight_is_ns", !strcmp(m->source->n->values[1].unit, "nanoseconds"));
+	json_kbool(j, "weight_is_ns", !strcmp(n->values[1].unit, "nanoseconds"));
 	json_ku64(j, "period_ns", t->usual);
 	page_blob_varints(b, "time", &t->time);
 	page_blob_varints(b, "row", &t->row);
@@ -139,7 +216,7 @@ static void write_all(struct page_blob *b, const struct page_times *t, const str
 
 void page_times_write(struct page_blob *b, const char *key, const struct page_model *m)
 {
-	struct page_times t = {0};
+	struct page_times t = {.model = m};
 
 	json_key(&b->json, key);
 	if (m->source->times)
@@ -148,10 +225,11 @@ void page_times_write(struct page_blob *b, const char *key, const struct page_mo
 		json_null(&b->json);
 		return;
 	}
-	t.step_ns = step_of(m, &t.axis);
 	t.end_ns = t.axis.end_ns;
-	collect(&t, m);
-	write_all(b, &t, m);
+	choose_step(&t);
+	collect(&t);
+	write_all(b, &t);
+	vec_done(&t.now);
 	buf_done(&t.time);
 	buf_done(&t.row);
 	buf_done(&t.cpu);

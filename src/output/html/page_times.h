@@ -4,8 +4,9 @@
  * and weight.
  *
  * Times are rounded down to a step that is small against the mean distance of two samples, since
- * exact times would need twice the bytes; the order and the sums stay exact. Nothing fails. One
- * thread. Uses: base, profile, view.
+ * exact times would need more bytes; the order and the sums stay exact. If there are more than
+ * PAGE_ENTRIES, the step is longer, and the samples of a row and CPU in one step are one entry, so
+ * that the size of a page is bounded. Nothing fails. One thread. Uses: base, profile, view.
  */
 #ifndef ASSAY_OUTPUT_HTML_PAGE_TIMES_H
 #define ASSAY_OUTPUT_HTML_PAGE_TIMES_H
