@@ -287,7 +287,8 @@ def other_commands_write_documents(t):
     t.run("cc", "-finstrument-functions", "-o", program, t.write(
         "hooks.c", "int f(void) { return 0; }\nint main(void) { return f(); }\n"))
     page = page_of(t, "calls", "-o", t.path("hooks.calls"), "--", program)
-    t.equal((page.head["kind"], by_path(page.stacks(), "calls")[("main", "f")]), ("calls", 1))
+    t.equal((page.head["kind"], page.head["title"]), ("calls", "hooks"))
+    t.equal(by_path(page.stacks(), "calls")[("main", "f")], 1, "calls of f")
 
 
 @test

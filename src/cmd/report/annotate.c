@@ -72,7 +72,10 @@ static int print(const struct annotate_command_options *o, const struct annotate
 	int status;
 
 	document_init(&d);
-	annotate_document_fill(&d, a, o->full || medium_is_page(&o->style), &reader);
+	/* A page has no room for all instructions of very long functions. */
+	annotate_document_fill(
+	        &d, a, o->full || (medium_is_page(&o->style) && a->lines.count <= PAGE_ROWS),
+	        &reader);
 	status = medium_show(
 	        &(struct page){.kind = "annotate", .title = a->symbol->name, .document = &d},
 	        &reader, &o->style, "annotate");

@@ -10,9 +10,14 @@
 
 #include <errno.h>
 
+/* The name of the first process, if no file was read. */
 static int fill_page(struct report_page *p, const struct call_report *r, struct error *err)
 {
-	int ret = report_page_begin(p, "calls", LOAD_DEFAULT_CALLS, &r->request, err);
+	const struct call_paths *c = r->paths;
+	const char *name = c->processes.count
+	                           ? intern_text(&c->images.names, c->processes.items[0].name)
+	                           : LOAD_DEFAULT_CALLS;
+	int ret = report_page_begin(p, "calls", name, &r->request, err);
 
 	return ret ? ret
 	           : named_of_calls(report_page_named(p), r->paths, r->names, r->symbols,

@@ -69,7 +69,7 @@ static void add_code(struct report_page *p, struct annotate *a)
 
 	vec_push(&p->annotated, a);
 	document_init(&code.document);
-	annotate_document_fill(&code.document, a, true, &reader);
+	annotate_document_fill(&code.document, a, a->lines.count <= PAGE_ROWS, &reader);
 	vec_push(&p->code, code);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/report/report_tags.h"
 #include "cmd/cli/medium.h"
-#include "cmd/load/load.h"
 #include "cmd/report/report_groups.h"
 #include "cmd/report/report_kinds.h"
 #include "cmd/report/report_page.h"
@@ -63,6 +62,7 @@ const struct option report_tags_option_table[] = {
 /* The state of one report. */
 struct reporting {
 	const struct report_tags_options *options;
+	const char *path;
 	struct tag_recording *recording;
 	struct tag_summary *summary;
 	struct tag_report *report;
@@ -334,7 +334,7 @@ static int read_paths(const struct reporting *g, struct symbolized_profile *n, s
 
 static int fill_page(struct report_page *p, const struct reporting *g, struct error *err)
 {
-	int ret = report_page_begin(p, "tags", LOAD_DEFAULT_TAGS, &g->report->request, err);
+	int ret = report_page_begin(p, "tags", g->path, &g->report->request, err);
 
 	return ret ? ret : read_paths(g, report_page_named(p), err);
 }
@@ -429,7 +429,7 @@ int report_tags_check(const char *command, const struct report_options *o,
 int report_tags_print(const char *path, const struct report_request *q,
                       const struct report_tags_options *own, const struct style_options *style)
 {
-	struct reporting g = {.options = own};
+	struct reporting g = {.options = own, .path = path};
 	struct error err = {0};
 	int status;
 

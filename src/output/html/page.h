@@ -24,6 +24,7 @@ struct profile;
 
 /* Each has 2 to 4 bytes in the page. */
 #define PAGE_ENTRIES 2000000
+#define PAGE_ROWS 5000 /* of a table or tree, at most */
 
 /* Call paths, for graphs and tables that the reader changes. */
 struct page_stacks {

@@ -9,10 +9,9 @@
 #ifndef ASSAY_OUTPUT_HTML_PAGE_DOCUMENT_H
 #define ASSAY_OUTPUT_HTML_PAGE_DOCUMENT_H
 
+#include "output/html/page.h"
 #include "output/html/page_blob.h"
 #include "view/document/document.h"
-
-#define PAGE_ROWS 5000
 
 /* Writes the document as the value of `key`. */
 void page_document_write(struct page_blob *b, const char *key, const struct document *d);
