@@ -59,10 +59,12 @@ test("quantiles and tails are those of the tables", () => {
 test("slices that scatter give wider intervals than independent samples", () => {
 	const base = new Float64Array(20).fill(50), steady = new Float64Array(20).fill(10);
 	const bursts = steady.map((_, i) => (i % 5 ? 0 : 50));
-	const a = fromSlices(steady, base), b = fromSlices(bursts, base);
+	const a = fromSlices(steady, base, 1000), b = fromSlices(bursts, base, 1000);
 	assert.equal(a.share, 0.2);
 	assert.equal(b.share, 0.2);
 	assert.ok(b.high - b.low > 3 * (a.high - a.low));
+	const fewer = fromSlices(steady, base, 500);
+	assert.ok(fewer.high - fewer.low > 1.3 * (a.high - a.low), "samples of different weights count less");
 });
 
 test("a change is beyond chance only if the intervals are narrow enough", () => {

@@ -128,12 +128,16 @@ function sideFunc(s: Side, id: number): Func {
 	};
 }
 
-/* The entries hold the value whose sum over each row is that of the entries of the row. */
-function valueOf(s: Side, entries: Entries, amounts: ArrayLike<number>): number {
+/*
+ * The entries hold the value whose sum over each row is that of the entries of the row. Idle time is
+ * left out: reports measure it by switches, not by samples.
+ */
+function valueOf(s: Side, idle: boolean[], entries: Entries, amounts: ArrayLike<number>): number {
 	const sums = new Float64Array(s.rowNode.length);
 	for (let i = 0; i < entries.count; i++)
 		sums[entries.row[i]] += amounts[i];
-	return s.rowValues.findIndex((values) => values.every((v, row) => v === sums[row]));
+	return s.rowValues.findIndex((values) =>
+		values.every((v, row) => v === sums[row] || idle[s.rowOwner[row]]));
 }
 
 function readTimes(b: Blob_, s: Stacks, side: Side): Times | null {
@@ -145,7 +149,7 @@ function readTimes(b: Blob_, s: Stacks, side: Side): Times | null {
 		weight: b.u8(t.weight),
 	};
 	const entries = decodeEntries(bytes, t.count, t.period_ns, side.rowNode.length);
-	const samplesValue = valueOf(side, entries, entries.samples);
+	const idle = ownersOf(side).map((o) => isIdle(o.process, o.pid));
 	return {
 		beginNs: t.begin_ns,
 		durationNs: Math.max(t.duration_ns, (entries.time[t.count - 1] + 1) * t.step_ns),
@@ -155,8 +159,8 @@ function readTimes(b: Blob_, s: Stacks, side: Side): Times | null {
 		weightIsNs: t.weight_is_ns,
 		ordered: !t.window_ns && entries.single,
 		entries,
-		samplesValue,
-		weightValue: valueOf(side, entries, entries.weight),
+		samplesValue: valueOf(side, idle, entries, entries.samples),
+		weightValue: valueOf(side, idle, entries, entries.weight),
 	};
 }
 

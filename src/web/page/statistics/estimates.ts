@@ -3,14 +3,14 @@
  * estimates: the intervals of shares in one selection, by the best method that its data permit:
  *
  *	clustered    the order of all samples is known: confidence.ts
- *	sliced       only coarse times are known: the scatter over twenty slices of time, and at least
- *	             that of independent samples
+ *	sliced       only coarse times are known, or samples have different weights: the scatter over
+ *	             twenty slices of time, and at least that of independent samples
  *	independent  no times are known: samples are assumed to be independent
- *	none         the values are not samples, or have different weights
+ *	none         the values are not samples
  */
 import { entryAt } from "../data/entries";
 import { Model } from "../model/model";
-import { isTimed, Stretch } from "../model/selection";
+import { amountsOf, isTimed, Stretch } from "../model/selection";
 import { Confidence, independent, intervals, OUTSIDE } from "./confidence";
 import { student975, studentAbove } from "./distributions";
 
@@ -20,10 +20,10 @@ export const METHODS: Record<Method, string> = {
 	clustered:
 		"95 % intervals from the order of the samples of each CPU: bursts make them wider. They are about this run alone.",
 	sliced:
-		"95 % intervals from the scatter over 20 slices of time, since the exact order of the samples is not stored; they are about these runs alone.",
+		"95 % intervals from the scatter over 20 slices of time, since the samples have different weights or no exact order. They are about this run alone.",
 	independent:
-		"95 % intervals as of independent samples: the times of the samples are not in this page, so bursts are not taken into account, and the true intervals may be wider.",
-	none: "No intervals: these values are not numbers of samples of one weight.",
+		"95 % intervals as of independent samples: the times of the samples are not in this page, so bursts, and differences between runs, are not taken into account: the true intervals may be wider.",
+	none: "No intervals: these values do not come from samples.",
 };
 
 const SLICES = 20;
@@ -31,11 +31,38 @@ const SLICES = 20;
 export function methodOf(m: Model, value: number): Method {
 	const t = m.times;
 	if (t && isTimed(m, value)) {
-		if (!t.entries.uniform && value !== t.samplesValue)
-			return "none";
-		return t.ordered ? "clustered" : "sliced";
+		const equal = t.entries.uniform || value === t.samplesValue;
+		return t.ordered && equal ? "clustered" : "sliced";
 	}
-	return m.values[value].name === "samples" ? "independent" : "none";
+	return perSample(m, value) > 0 ? "independent" : "none";
+}
+
+const scales = new WeakMap<Model, Map<number, number>>();
+
+/* What one sample has of a value, if all have the same; 0: the value does not come from samples. */
+export function perSample(m: Model, value: number): number {
+	const byValue = scales.get(m) ?? new Map<number, number>();
+	let scale = byValue.get(value);
+	scales.set(m, byValue);
+	if (scale === undefined) {
+		scale = findScale(m.rowValues[m.values.findIndex((v) => v.name === "samples")],
+			m.rowValues[value], m.rowProcess.map((p) => +m.processes[p].idle));
+		byValue.set(value, scale);
+	}
+	return scale;
+}
+
+/* Idle time is left out: reports measure it by switches. */
+function findScale(samples: Float64Array | undefined, values: Float64Array, idle: Uint32Array): number {
+	let scale = 0;
+	for (let row = 0; samples && row < values.length; row++) {
+		if (idle[row] || (!samples[row] && !values[row]))
+			continue;
+		scale ||= values[row] / samples[row];
+		if (!(Math.abs(values[row] - scale * samples[row]) <= 1e-6 * values[row]))
+			return 0;
+	}
+	return scale;
 }
 
 /* The rows of each CPU's samples in a stretch. */
@@ -65,7 +92,7 @@ export class Estimates {
 
 	constructor(
 		private readonly m: Model,
-		value: number,
+		private readonly value: number,
 		private readonly stretch: Stretch | null,
 		private readonly kept: Uint8Array,
 		private readonly amounts: Float64Array,
@@ -87,46 +114,52 @@ export class Estimates {
 	}
 
 	private independent(groupOf: Int32Array, groups: number): Confidence[] {
-		const hits = new Float64Array(groups);
+		const hits = new Float64Array(groups), scale = perSample(this.m, this.value);
 		let base = 0;
 		for (let row = 0; row < this.amounts.length; row++) {
 			base += this.amounts[row];
 			if (groupOf[row] >= 0)
 				hits[groupOf[row]] += this.amounts[row];
 		}
-		return Array.from(hits, (h) => independent(h, base));
+		return Array.from(hits, (h) => independent(h / scale, base / scale));
 	}
 
 	private sliced(groupOf: Int32Array, groups: number): Confidence[] {
-		const e = this.m.times!.entries, s = this.stretch;
+		const e = this.m.times!.entries, s = this.stretch, amounts = amountsOf(this.m, this.value);
 		const begin = s ? entryAt(e, s.from) : 0, end = s ? entryAt(e, s.to) : e.count;
 		const from = s ? s.from : 0, to = s ? s.to : e.time[e.count - 1] + 1;
 		const hits = new Float64Array(groups * SLICES), base = new Float64Array(SLICES);
+		let squares = 0;
 		for (let i = begin; i < end; i++) {
-			const row = e.row[i];
+			const row = e.row[i], x = amounts[i];
 			if (!this.kept[row])
 				continue;
 			const slice = Math.min(SLICES - 1, Math.floor(((e.time[i] - from) * SLICES) / (to - from)));
-			base[slice] += e.samples[i];
+			base[slice] += x;
+			squares += (x * x) / Math.max(e.samples[i], 1);
 			if (groupOf[row] >= 0)
-				hits[groupOf[row] * SLICES + slice] += e.samples[i];
+				hits[groupOf[row] * SLICES + slice] += x;
 		}
+		const all = base.reduce((a, b) => a + b, 0), n = squares > 0 ? (all * all) / squares : 0;
 		return Array.from({ length: groups }, (_, g) =>
-			fromSlices(hits.subarray(g * SLICES, (g + 1) * SLICES), base),
+			fromSlices(hits.subarray(g * SLICES, (g + 1) * SLICES), base, n),
 		);
 	}
 }
 
-/* The larger of the variances of independent samples and of the slices' shares. */
-export function fromSlices(hits: Float64Array, base: Float64Array): Confidence {
-	const samples = hits.reduce((a, b) => a + b, 0), n = base.reduce((a, b) => a + b, 0);
-	const c = independent(samples, n);
-	if (n < 20 * SLICES || !samples || samples === n)
+/*
+ * The larger of the variances of independent samples and of the slices' shares. `n`: the number of
+ * samples of one weight that would have the same variance.
+ */
+export function fromSlices(hits: Float64Array, base: Float64Array, n: number): Confidence {
+	const amount = hits.reduce((a, b) => a + b, 0), all = base.reduce((a, b) => a + b, 0);
+	const c = { ...independent(all > 0 ? (amount / all) * n : 0, n), samples: amount };
+	if (n < 20 * SLICES || !amount || amount === all)
 		return c;
 	let scatter = 0;
 	for (let i = 0; i < SLICES; i++)
 		scatter += (hits[i] - c.share * base[i]) ** 2;
-	scatter *= SLICES / (SLICES - 1) / n / n;
+	scatter *= SLICES / (SLICES - 1) / all / all;
 	if (scatter <= c.variance)
 		return c;
 	const half = student975(SLICES - 1) * Math.sqrt(scatter);

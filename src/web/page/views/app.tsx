@@ -32,16 +32,18 @@ function useDark(v: View): boolean {
 }
 
 /* The view follows the address, and the address the view. */
-function useView(): [View, (change: Partial<View>) => void] {
+type Change = Partial<View> | ((v: View) => Partial<View>);
+
+function useView(): [View, (change: Change) => void] {
 	const [v, setView] = useState(() => fromHash(location.hash));
 	useEffect(() => {
 		const listen = () => setView(fromHash(location.hash));
 		window.addEventListener("hashchange", listen);
 		return () => window.removeEventListener("hashchange", listen);
 	}, []);
-	const set = (change: Partial<View>) =>
+	const set = (change: Change) =>
 		setView((old) => {
-			const next = { ...old, ...change };
+			const next = { ...old, ...(typeof change === "function" ? change(old) : change) };
 			history.replaceState(null, "", toHash(next) || location.pathname + location.search);
 			return next;
 		});
@@ -49,7 +51,7 @@ function useView(): [View, (change: Partial<View>) => void] {
 }
 
 /* Escape takes the last thing back: the zoom, the second stretch, the first, the process. */
-function undo(v: View): Partial<View> | null {
+function undo(v: View): Partial<View> {
 	if (v.zoom)
 		return { zoom: 0 };
 	if (v.second)
@@ -58,10 +60,10 @@ function undo(v: View): Partial<View> | null {
 		return { first: null };
 	if (v.process >= 0)
 		return { process: -1 };
-	return v.search ? { search: "" } : null;
+	return { search: "" };
 }
 
-function useKeys(v: View, set: (change: Partial<View>) => void): void {
+function useKeys(set: (change: Change) => void): void {
 	useEffect(() => {
 		const listen = (e: KeyboardEvent) => {
 			const field = (e.target as HTMLElement).tagName;
@@ -72,14 +74,12 @@ function useKeys(v: View, set: (change: Partial<View>) => void): void {
 			} else if (e.key === "Escape") {
 				if (typing)
 					(e.target as HTMLElement).blur();
-				const change = undo(v);
-				if (change)
-					set(change);
+				set(undo);
 			}
 		};
 		window.addEventListener("keydown", listen);
 		return () => window.removeEventListener("keydown", listen);
-	}, [v]);
+	}, []);
 }
 
 function Header(p: { b: Blob_; v: View; set: (change: Partial<View>) => void; state: string }) {
@@ -118,7 +118,8 @@ function Selection(p: { c: Context }) {
 					onChange={(on) => c.set({ idle: on })} />
 			)}
 			<span id="selected" role="status">
-				{amount(now.all / now.work, unit)}{unit === "count" ? ` ${m.values[c.a.value(c.v)].name}` : ""}{per}
+				{amount(now.all / now.work, unit)} {unit === "count" ? "" : "of "}
+				{m.values[c.a.value(c.v)].name}{per}
 				{length ? ` in ${length}` : ""}
 				{old ? `, compared with ${amount(old.all / old.work, unit)}${old.stretch ? ` in ${time((old.stretch.to - old.stretch.from) * m.times!.stepNs)}` : " before"}` : ""}
 				{now.all && now.all !== wholeOf(c) ? ` (${share(now.all / wholeOf(c))} of all)` : ""}
@@ -173,12 +174,17 @@ function split(groups: Group[], pictures: boolean): [Group[], Group[]] {
 	return pictures ? [groups.slice(0, first), groups.slice(first)] : [groups, []];
 }
 
+/* Facts below the summary: they are a click away, so that the pictures are near the top. */
+function isDetail(g: Group): boolean {
+	return g.sections.every((s) => s.kind === "heading" || s.kind === "facts");
+}
+
 function Groups(p: { b: Blob_; groups: Group[]; id: string }) {
 	return (
 		<>
 			{p.groups.map((g, i) => (
 				<Part key={i} id={`${p.id}-${i}`} title={g.title || (i || p.id === "report" ? "More" : "Summary")}
-					closed={g.sections.every((s) => s.kind === "tree")}>
+					closed={g.sections.every((s) => s.kind === "tree") || (i > 0 && isDetail(g))}>
 					{g.sections.map((s, at) => <SectionView key={at} b={p.b} s={s} bare={at === 0 || s.kind === "heading"} />)}
 				</Part>
 			))}
@@ -197,7 +203,9 @@ function Annotated(p: { b: Blob_ }) {
 					<summary>
 						<span class="long">{safeText(c.function)}</span> <span class="note">{safeText(c.image ?? "")}</span>
 					</summary>
-					{c.document.sections.map((s, at) => <SectionView key={at} b={p.b} s={s} />)}
+					{c.document.sections.map((s, at) => (
+						<SectionView key={at} b={p.b} s={s} code bare={s.kind === "heading"} />
+					))}
 				</details>
 			))}
 		</Part>
@@ -213,7 +221,7 @@ export function App(p: { b: Blob_; state: string }) {
 	const shown = useMemo(() => (a?.m.rowSide && v.colour === START.colour ? { ...v, colour: "change" as const } : v), [a, v]);
 	const groups = useMemo(() => groupsOf(p.b.head.document?.sections ?? []), [p.b]);
 	const [first, rest] = split(groups, !!a);
-	useKeys(v, set);
+	useKeys(set);
 	return (
 		<>
 			<Header b={p.b} v={v} set={set} state={p.state} />

@@ -39,12 +39,19 @@ function hsl(hue: number, saturation: number, light: number): string {
 	return `hsl(${hue.toFixed(0)} ${saturation}% ${light}%)`;
 }
 
-/* A colour for a name: neighbours of one kind differ a little in lightness. */
-export function named(name: string, dark: boolean, shade = 0): string {
-	if (!name)
-		return dark ? hsl(0, 0, 33 + shade) : hsl(0, 0, 80 - shade);
-	const h = hash(name), hue = (h % 24) * 15;
-	return dark ? hsl(hue, 38, 34 + shade) : hsl(hue, 62, 77 - shade);
+/* The hues of the largest images or groups: easy to distinguish; the others get one by their name. */
+const HUES = [212, 28, 140, 285, 52, 340, 178, 95, 248, 8, 195, 68];
+
+export type Ranks = Map<string, number>;
+
+function ranked(word: string, ranks: Ranks, dark: boolean, shade: number): string {
+	const rank = ranks.get(word) ?? Infinity;
+	if (!word || word === "[no group]" || word === "[no image]")
+		return dark ? hsl(0, 0, 33 + shade) : hsl(0, 0, 82 - shade);
+	if (rank < HUES.length)
+		return dark ? hsl(HUES[rank], 42, 34 + shade) : hsl(HUES[rank], 66, 78 - shade);
+	const hue = (hash(word) % 24) * 15;
+	return dark ? hsl(hue, 18, 32 + shade) : hsl(hue, 32, 80 - shade);
 }
 
 /* The functions of the kernel and of libraries are known by their images. */
@@ -65,17 +72,16 @@ export function byChange(now: number, old: number, beyond: boolean, dark: boolea
 	return dark ? hsl(hue, strength * 0.8, 36 - light * 0.2) : hsl(hue, strength, 86 - light);
 }
 
-export function frameColour(colour: Colour, f: Func, dark: boolean): string {
+/* The colour of a function; neighbours of one kind differ a little in lightness. */
+export function frameColour(colour: Colour, f: Func, ranks: Ranks, dark: boolean): string {
 	const shade = hash(f.name) % 7;
 	if (colour === "kind")
 		return byKind(f.kind, dark, shade);
-	if (colour === "group")
-		return named(f.group, dark, shade);
 	if (colour === "function") {
 		const hue = hash(f.name) % 55;
 		return dark ? hsl(hue, 45, 36 + shade) : hsl(hue, 85, 70 - shade);
 	}
-	return named(f.image, dark, shade);
+	return ranked(legendWord(colour, f), ranks, dark, shade);
 }
 
 /* The words of the legend, the largest parts first; `by` gives the word of a function. */
@@ -85,6 +91,10 @@ export function legendWord(colour: Colour, f: Func): string {
 	if (colour === "group")
 		return f.group || "[no group]";
 	return colour === "image" ? f.image || "[no image]" : "";
+}
+
+export function kindOf(word: string): number {
+	return Math.max(KINDS.indexOf(word), 0);
 }
 
 export function processColour(dark: boolean): string {
@@ -99,7 +109,5 @@ export function seriesColour(i: number, dark: boolean): string {
 
 export function heatColour(part: number, dark: boolean): string {
 	const p = Math.sqrt(Math.min(Math.max(part, 0), 1));
-	return dark
-		? hsl(40 - 30 * p, 60 + 35 * p, 14 + 50 * p)
-		: hsl(45 - 45 * p, 70 + 20 * p, 95 - 52 * p);
+	return dark ? hsl(32 - 10 * p, 30 + 45 * p, 15 + 42 * p) : hsl(42 - 26 * p, 75 + 5 * p, 95 - 43 * p);
 }

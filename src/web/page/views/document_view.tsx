@@ -45,7 +45,7 @@ function Parts(p: { b: Blob_; parts: Document_[] }) {
 	);
 }
 
-function Body(p: { b: Blob_; s: Section }) {
+function Body(p: { b: Blob_; s: Section; code?: boolean }) {
 	const { b, s } = p;
 	switch (s.kind) {
 	case "facts":
@@ -53,7 +53,7 @@ function Body(p: { b: Blob_; s: Section }) {
 	case "table":
 		if (s.key === "ledger")
 			return <LedgerView b={b} s={s} />;
-		return s.key === "cpus" ? <CpusView b={b} s={s} /> : <TableView b={b} s={s} />;
+		return s.key === "cpus" ? <CpusView b={b} s={s} /> : <TableView b={b} s={s} code={p.code} />;
 	case "tree":
 		return <TreeView b={b} s={s} />;
 	case "notes":
@@ -68,12 +68,12 @@ function Body(p: { b: Blob_; s: Section }) {
 }
 
 /* `bare`: the title is already above. */
-export function SectionView(p: { b: Blob_; s: Section; bare?: boolean }) {
+export function SectionView(p: { b: Blob_; s: Section; bare?: boolean; code?: boolean }) {
 	const title = p.bare ? "" : sectionTitle(p.s);
 	return (
 		<>
 			{title && <h3>{title}</h3>}
-			<Body b={p.b} s={p.s} />
+			<Body b={p.b} s={p.s} code={p.code} />
 		</>
 	);
 }
@@ -83,11 +83,15 @@ export interface Group {
 	sections: Section[];
 }
 
+function capital(word: string): string {
+	return word.charAt(0).toUpperCase() + word.slice(1).replaceAll("_", " ");
+}
+
 /* Sections under their titles: one without a title belongs to the one before. */
 export function groupsOf(sections: Section[]): Group[] {
 	const groups: Group[] = [];
 	for (const s of sections) {
-		const title = sectionTitle(s);
+		const title = sectionTitle(s) || (s.kind === "parts" ? capital(s.key ?? "parts") : "");
 		if (!groups.length || title)
 			groups.push({ title, sections: [s] });
 		else

@@ -10,7 +10,7 @@ import { byChange, frameColour, palette, processColour } from "./colours";
 import { Context, unitOf } from "./context";
 import { PlainTable, TableButton } from "./controls";
 import { draw, frameAt, heightOf, LINE, neighbourOf, Picture, topOf, Window_ } from "./flame_canvas";
-import { FlameControls, Legend } from "./flame_controls";
+import { FlameControls, Legend, ranksOf } from "./flame_controls";
 import { frameFacts, nodeName } from "./frame_facts";
 import { useLater } from "./later";
 
@@ -67,12 +67,13 @@ function colourer(c: Context, form: TreeForm, tree: Tree, changes: Set<number>) 
 	const old = c.a.old(c.v), now = c.a.now(c.v);
 	const colour = c.v.colour === "change" && !old ? "image" : c.v.colour;
 	const before = old && c.a.sums(c.v, form, old).total, after = c.a.sums(c.v, form, now).total;
+	const ranks = ranksOf(c, colour);
 	return (node: number): string => {
 		if (colour === "change")
 			return byChange(after[node] / (now.all || 1), before![node] / (old!.all || 1),
 				changes.has(node), c.dark);
 		const key = node ? tree.key[node] : -1;
-		return key < 0 ? processColour(c.dark) : frameColour(colour, c.a.m.func(key), c.dark);
+		return key < 0 ? processColour(c.dark) : frameColour(colour, c.a.m.func(key), ranks, c.dark);
 	};
 }
 
@@ -201,7 +202,7 @@ export function FlameView(p: { c: Context }) {
 	useEffect(() => {
 		if (box.current)
 			box.current.scrollTop = c.v.flame ? heightOf(frames) : 0;
-	}, [c.v.flame, c.v.up, zoom]);
+	}, [c.v.flame, c.v.up, zoom, width > 0, c.v.flame && frames.levels]);
 	useEffect(() => setHover({ frame: -1, x: 0, y: 0 }), [frames]);
 
 	const place = (e: MouseEvent) => {

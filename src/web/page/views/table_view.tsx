@@ -12,6 +12,7 @@ import { Bar } from "./controls";
 
 const FIRST = 40;
 const FILTERED_FROM = 12;
+const BEFORE_HOTTEST = 12;
 const KINDS = ["", "warm", "hot", "part", "total"];
 
 interface Sort {
@@ -40,18 +41,29 @@ function order(g: Grid, sort: Sort | null, filter: string, columns: number[]): n
 	});
 }
 
-function Cell(p: { g: Grid; row: number; column: number; low: number; high: number; bars: boolean }) {
+interface CellProps {
+	g: Grid;
+	row: number;
+	column: number;
+	low: number;
+	high: number;
+	bars: boolean;
+	full: number; /* what fills the bar */
+}
+
+function Cell(p: CellProps) {
 	const { g, row, column } = p, c = g.columns[column], text = g.text(row, column);
 	const value = g.value(row, column);
 	const bounds = p.low >= 0 && p.high >= 0 && c.unit === "share" && p.bars
 		? { low: g.value(row, p.low), high: g.value(row, p.high) } : {};
 	return (
-		<td class={`${c.left ? "left" : ""} ${c.path || c.wide ? "long" : ""}`}>
+		<td class={`${c.left ? "left" : ""} ${text.length < 24 ? "short" : ""}`}>
 			<span class={text.length > 200 ? "clamp" : undefined} title={text.length > 200 ? text : undefined}>
 				{text}
 			</span>
-			{p.bars && !Number.isNaN(value) && (
-				<Bar share={value} full={c.bar_full || 1} {...bounds} />
+			{p.bars && text === "" && <span class="no-bar" />}
+			{p.bars && text !== "" && !Number.isNaN(value) && (
+				<Bar share={value} full={p.full} {...bounds} />
 			)}
 		</td>
 	);
@@ -100,15 +112,38 @@ function Head(p: { g: Grid; columns: number[]; sort: Sort | null; onSort: (s: So
 	);
 }
 
-export function TableView(p: { b: Blob_; s: TableSection }) {
+/* The largest value of a column, or bound of its interval. */
+function most(g: Grid, columns: number[]): number {
+	let largest = 0;
+	for (let row = 0; row < g.rows; row++)
+		for (const c of columns)
+			largest = Math.max(largest, c >= 0 && g.value(row, c) > 0 ? g.value(row, c) : 0);
+	return Math.min(largest || 1, 1);
+}
+
+/* The row with the largest share; the table of a long function begins near it. */
+function hottest(g: Grid, shares: number): number {
+	let best = 0;
+	for (let row = 1; row < g.rows; row++)
+		if (g.value(row, shares) > (g.value(best, shares) || 0))
+			best = row;
+	return best;
+}
+
+/* `code`: the rows are lines or instructions. */
+export function TableView(p: { b: Blob_; s: TableSection; code?: boolean }) {
 	const g = gridOf(p.b, p.s), columns = useMemo(() => shownColumns(g), [g]);
 	const kinds = useMemo(() => p.s.row_kinds && p.b.u8(p.s.row_kinds), [p.s]);
 	const [sort, setSort] = useState<Sort | null>(null), [filter, setFilter] = useState("");
-	const [more, setMore] = useState(0);
+	const [more, setMore] = useState(0), [less, setLess] = useState(0);
 	const rows = useMemo(() => order(g, sort, filter, columns), [g, sort, filter, columns]);
 	const low = columnNamed(g, "low"), high = columnNamed(g, "high"), shares = shareColumn(g);
-	const shown = rows.slice(0, FIRST + more);
-	const bars = (c: number) => g.columns[c].bar || (c === shares && low >= 0);
+	const full = useMemo(() => most(g, [shares, low >= 0 ? high : -1]), [g, shares, low, high]);
+	const start = p.code && !sort && !filter && shares >= 0
+		? Math.max(0, hottest(g, shares) - BEFORE_HOTTEST - less) : 0;
+	const shown = rows.slice(start, start + FIRST + more + less);
+	const bars = (c: number) => g.columns[c].bar || (c === shares && (low >= 0 || !!p.code));
+	const fullOf = (c: number) => (g.columns[c].bar && low < 0 ? g.columns[c].bar_full || 1 : full);
 	return (
 		<div class="scroll">
 			{g.rows > FILTERED_FROM && (
@@ -120,13 +155,19 @@ export function TableView(p: { b: Blob_; s: TableSection }) {
 					</label>
 				</div>
 			)}
+			{start > 0 && (
+				<button type="button" class="more" onClick={() => setLess(less + 200)}>
+					{start.toLocaleString("en")} rows above
+				</button>
+			)}
 			<table aria-label={p.s.title || p.s.key || "table"}>
 				<Head g={g} columns={columns} sort={sort} onSort={setSort} />
 				<tbody>
 					{shown.map((row) => (
 						<tr key={row} class={KINDS[kinds?.[row] ?? 0]}>
 							{columns.map((c) => (
-								<Cell key={c} g={g} row={row} column={c} low={low} high={high} bars={bars(c)} />
+								<Cell key={c} g={g} row={row} column={c} low={low} high={high} bars={bars(c)}
+									full={fullOf(c)} />
 							))}
 						</tr>
 					))}
@@ -138,9 +179,9 @@ export function TableView(p: { b: Blob_; s: TableSection }) {
 					<Below line={p.s.total} columns={columns} all={g.columns} tone="total" />
 				</tfoot>
 			</table>
-			{shown.length < rows.length && (
+			{start + shown.length < rows.length && (
 				<button type="button" class="more" onClick={() => setMore(more + 200)}>
-					{(rows.length - shown.length).toLocaleString("en")} more rows
+					{(rows.length - start - shown.length).toLocaleString("en")} more rows
 				</button>
 			)}
 		</div>
