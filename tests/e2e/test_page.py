@@ -150,4 +150,22 @@ def a_live_page_follows_its_session(t):
     step(t, "live")
 
 
+@test
+def a_page_of_a_recording_has_the_samples_of_its_report(t):
+    if "--html" not in t.assay("help", "report").out:
+        t.skip("this build has no report --html")
+    need_packages(t)
+    t.need("chromium")
+    t.run(BUILD_PAGE, "tools")
+    data, page = t.path("build.data"), t.path("build.html")
+    source = t.write("big.c", "".join(f"int f{i}(int a) {{ return a * {i} + a % 7; }}\n" for i in range(4000)))
+    t.assay("record", "-F", "997", "-g", "-a", "-o", data, "--", "gcc", "-O2", "-c", "-o", t.path("big.o"), source)
+    t.assay("report", "--html", page, data)
+    shown = json.loads(t.run("node", ROOT / "build-page/drive.cjs", "--look", page,
+                             env={"NODE_PATH": str(ROOT / "build-page/node_modules")}).out)
+    t.equal(shown["samples"], t.report(data)["samples"], "samples in the page")
+    t.between(shown["half"], 1, shown["samples"] - 1, "samples of half of the time")
+    t.equal((shown["frames"], shown["problems"]), (1, []), "pictures and messages")
+
+
 main()

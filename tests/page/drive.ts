@@ -3,6 +3,9 @@
  * drive PAGE DIRECTORY: opens generated pages in headless Chromium and uses them as a reader does.
  * Prints a line of JSON for each step: {"step", "error"}; error is "" if the step passed. The
  * figures that the page shows are compared with those of the recording from which it was made.
+ *
+ * drive --look FILE: opens a page of assay, selects half of its time, and prints a line of JSON with
+ * what the page shows: all samples, samples with "samples" as the value, those of the half, messages.
  */
 import assert from "node:assert";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -18,7 +21,7 @@ import { Sample } from "./sample_data";
 
 const COUNT = 6000;
 const [pagePath, directory] = process.argv.slice(2);
-const bundle = readFileSync(pagePath, "utf8");
+const bundle = pagePath === "--look" ? "" : readFileSync(pagePath, "utf8");
 const samples = recording(COUNT, 1);
 const busy = samples.filter((s) => s.pid !== 0);
 const comma = (n: number) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
@@ -334,6 +337,19 @@ const steps: Record<string, Step> = {
 	messages, live,
 };
 
+async function look(path: string): Promise<void> {
+	const started = await startBrowser(1200, 900);
+	started.context.setDefaultTimeout(60000);
+	const r = new Reader(await started.context.newPage());
+	await r.open("file://" + path + "#value=0&idle=1");
+	const samples_ = await r.selected(), title = await r.page.title();
+	await r.drag(0.25, 0.75);
+	await r.page.waitForSelector("#heatmap .chip.first");
+	const half = await r.selected(), frames = await r.page.locator("#flame canvas").count();
+	console.log(JSON.stringify({ title, samples: samples_, half, frames, problems: r.problems }));
+	await started.stop();
+}
+
 async function main(): Promise<void> {
 	write("a.html", pageWith(bundle, makeBlob(COUNT, false)));
 	write("diff.html", pageWith(bundle, makeBlob(COUNT, true)));
@@ -357,4 +373,7 @@ async function main(): Promise<void> {
 	await started.stop();
 }
 
-main();
+if (pagePath === "--look")
+	look(directory);
+else
+	main();

@@ -98,8 +98,10 @@ export function frameAt(p: Picture, w: Window_, x: number, y: number): number {
 	return -1;
 }
 
+export type Way = "parent" | "child" | "left" | "right";
+
 /* The neighbour of a frame on the screen: its parent, its first child, or the frame beside it. */
-export function neighbourOf(f: Frames, i: number, way: "parent" | "child" | "left" | "right"): number {
+export function neighbourOf(f: Frames, i: number, way: Way): number {
 	const step = way === "parent" ? -1 : way === "child" ? 1 : 0, level = f.level[i] + step;
 	let best = -1;
 	for (let j = 0; j < f.count; j++) {

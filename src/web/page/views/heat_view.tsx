@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * heat_view: the heatmap of the whole time. A drag selects a stretch, a drag with Ctrl the second
- * one; double click clears both. With the keyboard: arrows move a cell, Shift extends the stretch,
- * Enter begins and ends it, Ctrl+Enter those of the second one.
+ * one; double click clears both. With the keyboard: arrows move a cell, Enter begins and ends a
+ * stretch, Ctrl+Enter the second one.
  */
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { amount, moment, share, time } from "../model/figure";
-import { Heat, makeHeat, roundUp, stretchOf } from "../model/heat";
 import { NO_CPU } from "../data/entries";
+import { amount, moment, share, time } from "../model/figure";
+import { Heat, makeHeat, stretchOf } from "../model/heat";
 import { isTimed, Stretch } from "../model/selection";
-import { heatColour, palette, Palette } from "./colours";
+import { palette } from "./colours";
 import { Context } from "./context";
 import { Choice, PlainTable, TableButton } from "./controls";
+import { Lines, Ticks } from "./heat_axes";
+import { Cell, Mark, paint } from "./heat_canvas";
+import { useWidth } from "./width";
 
-type Cell = [column: number, line: number];
 const CELL_PX = 7;
-const AXIS_PX = 44;
+const FIRST = "hsl(211 90% 50%)", SECOND = "hsl(285 80% 55%)";
 
 function stretchText(c: Context, s: Stretch): string {
 	const t = c.a.m.times!, step = (s.to - s.from) * t.stepNs;
@@ -33,59 +35,19 @@ function heatRows(c: Context): { rows: Uint8Array; text: string } {
 	return { rows, text: matches ? `${what} with a match` : what };
 }
 
-function paint(
-	canvas: HTMLCanvasElement, h: Heat, size: { width: number; line: number },
-	marks: { stretch: Stretch; colour: string }[], cursor: Cell | null, p: Palette,
-): void {
-	const ratio = window.devicePixelRatio || 1, g = canvas.getContext("2d")!;
-	const height = h.lines * size.line, cell = size.width / h.columns;
-	canvas.width = Math.round(size.width * ratio);
-	canvas.height = Math.round(height * ratio);
-	g.setTransform(ratio, 0, 0, ratio, 0, 0);
-	for (let column = 0; column < h.columns; column++)
-		for (let line = 0; line < h.lines; line++) {
-			const part = h.amount[column * h.lines + line] / h.most;
-			g.fillStyle = part > 0 ? heatColour(part, p.dark) : p.paper;
-			g.fillRect(column * cell, line * size.line, cell - (cell > 4 ? 1 : 0), size.line - 1);
-		}
-	const each = (s: Stretch, visit: (x: number, y: number, w: number, hh: number) => void) => {
-		const a = Math.round(s.from / h.cellSteps), b = Math.round(s.to / h.cellSteps) - 1;
-		const lines = h.byCpu ? 1 : h.lines;
-		for (let column = Math.floor(a / lines); column <= Math.floor(b / lines); column++) {
-			const top = Math.max(a - column * lines, 0), end = Math.min(b - column * lines, lines - 1);
-			if (column >= 0 && column < h.columns)
-				visit(column * cell, h.byCpu ? 0 : top * size.line, cell,
-					h.byCpu ? height : (end - top + 1) * size.line);
-		}
-	};
-	for (const m of marks)
-		each(m.stretch, (x, y, w, hh) => {
-			g.globalAlpha = 0.3;
-			g.fillStyle = m.colour;
-			g.fillRect(x, y, w, hh);
-			g.globalAlpha = 1;
-			g.fillRect(x, y, w, 2);
-			g.fillRect(x, y + hh - 2, w, 2);
-		});
-	if (cursor) {
-		g.strokeStyle = p.text;
-		g.lineWidth = 2;
-		g.strokeRect(cursor[0] * cell, cursor[1] * size.line, Math.max(cell, 2), size.line);
-	}
+/* The chosen value if it is known by time, else the samples. */
+function heatValue(c: Context): number {
+	const t = c.a.m.times!, value = c.a.value(c.v);
+	return isTimed(c.a.m, value) ? value : t.samplesValue >= 0 ? t.samplesValue : t.weightValue;
 }
 
 function useHeat(c: Context, width: number): { heat: Heat; text: string } {
-	const m = c.a.m, value = isTimed(m, c.a.value(c.v)) ? c.a.value(c.v) : timedValue(c);
+	const m = c.a.m, value = heatValue(c);
 	const { rows, text } = useMemo(() => heatRows(c), [c.a, c.v.process, c.v.idle, c.v.search]);
 	const columns = Math.max(10, Math.floor(width / CELL_PX));
 	const heat = useMemo(() => makeHeat(m, value, rows, columns, c.v.lanes),
 		[m, value, rows, columns, c.v.lanes]);
 	return { heat, text };
-}
-
-function timedValue(c: Context): number {
-	const t = c.a.m.times!;
-	return t.samplesValue >= 0 ? t.samplesValue : t.weightValue;
 }
 
 function HeatTable(p: { c: Context; heat: Heat }) {
@@ -100,162 +62,152 @@ function HeatTable(p: { c: Context; heat: Heat }) {
 				const step = heat.columnSteps * t.stepNs;
 				return {
 					key: i,
-					cells: [moment(i * step, step), moment((i + 1) * step, step), amount(all, "count"),
+					cells: [moment(i * step, step), moment((i + 1) * step, step), amount(all, c.a.m.values[heatValue(c)].unit),
 						share(heat.total ? all / heat.total : 0)],
 				};
 			}} />
 	);
 }
 
-/* The labels of the lines: CPUs, or the time within a column. */
-function Lines(p: { heat: Heat; line: number; step: number }) {
-	const { heat } = p, labels: [number, string][] = [];
-	if (heat.byCpu)
-		heat.cpus.forEach((cpu, i) => labels.push([i, cpu === NO_CPU ? "?" : `CPU ${cpu}`]));
-	else
-		for (let i = 0; i < heat.lines; i += heat.lines / 5)
-			labels.push([i, `+${time(i * heat.cellSteps * p.step)}`.replace(/\.0+ /, " ")]);
-	const every = Math.ceil(12 / p.line);
-	return (
-		<div class="lines" aria-hidden="true" style={{ width: `${AXIS_PX + 16}px` }}>
-			{labels.filter((_, i) => !heat.byCpu || i % every === 0).map(([i, text]) => (
-				<span key={i} style={{ top: `${i * p.line}px` }}>{text}</span>
-			))}
-		</div>
-	);
+interface Drag {
+	from: Cell;
+	to: Cell;
+	second: boolean;
 }
 
-/* Times below the columns: round ones, not too close to each other. */
-function Ticks(p: { heat: Heat; width: number; step: number }) {
-	const length = p.heat.columnSteps * p.step, all = length * p.heat.columns;
-	const every = roundUp(Math.max((90 * all) / p.width, length)), ticks: number[] = [];
-	for (let ns = 0; ns < all - every / 3; ns += every)
-		ticks.push(ns);
-	return (
-		<div class="ticks" aria-hidden="true">
-			{ticks.map((ns) => (
-				<span key={ns} style={{ left: `${(100 * ns) / all}%` }}>{moment(ns, every)}</span>
-			))}
-		</div>
-	);
+/* Stretches as they are, or as a drag that is not ended makes them. */
+function stretches(c: Context, heat: Heat, drag: Drag | null): [Stretch | null, Stretch | null] {
+	if (!drag)
+		return [c.v.first, c.v.second];
+	const dragged = stretchOf(heat, drag.from, drag.to);
+	return drag.second ? [c.v.first, dragged] : [dragged, null];
 }
 
-export function HeatView(p: { c: Context }) {
-	const { c } = p, t = c.a.m.times!;
-	const box = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null);
-	const [width, setWidth] = useState(0);
-	const [drag, setDrag] = useState<{ from: Cell; to: Cell; second: boolean } | null>(null);
-	const [cursor, setCursor] = useState<Cell | null>(null);
-	const [hover, setHover] = useState<Cell | null>(null);
-	const { heat, text } = useHeat(c, width || 600);
-	const line = heat.byCpu ? Math.max(4, Math.min(16, Math.floor(320 / heat.lines))) : 7;
-
-	useLayoutEffect(() => {
-		const observer = new ResizeObserver(() => setWidth(box.current?.clientWidth ?? 0));
-		setWidth(box.current!.clientWidth);
-		observer.observe(box.current!);
-		return () => observer.disconnect();
-	}, []);
-
-	const dragged = drag && stretchOf(heat, drag.from, drag.to);
-	const first = drag && !drag.second ? dragged : c.v.first;
-	const second = drag?.second ? dragged : drag ? null : c.v.second;
-	useLayoutEffect(() => {
-		if (!width)
-			return;
-		const colours = palette(document.documentElement);
-		const marks = [];
-		if (first)
-			marks.push({ stretch: first, colour: "hsl(211 90% 50%)" });
-		if (second)
-			marks.push({ stretch: second, colour: "hsl(285 80% 55%)" });
-		paint(canvas.current!, heat, { width, line }, marks, cursor, colours);
-	});
-
-	const cellAt = (e: MouseEvent): Cell => {
-		const r = canvas.current!.getBoundingClientRect();
-		const column = Math.floor(((e.clientX - r.left) / r.width) * heat.columns);
-		const at = Math.floor((e.clientY - r.top) / line);
-		return [Math.min(Math.max(column, 0), heat.columns - 1), Math.min(Math.max(at, 0), heat.lines - 1)];
-	};
-	const select = (s: Stretch, isSecond: boolean) =>
-		isSecond && c.v.first
-			? c.set({ second: s, colour: "change" })
-			: c.set({ first: s, second: null });
-	const begin = (e: PointerEvent) => {
-		if (e.button)
-			return;
-		canvas.current!.setPointerCapture(e.pointerId);
-		const at = cellAt(e);
-		setDrag({ from: at, to: at, second: (e.ctrlKey || e.metaKey) && !!c.v.first });
-	};
+function useDrag(c: Context, heat: Heat) {
+	const [drag, setDrag] = useState<Drag | null>(null);
+	const begin = (at: Cell, second: boolean) => setDrag({ from: at, to: at, second: second && !!c.v.first });
+	const move = (to: Cell) => drag && setDrag({ ...drag, to });
 	const end = () => {
-		if (drag)
-			select(stretchOf(heat, drag.from, drag.to), drag.second);
+		if (drag) {
+			const stretch = stretchOf(heat, drag.from, drag.to);
+			c.set(drag.second ? { second: stretch, colour: "change" } : { first: stretch, second: null });
+		}
 		setDrag(null);
 	};
+	return { drag, begin, move, end };
+}
+
+const within = (x: number, count: number) => Math.min(Math.max(x, 0), count - 1);
+
+const MOVES: Record<string, Cell> = {
+	ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1],
+};
+
+function HeatCanvas(p: {
+	c: Context; heat: Heat; width: number; line: number; dragging: ReturnType<typeof useDrag>;
+	onPoint: (cell: Cell | null) => void;
+}) {
+	const { c, heat, dragging, line } = p, canvas = useRef<HTMLCanvasElement>(null);
+	const [cursor, setCursor] = useState<Cell | null>(null);
+	const [first, second] = stretches(c, heat, dragging.drag);
+	useLayoutEffect(() => {
+		const marks: Mark[] = [];
+		if (first)
+			marks.push({ stretch: first, colour: FIRST });
+		if (second)
+			marks.push({ stretch: second, colour: SECOND });
+		if (p.width)
+			paint(canvas.current!, heat, p, marks, cursor, palette(document.documentElement));
+	});
+	const cellAt = (e: MouseEvent): Cell => {
+		const r = canvas.current!.getBoundingClientRect();
+		return [
+			within(Math.floor(((e.clientX - r.left) / r.width) * heat.columns), heat.columns),
+			within(Math.floor((e.clientY - r.top) / line), heat.lines),
+		];
+	};
 	const onKey = (e: KeyboardEvent) => {
-		const moves: Record<string, Cell> = {
-			ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1],
-		};
-		const at = cursor ?? [0, 0];
-		if (moves[e.key]) {
-			const to: Cell = [
-				Math.min(Math.max(at[0] + (cursor ? moves[e.key][0] : 0), 0), heat.columns - 1),
-				Math.min(Math.max(at[1] + (cursor ? moves[e.key][1] : 0), 0), heat.lines - 1),
-			];
+		const move = MOVES[e.key], at = cursor ?? [0, 0];
+		if (move) {
+			const to: Cell = cursor
+				? [within(at[0] + move[0], heat.columns), within(at[1] + move[1], heat.lines)] : at;
 			setCursor(to);
-			if (drag)
-				setDrag({ ...drag, to });
+			p.onPoint(to);
+			dragging.move(to);
 		} else if (e.key === "Enter") {
-			if (drag)
-				end();
+			if (dragging.drag)
+				dragging.end();
 			else
-				setDrag({ from: at, to: at, second: e.ctrlKey && !!c.v.first });
+				dragging.begin(at, e.ctrlKey);
 		} else {
 			return;
 		}
 		e.preventDefault();
 	};
-	const pointed = hover ?? cursor;
-	const value = pointed && heat.amount[pointed[0] * heat.lines + pointed[1]];
+	return (
+		<canvas ref={canvas} tabIndex={0} role="application"
+			style={{ width: "100%", height: `${heat.lines * line}px` }}
+			aria-label="Heatmap of the whole time: arrows move, Enter begins and ends a stretch, Ctrl and Enter a second one, Escape clears"
+			aria-describedby="heat-status"
+			onPointerDown={(e) => {
+				if (e.button)
+					return;
+				canvas.current!.setPointerCapture(e.pointerId);
+				dragging.begin(cellAt(e), e.ctrlKey || e.metaKey);
+			}}
+			onPointerMove={(e) => {
+				p.onPoint(cellAt(e));
+				dragging.move(cellAt(e));
+			}}
+			onPointerUp={dragging.end}
+			onPointerLeave={() => p.onPoint(cursor)}
+			onDblClick={() => c.set({ first: null, second: null })}
+			onKeyDown={onKey} />
+	);
+}
 
+function HeatControls(p: { c: Context; first: Stretch | null; second: Stretch | null }) {
+	const { c, first, second } = p;
+	return (
+		<div class="controls" role="group" aria-label="choices for the heatmap">
+			<Choice label="lines" value={c.v.lanes ? 1 : 0} options={[[0, "time"], [1, "CPUs"]]}
+				onChange={(lanes) => c.set({ lanes: lanes === 1 })} />
+			{first && <span class="chip first">first: {stretchText(c, first)}</span>}
+			{second && <span class="chip second">second: {stretchText(c, second)}</span>}
+			{c.v.first && (
+				<button type="button" onClick={() => c.set({ first: null, second: null })}>clear</button>
+			)}
+		</div>
+	);
+}
+
+/* The moment, the CPU and the amount of a cell. */
+function cellText(c: Context, heat: Heat, [column, line]: Cell): string {
+	const step = heat.cellSteps * c.a.m.times!.stepNs, cpu = heat.cpus[line];
+	const at = moment((heat.byCpu ? column : column * heat.lines + line) * step, step);
+	const where = heat.byCpu ? `, ${cpu === NO_CPU ? "CPU unknown" : `CPU ${cpu}`}` : "";
+	const unit = c.a.m.values[heatValue(c)].unit;
+	return `${at}${where}: ${amount(heat.amount[column * heat.lines + line], unit)}`;
+}
+
+export function HeatView(p: { c: Context }) {
+	const { c } = p, t = c.a.m.times!, box = useRef<HTMLDivElement>(null);
+	const width = useWidth(box), [point, setPoint] = useState<Cell | null>(null);
+	const { heat, text } = useHeat(c, width || 600), dragging = useDrag(c, heat);
+	const line = heat.byCpu ? Math.max(4, Math.min(16, Math.floor(320 / heat.lines))) : 7;
+	const [first, second] = stretches(c, heat, dragging.drag);
+	const inside = point && point[0] < heat.columns && point[1] < heat.lines;
 	return (
 		<>
-			<div class="controls" role="group" aria-label="choices for the heatmap">
-				<Choice label="lines" value={c.v.lanes ? 1 : 0} options={[[0, "time"], [1, "CPUs"]]}
-					onChange={(lanes) => c.set({ lanes: lanes === 1 })} />
-				{first && <span class="chip first">first: {stretchText(c, first)}</span>}
-				{second && <span class="chip second">second: {stretchText(c, second)}</span>}
-				{c.v.first && (
-					<button type="button" onClick={() => c.set({ first: null, second: null })}>clear</button>
-				)}
-			</div>
+			<HeatControls c={c} first={first} second={second} />
 			<div class="heat">
 				<Lines heat={heat} line={line} step={t.stepNs} />
 				<div class="heat-box" ref={box}>
-					<canvas ref={canvas} tabIndex={0} role="application"
-						style={{ width: "100%", height: `${heat.lines * line}px` }}
-						aria-label="Heatmap of the whole time: arrows move, Enter begins and ends a stretch, Ctrl and Enter a second one, Escape clears"
-						aria-describedby="heat-status"
-						onPointerDown={begin}
-						onPointerMove={(e) => {
-							setHover(cellAt(e));
-							if (drag)
-								setDrag({ ...drag, to: cellAt(e) });
-						}}
-						onPointerUp={end}
-						onPointerLeave={() => setHover(null)}
-						onDblClick={() => c.set({ first: null, second: null })}
-						onKeyDown={onKey} />
+					<HeatCanvas c={c} heat={heat} width={width} line={line} dragging={dragging} onPoint={setPoint} />
 					<Ticks heat={heat} width={width || 600} step={t.stepNs} />
 				</div>
 			</div>
-			<p id="heat-status" class="status" role="status">
-				{pointed
-					? `${moment((heat.byCpu ? pointed[0] : pointed[0] * heat.lines + pointed[1]) * heat.cellSteps * t.stepNs, heat.cellSteps * t.stepNs)}${heat.byCpu ? `, ${heat.cpus[pointed[1]] === NO_CPU ? "CPU unknown" : `CPU ${heat.cpus[pointed[1]]}`}` : ""}: ${amount(value!, c.a.m.values[timedValue(c)].unit)}`
-					: ""}
-			</p>
+			<p id="heat-status" class="status" role="status">{inside ? cellText(c, heat, point) : ""}</p>
 			<p class="note">
 				A cell is {time(heat.cellSteps * t.stepNs)}: {text}
 				{heat.byCpu ? "" : `; a column is ${time(heat.columnSteps * t.stepNs)}, its time runs downward`}.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* series_view: CPU use by process over time, stacked (uPlot); a drag selects a stretch. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { moment } from "../model/figure";
 import { makeSeries, Series } from "../model/series";
@@ -8,6 +8,7 @@ import { keptRows, Stretch } from "../model/selection";
 import { palette, seriesColour } from "./colours";
 import { Context } from "./context";
 import { PlainTable, TableButton } from "./controls";
+import { useWidth } from "./width";
 
 const HEIGHT = 220;
 
@@ -69,7 +70,7 @@ function SeriesTable(p: { s: Series }) {
 
 export function SeriesView(p: { c: Context }) {
 	const { c } = p, t = c.a.m.times!, box = useRef<HTMLDivElement>(null);
-	const [width, setWidth] = useState(0);
+	const width = useWidth(box);
 	const rows = useMemo(() => {
 		const kept = keptRows(c.a.m, c.v), idle = c.a.m.processes.map((q) => q.idle);
 		return kept.map((keep, row) => (keep && !idle[c.a.m.rowProcess[row]] ? 1 : 0));
@@ -78,12 +79,6 @@ export function SeriesView(p: { c: Context }) {
 	const set = useRef(c.set);
 	set.current = c.set;
 
-	useEffect(() => {
-		const observer = new ResizeObserver(() => setWidth(box.current?.clientWidth ?? 0));
-		setWidth(box.current!.clientWidth);
-		observer.observe(box.current!);
-		return () => observer.disconnect();
-	}, []);
 	useEffect(() => {
 		if (!width)
 			return;
