@@ -411,6 +411,28 @@ static void take_ledger(struct history_ids *ids, struct history_slice *s)
 	}
 }
 
+/* A process or thread that is known may have another name since, without samples in this window. */
+static void take_names(struct history_ids *ids)
+{
+	const struct process_table *from = ids->from->processes;
+	struct profile_history *h = ids->h;
+
+	for (uint32_t i = 0; i < process_table_process_count(from); i++) {
+		const struct process *p = process_table_process(from, i);
+
+		if (p->changed && id_table_find(&h->processes, hash_u64(p->serial), process_equal,
+		                                h, &p->serial) != ID_NONE)
+			process_id(ids, i);
+	}
+	for (uint32_t i = 0; i < process_table_thread_count(from); i++) {
+		const struct thread *t = process_table_thread_at(from, i);
+
+		if (t->changed && id_table_find(&h->threads, hash_u64(t->serial), thread_equal, h,
+		                                &t->serial) != ID_NONE)
+			thread_id(ids, i);
+	}
+}
+
 /* Slices beyond the longest stretch are dropped. */
 static void drop_old(struct profile_history *h, uint64_t now_ns)
 {
@@ -447,6 +469,7 @@ void profile_history_add(struct profile_history *h, const struct profile *p, uin
 	take_rows(&ids, &s);
 	take_samples(&ids, &s);
 	take_ledger(&ids, &s);
+	take_names(&ids);
 	ids_done(&ids);
 	exchange(h);
 	add_slice(h->profile, &s);
@@ -509,18 +532,32 @@ static void count_events(struct profile *p)
 	}
 }
 
+/* A CPU whose rate changed has several lines: the first one has what is not known by rate. */
+static void complete_cpu(struct profile *p, const struct account_cpu *account)
+{
+	struct ledger_cpu *first = NULL;
+	uint64_t lost = 0;
+
+	vec_each (line, &p->ledger.cpus) {
+		if (line->cpu != account->cpu)
+			continue;
+		first = first ? first : line;
+		line->has_steal = true;
+		line->steal_ns = 0;
+		lost += line->ticks_lost;
+	}
+	if (!first)
+		return;
+	first->steal_ns = account->stat_steal_ns;
+	if (account->lost_records > lost)
+		first->ticks_lost += account->lost_records - lost;
+}
+
 /* As a reader of the recording does at its end. */
 static void complete_ledger(struct profile *p, const struct recording *r)
 {
 	vec_each (account, &r->account.cpus)
-		vec_each (line, &p->ledger.cpus) {
-			if (line->cpu != account->cpu)
-				continue;
-			line->has_steal = true;
-			line->steal_ns = account->stat_steal_ns;
-			if (account->lost_records > line->ticks_lost)
-				line->ticks_lost = account->lost_records;
-		}
+		complete_cpu(p, account);
 	p->ledger.counted_oncpu_ns = r->account.counted_oncpu_ns;
 }
 

@@ -420,7 +420,7 @@ static void draw_last_line(struct browser *b, struct canvas *c, unsigned line)
 		return;
 	}
 	if (filter)
-		buf_addf(&text, "filter: %s  ", filter);
+		buf_addf(&text, "filter: %s", filter);
 	key_hints(b->host.live, b->pages.count > 1 || filter,
 	          c->width > text.size ? c->width - (unsigned)text.size : 0, &text);
 	canvas_add(c, line, CANVAS_DIM, buf_text(&text), c->width);

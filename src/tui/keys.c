@@ -93,10 +93,10 @@ void key_help(bool live, struct buf *out)
 
 static void add_hint(struct buf *out, const char *hint, size_t end)
 {
-	if (out->size + strlen(hint) > end)
-		return;
-	buf_puts(out, hint);
-	buf_puts(out, "  ");
+	const char *gap = out->size ? "  " : "";
+
+	if (out->size + strlen(gap) + strlen(hint) <= end)
+		buf_addf(out, "%s%s", gap, hint);
 }
 
 void key_hints(bool live, bool deep, unsigned width, struct buf *out)

@@ -2,9 +2,11 @@
 /*
  * profile_windows: for any events, the sums over all windows are equal to one profile of all
  * events: rows, the time and ticks of each CPU, the time of each process; and each window adds up.
- * Reference: profile_builder with the same events.
+ * Reference: profile_builder with the same events. A history (profile_history.h) of the windows has
+ * the same sums, and those of the last windows.
  */
 #include "check.h"
+#include "profile/profile_history.h"
 #include "profile/profile_windows.h"
 
 #include <stdlib.h>
@@ -29,6 +31,9 @@ struct sums {
 	uint64_t samples, weight, wall, busy, idle, unknown, switches, due, seen, lost;
 	uint64_t oncpu, runnable, blocked, thread_wall, windows, last_end, bad, processes_max;
 	uint64_t serial_max, off_runnable, off_blocked, lost_told;
+	struct profile_history *history; /* NULL: none */
+	uint64_t last_samples[2];        /* of the last windows */
+	uint64_t last_start[2];
 };
 
 static void add_profile(struct sums *s, const struct profile *p)
@@ -80,7 +85,77 @@ static int on_window(void *ctx, const struct profile *p, const struct profile_wi
 		if (process_table_process(p->processes, i)->serial > s->serial_max)
 			s->serial_max = process_table_process(p->processes, i)->serial;
 	add_profile(s, p);
+	s->last_samples[0] = s->last_samples[1];
+	s->last_start[0] = s->last_start[1];
+	s->last_samples[1] = 0;
+	s->last_start[1] = w->start_ns;
+	vec_each (row, &p->rows)
+		s->last_samples[1] += row->samples;
+	if (s->history)
+		profile_history_add(s->history, p, w->start_ns, w->end_ns);
 	return 0;
+}
+
+/* Does not depend on ids and serial numbers. */
+static uint64_t fingerprint(const struct profile *p)
+{
+	uint64_t sum = 0;
+
+	vec_each (row, &p->rows) {
+		const struct thread *t = process_table_thread_at(p->processes, row->thread);
+		const struct process *of = process_table_process(p->processes, t->process);
+		const char *name = process_table_name(p->processes, of->name);
+		const struct profile_frame *f = &p->frames.items[p->paths.items[row->path].frame];
+		uint64_t key = hash_pair(hash_bytes(name, strlen(name)), of->start_ns);
+
+		key = hash_pair(key, hash_pair((uint64_t)t->tid << 16 | row->cpu, row->event));
+		sum += hash_pair(key, f->frame.offset) * row->samples;
+	}
+	return sum;
+}
+
+static uint64_t entries(const struct time_axis *a)
+{
+	struct time_cursor c;
+	struct time_entry e;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < a->tracks.count; i++) {
+		time_axis_seek(&c, a, i, 0);
+		while (time_axis_next(&c, &e))
+			sum += hash_pair(e.time_ns, a->tracks.items[i].cpu) * e.samples;
+	}
+	return sum;
+}
+
+/* The history of all windows against one profile of all events, and of the last two windows. */
+static void check_history(const struct sums *windows, const struct sums *whole,
+                          const struct profile *reference, struct recording *r)
+{
+	for (int again = 0; again < 2; again++) {
+		struct profile *p = profile_history_select(windows->history, 0, r);
+		struct sums all = {0}, last = {0};
+
+		add_profile(&all, p);
+		CHECK_EQ(all.samples, whole->samples);
+		CHECK_EQ(all.wall, windows->wall);
+		CHECK_EQ(all.busy, whole->busy);
+		CHECK_EQ(all.idle, windows->idle);
+		CHECK_EQ(all.seen, whole->seen);
+		CHECK_EQ(all.due, windows->due);
+		CHECK_EQ(all.lost, whole->lost);
+		CHECK_EQ(all.oncpu, whole->oncpu);
+		CHECK_EQ(all.off_blocked, whole->off_blocked);
+		CHECK_EQ(p->events.items[0].samples, reference->events.items[0].samples);
+		CHECK_EQ(fingerprint(p), fingerprint(reference));
+		CHECK_EQ(entries(&p->axis), entries(&reference->axis));
+		CHECK_EQ(profile_history_start(windows->history, 1), windows->last_start[1]);
+		p = profile_history_select(windows->history,
+		                           windows->last_end - windows->last_start[0], r);
+		add_profile(&last, p);
+		CHECK_EQ(last.samples, windows->last_samples[0] + windows->last_samples[1]);
+		CHECK_EQ(p->recordings.count, 1);
+	}
 }
 
 /* A machine of two CPUs: processes run, fork and exit; ticks on the grid, some lost, some late. */
@@ -316,14 +391,17 @@ static void compare(uint64_t seed, uint64_t length_ns, uint32_t processes_max, b
 	                                    .wall_offset_ns = 12345678,
 	                                    .start_ns = START,
 	                                    .processes_max = processes_max,
+	                                    .builder.time_axis = true,
 	                                    .window = on_window,
 	                                    .ctx = &windows};
+	const struct profile_builder_options with_axis = {.time_axis = true};
 	struct profile_windows *w = profile_windows_new(&o);
 	struct profile *p = profile_new();
-	struct profile_builder *b = profile_builder_new(p, NULL);
+	struct profile_builder *b = profile_builder_new(p, &with_axis);
 	struct recording r;
 	struct error err = {0};
 
+	windows.history = profile_history_new();
 	describe(&r, end_ns);
 	m.sinks[0] = profile_windows_sink(w);
 	m.sinks[1] = profile_builder_sink(b);
@@ -338,6 +416,8 @@ static void compare(uint64_t seed, uint64_t length_ns, uint32_t processes_max, b
 	/* The idle process of windows without a tick is in the whole, too. */
 	profile_mark_unseen_idle(p);
 	CHECK_EQ(windows.serial_max, process_table_process_count(p->processes));
+	check_history(&windows, &whole, p, &r);
+	profile_history_free(windows.history);
 	if (processes_max)
 		CHECK(windows.processes_max < process_table_process_count(p->processes) / 2);
 	profile_windows_free(w);
