@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
+#define NARROW 90                          /* columns: the first line is short */
 #define RECORDS_BYTES (UINT64_C(32) << 20) /* kept for a snapshot */
 
 static const uint64_t spans[] = {SECOND, 10 * SECOND, 60 * SECOND, 0};
@@ -40,6 +41,7 @@ struct top {
 	struct terminal *terminal;  /* NULL: batch */
 	struct browser *browser;
 	struct buf whom;              /* the sampled processes */
+	struct buf words;             /* of a command line that reads the file with the records */
 	uint64_t span_ns;             /* that is shown */
 	uint64_t shown_ns;            /* the length of the selection */
 	uint64_t printed_ns, printed; /* batch: the end of the last interval, and their number */
@@ -138,10 +140,8 @@ static int make(void *ctx, enum page_about about, const struct screen_page_row *
 
 static void span_text(const struct top *t, struct buf *out)
 {
-	if (t->paused)
-		buf_puts(out, "PAUSED  ");
-	buf_puts(out, t->span_ns ? "last " : "since start, ");
-	text_time(out, (int64_t)t->shown_ns);
+	buf_addf(out, "%s%s %.1f s", t->paused ? "PAUSED  " : "",
+	         t->span_ns ? "last" : "since start", (double)t->shown_ns / 1e9);
 }
 
 /* The first line: what is sampled, the time that is shown, and the own cost in the corner. */
@@ -150,14 +150,12 @@ static void first_line(const struct top *t, unsigned width, struct buf *out)
 	struct buf right = {0};
 	size_t used;
 
-	buf_addf(out, "assay top  %s  ", buf_text(&t->whom));
+	buf_puts(out, width < NARROW ? "" : "assay top  ");
+	buf_addf(out, "%s  ", buf_text(&t->whom));
 	span_text(t, out);
-	buf_addf(&right, "own cost %.1f %% of a CPU", 100 * t->cost);
+	buf_addf(&right, "own cost %.1f %%%s", 100 * t->cost, width < NARROW ? "" : " of a CPU");
 	used = out->size + right.size;
-	if (used + 1 < width)
-		buf_pad(out, ' ', width - used);
-	else
-		buf_puts(out, "  ");
+	buf_pad(out, ' ', used + 2 < width ? width - used : 2);
 	buf_addf(out, "%s\n", buf_text(&right));
 	buf_done(&right);
 }
@@ -416,6 +414,7 @@ static void close_top(struct top *t)
 	recording_done(&t->whole);
 	session_status_done(&t->now);
 	buf_done(&t->whom);
+	buf_done(&t->words);
 	free(t->no_records);
 }
 
@@ -428,6 +427,11 @@ int top_run(const struct top_plan *plan)
 	int status;
 
 	t.pages.request = plan->request;
+	if (plan->output) {
+		buf_putc(&t.words, ' ');
+		shell_word_add(&t.words, plan->output);
+		t.pages.request.reader.words = buf_text(&t.words);
+	}
 	t.pages.brief = true;
 	recording_init(&t.whole);
 	plan_session(&t, &so);

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`assay top` on a terminal and as reports, and `assay report --tui`: what is on the screen, the
+keys, figures that are those of the recording, mistakes, and the terminal afterwards."""
+
+import json
+import os
+import re
+import shutil
+
+from attacks import EVIL_NAME
+from harness import ASSAY, main, run, test
+from screen import Screen
+
+LEDGER = re.compile(r"user (-?[0-9.]+)  kernel (-?[0-9.]+)  (?:irq|interrupts) (-?[0-9.]+)  "
+                    r"idle (-?[0-9.]+)  (?:steal (-?[0-9.]+)  )?(?:unobs|unobserved) (-?[0-9.]+)  "
+                    r"(?:resid|residual) (-?[0-9.]+) %")
+ROW = re.compile(r"^ *([0-9.]+) %  +([0-9.]+) %  +([0-9.]+) %  +([0-9,]+)  (\S.*?)  +(user|kernel|irq|idle)"
+                 r"  +(\S.*)$")
+
+
+def has_rows(lines):
+    return [match.groups() for match in map(ROW.match, lines) if match]
+
+
+def objects(text):
+    """The JSON objects that follow each other."""
+    decoder, found = json.JSONDecoder(), []
+    while text.strip():
+        value, end = decoder.raw_decode(text.lstrip())
+        found.append(value)
+        text = text.lstrip()[end:]
+    return found
+
+
+def by_key(rows, *keys):
+    return sorted(json.dumps([row.get(key) for key in keys]) for row in rows)
+
+
+def settings(screen):
+    """The terminal's settings, by stty, on the screen of the shell."""
+    screen.prompt()
+    screen.run("clear")
+    screen.prompt()
+    screen.run("stty", "-g")
+    return screen.until(lambda lines: next((l for l in lines if re.fullmatch("[0-9a-f:]{40,}", l)), None))
+
+
+@test
+def the_screen_has_rows_and_an_account_and_q_restores_the_terminal(t):
+    with Screen(t, 80, 24) as s:
+        before = settings(s)
+        s.run(ASSAY, "top", "-d", "0.3")
+        s.until(has_rows)
+        text = s.text()
+        t.has(text, "the whole machine at 97 Hz", "the first line")
+        t.has(text, "own cost", "the corner")
+        t.true(all(len(line) <= 80 for line in s.lines()), "no line is longer than the screen")
+        terms = LEDGER.search(text)
+        t.true(terms, f"the account: {text}")
+        # Each of the terms is rounded to a tenth.
+        t.between(sum(float(term or 0) for term in terms.groups()), 99.6, 100.4, "sum of the account")
+        t.equal(s.flag("alternate_on"), "1", "the screen is beside the shell's")
+        t.equal(s.flag("mouse_any_flag") or s.flag("mouse_standard_flag"), "1", "the mouse")
+        s.keys("q")
+        s.until(lambda lines: s.flag("alternate_on") == "0")
+        t.equal(s.flag("mouse_any_flag"), "0", "the mouse afterwards")
+        t.equal(s.flag("cursor_flag"), "1", "the cursor afterwards")
+        t.equal(settings(s), before, "the terminal's settings afterwards")
+        s.run(ASSAY, "top", "-d", "0.3")
+        s.until(has_rows)
+        s.keys("C-c")
+        s.until(lambda lines: s.flag("alternate_on") == "0")
+        t.equal(settings(s), before, "the terminal's settings after ^C")
+
+
+@test
+def keys_select_tables_filter_pause_and_open_pages(t):
+    t.start(t.workload("loop"), "60000")
+    with Screen(t, 80, 24) as s:
+        s.run(ASSAY, "top", "-d", "0.3", "-g", "--window", "60")
+        s.until("loop_body")
+        s.keys("Space")
+        s.until("PAUSED")
+        s.keys("/")
+        s.type("^ .*loop_body")
+        s.until(lambda lines: len(has_rows(lines)) == 1)
+        s.keys("Enter", "Enter")
+        s.until("the callers of each sample in it")
+        t.has(s.text(), "loop_body", "the inverted tree")
+        s.keys("Escape")
+        s.until("Processes")
+        s.keys("a")
+        s.until(lambda lines: "instructions" in "\n".join(lines) and "loop_body" in lines[2])
+        s.until("assembly")
+        s.keys("Escape")
+        s.until("filter: ")
+        s.keys("Escape")
+        s.until(lambda lines: "filter: " not in "\n".join(lines))
+        s.keys("BTab")
+        s.until("hit by irq")
+        s.keys("?")
+        s.until("the line above")
+        s.keys("x")
+        s.until("hit by irq")
+        s.keys("t")
+        s.until("The call tree")
+        s.keys("Escape", "Space")
+        s.until(lambda lines: "PAUSED" not in lines[0])
+        s.keys("w")
+        s.until("since start")
+
+
+@test
+def the_screen_follows_the_size_of_the_terminal(t):
+    with Screen(t, 80, 24) as s:
+        s.run(ASSAY, "top", "-d", "0.3")
+        s.until(has_rows)
+        s.resize(130, 12)
+        s.until("residual")
+        t.true(len(s.lines()[11]) > 80, "the line of hints is longer")
+        s.resize(30, 5)
+        s.until(lambda lines: len(lines[0]) <= 30 and "Functions" in "\n".join(lines))
+        s.resize(80, 24)
+        s.until(has_rows)
+        s.keys("q")
+        s.prompt()
+
+
+@test
+def a_snapshot_has_the_figures_on_the_screen(t):
+    data = t.path("snap.data")
+    t.start(t.workload("loop"), "60000")
+    with Screen(t, 100, 40) as s:
+        # Only the snapshot ends a window, so the screen has its figures.
+        s.run(ASSAY, "top", "-d", "3000", "--window", "0", "-F", "997")
+        s.until("the first samples are taken")
+        t.until(lambda: os.path.exists("/proc/self") and s.flag("alternate_on") == "1", "the screen")
+        s.keys("s")
+        s.until("write to: top-")
+        s.keys("C-u")
+        s.type(str(data))
+        s.keys("Enter")
+        s.until("wrote ")
+        rows = s.until(has_rows)
+        ledger = LEDGER.search(s.text()).groups()
+        s.keys("q")
+        s.prompt()
+    report = t.report(data)
+    whole = report["ledger"]["wall_ns"] * report["ledger"]["cpus"]
+    for term, key in zip(ledger, ("user", "kernel", "irq", "idle", "steal", "unobserved", "residual")):
+        share = 100 * report["ledger"][f"{key}_ns"] / whole
+        t.equal(float(term), 0 if abs(share) < 0.05 else float(f"{share:.1f}"), key)
+    known = {}
+    for row in report["functions"]:
+        name = os.path.basename(row["image"]), row["mode"], row["function"]
+        known.setdefault(name, []).append(row)
+    t.true(len(rows) > 3, f"rows on the screen: {rows}")
+    for share, low, high, samples, image, mode, function in rows:
+        if image.endswith("~") or function.endswith("~"):
+            continue
+        t.true(any(row["samples"] == int(samples.replace(",", "")) and
+                   f"{100 * row['share']:.1f}" == share and f"{100 * row['low']:.1f}" == low and
+                   f"{100 * row['high']:.1f}" == high for row in known[image, mode, function]),
+               f"{image} {function}: {samples} samples, {share} {low} {high}: {known[image, mode, function]}")
+
+
+SAME = ("ledger", "events", "samples", "base_samples", "paths", "stacks")
+
+
+@test
+def one_report_has_the_figures_of_its_recording(t):
+    data = t.path("a.data")
+    t.start(t.workload("loop"), "60000")
+    shown = t.json(t.assay("top", "--batch", "-n", "1", "-d", "1", "--json", "-g", "-F", "499",
+                           "-o", data).out)
+    report = t.report(data)
+    for key in SAME:
+        t.equal(shown[key], report[key], key)
+    figures = "share", "low", "high", "samples", "weight"
+    t.equal(by_key(shown["functions"], "image", "function", "mode", *figures),
+            by_key(report["functions"], "image", "function", "mode", *figures), "functions")
+    t.equal(by_key(shown["processes"], "name", "pid", "share", "low", "high", "user_samples"),
+            by_key(report["processes"], "name", "pid", "share", "low", "high", "user_samples"), "processes")
+
+
+@test
+def the_reports_of_a_batch_add_up_to_the_recording(t):
+    data = t.path("a.data")
+    parts = objects(t.assay("top", "--batch", "-n", "3", "-d", "0.4", "--json", "-F", "997", "-o",
+                            data).out)
+    report = t.report(data)
+    t.equal(len(parts), 3, "reports")
+    t.equal(sum(part["samples"] for part in parts), report["samples"], "samples")
+    sums = {}
+    for part in parts:
+        for row in part["functions"]:
+            name = row["image"], row["function"], row["mode"]
+            sums[name] = sums.get(name, 0) + row["samples"]
+    want = {}
+    for row in report["functions"]:
+        name = row["image"], row["function"], row["mode"]
+        want[name] = want.get(name, 0) + row["samples"]
+    t.equal(sums, want, "samples of each function")
+    for key in ("user_ns", "kernel_ns", "irq_ns", "idle_ns"):
+        t.equal(sum(part["ledger"][key] for part in parts), report["ledger"][key], key)
+
+
+@test
+def once_prints_tables(t):
+    out = t.assay("top", "--once", "-d", "0.3", "--lines", "3").out
+    for part in ("The whole machine", "residual", "Processes", "Functions", "total"):
+        t.has(out, part)
+    out = t.assay("top", "--once", "-d", "0.3", "--sort", "process,cpu").out
+    t.has(out, "Samples by process, cpu")
+
+
+@test
+def mistakes_are_refused_with_the_way_out(t):
+    for words, part in ((["top"], "needs a terminal"), (["top", "--json"], "are for --batch"),
+                        (["top", "-n", "3"], "are for --batch"),
+                        (["top", "--once", "-n", "4"], "prints one report"),
+                        (["top", "ls"], "assay record -- ls"), (["top", "--once", "-d", "0"], "-d must be"),
+                        (["top", "--once", "--sort", "x"], "the keys are process,"),
+                        (["top", "--window", "61", "--once"], "--window must be")):
+        t.has(t.assay(*words, status=2).err, part, f"assay {words}")
+    t.has(t.assay("top", "--once", "-o", "/no/such/file", status=1).err, "/no/such", "the output")
+    with Screen(t, 80, 24, term="dumb") as s:
+        s.run(ASSAY, "top")
+        s.until("cannot move its cursor")
+        s.prompt()
+        s.run("clear")
+        s.prompt()
+        s.run(ASSAY, "report", "--tui", "--json")
+        s.until("without --brief")
+
+
+@test
+def an_ordinary_user_sees_their_own_processes(t):
+    if os.geteuid():
+        t.skip("needs root, to become another user")
+    with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as f:
+        if int(f.read()) < 1:
+            t.skip("kernel.perf_event_paranoid allows each user to sample the machine")
+    t.need("setpriv")
+    work = t.path("work")
+    work.mkdir(mode=0o755)
+    os.chmod(t.path(""), 0o755)
+    for program in (ASSAY, t.workload("loop")):
+        shutil.copy(program, work)
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all",
+            "--bounding-set=-all", "env", "HOME=/nonexistent"]
+    t.start(*user, work / "loop", "60000")
+    with Screen(t, 80, 24) as s:
+        s.run(*user, work / "assay", "top", "-d", "0.3")
+        s.until("loop_body")
+        t.has(s.lines()[0], "your own processes", "the first line")
+        t.has(s.text(), "You may not sample the", "the limit")
+        s.keys("q")
+        s.prompt()
+
+
+@test
+def a_recording_is_shown_with_foreign_names_escaped(t):
+    data, work = t.path("a.data"), t.path("w")
+    work.mkdir()
+    for name in (EVIL_NAME, "関数関数関"):
+        shutil.copy(t.workload("loop"), work / name)
+        run(ASSAY, "record", "-q", "-g", "-F", "499", "-o", t.path(f"{len(name)}.data"), "--", work / name, "150")
+    with Screen(t, 80, 24) as s:
+        s.run(ASSAY, "report", "--tui", t.path(f"{len(EVIL_NAME)}.data"))
+        s.until("loop_body")
+        t.has(s.text(), "One command", "the first line")
+        t.has(s.text(), r"e\x1b[7m", "the image")
+        s.keys("BTab")
+        s.until("hit by irq")
+        t.has(s.text(), r"e\x1b[7m\x9b5m\r\nok", "the process")
+        s.keys("Enter")
+        s.until("functions and call tree")
+        s.keys("Tab")
+        s.until("main")
+        s.keys("Escape", "q")
+        s.prompt()
+        s.run(ASSAY, "report", "--tui", t.path("5.data"))
+        row = s.until(lambda lines: next((l for l in lines if "loop_body" in l), None))
+        t.has(row, "関数関数関  ", "the image")
+        # Wide characters take two columns: the columns of the next line are below those of this one.
+        titles = next(l for l in s.lines() if "image" in l and "function" in l)
+        t.equal(row.index("loop_body") + 5, titles.index("function"), "the column of functions")
+
+
+main()
