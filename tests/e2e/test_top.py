@@ -82,7 +82,7 @@ def keys_select_tables_filter_pause_and_open_pages(t):
         s.keys("Space")
         s.until("PAUSED")
         s.keys("/")
-        s.type("^ .*loop_body")
+        s.type("user loop_b.dy")
         s.until(lambda lines: len(has_rows(lines)) == 1)
         s.keys("Enter", "Enter")
         s.until("the callers of each sample in it")
@@ -97,11 +97,11 @@ def keys_select_tables_filter_pause_and_open_pages(t):
         s.keys("Escape")
         s.until(lambda lines: "filter: " not in "\n".join(lines))
         s.keys("BTab")
-        s.until("hit by irq")
+        s.until("kernel  idle")
         s.keys("?")
         s.until("the line above")
         s.keys("x")
-        s.until("hit by irq")
+        s.until("kernel  idle")
         s.keys("t")
         s.until("The call tree")
         s.keys("Escape", "Space")
@@ -174,6 +174,8 @@ def one_report_has_the_figures_of_its_recording(t):
     shown = t.json(t.assay("top", "--batch", "-n", "1", "-d", "1", "--json", "-g", "-F", "499",
                            "-o", data).out)
     report = t.report(data)
+    for one in (shown, report):
+        del one["stacks"]["images"]  # of those with equal numbers some are left out
     for key in SAME:
         t.equal(shown[key], report[key], key)
     figures = "share", "low", "high", "samples", "weight"
@@ -271,8 +273,8 @@ def a_recording_is_shown_with_foreign_names_escaped(t):
         s.until("loop_body")
         t.has(s.text(), "One command", "the first line")
         t.has(s.text(), r"e\x1b[7m", "the image")
-        s.keys("BTab")
-        s.until("hit by irq")
+        s.keys("BTab", "BTab")
+        s.until("kernel  idle")
         t.has(s.text(), r"e\x1b[7m\x9b5m\r\nok", "the process")
         s.keys("Enter")
         s.until("functions and call tree")

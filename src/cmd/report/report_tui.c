@@ -3,15 +3,15 @@
 
 #include "cmd/top/sample_pages.h"
 #include "cmd/top/screen.h"
+#include "view/account/ledger_line.h"
 
 #include <errno.h>
-#include <limits.h>
 
 /* ---- samples ------------------------------------------------------------- */
 
 struct samples_shown {
 	struct sample_pages pages;
-	struct buf whole, ledger; /* of the first page */
+	struct buf whole, narrow, wide; /* of the first page: what it covers, and the account */
 };
 
 static int make_samples(void *ctx, enum page_about about, const struct screen_page_row *row,
@@ -21,7 +21,7 @@ static int make_samples(void *ctx, enum page_about about, const struct screen_pa
 	int status = sample_pages_make(&s->pages, about, row, made, err);
 
 	if (!status && about == PAGE_ALL && !s->whole.size)
-		sample_pages_head(made, UINT_MAX, &s->whole, &s->ledger);
+		sample_pages_head(made, &s->whole, &s->narrow, &s->wide);
 	return status;
 }
 
@@ -29,7 +29,8 @@ static void head_samples(void *ctx, unsigned width, struct buf *out)
 {
 	const struct samples_shown *s = ctx;
 
-	buf_addf(out, "%s\n%s\n", buf_text(&s->whole), buf_text(&s->ledger));
+	buf_addf(out, "%s\n%s\n", buf_text(&s->whole),
+	         buf_text(width < LEDGER_LINE_WIDE ? &s->narrow : &s->wide));
 }
 
 int report_tui_samples(const struct profile *profile, struct symbolizer *symbols,
@@ -40,7 +41,8 @@ int report_tui_samples(const struct profile *profile, struct symbolizer *symbols
 	int status = screen_show("report", &host, style);
 
 	buf_done(&s.whole);
-	buf_done(&s.ledger);
+	buf_done(&s.narrow);
+	buf_done(&s.wide);
 	return status;
 }
 

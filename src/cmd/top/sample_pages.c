@@ -207,13 +207,14 @@ const struct report *sample_pages_report(const struct screen_page_document *made
 	return p ? p->report : NULL;
 }
 
-void sample_pages_head(const struct screen_page_document *made, unsigned width, struct buf *whole,
-                       struct buf *ledger)
+void sample_pages_head(const struct screen_page_document *made, struct buf *whole, struct buf *narrow,
+                       struct buf *wide)
 {
 	const struct report *r = sample_pages_report(made);
 
 	if (!r)
 		return;
 	report_whole_text(r, whole);
-	ledger_line(r->account, width, ledger);
+	ledger_line(r->account, 0, narrow);
+	ledger_line(r->account, LEDGER_LINE_WIDE, wide);
 }

@@ -23,9 +23,10 @@ int sample_pages_make(const struct sample_pages *p, enum page_about about,
                       const struct screen_page_row *row, struct screen_page_document *made,
                       struct error *err);
 
-/* Appends the first lines: what was recorded, and the account in one line. */
-void sample_pages_head(const struct screen_page_document *made, unsigned width, struct buf *whole,
-                       struct buf *ledger);
+/* Appends the first lines: what was recorded, and the account in a line for narrow screens and in
+ * one for wide screens. */
+void sample_pages_head(const struct screen_page_document *made, struct buf *whole, struct buf *narrow,
+                       struct buf *wide);
 /* The report of a document of sample_pages_make(); NULL: it is an annotated function. */
 const struct report *sample_pages_report(const struct screen_page_document *made);
 

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <time.h>
 
-#define LINE 110 /* columns: the ledger has its long names */
-
 static void add_heading(struct document *d, const struct report *r)
 {
 	time_t now = time(NULL);
@@ -24,7 +22,7 @@ static void add_heading(struct document *d, const struct report *r)
 	report_whole_text(r, &text);
 	document_heading(d, "%s", buf_text(&text));
 	buf_clear(&text);
-	ledger_line(r->account, LINE, &text);
+	ledger_line(r->account, LEDGER_LINE_WIDE, &text);
 	document_line(d, "time", buf_text(&text));
 	buf_done(&text);
 }

@@ -160,7 +160,7 @@ static void first_line(const struct top *t, unsigned width, struct buf *out)
 	buf_done(&right);
 }
 
-/* What limits the figures: the newest note of the session, or lost records. */
+/* What limits the figures: lost records, or the first note of the session. */
 static void limits_line(const struct top *t, struct buf *out)
 {
 	size_t count;
@@ -170,7 +170,7 @@ static void limits_line(const struct top *t, struct buf *out)
 		buf_addf(out, "%llu records lost, since the buffers were full (--memory)\n",
 		         (unsigned long long)t->whole.lost_records);
 	else if (count)
-		buf_addf(out, "%s\n", notes[count - 1]);
+		buf_addf(out, "%s\n", notes[0]);
 }
 
 static void head(void *ctx, unsigned width, struct buf *out)

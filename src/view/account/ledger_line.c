@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDE 110
-
 struct ledger_term {
 	const char *name, *wide; /* wide NULL: as `name` */
 	double ns;
@@ -36,6 +34,9 @@ void ledger_line(const struct account_view *a, unsigned width, struct buf *out)
 	        {"resid", "residual", (double)t->residual_ns, true},
 	};
 
+	/* The names of a process's terms are longer. */
+	const char *gap = machine || width >= LEDGER_LINE_WIDE ? "  " : " ";
+
 	if (!a->present || !t->wall_ns) {
 		buf_puts(out, "there is no account of the time yet");
 		return;
@@ -43,13 +44,12 @@ void ledger_line(const struct account_view *a, unsigned width, struct buf *out)
 	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++) {
 		if (!terms[i].known)
 			continue;
-		buf_addf(out, "%s %.1f  ",
-		         width >= WIDE && terms[i].wide ? terms[i].wide : terms[i].name,
+		buf_addf(out, "%s%s %.1f", i ? gap : "",
+		         width >= LEDGER_LINE_WIDE && terms[i].wide ? terms[i].wide : terms[i].name,
 		         rounded(100 * terms[i].ns / (double)t->wall_ns));
 	}
-	out->data[--out->size] = '\0';
-	buf_putc(out, '%');
-	if (width < WIDE)
+	buf_puts(out, " %");
+	if (width < LEDGER_LINE_WIDE)
 		return;
 	buf_puts(out, " of ");
 	text_time(out, (int64_t)t->wall_ns);

@@ -12,7 +12,10 @@
 
 #include "view/account/account.h"
 
-/* `width`: of the line; below 100 columns the names of the last terms are short. */
+#define LEDGER_LINE_WIDE 110
+
+/* `width`: of the line; if it is less than LEDGER_LINE_WIDE, some names are short, and the whole is
+ * left out. */
 void ledger_line(const struct account_view *a, unsigned width, struct buf *out);
 
 #endif
