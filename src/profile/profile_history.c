@@ -171,9 +171,9 @@ static struct profile_frame frame_of(struct history_ids *ids, uint32_t frame)
 
 	/* The offset of a name is its id. */
 	if (image->kind == IMAGE_NAME)
-		f.frame.offset = intern_add(
-		        &ids->h->profile->images.names,
-		        intern_text(&ids->from->images.names, (uint32_t)f.frame.offset));
+		f.frame.offset =
+		        intern_add(&ids->h->profile->images.names,
+		                   intern_text(&ids->from->images.names, (uint32_t)f.frame.offset));
 	f.frame.image = image_id(ids, f.frame.image);
 	return f;
 }

@@ -64,8 +64,7 @@ void canvas_add(struct canvas *c, unsigned line, enum canvas_style style, const 
 		return;
 	buf_clear(&c->scratch);
 	canvas_clean(&c->scratch, text);
-	add_span(c, &c->lines[line], style, buf_text(&c->scratch),
-	         left(c, &c->lines[line], room));
+	add_span(c, &c->lines[line], style, buf_text(&c->scratch), left(c, &c->lines[line], room));
 }
 
 void canvas_add_right(struct canvas *c, unsigned line, enum canvas_style style, const char *text,
@@ -80,8 +79,7 @@ void canvas_add_right(struct canvas *c, unsigned line, enum canvas_style style, 
 	width = display_width(buf_text(&c->scratch));
 	if (width < room)
 		canvas_move(c, line, c->lines[line].used + room - (unsigned)width);
-	add_span(c, &c->lines[line], style, buf_text(&c->scratch),
-	         left(c, &c->lines[line], room));
+	add_span(c, &c->lines[line], style, buf_text(&c->scratch), left(c, &c->lines[line], room));
 }
 
 void canvas_move(struct canvas *c, unsigned line, unsigned column)

@@ -29,7 +29,7 @@ enum key_code {
 	KEY_CODE_TAB,
 	KEY_CODE_BACK_TAB,
 	KEY_CODE_RESIZE,
-	KEY_CODE_CLICK,      /* a mouse button, at a position */
+	KEY_CODE_CLICK, /* a mouse button, at a position */
 	KEY_CODE_WHEEL_UP,
 	KEY_CODE_WHEEL_DOWN,
 	KEY_CODE_HANGUP, /* the terminal is gone */

@@ -60,7 +60,8 @@ enum prompt_result prompt_key(struct prompt *p, uint32_t key)
 void prompt_draw(const struct prompt *p, struct canvas *c, unsigned line)
 {
 	const char *text = buf_text(&p->text);
-	size_t label = display_width(p->label), room = c->width > label + 1 ? c->width - label - 1 : 1;
+	size_t label = display_width(p->label),
+	       room = c->width > label + 1 ? c->width - label - 1 : 1;
 
 	/* The end of a long text is shown. */
 	while (display_width(text) > room)

@@ -126,12 +126,12 @@ static uint32_t special_key(wint_t key)
 		wint_t curses;
 		uint32_t key;
 	} keys[] = {
-	        {KEY_UP, KEY_CODE_UP},           {KEY_DOWN, KEY_CODE_DOWN},
-	        {KEY_LEFT, KEY_CODE_LEFT},       {KEY_RIGHT, KEY_CODE_RIGHT},
-	        {KEY_PPAGE, KEY_CODE_PAGE_UP},   {KEY_NPAGE, KEY_CODE_PAGE_DOWN},
-	        {KEY_HOME, KEY_CODE_HOME},       {KEY_END, KEY_CODE_END},
-	        {KEY_ENTER, KEY_CODE_ENTER},     {KEY_BACKSPACE, KEY_CODE_BACKSPACE},
-	        {KEY_BTAB, KEY_CODE_BACK_TAB},   {KEY_RESIZE, KEY_CODE_RESIZE},
+	        {KEY_UP, KEY_CODE_UP},         {KEY_DOWN, KEY_CODE_DOWN},
+	        {KEY_LEFT, KEY_CODE_LEFT},     {KEY_RIGHT, KEY_CODE_RIGHT},
+	        {KEY_PPAGE, KEY_CODE_PAGE_UP}, {KEY_NPAGE, KEY_CODE_PAGE_DOWN},
+	        {KEY_HOME, KEY_CODE_HOME},     {KEY_END, KEY_CODE_END},
+	        {KEY_ENTER, KEY_CODE_ENTER},   {KEY_BACKSPACE, KEY_CODE_BACKSPACE},
+	        {KEY_BTAB, KEY_CODE_BACK_TAB}, {KEY_RESIZE, KEY_CODE_RESIZE},
 	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
@@ -202,9 +202,12 @@ static attr_t attributes(const struct terminal *t, enum canvas_style style, shor
 		attr_t attributes;
 		short pair;
 	} styles[CANVAS_STYLES] = {
-	        [CANVAS_DIM] = {A_DIM, 0},         [CANVAS_BOLD] = {A_BOLD, 0},
-	        [CANVAS_WARM] = {0, 1},            [CANVAS_HOT] = {0, 2},
-	        [CANVAS_HEADER] = {A_UNDERLINE, 0}, [CANVAS_TAB] = {A_BOLD | A_REVERSE, 0},
+	        [CANVAS_DIM] = {A_DIM, 0},
+	        [CANVAS_BOLD] = {A_BOLD, 0},
+	        [CANVAS_WARM] = {0, 1},
+	        [CANVAS_HOT] = {0, 2},
+	        [CANVAS_HEADER] = {A_UNDERLINE, 0},
+	        [CANVAS_TAB] = {A_BOLD | A_REVERSE, 0},
 	        [CANVAS_SELECTED] = {A_REVERSE, 0},
 	};
 
@@ -226,8 +229,7 @@ static void put(const char *text, size_t bytes)
 			memset(&state, 0, sizeof(state));
 			wide[0] = L'?';
 			length = 1;
-			while (text + length < end &&
-			       ((unsigned char)text[length] & 0xc0) == 0x80)
+			while (text + length < end && ((unsigned char)text[length] & 0xc0) == 0x80)
 				length++;
 		}
 		addnwstr(wide, 1);

@@ -222,8 +222,8 @@ static void measure(struct tree_view *v)
 		vec_push(&v->widths, 0);
 	for (size_t c = 0; c < s->columns.count; c++) {
 		const struct column *column = &s->columns.items[c];
-		size_t width = column_is_for(column, MEDIA_READERS) ? display_width(column->title)
-		                                                    : 0;
+		size_t width =
+		        column_is_for(column, MEDIA_READERS) ? display_width(column->title) : 0;
 
 		for (size_t i = 0; width && i < v->scroll.page; i++) {
 			size_t at = v->scroll.top + i;

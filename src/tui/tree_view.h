@@ -37,7 +37,8 @@ void tree_view_done(struct tree_view *v);
 int tree_view_filter(struct tree_view *v, const char *text, struct error *err);
 void tree_view_move(struct tree_view *v, long lines);
 void tree_view_go(struct tree_view *v, size_t line);
-/* Opens (1), closes (-1) or turns (0) the selected node. Closing a closed node selects its parent. */
+/* Opens (1), closes (-1) or turns (0) the selected node. Closing a closed node selects its parent.
+ */
 void tree_view_turn(struct tree_view *v, int open);
 /* Opens or closes all nodes. */
 void tree_view_turn_all(struct tree_view *v);

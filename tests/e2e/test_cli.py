@@ -22,9 +22,8 @@ def options(t, command):
 
 @test
 def the_overview_lists_the_commands_in_their_order(t):
-    order = ["record", "start", "status", "snapshot", "stop", "report", "annotate", "diff", "watch", "reconcile",
-             "intervals", "calls",
-             "tags", "sql", "export", "doctor", "help"]
+    order = ["record", "start", "status", "snapshot", "stop", "top", "report", "annotate", "view", "diff", "watch",
+             "reconcile", "intervals", "calls", "tags", "sql", "export", "doctor", "help"]
     names = commands(t)
     t.equal([name for name in order if name in names], names, "the list of commands")
     for name in ("doctor", "help"):
@@ -177,13 +176,13 @@ def an_unknown_command_is_answered_with_the_nearest(t):
 
 @test
 def commands_of_other_profilers_are_answered_with_those_that_do_their_work(t):
-    for word in ("top", "script", "trace", "diff"):
+    for word in ("script", "trace"):
         said = mistake(t, word)
         t.true("did you mean" not in said, f"a similar word, not a similar command: {said}")
         for command in re.findall(r"'assay (\w+)", said) or ["none"]:
             t.true(command in commands(t), f"no command of assay: {command} in {said}")
-    t.has(mistake(t, "top"), "'assay record -a -- sleep 5', then 'assay report'")
-    t.has(mistake(t, "help", "top"), "'assay record -a -- sleep 5'")
+    t.has(mistake(t, "trace"), "'assay tags trace' prints the calls")
+    t.has(mistake(t, "help", "trace"), "'assay tags trace'")
 
 
 @test

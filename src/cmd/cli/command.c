@@ -62,8 +62,6 @@ void command_remarks(const char *name, char *lines)
 static const struct {
 	const char *name, *instead;
 } elsewhere[] = {
-        {"top",
-         "'assay record -a -- sleep 5', then 'assay report', show what the machine is doing"},
         {"script",
          "'assay sql' reads samples as tables, 'assay export' writes them for other tools"},
         {"trace", "'assay tags trace' prints the calls of a command recorded by 'assay tags'"},

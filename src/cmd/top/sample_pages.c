@@ -207,8 +207,8 @@ const struct report *sample_pages_report(const struct screen_page_document *made
 	return p ? p->report : NULL;
 }
 
-void sample_pages_head(const struct screen_page_document *made, struct buf *whole, struct buf *narrow,
-                       struct buf *wide)
+void sample_pages_head(const struct screen_page_document *made, struct buf *whole,
+                       struct buf *narrow, struct buf *wide)
 {
 	const struct report *r = sample_pages_report(made);
 

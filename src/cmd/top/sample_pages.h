@@ -25,8 +25,8 @@ int sample_pages_make(const struct sample_pages *p, enum page_about about,
 
 /* Appends the first lines: what was recorded, and the account in a line for narrow screens and in
  * one for wide screens. */
-void sample_pages_head(const struct screen_page_document *made, struct buf *whole, struct buf *narrow,
-                       struct buf *wide);
+void sample_pages_head(const struct screen_page_document *made, struct buf *whole,
+                       struct buf *narrow, struct buf *wide);
 /* The report of a document of sample_pages_make(); NULL: it is an annotated function. */
 const struct report *sample_pages_report(const struct screen_page_document *made);
 

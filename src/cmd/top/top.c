@@ -118,9 +118,7 @@ static int make_request(const struct top_options *o, struct report_request *q)
 {
 	enum flat_key key;
 
-	*q = (struct report_request){.process_limit = 0.01,
-	                             .limit = -1,
-	                             .children = o->children};
+	*q = (struct report_request){.process_limit = 0.01, .limit = -1, .children = o->children};
 	q->filter.comm = filters_list(&o->comm);
 	q->filter.no_idle = o->no_idle;
 	q->reader.program = o->json;
@@ -129,8 +127,9 @@ static int make_request(const struct top_options *o, struct report_request *q)
 		q->limit = 0;
 	for (size_t i = 0; i < o->sort.count; i++) {
 		if (!flat_key_parse(o->sort.items[i], &key))
-			return command_fail(2, NAME ": --sort knows no key '%s'; the keys are " SORT_KEYS,
-			                    o->sort.items[i]);
+			return command_fail(
+			        2, NAME ": --sort knows no key '%s'; the keys are " SORT_KEYS,
+			        o->sort.items[i]);
 		if (!request_has_key(q, key))
 			q->keys[q->key_count++] = key;
 	}
@@ -165,8 +164,9 @@ static int run(void *p, int argc, char **argv)
 
 	if (argc)
 		return command_fail(2,
-		                    NAME ": '%s': top takes no COMMAND; 'assay record -- %s' samples "
-		                         "while one runs",
+		                    NAME
+		                    ": '%s': top takes no COMMAND; 'assay record -- %s' samples "
+		                    "while one runs",
 		                    argv[0], argv[0]);
 	status = check(o, batch);
 	if (!status)
@@ -178,9 +178,7 @@ static int run(void *p, int argc, char **argv)
 			so.frequency_hz = START_STORE_HZ;
 		plan.delay_ns = (uint64_t)(o->delay_s * 1e9);
 		plan.span_ns = (uint64_t)(o->window_s * 1e9);
-		plan.intervals = o->once                          ? 1
-		                 : o->intervals == OPTION_NO_COUNT ? 0
-		                                                   : o->intervals;
+		plan.intervals = o->once ? 1 : o->intervals == OPTION_NO_COUNT ? 0 : o->intervals;
 		status = start(o, &plan, &so);
 	}
 	vec_done(&pids);

@@ -24,8 +24,8 @@
 struct live_sink_options {
 	struct session_sink *records; /* NULL: the records are not kept */
 	bool drop_records;            /* they are for snapshots alone: the end writes nothing */
-	/* Called before the history begins again, and at the end: the tables of the profile that was
-	 * selected are about to be freed. */
+	/* Called before the history begins again, and at the end: the tables of the profile that
+	 * was selected are about to be freed. */
 	void (*changes)(void *ctx);
 	/* The measurement ended, and the last window was added; the session's account is `r`. */
 	void (*ended)(void *ctx, const struct recording *r, const struct session_status *last);

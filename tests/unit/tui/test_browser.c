@@ -123,10 +123,10 @@ static int make(void *ctx, enum page_about about, const struct screen_page_row *
 		document_tree(&made->document, MEDIA_READERS, "Call tree", NULL, tree_of(), 0, 0);
 	}
 	*out = (struct screen_page_document){.document = &made->document,
-	                              .title = xstrdup("the way"),
-	                              .first = "Functions",
-	                              .free = made_free,
-	                              .owner = made};
+	                                     .title = xstrdup("the way"),
+	                                     .first = "Functions",
+	                                     .free = made_free,
+	                                     .owner = made};
 	return 0;
 }
 
@@ -150,12 +150,8 @@ static void propose(void *ctx, struct buf *out)
 
 static struct browser *browser_of(struct model *m)
 {
-	const struct browser_host host = {.ctx = m,
-	                                  .live = true,
-	                                  .make = make,
-	                                  .head = head,
-	                                  .act = act,
-	                                  .propose = propose};
+	const struct browser_host host = {
+	        .ctx = m, .live = true, .make = make, .head = head, .act = act, .propose = propose};
 	struct browser *b = browser_new(&host);
 	struct canvas c;
 
