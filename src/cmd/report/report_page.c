@@ -10,6 +10,8 @@
 
 #define CODE_SHARE 0.01 /* of the samples, of a function whose code is shown */
 #define CODE_MOST 20
+/* Code between two symbols of a stripped file may have megabytes, and is of many functions. */
+#define CODE_BYTES (64u << 10)
 
 int report_page_begin(struct report_page *p, const char *kind, const char *title,
                       const struct report_request *q, struct error *err)
@@ -73,7 +75,7 @@ static void add_code(struct report_page *p, struct annotate *a)
 	vec_push(&p->code, code);
 }
 
-/* Functions without code on this machine are left out. */
+/* Functions without code on this machine, and very long ones, are left out. */
 void report_page_code(struct report_page *p, struct report *r, bool source)
 {
 	hot_functions hot = {0};
@@ -84,6 +86,8 @@ void report_page_code(struct report_page *p, struct report *r, bool source)
 		        .symbol = function->symbol, .source = source, .delays = r->delays};
 		struct annotate *a;
 
+		if (function->symbol->size > CODE_BYTES)
+			continue;
 		if (!annotate_new(&a, r->view, &r->selection, &how, NULL))
 			add_code(p, a);
 	}

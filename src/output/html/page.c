@@ -23,8 +23,8 @@ static void write_code(struct page_blob *b, const struct page *page)
 	json_array(&b->json);
 	for (size_t i = 0; i < page->code_count; i++) {
 		json_object(&b->json);
-		json_kstr(&b->json, "function", page->code[i].function);
-		json_kstr(&b->json, "image", page->code[i].image);
+		page_blob_plain(b, "function", page->code[i].function);
+		page_blob_plain(b, "image", page->code[i].image);
 		page_document_write(b, "document", &page->code[i].document);
 		json_end_object(&b->json);
 	}
@@ -37,7 +37,7 @@ static void write_head(struct page_blob *b, const struct page *page)
 	json_key(&b->json, "format");
 	json_raw(&b->json, FORMAT);
 	json_kstr(&b->json, "assay", ASSAY_VERSION);
-	json_kstr(&b->json, "title", page->title);
+	page_blob_plain(b, "title", page->title);
 	json_kstr(&b->json, "kind", page->kind);
 	page_document_write(b, "document", page->document);
 	write_code(b, page);

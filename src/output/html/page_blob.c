@@ -2,6 +2,7 @@
 #include "output/html/page_blob.h"
 
 #include "base/memory/deflate.h"
+#include "base/text/plain_text.h"
 
 #include <string.h>
 
@@ -22,6 +23,19 @@ void page_blob_done(struct page_blob *b)
 {
 	buf_done(&b->head);
 	buf_done(&b->arrays);
+}
+
+void page_blob_plain(struct page_blob *b, const char *key, const char *text)
+{
+	struct buf plain = {0};
+
+	if (!text)
+		return;
+	plain_text_add(&plain, text, strlen(text));
+	if (key)
+		json_key(&b->json, key);
+	json_str(&b->json, buf_text(&plain));
+	buf_done(&plain);
 }
 
 static size_t to_alignment(size_t size)

@@ -25,7 +25,10 @@ struct page_blob {
 void page_blob_init(struct page_blob *b);
 void page_blob_done(struct page_blob *b);
 
-/* `key` NULL: in an array of JSON. */
+/* `key` NULL: in an array of JSON; likewise below. A text as a terminal shows it, since names may
+ * contain control characters; NULL: nothing is written. */
+void page_blob_plain(struct page_blob *b, const char *key, const char *text);
+
 void page_blob_u8(struct page_blob *b, const char *key, const uint8_t *items, size_t count);
 void page_blob_u16(struct page_blob *b, const char *key, const uint16_t *items, size_t count);
 void page_blob_u32(struct page_blob *b, const char *key, const uint32_t *items, size_t count);

@@ -1,25 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/html/page_document.h"
 
-#include "base/text/plain_text.h"
 #include "output/html/page_rows.h"
-
-#include <string.h>
-
-/* A text as a terminal shows it: names cannot contain control characters. */
-static void put_text(struct json *j, const char *key, const char *text)
-{
-	struct buf plain = {0};
-
-	if (!text)
-		return;
-	plain_text_add(&plain, text, strlen(text));
-	if (key)
-		json_kstr(j, key, buf_text(&plain));
-	else
-		json_str(j, buf_text(&plain));
-	buf_done(&plain);
-}
 
 static bool is_line(const struct fact *fact)
 {
@@ -36,8 +18,8 @@ static void write_facts(struct page_blob *b, const struct section *s)
 		if (!is_line(fact))
 			continue;
 		json_object(j);
-		put_text(j, "label", fact->key ? fact->key : "");
-		put_text(j, "text", fact->value.s);
+		page_blob_plain(b, "label", fact->key ? fact->key : "");
+		page_blob_plain(b, "text", fact->value.s);
 		json_kbool(j, "verbatim", fact->kind == FACT_VERBATIM);
 		json_end_object(j);
 	}
@@ -49,7 +31,7 @@ static void write_notes(struct page_blob *b, const struct section *s)
 	json_key(&b->json, "notes");
 	json_array(&b->json);
 	vec_each (note, &s->notes)
-		put_text(&b->json, NULL, *note);
+		page_blob_plain(b, NULL, *note);
 	json_end_array(&b->json);
 }
 
@@ -91,7 +73,7 @@ static void write_section(struct page_blob *b, const struct section *s)
 
 	json_object(&b->json);
 	json_kstr(&b->json, "kind", kinds[s->kind]);
-	put_text(&b->json, "title", s->title);
+	page_blob_plain(b, "title", s->title);
 	json_key(&b->json, "key");
 	if (s->key)
 		json_str(&b->json, s->key);
@@ -106,7 +88,7 @@ static void write_section(struct page_blob *b, const struct section *s)
 	else if (s->kind == SECTION_NOTES)
 		write_notes(b, s);
 	else if (s->kind == SECTION_TEXT)
-		put_text(&b->json, "text", s->notes.items[0]);
+		page_blob_plain(b, "text", s->notes.items[0]);
 	else if (s->kind == SECTION_PARTS)
 		write_parts(b, s);
 	json_end_object(&b->json);

@@ -282,7 +282,7 @@ static void fill_document(struct document *d, size_t rows)
 static char *data_of_document(size_t rows)
 {
 	struct document d;
-	struct page page = {.title = "a.data", .kind = "status", .document = &d};
+	struct page page = {.title = "a\x1b.data", .kind = "status", .document = &d};
 	struct buf data = {0};
 	size_t size;
 	char *blob;
@@ -300,6 +300,7 @@ static void documents_are_for_readers(void)
 {
 	char *blob = data_of_document(2), *head = blob + 16;
 
+	CHECK(strstr(head, "\"title\":\"a\\\\x1b.data\",\"kind\":\"status\""));
 	CHECK(strstr(head, "\"title\":\"A \\\\x1b[1m heading\""));
 	CHECK(strstr(head, "{\"label\":\"file\",\"text\":\"a.data\",\"verbatim\":false}"));
 	CHECK(!strstr(head, "secret"));
