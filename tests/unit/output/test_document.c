@@ -233,6 +233,44 @@ static void hot_rows_are_coloured(void)
 	document_done(&d);
 }
 
+static struct cell counted(const struct row_source *s, const struct column *c, uint32_t row,
+                           struct buf *text)
+{
+	return cell_int(row + 1);
+}
+
+/* 1 to 10, and its share of 55. */
+static void rows_that_are_cut_are_in_the_rest(void)
+{
+	const struct column columns[] = {
+	        {"count", "count", "count", &unit_count, ROLE_SUM, .get = counted},
+	        {"share", "", "share", &unit_share, ROLE_RATIO, .of = "count",
+	         .base = cell_int(55)},
+	        {"most", "", "most", &unit_count, ROLE_MOST, .get = counted}};
+	struct row_source *s = row_source_new(NULL);
+	struct row_request q = {.lines = 8};
+	struct buf label = {0};
+	struct row_set *r;
+
+	s->rows = 10;
+	s->fixed = true;
+	row_source_columns(s, columns, 3);
+	r = row_set_new(s, &q);
+	CHECK_EQ(r->rest[0].i, 9 + 10);
+	row_set_cut(r, 8);
+	CHECK_EQ(r->shown, 8);
+	CHECK_EQ(r->rest[0].i, 9 + 10);
+	row_set_cut(r, 6);
+	CHECK_EQ(r->shown, 6);
+	CHECK_EQ(r->rest[0].i, 7 + 8 + 9 + 10);
+	CHECK(r->rest[1].d == 34.0 / 55);
+	CHECK_EQ(r->rest[2].i, 10);
+	row_set_rest_label(r, &label);
+	CHECK_STR(buf_text(&label), "[4 more]");
+	buf_done(&label);
+	row_set_free(r);
+}
+
 int main(void)
 {
 	RUN(lines_to_copy_are_not_wrapped);
@@ -242,5 +280,6 @@ int main(void)
 	RUN(an_empty_histogram_is_an_empty_list);
 	RUN(a_stream_gets_the_same_text);
 	RUN(hot_rows_are_coloured);
+	RUN(rows_that_are_cut_are_in_the_rest);
 	return check_end();
 }

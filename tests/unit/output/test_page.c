@@ -5,6 +5,8 @@
 #include "output/html/page.h"
 #include "output/html/page_blob.h"
 #include "output/html/page_model.h"
+#include "output/html/page_stacks.h"
+#include "profile/profile.h"
 #include "symbolized_fixture.h"
 #include "view/document/grid.h"
 
@@ -213,6 +215,123 @@ static void sorted_rows_keep_their_sources(void)
 	symbolized_profile_done(&n);
 }
 
+#define TICK_NS 1000000 /* of each CPU */
+#define TICKS 64
+
+/* Two CPUs, on which rows 0 and 1 are hit in turn; row 2 is of another event. */
+static struct profile *timed_profile(struct symbolized_profile *n, uint32_t *row_of)
+{
+	struct recording *r = xcalloc(1, sizeof(*r));
+	struct profile *p = profile_new();
+
+	recording_init(r);
+	r->first_sample_ns = 5 * TICK_NS;
+	r->last_sample_ns = (5 + TICKS) * TICK_NS;
+	r->cpus_online = 2;
+	vec_push(&p->recordings, r);
+	for (uint32_t i = 0; i < 3; i++) {
+		vec_add(&p->rows);
+		row_of[i] = i < 2 ? i : NAMED_NONE;
+	}
+	for (uint16_t cpu = 0; cpu < 2; cpu++) {
+		uint32_t track = time_axis_track(&p->axis, 0, cpu, 0);
+
+		for (uint64_t i = 0; i < TICKS; i++) {
+			struct time_entry e = {(5 + i) * TICK_NS,
+			                       i % 4 == 3 ? 0
+			                       : i % 4    ? 1
+			                                  : 2,
+			                       1, TICK_NS};
+
+			time_axis_add(&p->axis, track, &e);
+		}
+	}
+	n->values[0] = (struct named_value){"samples", "count"};
+	n->values[1] = (struct named_value){"cpu", "nanoseconds"};
+	n->value_count = 2;
+	named_row_of(n, named_path_step(n, NAMED_ROOT, named_place_word(n, "f")), 0)->values[0] =
+	        TICKS / 2;
+	named_row_of(n, named_path_step(n, NAMED_ROOT, named_place_word(n, "g")), 0)->values[0] =
+	        TICKS;
+	return p;
+}
+
+/* The numbers of a column of the samples. */
+static size_t column_of(const struct page_blob *b, const char *key, uint64_t *numbers)
+{
+	const char *at = strstr(b->head.data, key);
+	const uint8_t *bytes;
+	unsigned begin = 0, size = 0;
+	size_t count = 0;
+
+	CHECK(at && sscanf(at + strlen(key), "{\"type\":\"varint\",\"at\":%u,\"count\":%u}", &begin,
+	                   &size) == 2);
+	bytes = (const uint8_t *)b->arrays.data + begin;
+	for (unsigned i = 0, shift = 0; i < size; i++) {
+		if (!shift)
+			numbers[count] = 0;
+		numbers[count] |= (uint64_t)(bytes[i] & 0x7f) << shift;
+		shift += 7;
+		if (!(bytes[i] & 0x80)) {
+			count++;
+			shift = 0;
+		}
+	}
+	return count;
+}
+
+/* Writes the times with at most `most` entries, and checks their sums. Returns their number. */
+static size_t check_times(size_t most)
+{
+	uint64_t samples[2 * TICKS], rows[2 * TICKS], cpus[2 * TICKS], sums[2] = {0};
+	struct symbolized_profile n;
+	uint32_t row_of[3];
+	struct page_stacks s = {.n = &n, .row_of = row_of, .entries = most};
+	struct page_blob b;
+	struct profile *p;
+	size_t count;
+
+	symbolized_profile_init(&n);
+	named_owner_id(&n, &(struct named_owner){.pid = 7});
+	s.times = p = timed_profile(&n, row_of);
+	page_blob_init(&b);
+	json_object(&b.json);
+	page_stacks_write(&b, "stacks", &s);
+	json_end_object(&b.json);
+	count = column_of(&b, "\"samples\":", samples);
+	CHECK_EQ(column_of(&b, "\"row\":", rows), count);
+	CHECK_EQ(column_of(&b, "\"cpu\":", cpus), count);
+	for (size_t i = 0; i < count; i++) {
+		CHECK(rows[i] < 2 && (cpus[i] == 1 || cpus[i] == 2) && !(samples[i] & 1));
+		sums[rows[i] & 1] += samples[i] >> 1;
+	}
+	/* g has the first row, since it has more samples. */
+	CHECK_EQ(sums[0], TICKS);
+	CHECK_EQ(sums[1], TICKS / 2);
+	CHECK(strstr(b.head.data, "\"duration_ns\":64"));
+	CHECK(strstr(b.head.data, "\"period_ns\":1000000,"));
+	page_blob_done(&b);
+	symbolized_profile_done(&n);
+	profile_free(p);
+	return count;
+}
+
+static void samples_keep_their_order_and_sums(void)
+{
+	CHECK_EQ(check_times(0), 3 * TICKS / 2);
+	CHECK_EQ(check_times(3 * TICKS / 2), 3 * TICKS / 2);
+}
+
+/* Two rows on two CPUs are four entries at least. */
+static void too_many_samples_are_summed_up(void)
+{
+	size_t some = check_times(TICKS);
+
+	CHECK(some <= TICKS && some >= 4);
+	CHECK_EQ(check_times(4), 4);
+	CHECK_EQ(check_times(1), 4);
+}
+
 /* The inflated data; the caller frees it. */
 static char *inflated(const struct buf *data, size_t room, size_t *size)
 {
@@ -345,6 +464,7 @@ static void the_page_contains_its_data_once(void)
 	document_done(&d);
 	buf_done(&shell);
 	buf_done(&out.buf);
+	CHECK(!spill_close(&out, true, NULL));
 }
 
 int main(void)
@@ -354,6 +474,8 @@ int main(void)
 	RUN(durations_of_joined_rows);
 	RUN(selected_rows_alone);
 	RUN(sorted_rows_keep_their_sources);
+	RUN(samples_keep_their_order_and_sums);
+	RUN(too_many_samples_are_summed_up);
 	RUN(arrays_are_aligned_behind_the_head);
 	RUN(documents_are_for_readers);
 	RUN(long_tables_are_cut);

@@ -2,6 +2,7 @@
 #include "view/diff/diff.h"
 #include "view/diff/diff_groups.h"
 #include "view/diff/diff_join.h"
+#include "view/diff/diff_stacks.h"
 
 #include "check.h"
 
@@ -340,6 +341,68 @@ static void groups_have_all_counts_and_windows(void)
 	group_rules_free(r);
 }
 
+/* The sum of a function on a path; -1: none. `path`: innermost function first. */
+static int64_t stacks_value(const struct symbolized_profile *n, const char *const *path,
+                            unsigned value)
+{
+	vec_each (row, &n->rows) {
+		uint32_t at = row->path;
+		const char *const *want = path;
+
+		for (; at != NAMED_ROOT && *want; at = n->paths.items[at].parent, want++) {
+			uint32_t function = named_place_function(n, n->paths.items[at].place);
+
+			if (strcmp(intern_text(&n->texts, n->functions.items[function].name),
+			           *want))
+				break;
+		}
+		if (at == NAMED_ROOT && !*want)
+			return row->values[value];
+	}
+	return -1;
+}
+
+/* main calls f; in B, the program has another name. Only the first run of B has f alone. */
+static void a_side_is_the_sum_of_its_runs(void)
+{
+	static const char *const main_path[] = {"main", NULL},
+	                         *const f_path[] = {"f", "main", NULL},
+	                         *const alone[] = {"f", NULL};
+	struct symbolized_profile n[DIFF_SIDES];
+	struct diff_runs t;
+
+	diff_runs_init(&t);
+	for (int i = 0; i < 4; i++) {
+		enum diff_side side = i < 2 ? DIFF_A : DIFF_B;
+		uint32_t run = diff_runs_add(&t, side, "x.data", 2);
+		const char *image = side == DIFF_A ? "old" : "new";
+		uint32_t f = diff_runs_row(&t, "f", image, "user", DIFF_USER);
+		uint32_t main = diff_runs_path(&t, DIFF_NO_PATH,
+		                               diff_runs_row(&t, "main", image, "user", DIFF_USER));
+
+		diff_run_count(&t, run, main, 1, 10.5);
+		diff_run_count(&t, run, diff_runs_path(&t, main, f), 100, 1000);
+		if (i == 2)
+			diff_run_count(&t, run, diff_runs_path(&t, DIFF_NO_PATH, f), 7, 70);
+	}
+	vec_push(&t.joined,
+	         (struct diff_joined){intern_find(&t.texts, "old"), intern_find(&t.texts, "new")});
+	for (enum diff_side side = DIFF_A; side < DIFF_SIDES; side++) {
+		symbolized_profile_init(&n[side]);
+		diff_stacks(&n[side], &t, side);
+		CHECK_EQ(stacks_value(&n[side], main_path, 0), 2);
+		CHECK_EQ(stacks_value(&n[side], main_path, 1), 21);
+		CHECK_EQ(stacks_value(&n[side], f_path, 0), 200);
+		CHECK_EQ(stacks_value(&n[side], f_path, 1), 2000);
+		CHECK_EQ(stacks_value(&n[side], alone, 0), side == DIFF_A ? -1 : 7);
+		CHECK_EQ(n[side].images.count, 1);
+		CHECK_STR(intern_text(&n[side].texts, n[side].images.items[0].name), "old");
+		CHECK_EQ(diff_stacks_work(&t, side), 4);
+		symbolized_profile_done(&n[side]);
+	}
+	diff_runs_done(&t);
+}
+
 int main(void)
 {
 	RUN(renamed_programs_are_joined);
@@ -350,5 +413,6 @@ int main(void)
 	RUN(changes_are_found);
 	RUN(equal_programs_have_no_changes);
 	RUN(groups_have_all_counts_and_windows);
+	RUN(a_side_is_the_sum_of_its_runs);
 	return check_end();
 }
