@@ -167,7 +167,8 @@ def several_recordings_are_in_one_order(t):
 def stores_have_windows(t):
     data, store = recorded(t, "-a"), t.path("a.db")
     t.run(t.workload("store_recording"), data, store, "0.2")
-    page = page_of(t, "report", "--no-idle", store)
+    page = page_of(t, "report", "--no-idle", "--store", store)
+    t.equal(page.head["title"], str(store))
     stacks = page.stacks()
     t.equal(stacks.total("samples"), t.report("--no-idle", store)["samples"], "samples")
     t.equal(sum(e[3] for e in stacks.entries), stacks.total("samples"), "in time")

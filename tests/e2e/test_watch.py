@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 
 from harness import *
+from page_data import Page
 from perf_write import PERIOD, PerfData
 
 FUNCTIONS = [f"work{i}" for i in range(30)]
@@ -43,6 +44,11 @@ def the_changed_function_is_found(t):
     t.true(1 < change["change"] < 4 and change["low"] < change["change"] < change["high"], change)
     middle = 10 ** 9 + 6000 * PERIOD
     t.true(abs(change["time_ns"] - middle) < 3 * found["point_ns"], change)
+    t.assay("watch", "--html", t.path("page.html"), store(t))
+    page = Page.of_file(t.path("page.html"))
+    t.equal((page.head["kind"], page.head["title"]), ("watch", str(store(t))))
+    functions, _ = page.column(page.sections("changes")[0], "function")
+    t.equal(functions[:1], ["work0"], "in the page")
 
 
 def store_with_requests(t):

@@ -7,6 +7,7 @@
 #include "view/symbolized/symbolized.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define CODE_SHARE 0.01 /* of the samples, of a function whose code is shown */
 #define CODE_MOST 20
@@ -16,10 +17,13 @@
 int report_page_begin(struct report_page *p, const char *kind, const char *title,
                       const struct report_request *q, struct error *err)
 {
+	static const char store[] = "--store=";
 	const char *words = q->reader.words ? q->reader.words : "";
 
 	while (*words == ' ')
 		words++;
+	if (!strncmp(words, store, strlen(store)))
+		words += strlen(store);
 	p->page.kind = kind;
 	p->page.title = *words ? words : title;
 	if (!q->rules && report_groups_read(&p->rules, NULL, true, err))
