@@ -63,9 +63,9 @@ async function start(): Promise<void> {
 	}
 }
 
-/* On paper all parts of the report are open. */
+/* On paper all parts of the report are open; of the annotated code those that the reader opened. */
 window.addEventListener("beforeprint", () => {
-	for (const part of document.querySelectorAll("details"))
+	for (const part of document.querySelectorAll<HTMLDetailsElement>("details:not(.code)"))
 		part.open = true;
 });
 

@@ -20,7 +20,7 @@ export interface Heat {
 	total: number;
 }
 
-const SAMPLES_PER_CELL = 4;
+const SAMPLES_PER_CELL = 2;
 
 /* The next of 1, 2, 5, 10, 20 ... at or above x. */
 export function roundUp(x: number): number {

@@ -10,7 +10,7 @@ function Direction(p: { c: Context }) {
 		<>
 			<Choice label="order" value={c.v.up ? 1 : 0}
 				options={[[0, "callers first"], [1, "functions first (bottom-up)"]]}
-				onChange={(up) => c.set({ up: up === 1, zoom: 0 })} />
+				onChange={(up) => c.set({ up: up === 1, processes: up !== 1, zoom: 0 })} />
 			<Choice label="root" value={c.v.flame ? 1 : 0}
 				options={[[0, "at the top (icicle)"], [1, "at the bottom (flame)"]]}
 				onChange={(flame) => c.set({ flame: flame === 1 })} />

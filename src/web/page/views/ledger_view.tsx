@@ -12,6 +12,7 @@ import { TableView } from "./table_view";
 const PART = 3, TOTAL = 4;
 
 const TONES: [RegExp, string][] = [
+	[/on cpu/, "other"], [/runnable|preempted/, "steal"], [/blocked/, "idle"],
 	[/user/, "user"], [/kernel|syscall|fault/, "kernel"], [/irq|interrupt|hard|soft/, "irq"],
 	[/idle/, "idle"], [/steal/, "steal"], [/unobserved/, "unobserved"], [/residual/, "residual"],
 ];
