@@ -5,7 +5,7 @@
  */
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Page } from "playwright-core";
+import { CDPSession, Page } from "playwright-core";
 import { pageWith } from "./blob_writer";
 import { startBrowser } from "./browser";
 import { makeBlob } from "./make_page";
@@ -15,6 +15,22 @@ const samples = +(count ?? 1e6), runs = +(times ?? 7);
 
 function median(list: number[]): number {
 	return [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
+}
+
+interface Times {
+	wall: number; /* ms */
+	cpu: number; /* of the page's main thread */
+}
+
+/* The CPU time of the page's main thread, in ms. */
+async function used(session: CDPSession): Promise<number> {
+	const { metrics } = await session.send("Performance.getMetrics");
+	return 1000 * (metrics.find((m) => m.name === "TaskDuration")?.value ?? 0);
+}
+
+async function timed(session: CDPSession, run: () => Promise<number>): Promise<Times> {
+	const before = await used(session), wall = await run(), after = await used(session);
+	return { wall, cpu: after >= before ? after - before : after };
 }
 
 /* From the navigation to the frame that is on the screen after the first picture. */
@@ -50,29 +66,38 @@ async function dragging(page: Page, from: number, to: number): Promise<number> {
 		});
 	});
 	await page.mouse.up();
-	const ms = await page.evaluate(() => (window as any).dragged as Promise<number>);
-	await page.waitForTimeout(300);
-	return ms;
+	return page.evaluate(() => (window as any).dragged as Promise<number>);
+}
+
+async function measure(page: Page, session: CDPSession, url: string) {
+	const open: Times[] = [], drag: Times[] = [], diff: Times[] = [];
+	for (let i = 0; i < runs; i++)
+		open.push(await timed(session, () => opening(page, url)));
+	for (let i = 0; i < runs; i++) {
+		await page.waitForTimeout(1000);
+		drag.push(await timed(session, () => dragging(page, 0.05 + i * 0.02, 0.5 + i * 0.03)));
+		await page.waitForTimeout(1000);
+		await page.keyboard.down("Control");
+		diff.push(await timed(session, () => dragging(page, 0.3 + i * 0.02, 0.6 + i * 0.03)));
+		await page.keyboard.up("Control");
+	}
+	return { open, drag, diff };
 }
 
 async function main(): Promise<void> {
 	const path = join(directory, "measured.html");
 	writeFileSync(path, pageWith(readFileSync(pagePath, "utf8"), makeBlob(samples, false)));
 	const { context, stop } = await startBrowser(1400, 1000);
-	const page = await context.newPage();
-	const open: number[] = [], drag: number[] = [], diff: number[] = [];
-	for (let i = 0; i < runs; i++)
-		open.push(await opening(page, "file://" + path));
-	for (let i = 0; i < runs; i++) {
-		drag.push(await dragging(page, 0.05 + i * 0.02, 0.5 + i * 0.03));
-		await page.keyboard.down("Control");
-		diff.push(await dragging(page, 0.3 + i * 0.02, 0.6 + i * 0.03));
-		await page.keyboard.up("Control");
-	}
+	const page = await context.newPage(), session = await context.newCDPSession(page);
+	await session.send("Performance.enable", { timeDomain: "threadTicks" });
+	const { open, drag, diff } = await measure(page, session, "file://" + path);
 	await stop();
-	const row = (what: string, list: number[], goal: string) =>
-		console.log(`${what.padEnd(42)}${median(list).toFixed(0).padStart(7)} ms   ${goal}`);
+	const row = (what: string, list: Times[], goal: string) => {
+		const column = (values: number[]) => `${median(values).toFixed(0).padStart(7)} ms`;
+		console.log(what.padEnd(42) + column(list.map((t) => t.wall)) + column(list.map((t) => t.cpu)) + "   " + goal);
+	};
 	console.log(`${samples} samples, ${runs} runs, page ${(statSync(path).size / 1e6).toFixed(1)} MB; medians`);
+	console.log(`${"".padEnd(42)}      wall       CPU   (main thread)`);
 	row("open to first picture", open, "goal 1000 ms");
 	row("drag to flame graph", drag, "goal 200 ms");
 	row("second drag to differential flame graph", diff, "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* functions_view: functions and processes of the selection, and the neighbours of one function. */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { amount, change, share, time } from "../model/figure";
 import { neighbours, rowsWith, SELF, sumsBy } from "../model/functions";
 import { makeSearch } from "../model/search";
@@ -69,15 +69,12 @@ function sortedBy(c: Context, t: Table, by: By, filter: string): number[] {
 			: size(b) - size(a) || t.total[b] - t.total[a] || a - b);
 }
 
-/* The interval of a total is computed when its row is on the screen. */
+/* The interval of a total takes a moment: it is computed when the pointer is on the share. */
 function TotalShare(p: { c: Context; part: Part; id: number; total: number }) {
-	const [found, setFound] = useState<Confidence | null>(null);
-	useEffect(() => {
-		const timer = window.setTimeout(() => setFound(totalInterval(p.c, p.part, p.id)), 30);
-		return () => window.clearTimeout(timer);
-	}, [p.part, p.id]);
-	const part = p.part.all ? p.total / p.part.all : 0;
-	return <span title={range(found)}>{share(part)}</span>;
+	const [found, setFound] = useState<{ part: Part; text: string } | null>(null);
+	const look = () => setFound({ part: p.part, text: range(totalInterval(p.c, p.part, p.id)) });
+	const share_ = share(p.part.all ? p.total / p.part.all : 0);
+	return <span title={found?.part === p.part ? found.text : ""} onMouseEnter={look}>{share_}</span>;
 }
 
 export function FunctionsView(p: { c: Context }) {
