@@ -104,6 +104,7 @@ def intervals_of_frequent_calls_contain_the_truth(t):
 def a_frequency_is_for_samples_of_programs(t):
     result = t.assay("calls", "--kernel", "--freq", "100", "--", "true", status=2)
     t.has(result.err, "--freq", "the message")
+    t.has(t.assay("calls", "--freq", "0", "--", "true", status=2).err, "--time all", "no samples")
 
 
 @test
@@ -118,6 +119,26 @@ def check_compares_with_runs_that_are_not_counted(t):
         t.equal(len(result.out.split()), len(STEPS), "only the first run's output is shown")
     t.has(t.assay("calls", "--native", native, "--", hooked, "1", status=2).err, "--check",
           "--native alone")
+    result = t.assay("calls", "--check", "--native", "/nowhere", "--", hooked, "1", status=2)
+    t.has(result.err, "no program /nowhere", "a missing program is found before COMMAND runs")
+    t.equal(result.out, "", "COMMAND did not run")
+
+
+@test
+def functions_with_too_few_samples_are_a_group(t):
+    _, hooked = programs(t)
+    data = t.path("calls.data")
+    t.assay("calls", "-q", "--freq", "1", "-o", data, "--", hooked, "300")
+    process, rows = rows_of(t, data)
+    unknown = [row for row in rows.values() if row["net_error_ns"] > abs(row["net_ns"]) > 0]
+    if not unknown:  # a sample may have been taken in none of them
+        return
+    t.near(process["unknown_ns"], sum(row["net_ns"] for row in unknown), 1, "net of the group")
+    t.true(process["unknown_error_ns"] <= sum(row["net_error_ns"] for row in unknown),
+           "the sum has a smaller interval")
+    summary = t.assay("report", "--brief", data).out
+    for row in unknown:
+        t.true(f" {row['function']}\n" not in summary, "the summary names no unknown time")
 
 
 main()

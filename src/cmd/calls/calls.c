@@ -17,15 +17,18 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define RATE_OWN UINT64_MAX
 
 struct calls_options {
 	bool libraries, quiet, check;
 	const char *filter, *memory, *output;
 	const char *time, *native;
-	uint64_t rate;      /* samples a second; 0: the runtime's own choice */
+	uint64_t rate;      /* samples a second; RATE_OWN: the runtime's own choice */
 	const char *kernel; /* NULL: not given; "": all functions, or those before "--" */
 	struct calls_output_options report;
 };
@@ -114,6 +117,7 @@ static void defaults(void *p)
 
 	o->output = CALLS_FILE;
 	o->time = "sampled";
+	o->rate = RATE_OWN;
 	calls_output_defaults(&o->report);
 }
 
@@ -256,7 +260,7 @@ static int count(const struct calls_options *o, char **argv, const char *memory,
 	                                .filter = o->filter,
 	                                .libraries = o->libraries,
 	                                .clock = !strcmp(o->time, "all"),
-	                                .rate = o->rate};
+	                                .rate = o->rate == RATE_OWN ? 0 : o->rate};
 	struct command_run_result result;
 	call_table_list list = {0};
 	struct error err = {0};
@@ -338,7 +342,7 @@ static int run_kernel(const struct calls_options *o, int argc, char **argv)
 	if (!*argv)
 		status = command_fail(2, "calls: --kernel needs a command to run: assay calls "
 		                         "--kernel -- COMMAND");
-	else if (o->libraries || o->filter || o->memory || o->rate || o->check ||
+	else if (o->libraries || o->filter || o->memory || o->rate != RATE_OWN || o->check ||
 	         strcmp(o->time, "sampled"))
 		status = command_fail(
 		        2, "calls: --kernel counts calls in the kernel; --libraries, "
@@ -353,6 +357,23 @@ static int run_kernel(const struct calls_options *o, int argc, char **argv)
 	return status;
 }
 
+/* Before COMMAND runs, which may take long. */
+static int native_check(const struct calls_options *o)
+{
+	bool is_there;
+	char *found;
+
+	if (!o->native)
+		return 0;
+	if (!o->check)
+		return command_fail(2, "calls: --native names the program for --check, which is "
+		                       "not given");
+	found = program_file_find(o->native);
+	is_there = found && program_file_is_there(found);
+	free(found);
+	return is_there ? 0 : command_fail(2, "calls: --native: there is no program %s", o->native);
+}
+
 static int run_program(const struct calls_options *o, char **argv)
 {
 	char *library = NULL, *directory = NULL, memory[RUN_MEMORY_MAX] = "";
@@ -361,9 +382,13 @@ static int run_program(const struct calls_options *o, char **argv)
 
 	if (*argv && !strcmp(*argv, "--"))
 		argv++;
-	if (o->native && !o->check)
-		return command_fail(2, "calls: --native names the program for --check, which is "
-		                       "not given");
+	status = native_check(o);
+	if (status)
+		return status;
+	if (!o->rate)
+		return command_fail(
+		        2, "calls: --freq: 0 is not a number of samples; '--time all' reads "
+		           "the clock at each call and takes none");
 	if (!*argv)
 		return command_fail(2, "calls: needs a command to run (assay calls -- COMMAND), or "
 		                       "a subcommand: list, get, reset");

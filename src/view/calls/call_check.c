@@ -51,32 +51,52 @@ double call_check_net_ns(const struct call_process *p)
 	return p->paths.items[0].total_ns;
 }
 
-double call_check_unknown_ns(const struct call_process *p, size_t functions, size_t *count)
+/* The sums of a function over its paths. */
+struct function_net {
+	double net_ns, error_ns;
+	uint64_t samples;
+	bool is_sampled;
+};
+
+static struct function_net *function_nets(const struct call_process *p, size_t functions)
 {
-	struct {
-		double net, error;
-		uint64_t samples;
-		bool is_sampled;
-	} *sums = xcalloc(functions + 1, sizeof(*sums));
-	double unknown = 0;
+	struct function_net *nets = xcalloc(functions + 1, sizeof(*nets));
 
 	vec_each (path, &p->paths) {
-		sums[path->function].net += path->net_ns;
-		sums[path->function].error += path->net_error_ns;
-		sums[path->function].samples += path->samples;
-		sums[path->function].is_sampled |= path->is_sampled;
-	}
-	*count = 0;
-	for (size_t i = 0; i < functions; i++) {
-		double net = fabs(sums[i].net);
+		struct function_net *n = &nets[path->function];
 
-		if (net == 0 || call_error_ns(sums[i].error, sums[i].is_sampled, sums[i].samples,
-		                              p->sample_ns) <= net)
-			continue;
-		unknown += net;
-		++*count;
+		n->net_ns += path->net_ns;
+		n->error_ns += path->net_error_ns;
+		n->samples += path->samples;
+		n->is_sampled |= path->is_sampled;
 	}
-	free(sums);
+	return nets;
+}
+
+static double error_of(const struct function_net *n, const struct call_process *p)
+{
+	return call_error_ns(n->error_ns, n->is_sampled, n->samples, p->sample_ns);
+}
+
+struct call_unknown call_check_unknown(const struct call_process *p, size_t functions)
+{
+	struct function_net *nets = function_nets(p, functions), all = {0};
+	struct call_unknown unknown = {0};
+
+	for (size_t i = 0; i < functions; i++) {
+		const struct function_net *n = &nets[i];
+
+		if (n->net_ns == 0 || error_of(n, p) <= fabs(n->net_ns))
+			continue;
+		all.net_ns += n->net_ns;
+		all.error_ns += n->error_ns;
+		all.samples += n->samples;
+		all.is_sampled |= n->is_sampled;
+		unknown.count++;
+	}
+	unknown.net_ns = all.net_ns;
+	unknown.error_ns = error_of(&all, p);
+	free(nets);
 	return unknown;
 }
 

@@ -29,10 +29,16 @@ struct call_check call_check_thread(const struct call_thread *t);
 double call_check_net_ns(const struct call_process *p);
 
 /*
- * The net of all functions whose net is not known: half of the 95 % interval is larger than the
- * net. `functions`: number of functions of the recording; *count: number of functions in the sum.
+ * The functions whose nets are not known one by one: half of the 95 % interval of each is more than
+ * its net. The sum of the group has a smaller one.
  */
-double call_check_unknown_ns(const struct call_process *p, size_t functions, size_t *count);
+struct call_unknown {
+	double net_ns, error_ns; /* error: half of the sum's 95 % interval */
+	size_t count;
+};
+
+/* `functions`: the number of functions of the recording. */
+struct call_unknown call_check_unknown(const struct call_process *p, size_t functions);
 
 /* residual / of; 0 if `of` is not positive. */
 double call_check_share(double residual_ns, double of_ns);

@@ -109,16 +109,19 @@ static void sampled(struct lines *l)
 /* Functions in the rest of the table, or with an upper end in place of their time. */
 static void unknown(struct lines *l)
 {
-	size_t count;
-	double ns = call_check_unknown_ns(l->process, l->report->paths->functions.count, &count);
+	struct call_unknown u = call_check_unknown(l->process, l->report->paths->functions.count);
 
-	if (!count)
+	if (!u.count)
 		return;
-	add_share(l, call_check_share(ns, call_check_net_ns(l->process)));
+	add_share(l, call_check_share(u.net_ns, call_check_net_ns(l->process)));
 	buf_puts(&l->text, " of net, in ");
-	text_counted(&l->text, count, "function", "functions");
-	buf_puts(&l->text, count == 1 ? ": its +/- is more than its net"
-	                              : ": the +/- of each is more than its net");
+	text_counted(&l->text, u.count, "function", "functions");
+	buf_puts(&l->text, u.count == 1 ? ": its +/- is more than its net"
+	                                : ": the +/- of each is more than its net");
+	if (u.count > 1) {
+		add(l, "; together ", u.net_ns);
+		add(l, " +/- ", u.error_ns);
+	}
 	put(l, "not known");
 }
 
@@ -341,15 +344,19 @@ static void identity(struct lines *l)
 	const struct intern *names = &l->report->paths->images.names;
 	const struct call_process *p = l->process;
 	struct document *d = l->document;
-	size_t count;
-	double unknown_ns = call_check_unknown_ns(p, l->report->paths->functions.count, &count);
+	struct call_unknown unknown = call_check_unknown(p, l->report->paths->functions.count);
 	const struct {
 		const char *key;
 		double value;
-	} times[] = {{"wall_ns", p->wall_ns},           {"own_ns", p->own_ns},
-	             {"own_error_ns", p->own_error_ns}, {"own_share", call_check_own_share(p)},
-	             {"inner_ns", p->inner_ns},         {"outer_ns", p->outer_ns},
-	             {"sample_ns", p->sample_ns},       {"unknown_ns", unknown_ns}};
+	} times[] = {{"wall_ns", p->wall_ns},
+	             {"own_ns", p->own_ns},
+	             {"own_error_ns", p->own_error_ns},
+	             {"own_share", call_check_own_share(p)},
+	             {"inner_ns", p->inner_ns},
+	             {"outer_ns", p->outer_ns},
+	             {"sample_ns", p->sample_ns},
+	             {"unknown_ns", unknown.net_ns},
+	             {"unknown_error_ns", unknown.error_ns}};
 	const struct {
 		const char *key;
 		uint64_t value;

@@ -18,6 +18,8 @@
 #define SHORT_SHARE 0.05
 #define SHORT_NS 20
 #define RESIDUAL_SHARE 0.01
+/* From this share of net on, the functions whose nets are not known are a limit. */
+#define UNKNOWN_SHARE 0.05
 
 struct call_summing {
 	const struct call_document *document;
@@ -85,11 +87,21 @@ static bool is_function(const struct call_summing *g, size_t function)
 	return report_of(g)->paths->functions.items[function].kind == CALL_FUNCTION;
 }
 
+static double error_of(const struct call_summing *g, size_t function)
+{
+	const struct sampled *s = &g->sampled[function];
+
+	return call_error_ns(s->error_ns, s->is_sampled, s->samples, g->sample_ns);
+}
+
+/* 0: another kind of function, or its net is not known. */
 static double function_net(const void *model, size_t function)
 {
 	const struct call_summing *g = model;
 
-	return is_function(g, function) ? g->net[function] : 0;
+	return is_function(g, function) && error_of(g, function) <= g->net[function]
+	               ? g->net[function]
+	               : 0;
 }
 
 static void part(struct call_summing *g, const char *key, const char *name, double ns)
@@ -157,13 +169,6 @@ static void processes(struct call_summing *g)
 		                call_check_share(process_net(d, largest[i]), g->all_ns));
 }
 
-static double error_of(const struct call_summing *g, size_t function)
-{
-	const struct call_sampled *s = &g->sampled[function];
-
-	return call_error_ns(s->error_ns, s->is_sampled, s->samples, g->sample_ns);
-}
-
 static void reasons(struct call_summing *g)
 {
 	const struct call_report *r = report_of(g);
@@ -181,7 +186,7 @@ static void reasons(struct call_summing *g)
 
 		if (error > 0) {
 			reason->low = call_check_share(fmax(g->net[f] - error, 0), g->all_ns);
-			reason->high = call_check_share(g->net[f] + error, g->all_ns);
+			reason->high = fmin(call_check_share(g->net[f] + error, g->all_ns), 1);
 		}
 		reason->value = cell_real(g->net[f]);
 		call_names_text(r->names, f, &name);
@@ -268,6 +273,35 @@ static void short_functions(struct call_summing *g)
 	buf_done(&names);
 }
 
+/* The functions whose nets are not known one by one, as a group. */
+static void unknown_functions(struct call_summing *g)
+{
+	struct call_unknown all = {0};
+	struct buf text = {0};
+	double share;
+
+	vec_each (p, &g->document->processes) {
+		struct call_unknown u =
+		        call_check_unknown(*p, report_of(g)->paths->functions.count);
+
+		all.net_ns += u.net_ns;
+		all.error_ns += u.error_ns;
+		all.count += u.count;
+	}
+	share = call_check_share(all.net_ns, g->all_ns);
+	if (share < UNKNOWN_SHARE)
+		return;
+	text_fine_time(&text, all.net_ns);
+	buf_puts(&text, " +/- ");
+	text_fine_time(&text, all.error_ns);
+	summary_limit(g->summary, "unknown", share,
+	              "%.1f %% of net is in %zu %s with too few samples, together %s; a longer run "
+	              "or --freq separates them",
+	              100 * share, all.count, all.count == 1 ? "function" : "functions",
+	              buf_text(&text));
+	buf_done(&text);
+}
+
 static void limits(struct call_summing *g, const struct call_check *b)
 {
 	double own = call_check_share(b->own_ns, b->net_ns + b->own_ns);
@@ -277,6 +311,7 @@ static void limits(struct call_summing *g, const struct call_check *b)
 	if (!g->document->processes.count)
 		summary_limit(g->summary, "no_processes", 0, "no process matches");
 	flag_limits(g);
+	unknown_functions(g);
 	if (own >= OWN_SHARE)
 		summary_limit(g->summary, "own_cost", own, "counting took %.1f %% of the CPU time",
 		              100 * own);
@@ -301,9 +336,9 @@ static void next(struct call_summing *g)
 		const char *name = call_names_of(r->names, (uint32_t)largest[0]);
 
 		summary_next(g->summary, "report --callers", name, "which functions call %s", name);
-		summary_next(g->summary, "report -f", NULL, "the sums of all functions");
-		summary_next(g->summary, "report -g", NULL, "the call tree");
 	}
+	summary_next(g->summary, "report -f", NULL, "the sums of all functions");
+	summary_next(g->summary, "report -g", NULL, "the call tree");
 	if (g->summary->reader->brief)
 		summary_next(g->summary, "report --full", NULL, "all call paths");
 }

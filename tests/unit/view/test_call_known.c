@@ -107,13 +107,15 @@ static void readers_get_an_upper_end_and_programs_get_both_figures(void)
 
 static void unknown_time_is_summed_by_function(void)
 {
+	struct call_unknown u;
 	struct call_fixture f;
-	size_t count;
 
 	init(&f);
+	u = call_check_unknown(fixture_process(&f), f.paths->functions.count);
 	/* cmp 300; sort 205, with its path below fib. */
-	CHECK_EQ(call_check_unknown_ns(fixture_process(&f), f.paths->functions.count, &count), 505);
-	CHECK_EQ(count, 2);
+	CHECK_EQ(u.net_ns, 505);
+	CHECK_EQ(u.count, 2);
+	CHECK_EQ(u.error_ns, error_of(5));
 	fixture_done(&f);
 }
 
