@@ -205,6 +205,7 @@ static int32_t counted(struct calls_thread *t)
 	t->samples = true;
 	t->charge = 0;
 	t->state = t->rest = CALLS_READY;
+	t->until_window = INT32_MAX; /* without windows */
 	for (int round = 0; round < ROUNDS; round++) {
 		uint64_t start = port_clock(), native;
 
