@@ -143,17 +143,23 @@ static void test_counts(const struct work *w, enum diff_class class, double own,
 	        sqrt(e->dispersion * (1 / fmax(c->blocks->a, 0.5) + 1 / fmax(c->blocks->b, 0.5)));
 }
 
-/* Two recordings: the scatter within them may be larger than that between rows. */
-static void test_windows(const struct work *w, const struct diff_counts *c, uint32_t row,
-                         struct diff_estimate *e)
+/* Two recordings: the scatter within them may be larger than that between rows, and so may be that
+ * of a kernel function whose time depends on the state of the machine. */
+static void test_pair(const struct diff *d, const struct work *w, const struct diff_counts *c,
+                      uint32_t row, struct diff_estimate *e)
 {
-	double inside = diff_table_window_dispersion(&w->table, row, c);
+	const struct diff_row *names = &d->runs->rows.items[row];
+	double inside = diff_table_window_dispersion(&w->table, row, c), known = 0;
 
-	if (inside <= e->dispersion)
+	if (names->class != DIFF_USER && !d->runs->groups)
+		known = diff_scatter_of_name(intern_text(&d->runs->texts, names->function));
+	known = known > 0 ? w->scatter[names->class].floor + known * c->mean : 0;
+	if (fmax(inside, known) <= e->dispersion)
 		return;
-	e->dispersion = inside;
-	e->degrees = fmin(e->degrees, DIFF_WINDOWS - 1);
-	e->p = diff_fit_test(c->blocks, c->count, w->least_log, inside, e->degrees);
+	if (inside > e->dispersion)
+		e->degrees = fmin(e->degrees, DIFF_WINDOWS - 1);
+	e->dispersion = fmax(inside, known);
+	e->p = diff_fit_test(c->blocks, c->count, w->least_log, e->dispersion, e->degrees);
 }
 
 /* The pooled rows belong to no class: only their own scatter counts. */
@@ -178,7 +184,7 @@ static void test_rows(struct diff *d, struct work *w)
 		}
 		test_counts(w, class_of(d, change->row), c->own, c, &change->e);
 		if (w->one_a_side)
-			test_windows(w, c, change->row, &change->e);
+			test_pair(d, w, c, change->row, &change->e);
 	}
 }
 

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SPREAD_MAX 4.0
 #define DEGREES_MIN 2
@@ -14,6 +15,8 @@
 #define DEGREES_FEW 4 /* degrees of freedom of classes with few rows */
 #define ROWS_FEW 5
 #define DISPERSION_MIN 1e-3
+/* Of clear_page_erms, between 120 runs of a compiler. */
+#define SPREAD_PAGES 1.0
 /* Exact times that are equal in all runs have at least this relative scatter. */
 #define SPREAD_EXACT 1e-8
 /* A row with a larger dispersion than this part of its class is not predicted by the class. */
@@ -150,6 +153,17 @@ struct diff_scatter diff_scatter_of_ratios(const struct diff_ratio *rows, size_t
 	}
 	free(work);
 	return s;
+}
+
+double diff_scatter_of_name(const char *function)
+{
+	static const char *const pages[] = {"clear_page", "clear_huge_page", "clear_highpage",
+	                                    "copy_page",  "copy_highpage",   "copy_folio"};
+
+	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++)
+		if (!strncmp(function, pages[i], strlen(pages[i])))
+			return SPREAD_PAGES;
+	return 0;
 }
 
 double diff_scatter_shrink(const struct diff_scatter *s, double mean, double own, double degrees,

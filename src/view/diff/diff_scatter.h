@@ -39,6 +39,13 @@ struct diff_ratio {
 struct diff_scatter diff_scatter_of_ratios(const struct diff_ratio *rows, size_t count,
                                            double floor);
 
+/*
+ * The least spread of a kernel function between two runs of the same program, if no other runs show
+ * it: 1 for functions that clear and copy pages, else 0. They take up to 60 times as long in some
+ * runs, by the free memory of the moment.
+ */
+double diff_scatter_of_name(const char *function);
+
 /* The dispersion of a row and its degrees of freedom, from its own dispersion and the dispersion of
  * its class. */
 double diff_scatter_shrink(const struct diff_scatter *s, double mean, double own, double degrees,

@@ -148,6 +148,37 @@ static void equal_programs_have_no_changes(void)
 	CHECK(s.false_alarms <= 0.05 && s.covered >= 0.93);
 }
 
+/* The verdict of a kernel function with 5 samples in each run of A, and 150 in each of B. */
+static enum diff_verdict verdict_of_kernel(const char *name, int runs)
+{
+	struct diff_runs t;
+	struct diff *d;
+	enum diff_verdict verdict;
+
+	simulate(&t, runs, 1);
+	for (uint32_t run = 0; run < t.runs.count; run++) {
+		uint32_t row = diff_runs_row(&t, name, "[kernel]", "kernel", DIFF_KERNEL);
+		double samples = t.runs.items[run].side == DIFF_A ? 5 : 150;
+
+		diff_run_count(&t, run, diff_runs_path(&t, DIFF_NO_PATH, row), samples,
+		               samples * PERIOD_NS);
+	}
+	d = diff_new(&t, NULL);
+	verdict = change_of(d, name)->e.verdict;
+	diff_free(d);
+	diff_runs_done(&t);
+	return verdict;
+}
+
+/* The time of the kernel to clear pages depends on the free memory of the moment. */
+static void single_recordings_show_no_change_of_pages(void)
+{
+	state = 3;
+	CHECK_EQ(verdict_of_kernel("do_sys_poll", 1), DIFF_CHANGED);
+	CHECK_EQ(verdict_of_kernel("clear_page_erms", 1), DIFF_SAME);
+	CHECK_EQ(verdict_of_kernel("clear_page_erms", 5), DIFF_CHANGED);
+}
+
 static void count(struct diff_runs *t, uint32_t run, uint32_t path, double samples)
 {
 	diff_run_count(t, run, path, samples, samples * PERIOD_NS);
@@ -412,6 +443,7 @@ int main(void)
 	RUN(empty_sides_are_no_error);
 	RUN(changes_are_found);
 	RUN(equal_programs_have_no_changes);
+	RUN(single_recordings_show_no_change_of_pages);
 	RUN(groups_have_all_counts_and_windows);
 	RUN(a_side_is_the_sum_of_its_runs);
 	return check_end();
