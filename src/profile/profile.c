@@ -245,7 +245,8 @@ int profile_find_event(const struct profile *p, const char *name, uint8_t *event
 			buf_done(&names);
 			return 0;
 		}
-		buf_addf(&names, "%s%s", names.size ? ", " : "", e->name);
+		if (e->role != ATTR_WITNESS && e->role != ATTR_TRACK)
+			buf_addf(&names, "%s%s", names.size ? ", " : "", e->name);
 	}
 	ret = error_set(err, ENOENT, "the event '%s' was not recorded; the recording has %s", name,
 	                buf_text(&names));

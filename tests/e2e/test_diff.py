@@ -227,6 +227,10 @@ def store_ranges_are_compared(t):
     found = diff(t, db, "--until", f"@{middle}", "--", "--from", f"@{middle}")
     t.equal(found["strength"], "recordings")
     t.true(found["whole"]["before"] > 0 and found["whole"]["after"] > 0, f"{found['whole']}")
+    for words in (("diff", "--work", "x", db, db), ("watch", "--work", "x", db)):
+        err = t.assay(*words, status=None).err
+        t.has(err, "has cpu-clock")
+        t.lacks(err, "witness", "an event that counts no work")
 
 
 @test

@@ -5,6 +5,7 @@
 #include "base/memory/buf.h"
 #include "cmd/cli/parse_time.h"
 #include "cmd/watch/watch_names.h"
+#include "event/recording.h"
 #include "format/file_kind.h"
 #include "sql/sql.h"
 #include "store/store_path.h"
@@ -180,7 +181,8 @@ static int take_event(void *ctx, uint64_t row, const struct sql_value *v, size_t
 
 	if (row && v[0].text) {
 		l->work_found |= !strcmp(v[0].text, l->range->work);
-		buf_addf(&l->text, "%s%s", l->text.size ? ", " : "", v[0].text);
+		if (v[1].integer != ATTR_WITNESS && v[1].integer != ATTR_TRACK)
+			buf_addf(&l->text, "%s%s", l->text.size ? ", " : "", v[0].text);
 	}
 	return 0;
 }
@@ -207,8 +209,8 @@ static int read_work(struct loading *l, struct error *err)
 	if (!work || !strcmp(work, "wall"))
 		return 0;
 	ret = sql_run(l->sql,
-	              "SELECT DISTINCT n.text FROM event e JOIN name n ON n.id = e.name ORDER BY"
-	              " n.text",
+	              "SELECT DISTINCT n.text, e.role FROM event e JOIN name n ON n.id = e.name"
+	              " ORDER BY n.text",
 	              take_event, l, err);
 	if (!ret && !l->work_found)
 		ret = error_set(err, EINVAL, "the event '%s' was not recorded; %s has %s", work,
