@@ -261,6 +261,15 @@ static bool prepare(struct vcpu *v, unsigned index, uint32_t tag, uint64_t now)
 	return false;
 }
 
+/* True if recording is on, and this tag ends it. A start_tag does not start it again. */
+static bool ends(uint32_t tag)
+{
+	if (tag != capture.options->end_tag || !tag || atomic_load(&capture.generation) % 2)
+		return false;
+	capture_switch(false);
+	return true;
+}
+
 void capture_event(unsigned index, uint32_t tag, uint64_t now)
 {
 	struct vcpu *v = index < CAPTURE_VCPUS_MAX
@@ -276,6 +285,8 @@ void capture_event(unsigned index, uint32_t tag, uint64_t now)
 			return;
 		}
 	}
+	if (__builtin_expect(tag == capture.options->end_tag, 0) && ends(tag))
+		return;
 	now = now < v->last ? v->last : now;
 	if (__builtin_expect(v->at == v->limit ||
 	                             v->generation != atomic_load_explicit(&capture.generation,

@@ -28,6 +28,7 @@ struct capture_options {
 	bool system;     /* a machine: streams belong to CPUs; else to threads of one program */
 	bool host_clock;
 	uint32_t start_tag; /* capture starts at the first event with this tag; 0: at once */
+	uint32_t end_tag;   /* capture stops before it, once it has started; 0: none */
 	bool started;
 };
 

@@ -31,7 +31,7 @@ int qemu_plugin_version = 1;
 
 static struct {
 	struct capture_options capture;
-	const char *start, *symbols;
+	const char *start, *end, *symbols;
 	uint64_t period; /* of samples; 0: none */
 	bool memory_given, stop_given, quiet;
 } options;
@@ -48,6 +48,7 @@ static void help(void)
 	                "  mem=stream|SIZE[k|M|G]   limit of the recorded bytes (default: stream)\n"
 	                "  stop=full|wrap           with mem=SIZE: stop, or reuse the oldest part\n"
 	                "  start=on|off|tag:NAME    when recording starts (default: on)\n"
+	                "  end=tag:NAME             when recording ends: before this entry\n"
 	                "  clock=instructions|host  the clock of events (default: instructions)\n"
 	                "  quiet=on|off             print no line when QEMU exits (default: off)\n"
 	                "While QEMU runs, the lines 'start' and 'stop' written to DIR/.control\n"
@@ -118,6 +119,8 @@ static int parse(const char *option)
 	else if (IS("start") &&
 	         (!strcmp(value, "on") || !strcmp(value, "off") || !strncmp(value, "tag:", 4)))
 		options.start = value;
+	else if (IS("end") && !strncmp(value, "tag:", 4))
+		options.end = value;
 	else if (IS("stop") && (!strcmp(value, "full") || !strcmp(value, "wrap"))) {
 		c->mode = *value == 'w' ? CAPTURE_WRAP : CAPTURE_FULL;
 		options.stop_given = true;
@@ -150,6 +153,17 @@ static int complete_untagged(void)
 	return 0;
 }
 
+/* The tag of the value tag:NAME of an option. */
+static int find_tag(const char *value, uint32_t *tag)
+{
+	const char *name = value + strlen("tag:");
+
+	*tag = options.capture.names ? capture_names_find(options.capture.names, name)
+	       : options.symbols     ? symbols_tag_of(name)
+	                             : 0;
+	return *tag ? 0 : wrong(value, "names=FILE or symbols=FILE has no such name");
+}
+
 /* Options that depend on each other. */
 static int complete(const struct qemu_info *info)
 {
@@ -171,13 +185,10 @@ static int complete(const struct qemu_info *info)
 	}
 	if (complete_untagged())
 		return -1;
-	if (!strncmp(start, "tag:", 4)) {
-		c->start_tag = c->names          ? capture_names_find(c->names, start + 4)
-		               : options.symbols ? symbols_tag_of(start + 4)
-		                                 : 0;
-		if (!c->start_tag)
-			return wrong(start, "names=FILE or symbols=FILE has no such name");
-	}
+	if (!strncmp(start, "tag:", 4) && find_tag(start, &c->start_tag))
+		return -1;
+	if (options.end && find_tag(options.end, &c->end_tag))
+		return -1;
 	if (strcmp(info->target_name, "x86_64")) {
 		fprintf(stderr, "assay_device: guests of %s are not supported; use x86_64\n",
 		        info->target_name);

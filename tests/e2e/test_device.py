@@ -157,6 +157,13 @@ def recording_starts_at_a_tag(t):
 
 
 @test
+def recording_ends_at_a_tag(t):
+    trace, _ = boot(t, str(ROUNDS), ",start=tag:mark,end=tag:mark")
+    lines = re.findall(r"(?:->|<-|==) \w+", t.assay("tags", "trace", trace).out)
+    t.equal(lines, [*ORDER[7:14], "<- branch"], "events from the first mark to the second")
+
+
+@test
 def the_task_that_continues_is_recorded(t):
     trace, _ = boot(t, "1 switch")
     report = t.report(trace)
@@ -179,6 +186,8 @@ def wrong_options_are_refused(t):
                              (f"{out},mem=1X", "mem=1X: not 'stream' or a size"),
                              (f"{out},stop=wrap", "a stream has no end; give mem=SIZE"),
                              (f"{out},names={names},start=tag:none", "has no such name"),
+                             (f"{out},names={names},end=tag:none", "has no such name"),
+                             (f"{out},names={names},end=off", "end=off: unknown option"),
                              (f"{out},names={names}.x", "cannot be read"),
                              (f"out={t.path('')}", "give another out=")):
         result = qemu_guest.boot(guest, "1", options)

@@ -88,6 +88,8 @@ def options_reach_the_device(t):
     capture(t, str(ROUNDS), "--start", "tag:mark", "-q", "-o", t.path("trace"))
     report = t.report(t.path("trace"))
     t.equal(report["tags"], EVENTS - 7, "events after the first mark")
+    out = capture(t, str(ROUNDS), "--start", "tag:branch", "--end", "tag:mark").out
+    t.has(out, "(5 tags)")
 
 
 @test
@@ -156,6 +158,8 @@ def wrong_commands_are_refused(t):
         t.has(capture(t, "", qemu=words, status=2).err, message)
     for options, status, message in ((["--memory", "1"], 2, "a stream has no limit"),
                                      (["--start", "now"], 2, "--start needs on, off or tag:NAME"),
+                                     (["--end", "mark"], 2, "--end needs tag:NAME"),
+                                     (["--end", "tag:none"], 1, "has no such name"),
                                      (["--start", "tag:none"], 1, "has no such name"),
                                      (["--names", t.path("none")], 1, "No such file"),
                                      (["--device", t.path("none")], 1, "is not a readable file")):

@@ -22,7 +22,7 @@ int tags_find_files(tag_rings_list *list, const char *command, int argc, char **
 
 /* `assay tags capture --qemu` (tags_qemu.c). The texts are NULL if they are not given. */
 struct tags_qemu_options {
-	const char *output, *names, *memory, *mode, *start, *clock, *device;
+	const char *output, *names, *memory, *mode, *start, *end, *clock, *device;
 	const char *symbols, *sample; /* of guests without tags */
 	bool calls;
 	struct report_options report;

@@ -57,6 +57,10 @@ static const struct option capture_table[] = {
          .details = "off: 'assay tags capture on DIR' starts it. tag:NAME: the first entry or the "
                     "inline tag with this name in the names file starts it.",
          .offset = AT(start)},
+        {OPTION_STRING, 0, "end", "tag:NAME",
+         "when recording ends: before the first such event after its start",
+         .details = "With --start and the same name: before the second one. The guest runs on.",
+         .offset = AT(end)},
         {OPTION_STRING, 0, "clock", "CLOCK", "instructions (default) or host: the clock of events",
          .choices = "instructions,host",
          .details = "instructions: the guest's own time if QEMU has -icount, else one ns for each "

@@ -50,6 +50,17 @@ static int check_start(const struct tags_qemu_options *o)
 	return 0;
 }
 
+static int check_end(const struct tags_qemu_options *o)
+{
+	if (!o->end)
+		return 0;
+	if (strncmp(o->end, "tag:", 4) || !o->end[4])
+		return command_fail(2, "tags capture: --end needs tag:NAME, not '%s'", o->end);
+	if (!o->names && !o->symbols)
+		return command_fail(2, "tags capture: --end %s needs --names FILE", o->end);
+	return 0;
+}
+
 static int check_untagged(const struct tags_qemu_options *o)
 {
 	bool untagged = o->calls || o->sample;
@@ -92,10 +103,11 @@ static int set_device_options(struct capturing *c)
 	c->run.sample = o->sample;
 	c->run.symbols = o->symbols;
 	c->run.start = o->start;
+	c->run.end = o->end;
 	c->run.clock = o->clock;
 	c->run.stop = !bounded ? NULL : is(o->mode, "wrap") ? "wrap" : "full";
 	c->run.memory = !bounded ? NULL : o->memory ? c->memory : "32M";
-	return check_start(o) ? 2 : check_untagged(o);
+	return check_start(o) || check_end(o) ? 2 : check_untagged(o);
 }
 
 /* Prints the words that are missing for an exact time. */

@@ -126,6 +126,7 @@ static char *plugin_text(const struct qemu_run_options *o)
 	add_option(&text, "mem", o->memory);
 	add_option(&text, "stop", o->stop);
 	add_option(&text, "start", o->start);
+	add_option(&text, "end", o->end);
 	add_option(&text, "clock", o->clock);
 	add_option(&text, "quiet", "on");
 	return text.data;

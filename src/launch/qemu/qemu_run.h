@@ -36,7 +36,7 @@ struct qemu_run_options {
 	struct qemu_command command; /* of them */
 	const char *device, *trace;
 	/* Values of the device's options; NULL: its defaults. */
-	const char *names, *memory, *stop, *start, *clock, *mode, *sample, *symbols;
+	const char *names, *memory, *stop, *start, *end, *clock, *mode, *sample, *symbols;
 };
 
 struct qemu_run_result {
