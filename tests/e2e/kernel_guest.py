@@ -7,6 +7,7 @@ and removed; TURNS messages to another process and back through TCP on the loopb
 the guest's time of each part, and restarts the machine, which ends QEMU.
 """
 
+import os
 import pathlib
 import subprocess
 
@@ -152,31 +153,40 @@ def need(t):
 
 
 def kernel(*options):
-    """The directory of the kernel; building takes minutes the first time."""
-    out = run(ROOT / "script" / "kernel", "--plugin", PLUGIN, *options, timeout=limit(900)).out
+    """The directory of the kernel; building takes minutes the first time. The cache of kernels is in
+    the build directory, which later runs of the tests find again."""
+    cache = os.environ.get("ASSAY_LINUX_DIR", BUILD / "linux")
+    out = run(ROOT / "script" / "kernel", "--plugin", PLUGIN, "--cache", cache, *options,
+              timeout=900).out
     return pathlib.Path(out.strip())
 
 
-def initrd(directory):
-    """An initramfs with the workload."""
+def workload(directory):
+    """The source of the workload."""
+    source = directory / "init.c"
+    source.write_text(f"enum {{ FORKS = {FORKS}, TURNS = {TURNS}, FILES = {FILES} }};\n{PROGRAM}")
+    return source
+
+
+def initrd(directory, source, *options):
+    """An initramfs with one program; `options` of the compiler."""
     root = directory / "root"
     root.mkdir()
-    source = directory / "init.c"
-    source.write_text(PROGRAM)
-    run("gcc", "-O2", "-w", "-static", f"-DFORKS={FORKS}", f"-DTURNS={TURNS}", f"-DFILES={FILES}",
-        "-o", root / "init", source)
+    run("gcc", "-O2", "-w", "-static", *options, "-o", root / "init", source)
     made = directory / "initrd"
     run("sh", "-c", f"cd '{root}' && echo init | cpio --quiet -o -H newc -R 0:0 --reproducible"
         f" >'{made}'")
     return made
 
 
-def boot(image, files, device=None):
-    """Runs the workload; `device` has the options of the device. Returns QEMU's result."""
+def boot(image, files, device=None, line="", timeout=60):
+    """Runs the program; `device` has the options of the device, `line` is the rest of the kernel's
+    command line. Returns QEMU's result."""
     words = ["qemu-system-x86_64", "-accel", "tcg", "-nodefaults", "-display", "none",
              "-no-reboot", "-m", "256", "-serial", "stdio", "-icount", "shift=0,sleep=off",
              "-rtc", "base=2024-01-01T00:00:00,clock=vm", "-kernel", str(image / "bzImage"),
-             "-initrd", str(files), "-append", "console=ttyS0 reboot=t panic=-1 quiet"]
+             "-initrd", str(files), "-append",
+             f"console=ttyS0 reboot=t panic=-1 quiet {line}"]
     words += ["-plugin", f"{DEVICE},{device}"] if device else []
     return subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                          timeout=limit(60), check=False)
+                          timeout=limit(timeout), check=False)

@@ -25,7 +25,8 @@ def recorded(t):
     if not state:
         state["keep"] = tempfile.TemporaryDirectory(prefix="assay-kernel-")
         place = pathlib.Path(state["keep"].name)
-        image, files = kernel_guest.kernel(), kernel_guest.initrd(place)
+        image = kernel_guest.kernel()
+        files = kernel_guest.initrd(place, kernel_guest.workload(place))
         names = image / "kernel.names"
         state["alone"] = kernel_guest.boot(image, files)
         state["runs"] = [kernel_guest.boot(image, files, f"out={place / run},names={names}")
