@@ -278,9 +278,10 @@ class Result:
             return ""
 
 
-def boot(a_kernel, script, out, programs=(), modules=(), files=None, timeout=120, options=()):
+def boot(a_kernel, script, out, programs=(), modules=(), files=None, timeout=120, options=(),
+         on_line=None):
     """Runs a shell script in a fresh guest. `files` maps guest names to host paths; `options`
-    are more of QEMU's."""
+    are more of QEMU's. on_line() gets each line of the console."""
     qemu = need("qemu-system-x86_64")
     order = a_kernel.order(DISK_MODULES + list(modules))
     with tempfile.TemporaryDirectory(prefix="assay-guest-") as work:
@@ -300,10 +301,10 @@ def boot(a_kernel, script, out, programs=(), modules=(), files=None, timeout=120
         tree.write(f"{work}/initramfs")
         with open(f"{work}/disk", "wb") as disk:
             disk.truncate(DISK_BYTES)
-        return start(qemu, a_kernel, work, out, timeout, options)
+        return start(qemu, a_kernel, work, out, timeout, options, on_line)
 
 
-def start(qemu, a_kernel, work, out, timeout, options):
+def start(qemu, a_kernel, work, out, timeout, options, on_line):
     accel = [] if "-accel" in options else ["-accel", "tcg"]
     command = [qemu, *accel, "-m", "1G", "-smp", "2", "-nographic", "-no-reboot",
                "-monitor", "none", "-nic", "none",
@@ -321,6 +322,8 @@ def start(qemu, a_kernel, work, out, timeout, options):
             lines.append(line.decode(errors="replace"))
             if "guest-begin" in lines[-1]:
                 boot_seconds = time.monotonic() - begin
+            if on_line:
+                on_line(lines[-1])
         process.wait()
     finally:
         killer.cancel()
