@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * sample_pages: the pages of a sampled profile on the screen (tui/browser.h): reports, call trees,
- * callers, callees and annotated functions, each as a document.
+ * callers, callees and annotated functions, each as a document. Each table and each tree of a
+ * document is a tab (tui/screen_page.h).
  *
  * A document refers to the profile and to the symbolizer: free it before the profile changes.
  * Plain data; the caller owns what it points to. One thread. Uses: profile, symbol, view, tui.
