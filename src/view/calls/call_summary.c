@@ -89,7 +89,7 @@ static bool is_function(const struct call_summing *g, size_t function)
 
 static double error_of(const struct call_summing *g, size_t function)
 {
-	const struct sampled *s = &g->sampled[function];
+	const struct call_sampled *s = &g->sampled[function];
 
 	return call_error_ns(s->error_ns, s->is_sampled, s->samples, g->sample_ns);
 }
