@@ -47,10 +47,12 @@ static const char *title_of(const struct section *s)
 	                                  : "Text";
 }
 
-/* The title up to the first comma: "Functions, over all processes". */
+/* A long title up to its first comma: "Functions, over all processes". */
 static char *short_title(const char *title)
 {
-	return xasprintf("%.*s", (int)strcspn(title, ",:"), title);
+	size_t length = strlen(title) > TAB_WIDTH ? strcspn(title, ",") : strlen(title);
+
+	return xasprintf("%.*s", (int)length, title);
 }
 
 /* A short table whose rows have an order of their own, such as the account, is part of the text. */
