@@ -23,6 +23,9 @@ struct symbolizer *symbolizer_new(struct image_table *images, const struct symbo
 	s->images = images;
 	if (options)
 		s->options = *options;
+	/* The recording that it is of may be freed before the symbolizer, as on the live screen. */
+	if (s->options.kernel_release)
+		s->options.kernel_release = s->kernel_release = xstrdup(s->options.kernel_release);
 	if (s->options.cached)
 		cache_dir_open(&s->cache, NULL); /* without a cache it only takes longer */
 	return s;
@@ -58,6 +61,7 @@ void symbolizer_free(struct symbolizer *s)
 	vec_each (code, &s->code)
 		free(*code);
 	free(s->debuginfod);
+	free(s->kernel_release);
 	vec_done(&s->loaded);
 	vec_done(&s->all);
 	vec_done(&s->found);

@@ -58,6 +58,7 @@ struct symbolizer {
 	struct id_table found_index;
 	VEC(uint8_t *) code;
 	char *debuginfod; /* servers; NULL: none */
+	char *kernel_release; /* of the options */
 };
 
 struct symbol_image *symbolizer_image(struct symbolizer *s, uint32_t image);
