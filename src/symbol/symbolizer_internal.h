@@ -57,7 +57,7 @@ struct symbolizer {
 	VEC(struct found_frame) found;
 	struct id_table found_index;
 	VEC(uint8_t *) code;
-	char *debuginfod; /* servers; NULL: none */
+	char *debuginfod;     /* servers; NULL: none */
 	char *kernel_release; /* of the options */
 };
 
