@@ -5,7 +5,8 @@
  */
 import { Stretch } from "./selection";
 
-export type Colour = "function" | "image" | "group" | "kind" | "change";
+/* usual: what fits the recording; it is replaced before anything is drawn. */
+export type Colour = "usual" | "function" | "image" | "group" | "kind" | "change";
 
 export interface View {
 	value: number; /* -1: the main value */
@@ -27,7 +28,7 @@ export interface View {
 }
 
 export const START: View = {
-	value: -1, up: false, flame: false, colour: "image", fold: false, processes: true, idle: false,
+	value: -1, up: false, flame: false, colour: "usual", fold: false, processes: true, idle: false,
 	process: -1, search: "", zoom: 0, first: null, second: null, func: -1, lanes: false,
 	before: false, theme: "",
 };

@@ -6,9 +6,9 @@ import { Section } from "../data/contract";
 import { safeText } from "../data/texts";
 import { Analysis } from "../model/analysis";
 import { amount, counted, share, time } from "../model/figure";
-import { readModel } from "../model/model";
+import { Model, readModel } from "../model/model";
 import { isTimed } from "../model/selection";
-import { fromHash, START, toHash, View } from "../model/view";
+import { Colour, fromHash, START, toHash, View } from "../model/view";
 import { Context, processName, unitOf } from "./context";
 import { Choice, Part, Switch } from "./controls";
 import { Group, groupsOf, SectionView } from "./document_view";
@@ -168,7 +168,7 @@ function split(groups: Group[], pictures: boolean): [Group[], Group[]] {
 	const has = (g: Group, key: string) => g.sections.some((s: Section) => "key" in s && s.key === key);
 	let first = 0;
 	groups.forEach((g, i) => {
-		if (has(g, "ledger") || has(g, "cpus") || (i < 2 && g.sections.some((s) => s.kind === "facts")))
+		if (has(g, "ledger") || has(g, "cpus") || (i < 2 && (g.title === "Summary" || g.sections.some((s) => s.kind === "facts"))))
 			first = i + 1;
 	});
 	return pictures ? [groups.slice(0, first), groups.slice(first)] : [groups, []];
@@ -180,10 +180,11 @@ function isDetail(g: Group): boolean {
 }
 
 function Groups(p: { b: Blob_; groups: Group[]; id: string }) {
+	const untitled = p.groups.some((g) => g.title === "Summary") ? "Recordings" : "Summary";
 	return (
 		<>
 			{p.groups.map((g, i) => (
-				<Part key={i} id={`${p.id}-${i}`} title={g.title || (i || p.id === "report" ? "More" : "Summary")}
+				<Part key={i} id={`${p.id}-${i}`} title={g.title || (i || p.id === "report" ? "More" : untitled)}
 					closed={g.sections.every((s) => s.kind === "tree") || (i > 0 && isDetail(g))}>
 					{g.sections.map((s, at) => <SectionView key={at} b={p.b} s={s} bare={at === 0 || s.kind === "heading"} />)}
 				</Part>
@@ -212,13 +213,22 @@ function Annotated(p: { b: Blob_ }) {
 	);
 }
 
+/* What fits the recording: a diff has changes, and calls of one program have one image. */
+function usualColour(m: Model): Colour {
+	const images = new Set<string>();
+	for (let id = 0; id < m.functions && images.size < 2; id++)
+		images.add(m.func(id).image);
+	return m.rowSide ? "change" : images.size < 2 ? "function" : "image";
+}
+
 export function App(p: { b: Blob_; state: string }) {
 	const [v, set] = useView(), dark = useDark(v);
 	const a = useMemo(() => {
 		const m = readModel(p.b);
 		return m && new Analysis(m);
 	}, [p.b]);
-	const shown = useMemo(() => (a?.m.rowSide && v.colour === START.colour ? { ...v, colour: "change" as const } : v), [a, v]);
+	const usual = useMemo(() => a && usualColour(a.m), [a]);
+	const shown = usual && v.colour === "usual" ? { ...v, colour: usual } : v;
 	const groups = useMemo(() => groupsOf(p.b.head.document?.sections ?? []), [p.b]);
 	const [first, rest] = split(groups, !!a);
 	useKeys(set);
