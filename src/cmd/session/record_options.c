@@ -37,7 +37,8 @@ const struct option record_what_table[] = {
                     "(sched:sched_waking) have its fields: 'assay sql' shows them in "
                     "events.fields.",
          .offset = AT(events)},
-        {OPTION_STRING, 'F', "freq", "HZ", "samples per second on each CPU, or max (default 997)",
+        {OPTION_STRING, 'F', "freq", "HZ",
+         "samples per second on each CPU, or max (default 997; top: 97)",
          .details = "At most kernel.perf_event_max_sample_rate. A higher rate is refused; "
                     "with --budget it is the limit.",
          .offset = AT(frequency)},
