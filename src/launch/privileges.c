@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "launch/privileges.h"
 
+#include <fcntl.h>
+#include <grp.h>
 #include <linux/capability.h>
+#include <pwd.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -39,4 +44,61 @@ void privileges_drop(unsigned kept)
 			now[i].inheritable = 0;
 		}
 	syscall(SYS_capset, &header, now);
+}
+
+#define USER_WITHOUT_RIGHTS 65534 /* of every system; it owns no files */
+#define NO_LOGIN UINT32_MAX
+
+/* A decimal number that fits; false: it is none, or root's. */
+static bool parse_id(const char *text, uint32_t *id)
+{
+	char *end;
+	unsigned long number = text && *text ? strtoul(text, &end, 10) : 0;
+
+	*id = (uint32_t)number;
+	return number && number < NO_LOGIN && (*end == '\0' || *end == '\n');
+}
+
+/* The user who logged in, as the kernel recorded it for audits. */
+static bool login_user(uint32_t *user)
+{
+	char text[16] = "";
+	int fd = open("/proc/self/loginuid", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	return got > 0 && parse_id(text, user);
+}
+
+bool privileges_caller(struct privileges_caller *caller)
+{
+	const struct passwd *entry;
+	uint32_t user;
+
+	*caller = (struct privileges_caller){getuid(), getgid()};
+	if (getuid() || (!parse_id(getenv("SUDO_UID"), &user) &&
+	                 !parse_id(getenv("PKEXEC_UID"), &user) && !login_user(&user)))
+		return false;
+	entry = getpwuid(user);
+	*caller = (struct privileges_caller){user, entry ? entry->pw_gid : user};
+	return true;
+}
+
+void privileges_become(const struct privileges_caller *user)
+{
+	/* Fails in a container whose user namespace has no such user; the capabilities go anyway.
+	 */
+	if (!geteuid() && !setgroups(0, NULL) &&
+	    !setresgid(user->group, user->group, user->group) &&
+	    setresuid(user->user, user->user, user->user))
+		setresgid(0, 0, 0);
+	privileges_drop(0);
+}
+
+void privileges_renounce(void)
+{
+	privileges_become(&(struct privileges_caller){USER_WITHOUT_RIGHTS, USER_WITHOUT_RIGHTS});
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
