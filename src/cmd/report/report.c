@@ -2,17 +2,13 @@
 /* report: prints the report on a recording of any kind. */
 #include "cmd/report/report.h"
 
-#include "cmd/cli/command.h"
 #include "cmd/cli/medium.h"
 #include "cmd/load/debug_files.h"
-#include "cmd/load/filters.h"
-#include "cmd/load/load.h"
 #include "cmd/report/report_calls.h"
 #include "cmd/report/report_groups.h"
 #include "cmd/report/report_kinds.h"
 #include "cmd/report/report_pprof.h"
 #include "cmd/report/report_samples.h"
-#include "cmd/report/report_tags.h"
 #include "cmd/report/report_tui.h"
 #include "tui/terminal.h"
 #include "view/summary/findings.h"
@@ -20,26 +16,35 @@
 #include <errno.h>
 #include <string.h>
 
-struct report_command_options {
-	struct load_options load;
-	struct filter_options filters;
-	struct option_list function;
-	const char *event, *percentage;
-	double process_limit;
-	bool no_idle, instances, full, brief, tui, no_pager, no_source;
-	struct report_options report;
-	struct report_tags_options tags; /* only for traces of event tags */
-};
-
 #define AT(field) offsetof(struct report_command_options, field)
 
-static const struct option options[] = {
+const struct option report_read_table[] = {
         {.kind = OPTION_GROUP, .help = "What is read"},
         {.kind = OPTION_INCLUDE, .include = load_option_table, .offset = AT(load)},
         {OPTION_STRING, 0, "event", "NAME",
          "the event that the report is about (default: the first clock with "
          "samples); of a pprof profile the values (default: its producer's choice)",
          .needs = HAS_EVENTS, .offset = AT(event)},
+        {.kind = OPTION_END},
+};
+
+const struct option report_select_table[] = {
+        {OPTION_FLAG, 0, "no-source", NULL,
+         "of a page: lines of source code by number only, without their text", .needs = HAS_CODE,
+         .offset = AT(no_source)},
+        {OPTION_FLAG, 0, "no-idle", NULL, "idle time is no part of the whole", .needs = HAS_IDLE,
+         .offset = AT(no_idle)},
+        {.kind = OPTION_INCLUDE, .include = filter_option_table, .offset = AT(filters)},
+        {OPTION_LIST, 'S', "symbol", "FUNCTION", "samples or call paths in these functions",
+         .offset = AT(function)},
+        {OPTION_STRING, 0, "percentage", "KIND",
+         "shares of all samples (absolute, the default) or of the selected ones (relative)",
+         .choices = "absolute,relative", .offset = AT(percentage)},
+        {.kind = OPTION_END},
+};
+
+static const struct option options[] = {
+        {.kind = OPTION_INCLUDE, .include = report_read_table},
         {.kind = OPTION_GROUP, .help = "What is shown"},
         {.kind = OPTION_INCLUDE, .include = report_option_table, .offset = AT(report)},
         {.kind = OPTION_INCLUDE, .include = report_letter_table, .offset = AT(report)},
@@ -64,34 +69,27 @@ static const struct option options[] = {
                     "else less (with LESS=FRX unless LESS is set). An empty value and cat mean no "
                     "pager.",
          .offset = AT(no_pager)},
-        {OPTION_FLAG, 0, "no-source", NULL,
-         "of --html: lines of source code by number only, without their text", .needs = HAS_CODE,
-         .offset = AT(no_source)},
         {OPTION_FLAG, 0, "instances", NULL, "each process of a name by itself",
          .needs = HAS_INSTANCES, .offset = AT(instances)},
         {OPTION_NUMBER, 0, "process-limit", "PERCENT",
          "tables of their own for processes above this (default 1)", .needs = HAS_PARTS,
          .offset = AT(process_limit)},
-        {OPTION_FLAG, 0, "no-idle", NULL, "idle time is no part of the whole", .needs = HAS_IDLE,
-         .offset = AT(no_idle)},
-        {.kind = OPTION_INCLUDE, .include = filter_option_table, .offset = AT(filters)},
-        {OPTION_LIST, 'S', "symbol", "FUNCTION", "samples or call paths in these functions",
-         .offset = AT(function)},
-        {OPTION_STRING, 0, "percentage", "KIND",
-         "shares of all samples (absolute, the default) or of the selected ones (relative)",
-         .choices = "absolute,relative", .offset = AT(percentage)},
+        {.kind = OPTION_INCLUDE, .include = report_select_table},
         {.kind = OPTION_INCLUDE, .include = report_tags_own_table, .offset = AT(tags)},
         {.kind = OPTION_GROUP, .help = "Symbols"},
         {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
         {.kind = OPTION_END},
 };
 
-static void defaults(void *p)
+void report_defaults(struct report_command_options *o)
 {
-	struct report_command_options *o = p;
-
 	o->process_limit = -1;
 	report_options_defaults(&o->report);
+}
+
+static void defaults(void *p)
+{
+	report_defaults(p);
 }
 
 static int check_numbers(const struct filter *f, struct error *err)
@@ -148,7 +146,8 @@ static int make_request(const struct report_command_options *o, struct report_re
 	q->filter.function = filters_list(&o->function);
 	q->filter.no_idle = o->no_idle;
 	q->filter.relative = o->percentage && !strcmp(o->percentage, "relative");
-	if ((o->tui && check_tui(o, err)) || check_numbers(&q->filter, err) || report_options_request(&o->report, q, err))
+	if ((o->tui && check_tui(o, err)) || check_numbers(&q->filter, err) ||
+	    report_options_request(&o->report, q, err))
 		return err->code;
 	if (o->no_source && !medium_is_page(&o->report.style))
 		return error_set(err, EINVAL, "--no-source is for the page of --html");
@@ -192,8 +191,12 @@ static int report_samples(const struct report_command_options *o, const struct r
 	if (o->tui)
 		status = report_tui_samples(profile, symbols, q, &o->report.style);
 	else
-		status = report_samples_print(profile, symbols, q, &o->report.style, !o->no_source);
-	debug_files_fetch(profile, symbols);
+		status = report_samples_print(profile, symbols, q, &o->report.style,
+		                              o->interim     ? REPORT_PAGE_NO_CODE
+		                              : o->no_source ? REPORT_PAGE_NO_SOURCE
+		                                             : REPORT_PAGE_SOURCE);
+	if (!o->interim)
+		debug_files_fetch(profile, symbols);
 	symbolizer_free(symbols);
 	profile_free(profile);
 	return status;
@@ -269,10 +272,8 @@ static int show(struct report_command_options *o)
 	return status;
 }
 
-static int run(void *p, int argc, char **argv)
+int report_run(struct report_command_options *o, int argc, char **argv)
 {
-	struct report_command_options *o = p;
-
 	o->load.arguments = argv;
 	o->load.argument_count = argc;
 	o->report.style.pager = !o->no_pager;
@@ -281,12 +282,9 @@ static int run(void *p, int argc, char **argv)
 	return show(o);
 }
 
-int report_page_data(const struct load_options *load, struct buf *out)
+static int run(void *p, int argc, char **argv)
 {
-	struct report_command_options o = {.load = *load, .report.style.page_data = out};
-
-	defaults(&o);
-	return show(&o);
+	return report_run(p, argc, argv);
 }
 
 const struct command cmd_report = {

@@ -80,14 +80,17 @@ static void add_code(struct report_page *p, struct annotate *a)
 }
 
 /* Functions without code on this machine, and very long ones, are left out. */
-void report_page_code(struct report_page *p, struct report *r, bool source)
+void report_page_code(struct report_page *p, struct report *r, enum report_page_code_of code)
 {
 	hot_functions hot = {0};
 
+	if (code == REPORT_PAGE_NO_CODE)
+		return;
 	hot_functions_find(r->view, &r->selection, CODE_SHARE, CODE_MOST, &hot);
 	vec_each (function, &hot) {
-		const struct annotate_options how = {
-		        .symbol = function->symbol, .source = source, .delays = r->delays};
+		const struct annotate_options how = {.symbol = function->symbol,
+		                                     .source = code == REPORT_PAGE_SOURCE,
+		                                     .delays = r->delays};
 		struct annotate *a;
 
 		if (function->symbol->size > CODE_BYTES)

@@ -32,8 +32,12 @@ int report_page_begin(struct report_page *p, const char *kind, const char *title
 struct symbolized_profile *report_page_named(struct report_page *p);
 /* The selected samples, with times if the profile has them. */
 void report_page_samples(struct report_page *p, struct report *r);
-/* Functions with at least 1 % of the samples; `source`: with the text of the source lines. */
-void report_page_code(struct report_page *p, struct report *r, bool source);
+/*
+ * Functions with at least 1 % of the samples, instruction by instruction, with the text of the
+ * source lines or without. Most of the time in which a page is made is for these functions.
+ */
+enum report_page_code_of { REPORT_PAGE_SOURCE, REPORT_PAGE_NO_SOURCE, REPORT_PAGE_NO_CODE };
+void report_page_code(struct report_page *p, struct report *r, enum report_page_code_of code);
 void report_page_done(struct report_page *p);
 
 #endif

@@ -3,23 +3,23 @@
 
 #include "cmd/cli/medium.h"
 #include "cmd/load/load.h"
-#include "cmd/report/report_page.h"
 #include "view/samples/document/report_document.h"
 
 #include <errno.h>
 
-static int fill_page(struct report_page *p, struct report *r, bool source, struct error *err)
+static int fill_page(struct report_page *p, struct report *r, enum report_page_code_of code,
+                     struct error *err)
 {
 	int ret = report_page_begin(p, "samples", LOAD_DEFAULT, &r->options, err);
 
 	if (ret)
 		return ret;
 	report_page_samples(p, r);
-	report_page_code(p, r, source);
+	report_page_code(p, r, code);
 	return 0;
 }
 
-static int print(struct report *r, const struct style_options *style, bool source)
+static int print(struct report *r, const struct style_options *style, enum report_page_code_of code)
 {
 	struct report_page page = {0};
 	struct document document;
@@ -29,7 +29,7 @@ static int print(struct report *r, const struct style_options *style, bool sourc
 	document_init(&document);
 	report_document(&document, r, &r->options.reader);
 	page.page.document = &document;
-	if (medium_is_page(style) && fill_page(&page, r, source, &err))
+	if (medium_is_page(style) && fill_page(&page, r, code, &err))
 		status = command_fail(1, "report: %s", err.text);
 	else
 		status = report_print(&page.page, &r->options, style);
@@ -40,7 +40,7 @@ static int print(struct report *r, const struct style_options *style, bool sourc
 
 int report_samples_print(const struct profile *p, struct symbolizer *symbols,
                          const struct report_request *q, const struct style_options *style,
-                         bool source)
+                         enum report_page_code_of code)
 {
 	struct report *report = NULL;
 	struct error err = {0};
@@ -48,7 +48,7 @@ int report_samples_print(const struct profile *p, struct symbolizer *symbols,
 
 	if (report_new(&report, p, symbols, q, &err))
 		return command_fail(err.code == EINVAL ? 2 : 1, "report: %s", err.text);
-	status = print(report, style, source);
+	status = print(report, style, code);
 	report_free(report);
 	return status;
 }

@@ -7,12 +7,13 @@
 #define ASSAY_CMD_REPORT_REPORT_SAMPLES_H
 
 #include "cmd/report/report_options.h"
+#include "cmd/report/report_page.h"
 #include "profile/profile.h"
 #include "symbol/symbolizer.h"
 
-/* The exit status; errors are printed. `source`: a page has the text of source lines. */
+/* The exit status; errors are printed. `code`: of the functions in a page. */
 int report_samples_print(const struct profile *p, struct symbolizer *symbols,
                          const struct report_request *q, const struct style_options *style,
-                         bool source);
+                         enum report_page_code_of code);
 
 #endif
