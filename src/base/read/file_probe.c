@@ -46,6 +46,12 @@ void file_probe_begin(void)
 		start();
 }
 
+void file_probe_end(void)
+{
+	foreign_close(probe.foreign);
+	probe.foreign = NULL;
+}
+
 static int touch(const void *in, size_t size, struct foreign_reply *reply)
 {
 	const char *path = in;

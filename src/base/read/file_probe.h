@@ -8,13 +8,15 @@
  * another process (foreign.h) first opens each file and reads one byte, with a time limit.
  *
  * file_probe_begin() starts that process; it is called while this process has one thread. Without
- * it only the mount is checked. A network file system that stops answering after the probe of a
+ * it only the mount is checked. file_probe_end() ends it when no more files will be opened; else it
+ * exits with this process. A network file system that stops answering after the probe of a
  * file still blocks the caller. Other functions: any thread. Uses: foreign, served_mount.
  */
 #ifndef ASSAY_BASE_READ_FILE_PROBE_H
 #define ASSAY_BASE_READ_FILE_PROBE_H
 
 void file_probe_begin(void);
+void file_probe_end(void);
 
 /*
  * For a path from a recording or from debug information that a library will open. (If this process
