@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * measure PAGE DIRECTORY [SAMPLES] [RUNS]: how fast a page of a generated recording is: from opening
- * to the first picture, and from the end of a drag to the drawn flame graph. bench/page/run calls it.
+ * to the first picture, and from the end of a drag to the drawn flame graph. bench/page calls it.
  */
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

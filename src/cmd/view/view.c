@@ -6,7 +6,7 @@
 #include "cmd/cli/print.h"
 #include "cmd/report/report.h"
 #include "cmd/session/session_command.h"
-#include "cmd/view/browser.h"
+#include "cmd/view/web_browser.h"
 #include "cmd/view/view_session.h"
 #include "launch/privileges.h"
 #include "output/html/page.h"
@@ -265,7 +265,7 @@ static void open_browser(const struct viewing *v)
 {
 	struct error err = {0};
 
-	if (!v->options->no_browser && browser_open(buf_text(&v->server.url), &err) &&
+	if (!v->options->no_browser && web_browser_open(buf_text(&v->server.url), &err) &&
 	    err.code != ENODEV)
 		print_message("view: %s: open the address in a browser", err.text);
 }

@@ -21,10 +21,10 @@ function show(b: Blob_, state: string): void {
 	render(<App b={b} state={state} />, root);
 }
 
-/* Live mode: one reading at a time; a change during it is read after it. */
+/* Live mode: one reading at a time; a change during it is read after it. The state is that of the last event. */
 function follow(source: Source, last: Blob_): void {
 	const events = new EventSource(source.events!);
-	let reading = false, again = false;
+	let reading = false, again = false, state = "live";
 	const update = async () => {
 		if (reading) {
 			again = true;
@@ -35,7 +35,7 @@ function follow(source: Source, last: Blob_): void {
 			again = false;
 			try {
 				last = await source.read();
-				show(last, "live");
+				show(last, state);
 			} catch {
 				show(last, "no answer from assay view");
 			}
@@ -45,7 +45,8 @@ function follow(source: Source, last: Blob_): void {
 	events.addEventListener("update", update);
 	events.addEventListener("end", () => {
 		events.close();
-		show(last, "the session ended");
+		state = "the session ended";
+		update(); /* the data of the whole session */
 	});
 	events.onerror = () => show(last, "connection lost");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cmd/view/browser.h"
+#include "cmd/view/web_browser.h"
 
 #include "launch/privileges.h"
 
@@ -96,7 +96,7 @@ static int start(const char *url, const struct privileges_caller *user, struct e
 	                 code == ENOENT ? " (Debian: xdg-utils)" : "");
 }
 
-int browser_open(const char *url, struct error *err)
+int web_browser_open(const char *url, struct error *err)
 {
 	struct privileges_caller user;
 	bool called = privileges_caller(&user);
