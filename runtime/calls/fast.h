@@ -27,8 +27,8 @@
  */
 #define CALLS_WINDOWS 4096u
 /*
- * The first calls of each path begin a short window, so that rare calls are timed. The path is not in
- * its parent's cache until then, so the usual path need not compare the number.
+ * The first calls of each path begin a short window, so that rare calls are timed. The path is not
+ * in its parent's cache until then, so the usual path need not compare the number.
  */
 #define CALLS_RARE 3u
 

@@ -65,7 +65,8 @@ void profile_counter_take(struct profile_counter *c, const struct counter_update
 void profile_counter_discard(struct profile_counter *c, uint64_t from_ns);
 
 /* For endless streams: sampling is enabled from that time on. */
-/* When each CPU was sampled; end 0: it still is. Before the first window, and before the last ends. */
+/* When each CPU was sampled; end 0: it still is. Before the first window, and before the last ends.
+ */
 void profile_counter_cpus(struct profile_counter *c, const struct account *a);
 void profile_counter_start(struct profile_counter *c, uint64_t start_ns);
 /* Moves all accounts up to that time to the profile's ledger, and starts new ones. */

@@ -16,7 +16,7 @@ struct text_view {
 	struct buf text; /* each line ends with a 0 */
 	struct line_filter filter;
 	struct scroll scroll; /* no line is selected: the first line on the screen counts */
-	VEC(size_t) lines;    /* of those that match the filter: where they begin */
+	VEC(size_t) lines;    /* begins of the lines that match the filter */
 };
 
 void text_view_show(struct text_view *v, const char *text);

@@ -92,8 +92,8 @@ static int64_t whole(double value)
 
 static void add_sums(struct diff_stacking *s)
 {
-	const struct named_owner nobody = {0};
-	uint32_t owner = named_owner_id(s->n, &nobody);
+	const struct named_owner all = {0};
+	uint32_t owner = named_owner_id(s->n, &all);
 
 	for (uint32_t i = 1; i < s->runs->paths.count; i++) {
 		struct diff_sum sum = {0};

@@ -9,7 +9,7 @@ static void characters_have_their_width(void)
 	CHECK_EQ(display_width("abc"), 3);
 	CHECK_EQ(display_width("größe"), 5);
 	CHECK_EQ(display_width("関数"), 4);
-	CHECK_EQ(display_width("e\xcc\x81"), 1);     /* e and a combining acute accent */
+	CHECK_EQ(display_width("e\xcc\x81"), 1); /* e and a combining acute accent */
 	CHECK_EQ(display_width("한글"), 4);
 	CHECK_EQ(display_width("\xf0\x9f\x9a\x80"), 2); /* a rocket */
 	CHECK_EQ(display_width("\xff"), 1);

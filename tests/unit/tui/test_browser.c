@@ -118,7 +118,8 @@ static int make(void *ctx, enum page_about about, const struct screen_page_row *
 	document_init(&made->document);
 	if (about == PAGE_ALL) {
 		document_line(&made->document, "fact", "a line of text");
-		document_table(&made->document, MEDIA_READERS, "Functions, over all the processes", NULL, rows_of(m));
+		document_table(&made->document, MEDIA_READERS, "Functions, over all the processes",
+		               NULL, rows_of(m));
 	} else {
 		document_tree(&made->document, MEDIA_READERS, "Call tree", NULL, tree_of(), 0, 0);
 	}

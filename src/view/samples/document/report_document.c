@@ -420,7 +420,8 @@ static void short_tables(struct report_writing *w)
 	struct report *r = w->report;
 
 	if (r->rows && r->tree) {
-		table(w, MEDIA_READERS, "Functions", NULL, r->rows); /* beside the tree of the same */
+		table(w, MEDIA_READERS, "Functions", NULL,
+		      r->rows); /* beside the tree of the same */
 	} else if (r->rows) {
 		rows_title(w);
 		table(w, MEDIA_READERS, buf_text(&w->text), NULL, r->rows);
