@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * filter: selects the rows of a profile that a view is about.
+ * filter: selects the rows of a profile that a view is about. filter.c does it for samples; the
+ * other kinds of recordings apply a struct filter in symbolized/symbolized_select.c,
+ * calls/call_report.c, symbolized/symbolized_calls.c and tags/tag_tree.c.
  *
  * Each non-empty list must match. A list matches if one of its words matches, whole words only, as
  * with perf. Interrupts are counted for no process: the name "[interrupts]" selects them, and the

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * medium: prints a document to standard output, as the options of a command say: text, JSON, or
- * another medium; or writes it as a page to a file (--html). A new medium needs its option and a
- * line in medium.c. Uses: cmd/cli, output, view.
+ * another medium; or writes it as a page to a file (--html). A new medium needs its option and its
+ * lines in medium.c; report.c (--tui) and top.c refuse it for a screen. Uses: cmd/cli, output,
+ * view.
  *
  * A command makes the document for medium_reader(), and calls medium_show(). A command that works
  * long calls medium_check() before, since medium_show() would report the error after the work.

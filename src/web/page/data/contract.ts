@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * contract: the shapes of the data in a page, format 1. `assay report --html` writes them
- * (src/output/html); docs/PAGE.md describes them. References are offsets into the arrays of the
+ * (src/output/html); docs/FORMAT.md describes them. References are offsets into the arrays of the
  * same blob (blob.ts).
  */
 export type ArrayType = "u8" | "u16" | "u32" | "i32" | "f64" | "varint";
