@@ -165,7 +165,7 @@ def reads_standard_input(t):
         for found in map(json.loads, (from_file, piped)):
             assert found["functions"] == want["functions"], found["functions"][:3]
             assert found["recordings"][0]["path"] == "standard input", found["recordings"]
-        for wrong, word in ((["--time", "10%,20%"], b"read once"), ([], b"is empty")):
+        for wrong, word in ((["--time", "10%,20%"], b"read only once"), ([], b"is empty")):
             refused = subprocess.run([ASSAY, "report", *wrong, "-"], input=b"", timeout=limit(60),
                                      capture_output=True)
             assert refused.returncode == 1 and word in refused.stderr, refused

@@ -164,7 +164,7 @@ def what_is_no_store_s_is_refused_in_words(t):
             (("report", store, "--from", "2020-01-01", "--to", "2020-01-02"),
              "has no data of the requested time; its data is from", None),
             (("report", store, "--host", "elsewhere"), "has no data of machine 'elsewhere'", None),
-            (("report", store, recording), "give it alone", None),
+            (("report", store, recording), "give no other file", None),
             (("intervals", store), "not the time of each sample", None),
             (("report", "--store", t.path("no.db")), "no.db", None)):
         got = t.assay(*words, status=status)
