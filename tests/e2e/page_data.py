@@ -80,6 +80,28 @@ class Page:
                 return self.texts(cells["text"]), value and self.array(value)
         raise KeyError(name)
 
+    def lanes(self):
+        """(process, thread, [(name, begin ns, length ns, depth, kind)]) of each lane; None: none."""
+        head = self.head["lanes"]
+        if not head:
+            return None
+        names, columns = self.texts(head["names"]), {}
+        for key in ("begin", "length", "name", "depth", "kind"):
+            columns[key] = list(self.array(head[key]))
+            if len(columns[key]) != head["count"]:
+                raise ValueError(f"{len(columns[key])} items of {key}")
+        lanes, at = [], 0
+        for process, thread, count in zip(self.texts(head["process"]), self.texts(head["thread"]),
+                                          self.array(head["spans"])):
+            calls, now = [], 0
+            for i in range(at, at + count):
+                now += columns["begin"][i]
+                calls.append((names[columns["name"][i]], now, columns["length"][i],
+                              columns["depth"][i], columns["kind"][i]))
+            lanes.append((process, thread, calls))
+            at += count
+        return lanes
+
     def stacks(self, key="stacks"):
         return Stacks(self, self.head[key]) if self.head[key] else None
 

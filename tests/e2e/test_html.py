@@ -3,12 +3,14 @@
 exports, for every kind of recording; names keep every byte and harm nothing; files are written as
 other outputs are."""
 import collections
+import json
 import math
 import os
 import re
 import stat
 
 import stores
+import tags_program
 from calls_table import Table
 from harness import main, test
 from page_data import Page, blob_of
@@ -68,6 +70,42 @@ def shapes_of_recursion_have_their_paths(t):
         if what.split(",")[0] != "samples":
             t.equal(dict(own), {row["function"]: row[kind.own] for row in rows if row[kind.own]},
                     f"{what}: as JSON")
+
+
+def chrome_calls(t, trace):
+    """(name, begin ns, length ns) of each slice of the export to chrome, sorted."""
+    events = json.loads(t.assay("tags", "trace", "--to", "chrome", trace).out)["traceEvents"]
+    open_, calls = collections.defaultdict(list), []
+    for event in events:
+        stack = open_[event.get("pid"), event.get("tid")]
+        if event["ph"] == "B":
+            stack.append(event)
+        elif event["ph"] == "E":
+            begin = stack.pop()
+            calls.append((begin["name"], round(begin["ts"] * 1000),
+                          round(event["ts"] * 1000) - round(begin["ts"] * 1000)))
+    return sorted(calls)
+
+
+@test
+def event_tags_have_the_calls_of_each_thread(t):
+    trace = t.path("trace")
+    t.assay("tags", "--wait", "-o", trace, "--", tags_program.build(t), "rounds=50", "threads=9", "waits=2",
+            env=tags_program.place(t))
+    lanes = page_of(t, "report", trace).lanes()
+    t.equal(len(lanes), 10, "threads")
+    calls = sorted((name, begin, length) for _, _, lane in lanes for name, begin, length, _, _ in lane)
+    t.equal(calls, chrome_calls(t, trace), "the calls of the export to chrome")
+    names = collections.Counter(name for name, _, _ in calls)
+    t.equal((names["rounds"], names["branch"], names["leaf"]), (10, 95, 190), "calls of the program")
+    for _, _, lane in lanes:
+        open_ = []
+        for name, begin, length, depth, _ in lane:
+            t.true(depth <= len(open_), f"{name} has a caller at each depth")
+            del open_[depth:]
+            t.true(not open_ or begin + length <= open_[-1], f"{name} ends before its caller")
+            open_.append(begin + length)
+    t.equal(page_of(t, "report", recorded(t), name="s.html").head["lanes"], None, "samples have none")
 
 
 @test

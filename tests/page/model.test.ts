@@ -7,6 +7,7 @@ import { safeText } from "../../src/web/page/data/texts";
 import { Analysis } from "../../src/web/page/model/analysis";
 import { neighbours, SELF } from "../../src/web/page/model/functions";
 import { makeHeat, roundUp, stretchOf } from "../../src/web/page/model/heat";
+import { callAt, longest, OUT, readLanes, within, zoomed } from "../../src/web/page/model/lanes";
 import { layout } from "../../src/web/page/model/layout";
 import { Model, readModel } from "../../src/web/page/model/model";
 import { makeSearch, matchedSum } from "../../src/web/page/model/search";
@@ -14,7 +15,7 @@ import { makeSeries } from "../../src/web/page/model/series";
 import { sum } from "../../src/web/page/model/selection";
 import { buildTree, sums, Tree } from "../../src/web/page/model/tree";
 import { fromHash, START, toHash, View } from "../../src/web/page/model/view";
-import { BlobWriter } from "./blob_writer";
+import { BlobWriter, Varint } from "./blob_writer";
 import { head, Sample, StackOptions, stacks } from "./sample_data";
 
 const SAMPLES: Sample[] = [
@@ -232,4 +233,39 @@ test("an address leads to the same view", () => {
 
 test("control characters and marks of direction are shown as numbers", () => {
 	assert.equal(safeText("a\u001b[31m\u202eb\t</script>"), "a\\x1b[31m\\u202eb\t</script>");
+});
+
+/* Two threads: main > work (switched out inside) > leaf, and one call of another thread. */
+function lanesBlob(count = 5): Blob_ {
+	const w = new BlobWriter();
+	const column = (numbers: number[]) => w.varint(numbers.reduce((v, n) => v.put(n), new Varint()));
+	const blob = w.blob(head({
+		lanes: {
+			duration_ns: 1000, count, left: 3, names: w.texts(["", "main", "work", "leaf", "(blocked)"]),
+			process: w.texts(["prog", "prog"]), thread: w.texts(["main 1", "other 2"]),
+			spans: w.array(Uint32Array.from([4, 1])), begin: column([0, 100, 100, 500, 300]),
+			length: column([1000, 800, 100, 50, 700]), name: column([1, 2, 4, 3, 1]), depth: column([0, 1, 2, 2, 0]),
+			kind: w.array(Uint8Array.from([0, 0, OUT, 0, 0])),
+		},
+	}));
+	return new Blob_(blob.buffer as ArrayBuffer);
+}
+
+test("lanes have the calls of each thread", () => {
+	const l = readLanes(lanesBlob())!;
+	assert.deepEqual(l.lanes.map((x) => [x.thread, x.first, x.end, x.levels]), [["main 1", 0, 4, 3], ["other 2", 4, 5, 1]]);
+	assert.deepEqual([...l.begin], [0, 100, 200, 700, 300]);
+	assert.equal(l.names.get(l.name[2]), "(blocked)");
+	assert.equal(callAt(l, l.lanes[0], 250, 2), 2);
+	assert.equal(callAt(l, l.lanes[0], 400, 2), -1);
+	assert.equal(callAt(l, l.lanes[1], 250, 0), -1);
+	assert.deepEqual(longest(l, { from: 650, to: 1000 }, 3).map((x) => x.call), [0, 1, 4]);
+	assert.throws(() => readLanes(lanesBlob(6)), /damaged/);
+});
+
+test("parts of the time of lanes stay within it", () => {
+	const l = readLanes(lanesBlob())!;
+	assert.deepEqual(zoomed(l, { from: 0, to: 1000 }, 500, 0.5), { from: 250, to: 750 });
+	assert.deepEqual(within(l, { from: 900, to: 1100 }), { from: 800, to: 1000 });
+	assert.deepEqual(within(l, { from: -500, to: 2500 }), { from: 0, to: 1000 });
 });

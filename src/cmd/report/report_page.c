@@ -42,6 +42,14 @@ struct symbolized_profile *report_page_named(struct report_page *p)
 	return &p->named;
 }
 
+struct page_lanes *report_page_lanes(struct report_page *p)
+{
+	page_lanes_init(&p->lanes);
+	p->has_lanes = true;
+	p->page.lanes = &p->lanes;
+	return &p->lanes;
+}
+
 /* The CPUs of the machine, or those with samples if there are more. */
 static unsigned cpus_of(const struct profile *p)
 {
@@ -113,6 +121,8 @@ void report_page_done(struct report_page *p)
 	vec_done(&p->annotated);
 	if (p->has_named)
 		symbolized_profile_done(&p->named);
+	if (p->has_lanes)
+		page_lanes_done(&p->lanes);
 	group_rules_free(p->rules);
 	free(p->row_of);
 }

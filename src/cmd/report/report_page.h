@@ -18,6 +18,8 @@ struct report_page {
 	struct page_stacks stacks;
 	struct symbolized_profile named;
 	bool has_named; /* `named` is initialized */
+	struct page_lanes lanes;
+	bool has_lanes; /* likewise */
 	struct group_rules *rules;
 	uint32_t *row_of; /* by row of the profile */
 	VEC(struct page_code) code;
@@ -30,6 +32,8 @@ int report_page_begin(struct report_page *p, const char *kind, const char *title
                       const struct report_request *q, struct error *err);
 /* Call paths that the caller fills in. */
 struct symbolized_profile *report_page_named(struct report_page *p);
+/* The calls of each thread over time, which the caller fills in. */
+struct page_lanes *report_page_lanes(struct report_page *p);
 /* The selected samples, with times if the profile has them. */
 void report_page_samples(struct report_page *p, struct report *r);
 /*

@@ -5,6 +5,7 @@
 #include "cmd/report/report_kinds.h"
 #include "cmd/report/report_page.h"
 #include "cmd/report/report_tui.h"
+#include "cmd/report/tag_lanes.h"
 
 #include "base/memory/xalloc.h"
 #include "format/ctf/ctf.h"
@@ -313,22 +314,35 @@ static int make_spread(struct reporting *g, struct error *err)
 	return ret;
 }
 
+/* What a page has of the trace: its call paths, and the calls of each thread over time. */
+struct page_reading {
+	struct tag_paths *paths;
+	struct tag_lanes lanes;
+};
+
 static int add_line(void *of, const struct tag_trace *t, const struct trace_line *line)
 {
-	return tag_paths_line(of, t, line);
+	struct page_reading *r = of;
+
+	tag_lanes_line(&r->lanes, t, line);
+	return tag_paths_line(r->paths, t, line);
 }
 
-/* Reads the trace again, for its call paths. */
-static int read_paths(const struct reporting *g, struct symbolized_profile *n, struct error *err)
+/* Reads the trace again. */
+static int read_page(const struct reporting *g, struct report_page *p, struct error *err)
 {
-	struct tag_paths *paths = tag_paths_new(TAG_PATHS_MAX, false);
-	struct tag_trace_options options = {.line = add_line, .of = paths};
+	struct page_reading r = {.paths = tag_paths_new(TAG_PATHS_MAX, false)};
+	struct tag_trace_options options = {.line = add_line, .of = &r};
 	struct tag_trace_result result;
-	int ret = tag_trace_run(g->recording, &options, &result, err);
+	int ret;
 
+	tag_lanes_init(&r.lanes, g->recording, report_page_lanes(p));
+	ret = tag_trace_run(g->recording, &options, &result, err);
 	if (!ret)
-		tag_paths_finish(paths, g->recording, n);
-	tag_paths_free(paths);
+		tag_paths_finish(r.paths, g->recording, report_page_named(p));
+	tag_lanes_end(&r.lanes);
+	tag_lanes_done(&r.lanes);
+	tag_paths_free(r.paths);
 	return ret;
 }
 
@@ -336,7 +350,7 @@ static int fill_page(struct report_page *p, const struct reporting *g, struct er
 {
 	int ret = report_page_begin(p, "tags", g->path, &g->report->request, err);
 
-	return ret ? ret : read_paths(g, report_page_named(p), err);
+	return ret ? ret : read_page(g, p, err);
 }
 
 static void fill(const struct reporting *g, struct document *document)

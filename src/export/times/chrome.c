@@ -7,11 +7,6 @@
 /* Bytes of JSON per event, with a name of a dozen bytes; a recording has 8 bytes per event. */
 #define EVENT_BYTES 64u
 
-struct track_key {
-	uint32_t stream, process;
-	int32_t pid, tid;
-};
-
 uint64_t chrome_estimate(const struct tag_recording *r)
 {
 	uint64_t words = 0;
@@ -32,13 +27,13 @@ void chrome_done(struct chrome *c)
 		vec_done(&track->open);
 	vec_done(&c->tracks);
 	vec_done(&c->processes_named);
-	id_table_done(&c->index);
+	tag_tracks_done(&c->numbers);
 	buf_done(&c->name);
 }
 
 static struct trace_place place_of(const struct chrome_track *track)
 {
-	return (struct trace_place){track->pid, track->tid};
+	return (struct trace_place){track->of.pid, track->of.tid};
 }
 
 static void put_event(struct chrome *c, const char *kind, const struct chrome_track *track,
@@ -64,62 +59,31 @@ static bool is_named(const struct chrome *c, int32_t pid)
 }
 
 static void introduce(struct chrome *c, const struct chrome_track *track,
-                      const struct tag_identity *who, bool device)
+                      const struct tag_identity *who)
 {
 	struct buf name = {0};
 
-	if (!is_named(c, track->pid)) {
-		vec_push(&c->processes_named, (uint32_t)track->pid);
-		if (device)
-			buf_addf(&name, "cpu %" PRIu32, who->stream);
-		else
-			buf_puts(&name, who->process);
+	if (!is_named(c, track->of.pid)) {
+		vec_push(&c->processes_named, (uint32_t)track->of.pid);
+		tag_track_process(&track->of, who, &name);
 		trace_event_name(&c->events, place_of(track), "process_name", buf_text(&name));
 		buf_clear(&name);
 	}
-	if (device && !track->process)
-		buf_puts(&name, "no process");
-	else if (device)
-		buf_addf(&name, "process %" PRIu32, track->process);
-	else
-		buf_puts(&name, who->thread);
+	tag_track_thread(&track->of, who, &name);
 	trace_event_name(&c->events, place_of(track), "thread_name", buf_text(&name));
 	buf_done(&name);
 }
 
-static bool track_equal(const void *ctx, uint32_t id, const void *key)
-{
-	const struct chrome_track *track = &((const struct chrome *)ctx)->tracks.items[id];
-	const struct track_key *k = key;
-
-	return track->stream == k->stream && track->process == k->process && track->pid == k->pid &&
-	       track->tid == k->tid;
-}
-
 static struct chrome_track *track_of(struct chrome *c, const struct trace_line *line)
 {
-	const struct tag_identity *who = &c->trace->whos.items[line->who];
-	bool device = c->recording->streams.items[who->stream].device;
-	struct track_key key = {.stream = who->stream};
+	uint32_t id = tag_tracks_of(&c->numbers, c->trace, line);
 	struct chrome_track *track;
-	uint64_t hash;
-	uint32_t id;
 
-	key.process = device ? line->process : 0;
-	key.pid = device ? (int32_t)who->stream + 1 : who->pid;
-	key.tid = device ? (int32_t)line->process : who->tid ? who->tid : (int32_t)who->stream + 1;
-	hash = hash_pair(hash_pair(key.stream, key.process),
-	                 hash_pair((uint32_t)key.pid, (uint32_t)key.tid));
-	id = id_table_find(&c->index, hash, track_equal, c, &key);
-	if (id != ID_NONE)
+	if (id < c->tracks.count)
 		return &c->tracks.items[id];
-	id_table_add(&c->index, hash, (uint32_t)c->tracks.count);
 	track = vec_add(&c->tracks);
-	track->stream = key.stream;
-	track->process = key.process;
-	track->pid = key.pid;
-	track->tid = key.tid;
-	introduce(c, track, who, device);
+	track->of = c->numbers.items.items[id];
+	introduce(c, track, &c->trace->whos.items[line->who]);
 	return track;
 }
 
@@ -148,11 +112,11 @@ static void go_in(struct chrome *c, struct chrome_track *track, uint64_t time)
 
 static void go_out(struct chrome *c, struct chrome_track *track, const struct trace_line *line)
 {
-	bool device = c->recording->streams.items[track->stream].device;
-
 	if (track->out)
 		return;
-	track->out = device ? "(switched out)" : line->preempted ? "(preempted)" : "(blocked)";
+	track->out = track->of.device  ? "(switched out)"
+	             : line->preempted ? "(preempted)"
+	                               : "(blocked)";
 	put_event(c, "B", track, line->time, track->out);
 	put_end(c);
 }
@@ -172,7 +136,7 @@ static void put_exit(struct chrome *c, struct chrome_track *track, uint64_t time
 {
 	const struct chrome_call *call = vec_last(&track->open);
 
-	put_event(c, "E", track, time, name_of(c, track->stream, call->tag));
+	put_event(c, "E", track, time, name_of(c, track->of.stream, call->tag));
 	put_end(c);
 	track->open.count--;
 }
@@ -198,7 +162,7 @@ static void enter(struct chrome *c, struct chrome_track *track, const struct tra
                   uint64_t time)
 {
 	go_in(c, track, time);
-	put_event(c, "B", track, time, name_of(c, track->stream, line->tag));
+	put_event(c, "B", track, time, name_of(c, track->of.stream, line->tag));
 	put_end(c);
 	vec_push(&track->open, (struct chrome_call){line->call, line->tag});
 }
@@ -220,7 +184,7 @@ int chrome_line(void *of, const struct tag_trace *t, const struct trace_line *li
 		leave(c, track, line);
 		break;
 	case TRACE_LINE_INLINE:
-		instant(c, track, line, name_of(c, track->stream, line->tag));
+		instant(c, track, line, name_of(c, track->of.stream, line->tag));
 		break;
 	case TRACE_LINE_UNMATCHED:
 		instant(c, track, line, "exit without an entry");

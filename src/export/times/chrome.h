@@ -12,14 +12,13 @@
  *
  * chrome_init(), chrome_line() (a trace_line_fn) for each line, chrome_end(), chrome_done(). The
  * text is valid only after chrome_end(). Memory: names of threads and open calls. An error of `out`
- * chrome_init(), chrome_line() (a trace_line_fn) for each line, chrome_end(), chrome_done(). The
+ * is returned by chrome_line(). One thread. Uses: base, view.
  */
 #ifndef ASSAY_EXPORT_TIMES_CHROME_H
 #define ASSAY_EXPORT_TIMES_CHROME_H
 
-#include "base/memory/hash.h"
 #include "export/times/trace_events.h"
-#include "view/tags/trace/tag_trace.h"
+#include "view/tags/trace/tag_tracks.h"
 
 struct chrome_call {
 	uint64_t call;
@@ -27,8 +26,7 @@ struct chrome_call {
 };
 
 struct chrome_track {
-	uint32_t stream, process;     /* process: for a device; otherwise 0 */
-	int32_t pid, tid;             /* as written */
+	struct tag_track of;          /* pid and tid are written */
 	VEC(struct chrome_call) open; /* calls whose B is written */
 	const char *out;              /* name of the open slice of time switched out; NULL: none */
 };
@@ -36,9 +34,9 @@ struct chrome_track {
 struct chrome {
 	struct trace_events events;
 	uint64_t last; /* ticks */
-	VEC(struct chrome_track) tracks;
-	struct id_table index;
-	VEC(uint32_t) processes_named; /* pids as written */
+	struct tag_tracks numbers;
+	VEC(struct chrome_track) tracks; /* by their numbers */
+	VEC(uint32_t) processes_named;   /* pids as written */
 	const struct tag_recording *recording;
 	const struct tag_trace *trace; /* set by each line */
 	uint64_t begin;

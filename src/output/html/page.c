@@ -43,6 +43,7 @@ static void write_head(struct page_blob *b, const struct page *page)
 	write_code(b, page);
 	page_stacks_write(b, "stacks", page->stacks);
 	page_stacks_write(b, "before", page->before);
+	page_lanes_write(b, "lanes", page->lanes);
 	json_end_object(&b->json);
 }
 

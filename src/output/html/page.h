@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/file/spill.h"
+#include "output/html/page_lanes.h"
 #include "profile/symbolized_profile.h"
 #include "view/document/document.h"
 #include "view/groups/group_rules.h"
@@ -54,6 +55,7 @@ struct page {
 	const struct document *document;
 	const struct page_stacks *stacks; /* NULL: none */
 	const struct page_stacks *before; /* the first side of a comparison; NULL: none */
+	struct page_lanes *lanes;         /* the calls of each thread over time; NULL: none */
 	const struct page_code *code;
 	size_t code_count;
 };

@@ -122,6 +122,21 @@ export interface Stacks {
 	cpus: number;
 }
 
+export interface LanesRef {
+	duration_ns: number;
+	count: number;
+	left: number; /* calls that are not in the page */
+	names: TextsRef;
+	process: TextsRef;
+	thread: TextsRef;
+	spans: Ref; /* by lane: number of its calls */
+	begin: Ref;
+	length: Ref;
+	name: Ref;
+	depth: Ref;
+	kind: Ref; /* 0: a call; 1: time switched out */
+}
+
 export interface Code {
 	function: string;
 	image: string;
@@ -137,6 +152,7 @@ export interface Head {
 	code?: Code[] | null;
 	stacks?: Stacks | null;
 	before?: Stacks | null;
+	lanes?: LanesRef | null;
 }
 
 export const NONE = 0xffffffff;

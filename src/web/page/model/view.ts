@@ -21,6 +21,7 @@ export interface View {
 	zoom: number; /* node of the tree */
 	first: Stretch | null;
 	second: Stretch | null;
+	calls: Stretch | null; /* the time of the calls of each thread that is shown, in ns */
 	func: number; /* whose neighbours are shown; -1: none */
 	lanes: boolean; /* the heatmap has a line for each CPU */
 	before: boolean; /* widths of a differential flame graph are those before */
@@ -29,7 +30,7 @@ export interface View {
 
 export const START: View = {
 	value: -1, up: false, flame: false, colour: "usual", fold: false, processes: true, idle: false,
-	process: -1, search: "", zoom: 0, first: null, second: null, func: -1, lanes: false,
+	process: -1, search: "", zoom: 0, first: null, second: null, calls: null, func: -1, lanes: false,
 	before: false, theme: "",
 };
 
@@ -57,7 +58,7 @@ function stretch(text: string): Stretch | null {
 
 function get(key: Key, text: string): View[Key] {
 	const start = START[key];
-	if (key === "first" || key === "second")
+	if (key === "first" || key === "second" || key === "calls")
 		return stretch(text);
 	if (typeof start === "boolean")
 		return text === "1";

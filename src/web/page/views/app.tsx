@@ -6,6 +6,7 @@ import { Section } from "../data/contract";
 import { safeText } from "../data/texts";
 import { Analysis } from "../model/analysis";
 import { amount, counted, share, time } from "../model/figure";
+import { readLanes } from "../model/lanes";
 import { Model, readModel } from "../model/model";
 import { isTimed } from "../model/selection";
 import { Colour, fromHash, START, toHash, View } from "../model/view";
@@ -15,6 +16,7 @@ import { Group, groupsOf, SectionView } from "./document_view";
 import { FlameView } from "./flame_view";
 import { FunctionsView, ProcessesView } from "./functions_view";
 import { HeatView } from "./heat_view";
+import { LanesView } from "./lanes_view";
 import { SeriesView } from "./series_view";
 
 const darkQuery = window.matchMedia("(prefers-color-scheme: dark)");
@@ -50,7 +52,7 @@ function useView(): [View, (change: Change) => void] {
 	return [v, set];
 }
 
-/* Escape takes the last thing back: the zoom, the second stretch, the first, the process. */
+/* Escape takes the last thing back: the zoom, the second stretch, the first, the part of the lanes, the process. */
 function undo(v: View): Partial<View> {
 	if (v.zoom)
 		return { zoom: 0 };
@@ -58,6 +60,8 @@ function undo(v: View): Partial<View> {
 		return { second: null };
 	if (v.first)
 		return { first: null };
+	if (v.calls)
+		return { calls: null };
 	if (v.process >= 0)
 		return { process: -1 };
 	return { search: "" };
@@ -227,6 +231,7 @@ export function App(p: { b: Blob_; state: string }) {
 		const m = readModel(p.b);
 		return m && new Analysis(m);
 	}, [p.b]);
+	const lanes = useMemo(() => readLanes(p.b), [p.b]);
 	const usual = useMemo(() => a && usualColour(a.m), [a]);
 	const shown = usual && v.colour === "usual" ? { ...v, colour: usual } : v;
 	const groups = useMemo(() => groupsOf(p.b.head.document?.sections ?? []), [p.b]);
@@ -237,6 +242,11 @@ export function App(p: { b: Blob_; state: string }) {
 			<Header b={p.b} v={v} set={set} state={p.state} />
 			<main>
 				<Groups b={p.b} groups={first} id="summary" />
+				{lanes && lanes.count > 0 && (
+					<Part id="lanes" title="Calls over time" note={counted(lanes.lanes.length, "thread", "threads")} picture>
+						<LanesView l={lanes} v={v} set={set} dark={dark} />
+					</Part>
+				)}
 				{a && <Interactive a={a} v={shown} set={set} dark={dark} />}
 				<Annotated b={p.b} />
 				<Groups b={p.b} groups={rest} id="report" />
