@@ -38,7 +38,8 @@ function number(x: number): string {
 
 /* Columns that readers see: the bounds of an interval are drawn with its share if they have no title. */
 export function shownColumns(g: Grid): number[] {
-	return g.columns.map((_, i) => i).filter((i) => g.columns[i].title !== "" || g.columns[i].left || g.columns[i].bar);
+	const hidden = (c: Column) => !c.title && (c.name === "low" || c.name === "high");
+	return g.columns.map((_, i) => i).filter((i) => !hidden(g.columns[i]));
 }
 
 export function columnNamed(g: Grid, name: string): number {
