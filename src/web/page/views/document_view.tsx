@@ -84,7 +84,7 @@ export interface Group {
 }
 
 function capital(word: string): string {
-	return word.charAt(0).toUpperCase() + word.slice(1).replaceAll("_", " ");
+	return word === "cpus" ? "CPUs" : word.charAt(0).toUpperCase() + word.slice(1).replaceAll("_", " ");
 }
 
 /* Sections under their titles: one without a title belongs to the one before. */

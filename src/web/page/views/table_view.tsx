@@ -101,7 +101,7 @@ function Head(p: { g: Grid; columns: number[]; sort: Sort | null; onSort: (s: So
 					return (
 						<th key={c} scope="col" class={p.g.columns[c].left ? "left" : undefined} aria-sort={sorted}>
 							<button type="button" class="sort" onClick={() => press(c)}>
-								{safeText(p.g.columns[c].title) || <span class="hidden">{p.g.columns[c].name}</span>}
+								{safeText(p.g.columns[c].title) || <span class="hidden">{p.g.columns[c].name.replaceAll("_", " ")}</span>}
 								{sorted && (p.sort!.down ? " ▾" : " ▴")}
 							</button>
 						</th>
