@@ -310,12 +310,14 @@ static void close_busy_and_idle(struct ledger_cpu_builder *b, uint64_t end_ns)
 
 struct ledger_cpu ledger_cpu_cut(struct ledger_cpu_builder *b, uint64_t to_ns)
 {
-	uint64_t half = b->grid.period_ns / 2, until;
+	uint64_t half = b->grid.period_ns / 2, open = half, until;
 	struct ledger_cpu sums;
 
-	if (b->end_ns)
-		to_ns = at_most(to_ns, b->end_ns);
-	until = to_ns - at_most(half, to_ns);
+	if (b->end_ns && to_ns >= b->end_ns) {
+		to_ns = b->end_ns;
+		open = END_GRACE_NS; /* no tick comes any more, as in ledger_cpu_finish() */
+	}
+	until = to_ns - at_most(open, to_ns);
 	close_busy_and_idle(b, to_ns);
 	if (b->grid.started) {
 		/* Ticks due in the last half of a period may still be served. */
