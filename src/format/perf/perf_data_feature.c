@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/perf/perf_data_feature.h"
+#include "format/perf/perf_cursor.h"
 #include "format/perf/perf_data_layout.h"
 #include "format/perf/tracing_data.h"
 
@@ -155,48 +156,16 @@ void perf_data_feature_encode(struct buf *out, unsigned number, const struct rec
 	}
 }
 
-/* A cursor over untrusted bytes: a read beyond the end returns zeros and sets `bad`. */
-struct feature_cursor {
-	const uint8_t *p, *end;
-	bool bad;
-};
-
-static const uint8_t *take(struct feature_cursor *c, size_t size)
-{
-	const uint8_t *p = c->p;
-
-	if (c->bad || size > (size_t)(c->end - c->p)) {
-		c->bad = true;
-		return NULL;
-	}
-	c->p += size;
-	return p;
-}
-
-static uint32_t take_u32(struct feature_cursor *c)
-{
-	const uint8_t *p = take(c, sizeof(uint32_t));
-
-	return p ? load_u32(p) : 0;
-}
-
-static uint64_t take_u64(struct feature_cursor *c)
-{
-	const uint8_t *p = take(c, sizeof(uint64_t));
-
-	return p ? load_u64(p) : 0;
-}
-
 /* The caller frees the string; NULL if it is damaged. */
-static char *take_string(struct feature_cursor *c)
+static char *take_string(struct perf_cursor *c)
 {
-	uint32_t size = take_u32(c);
-	const uint8_t *p = take(c, size);
+	uint32_t size = perf_cursor_u32(c);
+	const uint8_t *p = perf_cursor_take(c, size);
 
 	return p ? xstrndup((const char *)p, size) : NULL;
 }
 
-static void take_into(struct feature_cursor *c, char **owned)
+static void take_into(struct perf_cursor *c, char **owned)
 {
 	char *text = take_string(c);
 
@@ -206,9 +175,9 @@ static void take_into(struct feature_cursor *c, char **owned)
 	*owned = text;
 }
 
-static void take_cmdline(struct feature_cursor *c, struct recording *r)
+static void take_cmdline(struct perf_cursor *c, struct recording *r)
 {
-	uint32_t count = take_u32(c);
+	uint32_t count = perf_cursor_u32(c);
 	struct buf line = {0};
 
 	for (uint32_t i = 0; i < count && !c->bad; i++) {
@@ -227,22 +196,22 @@ static void take_cmdline(struct feature_cursor *c, struct recording *r)
 	buf_done(&line);
 }
 
-static void take_event_desc(struct feature_cursor *c, perf_data_event_descs *descs)
+static void take_event_desc(struct perf_cursor *c, perf_data_event_descs *descs)
 {
-	uint32_t count = take_u32(c), attr_size = take_u32(c);
+	uint32_t count = perf_cursor_u32(c), attr_size = perf_cursor_u32(c);
 
 	for (uint32_t i = 0; i < count && !c->bad; i++) {
 		struct perf_data_event_desc d = {0};
-		const uint8_t *attr = take(c, attr_size);
+		const uint8_t *attr = perf_cursor_take(c, attr_size);
 
 		if (!attr || attr_size < PERF_ATTR_SIZE_VER0) {
 			c->bad = true;
 			break;
 		}
 		memcpy(&d.attr, attr, attr_size < sizeof(d.attr) ? attr_size : sizeof(d.attr));
-		d.id_count = take_u32(c);
+		d.id_count = perf_cursor_u32(c);
 		d.name = take_string(c);
-		d.ids = take(c, d.id_count * sizeof(uint64_t));
+		d.ids = perf_cursor_take(c, d.id_count * sizeof(uint64_t));
 		if (c->bad)
 			free(d.name);
 		else
@@ -278,7 +247,7 @@ bool perf_data_build_id_decode(const uint8_t *record, size_t size, struct record
 	return true;
 }
 
-static void take_build_ids(struct feature_cursor *c, struct recording *r)
+static void take_build_ids(struct perf_cursor *c, struct recording *r)
 {
 	while (c->p < c->end && !c->bad) {
 		const uint8_t *record = c->p;
@@ -286,15 +255,15 @@ static void take_build_ids(struct feature_cursor *c, struct recording *r)
 
 		if (c->end - c->p >= PERF_RECORD_HEADER_SIZE)
 			size = load_u16(record + 6);
-		if (!take(c, size) || !perf_data_build_id_decode(record, size, r))
+		if (!perf_cursor_take(c, size) || !perf_data_build_id_decode(record, size, r))
 			c->bad = true;
 	}
 }
 
-static void take_clock_data(struct feature_cursor *c, struct recording *r)
+static void take_clock_data(struct perf_cursor *c, struct recording *r)
 {
-	uint32_t version = take_u32(c), clockid = take_u32(c);
-	uint64_t wall_ns = take_u64(c), start_ns = take_u64(c);
+	uint32_t version = perf_cursor_u32(c), clockid = perf_cursor_u32(c);
+	uint64_t wall_ns = perf_cursor_u64(c), start_ns = perf_cursor_u64(c);
 
 	if (c->bad || version != 1)
 		return;
@@ -303,9 +272,9 @@ static void take_clock_data(struct feature_cursor *c, struct recording *r)
 	r->clock_start_ns = start_ns;
 }
 
-static void take_cpus(struct feature_cursor *c, struct recording *r)
+static void take_cpus(struct perf_cursor *c, struct recording *r)
 {
-	uint32_t available = take_u32(c), online = take_u32(c);
+	uint32_t available = perf_cursor_u32(c), online = perf_cursor_u32(c);
 
 	if (c->bad)
 		return;
@@ -316,7 +285,7 @@ static void take_cpus(struct feature_cursor *c, struct recording *r)
 bool perf_data_feature_decode(unsigned number, const void *bytes, size_t size, struct recording *r,
                               perf_data_event_descs *descs)
 {
-	struct feature_cursor c = {bytes, (const uint8_t *)bytes + size, false};
+	struct perf_cursor c = {bytes, (const uint8_t *)bytes + size, false};
 
 	/* perf writes an empty section for a value that it could not determine. */
 	if (!size)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/perf/tracing_data.h"
 
+#include "format/perf/perf_cursor.h"
 #include "format/perf/perf_data_layout.h"
 #include "format/perf/tracepoint_format.h"
 
@@ -80,42 +81,17 @@ void tracing_data_encode(struct buf *out, const struct recording *r)
 	put_u64(out, 0); /* comms */
 }
 
-/* A cursor over untrusted bytes: a read beyond the end sets `bad`. */
-struct tracing_cursor {
-	const uint8_t *p, *end;
-	bool bad;
-};
-
-static const uint8_t *take(struct tracing_cursor *c, uint64_t size)
+static struct perf_cursor take_file(struct perf_cursor *c)
 {
-	const uint8_t *p = c->p;
-
-	if (c->bad || size > (size_t)(c->end - c->p)) {
-		c->bad = true;
-		return NULL;
-	}
-	c->p += size;
-	return p;
-}
-
-static uint32_t take_u32(struct tracing_cursor *c)
-{
-	const uint8_t *p = take(c, sizeof(uint32_t));
-
-	return p ? load_u32(p) : 0;
-}
-
-static struct tracing_cursor take_file(struct tracing_cursor *c)
-{
-	const uint8_t *p = take(c, sizeof(uint64_t));
+	const uint8_t *p = perf_cursor_take(c, sizeof(uint64_t));
 	uint64_t size = p ? load_u64(p) : 0;
 
-	p = take(c, size);
-	return (struct tracing_cursor){p, p ? p + size : NULL, !p};
+	p = perf_cursor_take(c, size);
+	return (struct perf_cursor){p, p ? p + size : NULL, !p};
 }
 
 /* A text that ends in a zero byte; NULL: it has no end. */
-static const char *take_name(struct tracing_cursor *c)
+static const char *take_name(struct perf_cursor *c)
 {
 	const uint8_t *zero = c->bad ? NULL : memchr(c->p, 0, (size_t)(c->end - c->p));
 	const char *name = (const char *)c->p;
@@ -128,9 +104,9 @@ static const char *take_name(struct tracing_cursor *c)
 	return name;
 }
 
-static void take_format(struct tracing_cursor *c, const char *system, struct recording *r)
+static void take_format(struct perf_cursor *c, const char *system, struct recording *r)
 {
-	struct tracing_cursor file = take_file(c);
+	struct perf_cursor file = take_file(c);
 	struct tracepoint t = {0};
 
 	if (file.bad)
@@ -144,22 +120,22 @@ static void take_format(struct tracing_cursor *c, const char *system, struct rec
 }
 
 /* The part before the formats; false: the version or the byte order is another one. */
-static bool take_head(struct tracing_cursor *c, struct recording *r)
+static bool take_head(struct perf_cursor *c, struct recording *r)
 {
-	const uint8_t *start = take(c, sizeof(magic) - sizeof("0.6"));
+	const uint8_t *start = perf_cursor_take(c, sizeof(magic) - sizeof("0.6"));
 	const char *version =
 	        start && !memcmp(start, magic, sizeof(magic) - sizeof("0.6")) ? take_name(c) : NULL;
-	const uint8_t *order = version ? take(c, 2) : NULL;
-	struct tracing_cursor page;
+	const uint8_t *order = version ? perf_cursor_take(c, 2) : NULL;
+	struct perf_cursor page;
 
 	if (!order || *order)
 		return false;
-	take_u32(c); /* size of a page */
+	perf_cursor_u32(c); /* size of a page */
 	take_name(c);
 	page = take_file(c);
 	take_name(c);
 	take_file(c);
-	for (uint32_t i = take_u32(c); i && !c->bad; i--)
+	for (uint32_t i = perf_cursor_u32(c); i && !c->bad; i--)
 		take_file(c);
 	if (!c->bad && !r->tracing_page)
 		r->tracing_page = xstrndup((const char *)page.p, (size_t)(page.end - page.p));
@@ -168,14 +144,14 @@ static bool take_head(struct tracing_cursor *c, struct recording *r)
 
 bool tracing_data_decode(const void *bytes, size_t size, struct recording *r)
 {
-	struct tracing_cursor c = {bytes, (const uint8_t *)bytes + size, false};
+	struct perf_cursor c = {bytes, (const uint8_t *)bytes + size, false};
 
 	if (!take_head(&c, r))
 		return false;
-	for (uint32_t systems = take_u32(&c); systems && !c.bad; systems--) {
+	for (uint32_t systems = perf_cursor_u32(&c); systems && !c.bad; systems--) {
 		const char *system = take_name(&c);
 
-		for (uint32_t i = take_u32(&c); i && !c.bad; i--)
+		for (uint32_t i = perf_cursor_u32(&c); i && !c.bad; i--)
 			take_format(&c, system, r);
 	}
 	return !c.bad;
