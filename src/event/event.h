@@ -26,6 +26,7 @@ enum event_kind {
 	EVENT_READ,        /* a counter's value */
 	EVENT_CGROUP,      /* the path of a cgroup's number */
 	EVENT_OUTER_STACK, /* the outermost frames of deep stacks, which samples refer to */
+	EVENT_DESCRIPTOR,  /* the file that an open descriptor of a process refers to */
 	EVENT_OTHER,       /* a kind that no model uses: counted, not decoded */
 };
 
@@ -40,6 +41,27 @@ enum cpu_mode {
 
 #define EVENT_NO_CPU UINT32_MAX
 #define EVENT_NO_ATTR UINT16_MAX
+
+/* The kernel's contexts in which a tracepoint was reached, from its common_flags. */
+enum event_context {
+	EVENT_IN_INTERRUPT = 1 << 0, /* a hardware interrupt, or an NMI */
+	EVENT_IN_SOFTIRQ = 1 << 1,
+};
+
+/*
+ * The decoded fields of sched:sched_switch (the sample is of the thread that leaves the CPU) and of
+ * sched:sched_waking, sched_wakeup and sched_wakeup_new (the sample is of the thread that runs;
+ * with a context set, an interrupt woke, and not that thread). Thread ids are of the first pid
+ * namespace.
+ */
+struct event_scheduling {
+	bool known;         /* false: the sample has no such fields */
+	bool is_new;        /* sched_wakeup_new: the thread runs for the first time */
+	uint8_t context;    /* enum event_context, a set */
+	int32_t tid;        /* switch: the next thread; wake: the woken thread */
+	int32_t target_cpu; /* wake: the CPU on which the thread will run; -1: not recorded */
+	int64_t state;      /* switch: prev_state of the kernel; 0: the thread is still runnable */
+};
 
 struct event_sample {
 	uint64_t ip;
@@ -67,6 +89,7 @@ struct event_sample {
 	/* The fields of a tracepoint (format/perf/tracepoint_format.h). NULL: not recorded. */
 	const uint8_t *raw;
 	uint32_t raw_size;
+	struct event_scheduling scheduling; /* of samples with the role ATTR_SWITCH or ATTR_WAKE */
 };
 
 /* Frames, innermost first. The callers of the last frame are in the outer stack `parent`. */
@@ -81,6 +104,16 @@ struct event_outer_stack {
 #define CHAIN_CONTEXT_KERNEL ((uint64_t)-128)
 #define CHAIN_CONTEXT_USER ((uint64_t)-512)
 #define CHAIN_CONTEXT_MAX ((uint64_t)-4095) /* values from here on are marks */
+
+/*
+ * From the event's time on, descriptor `number` of process `pid` refers to `name`: the text of
+ * /proc/PID/fd/N ("/var/log/messages", "pipe:[42]"), or of a socket its addresses
+ * ("tcp 127.0.0.1:5432 127.0.0.1:40000", "unix @name 1234": local, then peer).
+ */
+struct event_descriptor {
+	uint32_t number;
+	const char *name;
+};
 
 struct event_mmap {
 	uint64_t addr, size, pgoff; /* bytes */
@@ -129,6 +162,7 @@ struct event {
 		} cgroup;
 		struct event_switch sched;
 		struct event_outer_stack outer_stack;
+		struct event_descriptor descriptor;
 		struct {
 			uint64_t count;
 			bool samples; /* only samples (LOST_SAMPLES) */

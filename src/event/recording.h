@@ -23,6 +23,7 @@ enum attr_role {
 	               */
 	ATTR_SWITCH,  /* stack at each switch out (off-CPU) */
 	ATTR_TRACK,   /* no samples: carries mmap, comm, switch records */
+	ATTR_WAKE,    /* stack of the waker at each wake-up: sched:sched_waking */
 };
 
 struct recording_attr {
