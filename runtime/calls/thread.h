@@ -24,7 +24,7 @@
 #define CALLS_LIKELY(x) __builtin_expect(!!(x), 1)
 #define CALLS_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-enum calls_state {
+enum thread_counting {
 	CALLS_UNBORN = 0, /* no event yet, or wiped by a fork */
 	CALLS_READY = 1,  /* ready; the next hook counts and does not read the clock */
 	CALLS_SAMPLE = 2, /* as CALLS_TIMED; the next hook also measures itself */
@@ -104,7 +104,7 @@ struct calls_home {
 };
 
 struct calls_thread {
-	uint32_t state; /* enum calls_state */
+	uint32_t state; /* enum thread_counting */
 	struct assay_calls_thread *record;
 	volatile uint64_t *watch; /* changes when the thread is switched out or in */
 	uint64_t seen;

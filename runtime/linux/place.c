@@ -24,13 +24,13 @@
 extern char **environ;
 
 /* A text in a buffer of fixed size. `cut` is set if it did not fit. */
-struct text {
+struct fixed_text {
 	char *at;
 	size_t used, room;
 	bool cut;
 };
 
-static void put(struct text *t, const char *s)
+static void put(struct fixed_text *t, const char *s)
 {
 	for (; *s; s++) {
 		if (t->used + 1 >= t->room) {
@@ -43,7 +43,7 @@ static void put(struct text *t, const char *s)
 		t->at[t->used] = 0;
 }
 
-static void put_number(struct text *t, uint64_t number)
+static void put_number(struct fixed_text *t, uint64_t number)
 {
 	char digits[24];
 	int i = sizeof(digits);
@@ -115,7 +115,7 @@ static const char *directory_variable(const char *name)
 }
 
 /* Appends the name of the variable, ASSAY_KIND_DIR. */
-static void put_variable(struct text *t, const char *kind)
+static void put_variable(struct fixed_text *t, const char *kind)
 {
 	put(t, "ASSAY_");
 	for (; *kind; kind++) {
@@ -138,7 +138,7 @@ static const char *runtime_directory(uid_t user)
 int place_directory(const char *kind, char *path, size_t room)
 {
 	char variable[32];
-	struct text t = {.at = path, .room = room}, name = {.at = variable, .room = 32};
+	struct fixed_text t = {.at = path, .room = room}, name = {.at = variable, .room = 32};
 	int saved = errno;
 	const char *given = (put_variable(&name, kind), directory_variable(variable));
 	uid_t user = (uid_t)syscall(SYS_geteuid);
@@ -263,7 +263,7 @@ static int make_file(int directory, const char *kind, uint64_t birth)
 {
 	for (unsigned n = 0; n < MOST_FILES; n++) {
 		char name[80];
-		struct text t = {.at = name, .room = sizeof(name)};
+		struct fixed_text t = {.at = name, .room = sizeof(name)};
 		int fd;
 
 		put_number(&t, (uint64_t)syscall(SYS_getpid));

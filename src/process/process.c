@@ -60,7 +60,7 @@ void process_table_restart(struct process_table *t)
 	forget_current(t);
 }
 
-struct thread_state *process_thread_state(struct process_table *t, uint32_t thread)
+struct thread_records *process_thread_state(struct process_table *t, uint32_t thread)
 {
 	while (t->thread_states.count <= thread)
 		vec_add(&t->thread_states);
@@ -204,7 +204,7 @@ static uint32_t thread_of(struct process_table *t, int32_t pid, int32_t tid)
 /* Marks the thread as active in the recording. */
 static void see(struct process_table *t, uint32_t thread)
 {
-	struct thread_state *state = process_thread_state(t, thread);
+	struct thread_records *state = process_thread_state(t, thread);
 
 	state->seen = true;
 	state->heard = t->moment;
@@ -288,7 +288,7 @@ void process_table_set_up(struct process_table *t, bool is_set_up)
 
 static bool thread_told_before(struct process_table *t, uint32_t thread)
 {
-	const struct thread_state *state;
+	const struct thread_records *state;
 
 	state = process_thread_state(t, thread);
 	return state->announced && !state->seen && !t->threads.items[thread].start_ns &&

@@ -39,10 +39,10 @@ struct doubtful {
 	uint32_t thread;
 };
 
-static struct thread_state state_of_thread(const struct process_table *t, uint32_t thread)
+static struct thread_records state_of_thread(const struct process_table *t, uint32_t thread)
 {
 	return thread < t->thread_states.count ? t->thread_states.items[thread]
-	                                       : (struct thread_state){0};
+	                                       : (struct thread_records){0};
 }
 
 static void find_latest(struct carry *c)
@@ -62,7 +62,7 @@ static void find_latest(struct carry *c)
 static bool thread_stays(const struct carry *c, uint32_t id)
 {
 	const struct thread *thread = &c->old->threads.items[id];
-	struct thread_state state = state_of_thread(c->old, id);
+	struct thread_records state = state_of_thread(c->old, id);
 
 	if (pid_map_get(&c->old->by_tid, thread->tid) != id)
 		return false;

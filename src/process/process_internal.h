@@ -47,7 +47,7 @@ struct process_state {
 	struct process_jit *jit; /* NULL: no generated code is known */
 };
 
-struct thread_state {
+struct thread_records {
 	uint64_t heard; /* moment of the last record about it */
 	bool announced, seen;
 };
@@ -68,10 +68,10 @@ struct process_table {
 	VEC(struct process) processes;
 	VEC(struct process_state) states; /* by process id */
 	VEC(struct thread) threads;
-	VEC(struct thread_state) thread_states; /* by thread id, up to the last stored state */
-	VEC(uint32_t) instances;                /* by name: the last number given */
-	VEC(uint64_t) named;                    /* by name: serial of the last process of it */
-	uint32_t *forgotten;                    /* process_instances.c; NULL: no name was dropped */
+	VEC(struct thread_records) thread_states; /* by thread id, up to the last stored state */
+	VEC(uint32_t) instances;                  /* by name: the last number given */
+	VEC(uint64_t) named;                      /* by name: serial of the last process of it */
+	uint32_t *forgotten; /* process_instances.c; NULL: no name was dropped */
 	struct pid_map by_pid, by_tid;
 	VEC(struct cgroup_path) cgroups;
 	struct id_table cgroup_index;
@@ -115,7 +115,7 @@ void process_jit_free(struct process_jit *jit);
 uint32_t process_of_pid(struct process_table *t, int32_t pid);
 /* process_mmap.c: handles an EVENT_MMAP. */
 void process_mapped(struct process_table *t, const struct event *e);
-struct thread_state *process_thread_state(struct process_table *t, uint32_t thread);
+struct thread_records *process_thread_state(struct process_table *t, uint32_t thread);
 void process_drop_maps(struct process_table *t, uint32_t process);
 
 /* process_bound.c: the mappings that stay when a table is carried. */

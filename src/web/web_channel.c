@@ -17,7 +17,7 @@ struct wire {
 	uint64_t size;
 };
 
-union control {
+union descriptor_message {
 	struct cmsghdr head;
 	char room[CMSG_SPACE(sizeof(int))];
 };
@@ -52,7 +52,7 @@ int web_channel_send(int end, const struct web_message *m, const void *bytes, si
 	struct wire wire = {m->kind, m->flags, size};
 	struct iovec part = {&wire, sizeof(wire)};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-	union control control = {.room = {0}};
+	union descriptor_message control = {.room = {0}};
 	int fd = bytes ? file_of(bytes, size, err) : -1;
 	ssize_t sent;
 	int rc;
@@ -93,7 +93,7 @@ int web_channel_receive(int end, struct web_message *m, int wait)
 {
 	struct wire wire = {0};
 	struct iovec part = {&wire, sizeof(wire)};
-	union control control;
+	union descriptor_message control;
 	struct msghdr message = {.msg_iov = &part,
 	                         .msg_iovlen = 1,
 	                         .msg_control = &control,

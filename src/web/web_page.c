@@ -15,43 +15,43 @@
 	"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "              \
 	"img-src data: blob:; " OFFLINE
 
-struct text {
+struct page_part {
 	const char *at;
 	size_t size;
 };
 
-static const char *find(struct text in, const char *what)
+static const char *find(struct page_part in, const char *what)
 {
 	return memmem(in.at, in.size, what, strlen(what));
 }
 
-static struct text from(struct text t, const char *begin)
+static struct page_part from(struct page_part t, const char *begin)
 {
-	return (struct text){begin, (size_t)(t.at + t.size - begin)};
+	return (struct page_part){begin, (size_t)(t.at + t.size - begin)};
 }
 
 /* The meta element with the policy, and the policy; at NULL: there is none. */
-static struct text find_policy(struct text html, struct text *policy)
+static struct page_part find_policy(struct page_part html, struct page_part *policy)
 {
 	const char *name = find(html, POLICY), *begin = name, *end, *content, *quote;
 
 	if (!name)
-		return (struct text){0};
+		return (struct page_part){0};
 	while (begin > html.at && *begin != '<')
 		begin--;
 	end = memchr(name, '>', from(html, name).size);
-	content = end ? find((struct text){begin, (size_t)(end - begin)}, CONTENT) : NULL;
+	content = end ? find((struct page_part){begin, (size_t)(end - begin)}, CONTENT) : NULL;
 	if (!content)
-		return (struct text){0};
+		return (struct page_part){0};
 	content += strlen(CONTENT);
 	quote = memchr(content, '"', (size_t)(end - content));
 	if (!quote)
-		return (struct text){0};
-	*policy = (struct text){content, (size_t)(quote - content)};
-	return (struct text){begin, (size_t)(end + 1 - begin)};
+		return (struct page_part){0};
+	*policy = (struct page_part){content, (size_t)(quote - content)};
+	return (struct page_part){begin, (size_t)(end + 1 - begin)};
 }
 
-static void make_policy(struct text policy, struct buf *out)
+static void make_policy(struct page_part policy, struct buf *out)
 {
 	const char *offline = find(policy, OFFLINE);
 
@@ -67,9 +67,9 @@ static void make_policy(struct text policy, struct buf *out)
 	buf_puts(out, ALWAYS);
 }
 
-static void add_without(struct buf *out, struct text html, struct text removed)
+static void add_without(struct buf *out, struct page_part html, struct page_part removed)
 {
-	struct text rest = html;
+	struct page_part rest = html;
 
 	if (removed.at >= html.at && removed.at < html.at + html.size) {
 		buf_add(out, html.at, (size_t)(removed.at - html.at));
@@ -81,8 +81,8 @@ static void add_without(struct buf *out, struct text html, struct text removed)
 int web_page_make(struct web_page *p, const char *viewer, size_t size, const char *token, bool live,
                   struct error *err)
 {
-	const struct text html = {viewer, size};
-	struct text policy = {DEFAULT_POLICY, strlen(DEFAULT_POLICY)}, meta, rest;
+	const struct page_part html = {viewer, size};
+	struct page_part policy = {DEFAULT_POLICY, strlen(DEFAULT_POLICY)}, meta, rest;
 	const char *place = find(html, WEB_PAGE_PLACE);
 
 	*p = (struct web_page){0};
@@ -90,7 +90,7 @@ int web_page_make(struct web_page *p, const char *viewer, size_t size, const cha
 		return error_set(err, EINVAL, "the page has no place for its data");
 	meta = find_policy(html, &policy);
 	make_policy(policy, &p->policy);
-	add_without(&p->html, (struct text){viewer, (size_t)(place - viewer)}, meta);
+	add_without(&p->html, (struct page_part){viewer, (size_t)(place - viewer)}, meta);
 	buf_addf(&p->html,
 	         "<script type=\"application/octet-stream\" id=\"assay-data\" data-format=\"1\" "
 	         "data-url=\"data?token=%s\"",

@@ -18,7 +18,7 @@ void file_in_use_mark(int fd)
 	flock(fd, LOCK_EX | LOCK_NB);
 }
 
-enum listed { NOT_LISTED, LISTED, LISTED_OF_OURS };
+enum lock_listing { NOT_LISTED, LISTED, LISTED_OF_OURS };
 
 /* SOUGHT_MARK: the lock of a marked file. SOUGHT_ANY: any lock of a store's lock file. */
 enum sought { SOUGHT_MARK, SOUGHT_ANY };
@@ -27,8 +27,8 @@ enum sought { SOUGHT_MARK, SOUGHT_ANY };
  * A line: "1: FLOCK ADVISORY WRITE 4711 fe:00:1234 0 EOF". A process that waits for a lock has
  * "->".
  */
-static enum listed look_at_line(const char *line, const struct stat *st, enum sought sought,
-                                pid_t *pid)
+static enum lock_listing look_at_line(const char *line, const struct stat *st, enum sought sought,
+                                      pid_t *pid)
 {
 	char kind[16], mode[16];
 	unsigned major_number, minor_number;
@@ -47,15 +47,15 @@ static enum listed look_at_line(const char *line, const struct stat *st, enum so
 	return LISTED;
 }
 
-static enum listed look_at_list(const struct stat *st, enum sought sought, pid_t *pid)
+static enum lock_listing look_at_list(const struct stat *st, enum sought sought, pid_t *pid)
 {
 	FILE *list = fopen("/proc/locks", "re");
-	enum listed found = NOT_LISTED;
+	enum lock_listing found = NOT_LISTED;
 	char *line = NULL;
 	size_t room = 0;
 
 	while (list && found != LISTED && getline(&line, &room, list) > 0) {
-		enum listed now = look_at_line(line, st, sought, pid);
+		enum lock_listing now = look_at_line(line, st, sought, pid);
 
 		if (now != NOT_LISTED)
 			found = now;

@@ -16,9 +16,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum kind { KIND_NONE, KIND_FILE, KIND_NULL };
+enum target_kind { KIND_NONE, KIND_FILE, KIND_NULL };
 
-static int kind_of(const struct file_place *p, enum kind *kind, struct error *err)
+static int kind_of(const struct file_place *p, enum target_kind *kind, struct error *err)
 {
 	struct stat st;
 	int rc = file_place_stat(p, p->name, &st);
@@ -64,7 +64,7 @@ int replace_file_check(const char *path, struct error *err)
 {
 	char *directory = directory_of(path);
 	struct file_place place;
-	enum kind kind;
+	enum target_kind kind;
 	int rc = open_place(&place, path, NULL, err);
 
 	if (!rc)
@@ -236,7 +236,7 @@ static int exchange(const struct file_place *p, const char *part, const char *ol
 static int put(const struct file_place *p, const char *part, struct error *err)
 {
 	char *old = xasprintf("%s.old", p->name);
-	enum kind kind;
+	enum target_kind kind;
 	int rc = kind_of(p, &kind, err); /* checked again, since the file may have changed */
 
 	if (rc) {
@@ -270,7 +270,7 @@ int replace_file(const char *path, const void *bytes, size_t size, struct error 
 {
 	struct replacement r;
 	struct file_place place;
-	enum kind kind;
+	enum target_kind kind;
 	int fd, rc = open_place(&place, path, NULL, err);
 
 	if (rc)

@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct code_range {
+struct character_range {
 	uint32_t first, last;
 };
 
 /* East Asian Width W and F of Unicode, in order. */
-static const struct code_range wide[] = {
+static const struct character_range wide[] = {
         {0x1100, 0x115f},   {0x231a, 0x231b},   {0x2329, 0x232a},   {0x23e9, 0x23ec},
         {0x23f0, 0x23f0},   {0x23f3, 0x23f3},   {0x25fd, 0x25fe},   {0x2614, 0x2615},
         {0x2648, 0x2653},   {0x267f, 0x267f},   {0x2693, 0x2693},   {0x26a1, 0x26a1},
@@ -36,7 +36,7 @@ static const struct code_range wide[] = {
 };
 
 /* Combining and formatting characters that scripts in names of files and functions use. */
-static const struct code_range narrowest[] = {
+static const struct character_range narrowest[] = {
         {0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x0610, 0x061a}, {0x064b, 0x065f},
         {0x0670, 0x0670}, {0x06d6, 0x06dc}, {0x0900, 0x0902}, {0x093c, 0x093c}, {0x0941, 0x0948},
         {0x094d, 0x094d}, {0x0e31, 0x0e31}, {0x0e34, 0x0e3a}, {0x0e47, 0x0e4e}, {0x1160, 0x11ff},
@@ -44,7 +44,7 @@ static const struct code_range narrowest[] = {
         {0x3099, 0x309a}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xfeff, 0xfeff}, {0xe0100, 0xe01ef},
 };
 
-static bool is_in(const struct code_range *ranges, size_t count, uint32_t code)
+static bool is_in(const struct character_range *ranges, size_t count, uint32_t code)
 {
 	size_t from = 0;
 

@@ -45,14 +45,14 @@ static int find_tables(call_table_list *list, const char *command, int argc, cha
 
 /* list */
 
-struct listed {
+struct listed_table {
 	const struct call_table *table;
 	uint64_t calls;
 	uint32_t flags; /* enum call_flag */
 	bool counted;   /* calls and flags are valid */
 };
 
-static void look_into(struct listed *l)
+static void look_into(struct listed_table *l)
 {
 	call_table_list one = {.items = (struct call_table *)(uintptr_t)l->table, .count = 1};
 	struct call_paths *paths = call_paths_new();
@@ -72,7 +72,7 @@ enum calls_listed_cell { LIST_PID, LIST_SINCE, LIST_CALLS, LIST_TABLE, LIST_COMM
 static struct cell listed_cell(const struct row_source *s, const struct column *c, uint32_t row,
                                struct buf *text)
 {
-	const struct listed *l = &((const struct listed *)s->model)[row];
+	const struct listed_table *l = &((const struct listed_table *)s->model)[row];
 	const struct call_table *table = l->table;
 
 	switch ((enum calls_listed_cell)c->argument) {
@@ -100,7 +100,7 @@ static struct cell listed_cell(const struct row_source *s, const struct column *
 static void listed_json(const struct row_source *s, const struct column *c, uint32_t row,
                         struct json *j)
 {
-	const struct listed *l = &((const struct listed *)s->model)[row];
+	const struct listed_table *l = &((const struct listed_table *)s->model)[row];
 
 	json_kstr(j, "name", l->table->name);
 	json_kstr(j, "command", l->table->command);
@@ -124,7 +124,7 @@ static const struct column listed_columns[] = {
         {"command", "command", NULL, &unit_text, LISTED(LIST_COMMAND)},
 };
 
-static int list_print(struct listed *rows, size_t count, size_t ended,
+static int list_print(struct listed_table *rows, size_t count, size_t ended,
                       const struct document_reader *reader, const struct style_options *style)
 {
 	struct row_source *s = row_source_new(rows);
@@ -150,14 +150,14 @@ static int list_run(void *data, int argc, char **argv)
 {
 	const struct calls_list_options *o = data;
 	const struct document_reader reader = {.program = o->json};
-	VEC(struct listed) rows = {0};
+	VEC(struct listed_table) rows = {0};
 	call_table_list list = {0};
 	int status;
 
 	status = find_tables(&list, "calls list", argc, argv);
 	vec_each (table, &list)
 		if (table->file.running)
-			vec_push(&rows, (struct listed){.table = table});
+			vec_push(&rows, (struct listed_table){.table = table});
 	vec_each (row, &rows)
 		if (!status)
 			look_into(row);

@@ -281,7 +281,7 @@ static void books_write(struct calls_writer *w)
 
 /* ---- the table ---------------------------------------------------------- */
 
-static const struct kind {
+static const struct chunk_kind {
 	uint32_t kind;
 	uint32_t bytes; /* size of an item */
 } order[] = {
@@ -297,7 +297,7 @@ static const struct kind {
         {ASSAY_CHUNK_TIMES, sizeof(struct assay_calls_times)},
 };
 
-static uint64_t chunk_bytes(const struct calls_writer *w, const struct kind *k)
+static uint64_t chunk_bytes(const struct calls_writer *w, const struct chunk_kind *k)
 {
 	uint64_t bytes = w->items[k->kind].size + sizeof(struct assay_calls_chunk);
 
@@ -342,7 +342,7 @@ static void header_write(const struct calls_writer *w, struct buf *out)
 	buf_pad(out, '\0', ASSAY_CALLS_PAGE - sizeof(h));
 }
 
-static void chunk_write(const struct calls_writer *w, const struct kind *k, struct buf *out)
+static void chunk_write(const struct calls_writer *w, const struct chunk_kind *k, struct buf *out)
 {
 	const struct buf *items = &w->items[k->kind];
 	struct assay_calls_chunk c = {.kind = k->kind, .bytes = chunk_bytes(w, k)};

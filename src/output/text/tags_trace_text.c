@@ -16,7 +16,7 @@
 #define INDENT_MAX 200
 #define NAME_ROOM 12 /* a name is not cut to less than this */
 
-enum part { PART_PLAIN, PART_DIM, PART_SWITCH, PART_INLINE, PART_BAD };
+enum line_part { PART_PLAIN, PART_DIM, PART_SWITCH, PART_INLINE, PART_BAD };
 
 static const char *const colours[] = {"", "\033[2m", "\033[36m", "\033[35m", "\033[31m"};
 
@@ -273,8 +273,8 @@ static void put_switch(struct tags_trace_text *x, const struct tag_trace *t,
 }
 
 /* Fills the body; returns its kind. */
-static enum part put_body(struct tags_trace_text *x, const struct tag_trace *t,
-                          const struct trace_line *line, size_t room)
+static enum line_part put_body(struct tags_trace_text *x, const struct tag_trace *t,
+                               const struct trace_line *line, size_t room)
 {
 	buf_clear(&x->body);
 	switch (line->kind) {
@@ -308,8 +308,8 @@ static enum part put_body(struct tags_trace_text *x, const struct tag_trace *t,
 }
 
 /* Prints text in colour, cut to `room` (0: not cut); returns its width. */
-static size_t put_part(struct tags_trace_text *x, enum part part, const char *text, size_t size,
-                       size_t room)
+static size_t put_part(struct tags_trace_text *x, enum line_part part, const char *text,
+                       size_t size, size_t room)
 {
 	struct buf *out = &x->out->buf;
 	bool colour = x->style.colour && part != PART_PLAIN;
@@ -352,7 +352,7 @@ static int plain_line(struct tags_trace_text *x, const struct tag_trace *t,
                       const struct trace_line *line)
 {
 	size_t used = put_prefix(x, t, line), width = x->style.width, room;
-	enum part part;
+	enum line_part part;
 
 	if (x->names) {
 		buf_clear(&x->body);
@@ -404,7 +404,7 @@ static int column_line(struct tags_trace_text *x, const struct tag_trace *t,
                        const struct trace_line *line)
 {
 	size_t used = put_prefix(x, t, line), column;
-	enum part part;
+	enum line_part part;
 
 	if (!x->column_count)
 		choose_columns(x, t, used);

@@ -30,7 +30,7 @@
 #define SPARSE_TIMES 64
 #define SPARSE_BYTES (UINT64_C(64) << 20)
 
-struct part {
+struct table_part {
 	uint64_t offset, bytes;
 	struct assay_calls_chunk chunk;
 };
@@ -40,7 +40,7 @@ struct table_copy_copying {
 	bool cut; /* the file was truncated */
 	char *into, *again;
 	uint64_t size;
-	VEC(struct part) parts;
+	VEC(struct table_part) parts;
 };
 
 /* ---- copies of bytes that change -------------------------------------- */
@@ -111,7 +111,7 @@ static void parts_find(struct table_copy_copying *c)
 			offset += ASSAY_CALLS_PAGE;
 			continue;
 		}
-		vec_push(&c->parts, (struct part){.offset = offset, .bytes = chunk.bytes});
+		vec_push(&c->parts, (struct table_part){.offset = offset, .bytes = chunk.bytes});
 		offset += chunk.bytes;
 	}
 }
@@ -123,14 +123,14 @@ static void parts_find(struct table_copy_copying *c)
 static void parts_count(struct table_copy_copying *c)
 {
 	for (size_t i = c->parts.count; i--;) {
-		struct part *part = &c->parts.items[i];
+		struct table_part *part = &c->parts.items[i];
 
 		read_at(c, part->offset, &part->chunk, sizeof(part->chunk));
 		part->chunk.bytes = part->bytes;
 	}
 }
 
-static void part_copy(struct table_copy_copying *c, const struct part *part)
+static void part_copy(struct table_copy_copying *c, const struct table_part *part)
 {
 	uint64_t room = part->bytes - sizeof(part->chunk),
 	         item = assay_calls_item_bytes(part->chunk.kind);

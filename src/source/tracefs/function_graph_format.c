@@ -23,7 +23,7 @@ enum field_name { FUNCTION, DEPTH, OTHER_PID, STATE, COMM, CLONE_FLAGS, FILENAME
 
 _Static_assert(FIELD_NAMES == GRAPH_FIELDS, "one entry for each field");
 
-static const struct event_kind {
+static const struct trace_record_kind {
 	enum graph_event_kind kind;
 	const char *system, *name;
 	const char *fields[GRAPH_FIELDS]; /* NULL: not used for this event */
@@ -49,7 +49,7 @@ static int read_layouts(struct graph_format *format, const char *top, struct tep
                         struct error *err)
 {
 	for (size_t i = 0; i < GRAPH_KINDS; i++) {
-		const struct event_kind *k = &kinds[i];
+		const struct trace_record_kind *k = &kinds[i];
 		struct tep_event *event = tep_find_event_by_name(tep, k->system, k->name);
 
 		if (!event)

@@ -93,6 +93,9 @@ static inline void fixture_put_body(struct buf *text, const struct event *e)
 		for (uint32_t i = 0; i < e->outer_stack.count; i++)
 			buf_addf(text, " %" PRIx64, e->outer_stack.addresses[i]);
 		break;
+	case EVENT_DESCRIPTOR:
+		buf_addf(text, "descriptor %u %s", e->descriptor.number, e->descriptor.name);
+		break;
 	case EVENT_OTHER:
 		buf_addf(text, "other %u", e->type);
 		break;
