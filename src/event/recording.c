@@ -39,6 +39,7 @@ void recording_done(struct recording *r)
 	vec_done(&r->attrs);
 	vec_done(&r->build_ids);
 	vec_done(&r->tracepoints);
+	vec_done(&r->account.targets);
 	vec_done(&r->account.cpus);
 	vec_done(&r->account.rates);
 	vec_done(&r->account.notes);

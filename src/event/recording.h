@@ -152,6 +152,12 @@ struct account {
 	uint64_t counted_oncpu_ns;
 	/* one process: run delay from schedstat for threads alive at both ends, 0 if n/a */
 	int exit_status; /* of COMMAND, wait(2) format; -1: no command was sampled to its end */
+	/*
+	 * The processes that were asked for, COMMAND or those of -p, in a recording that contains
+	 * the others too, since they may wake them (--waits). Empty: all were asked for, or only
+	 * those that were asked for are in the recording.
+	 */
+	VEC(int32_t) targets;
 	VEC(struct account_cpu) cpus;
 	struct account_unwind unwind;
 	VEC(struct account_rate) rates; /* changes only: empty if the rate stayed the same */

@@ -87,8 +87,19 @@ static void describe_tracepoint(struct recording *r, const struct perf_source_ev
 		r->tracing_page = tracefs_text("events/header_page");
 }
 
+/* The machine is recorded, but the user asked for these processes. */
+static void describe_targets(struct recording *r, const struct targets *targets)
+{
+	proc_ids pids = {0};
+
+	targets_processes(targets, &pids);
+	vec_each (pid, &pids)
+		vec_push(&r->account.targets, *pid);
+	vec_done(&pids);
+}
+
 void account_describe(struct recording *r, const struct plan *plan,
-                      const struct session_options *options)
+                      const struct session_options *options, const struct targets *targets)
 {
 	struct recording_build_id *kernel;
 	struct utsname host;
@@ -111,6 +122,8 @@ void account_describe(struct recording *r, const struct plan *plan,
 		describe_attr(r, event);
 	vec_each (event, &plan->events)
 		describe_tracepoint(r, event);
+	if (plan->waits && !options->machine_wide)
+		describe_targets(r, targets);
 	if (plan->kernel) {
 		kernel = vec_add(&r->build_ids);
 		kernel->filename = xstrdup("[kernel.kallsyms]");

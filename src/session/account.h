@@ -7,6 +7,7 @@
 #define ASSAY_SESSION_ACCOUNT_H
 
 #include "session/plan.h"
+#include "session/targets.h"
 #include "source/perf/cpu_stat.h"
 
 /* The state of clocks and counters at the start or at the end of sampling. */
@@ -21,7 +22,7 @@ void account_mark_done(struct account_mark *mark);
 
 /* Fills host, events and clocks, which are known at the start. */
 void account_describe(struct recording *r, const struct plan *plan,
-                      const struct session_options *options);
+                      const struct session_options *options, const struct targets *targets);
 /* Fills the closing terms up to `end`. For a snapshot the source is still enabled. */
 void account_close(struct recording *r, const struct plan *plan, const struct perf_source *source,
                    const struct account_mark *start, const struct account_mark *end);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "session/plan.h"
+#include "session/plan_internal.h"
 
 #include "event/attr.h"
 #include "source/perf/perf_events.h"
@@ -59,7 +59,7 @@ static void add_stacks(struct perf_event_attr *attr, uint32_t bytes)
 	attr->exclude_callchain_user = 1;
 }
 
-static void remove_stacks(struct perf_event_attr *attr)
+void plan_remove_stacks(struct perf_event_attr *attr)
 {
 	attr->sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
 	attr->sample_regs_user = 0;
@@ -72,9 +72,11 @@ struct perf_event_attr plan_file_attr(const struct perf_source_event *event)
 
 	if (!(attr.sample_type & PERF_SAMPLE_STACK_USER))
 		return attr;
-	remove_stacks(&attr);
+	plan_remove_stacks(&attr);
 	attr.sample_type |= PERF_SAMPLE_TRANSACTION;
 	attr.exclude_callchain_user = 0;
+	if (event->keeps_arguments)
+		plan_add_arguments(&attr);
 	return attr;
 }
 
@@ -145,7 +147,7 @@ static int find_rate(struct plan *plan, const struct session_options *o, struct 
 	                 asked, most, asked, most);
 }
 
-static struct perf_event_attr common_attr(const struct plan *plan, const struct session_options *o)
+struct perf_event_attr plan_common_attr(const struct plan *plan, const struct session_options *o)
 {
 	struct perf_event_attr attr = {
 	        .size = sizeof(struct perf_event_attr),
@@ -174,14 +176,15 @@ static struct perf_event_attr common_attr(const struct plan *plan, const struct 
 	return attr;
 }
 
-static void add_event(struct plan *plan, const char *name, enum attr_role role,
-                      const struct perf_event_attr *attr)
+struct perf_source_event *plan_add_event(struct plan *plan, const char *name, enum attr_role role,
+                                         const struct perf_event_attr *attr)
 {
 	struct perf_source_event *event = vec_add(&plan->events);
 
 	event->name = name;
 	event->role = role;
 	event->attr = *attr;
+	return event;
 }
 
 /*
@@ -203,7 +206,7 @@ static bool counts_single_events(const struct perf_event_attr *attr)
 static int add_sampled(struct plan *plan, const struct session_options *o, const char *name,
                        struct error *err)
 {
-	struct perf_event_attr attr = common_attr(plan, o);
+	struct perf_event_attr attr = plan_common_attr(plan, o);
 	int status = perf_event_parse(name, &attr, err);
 	bool clock;
 
@@ -221,7 +224,7 @@ static int add_sampled(struct plan *plan, const struct session_options *o, const
 	} else {
 		attr.sample_period = 1;
 	}
-	add_event(plan, name, clock ? ATTR_CLOCK : ATTR_COUNT, &attr);
+	plan_add_event(plan, name, clock ? ATTR_CLOCK : ATTR_COUNT, &attr);
 	return 0;
 }
 
@@ -238,16 +241,16 @@ static void add_witness(struct plan *plan, const struct session_options *o)
 	attr.freq = 0;
 	attr.sample_period = (uint64_t)((double)period * ((double)times + GOLDEN_SECTION));
 	/* The witness needs the place of a sample only. */
-	remove_stacks(&attr);
+	plan_remove_stacks(&attr);
 	attr.exclude_callchain_user = attr.exclude_callchain_kernel = 1;
-	add_event(plan, "cpu-clock/witness/", ATTR_WITNESS, &attr);
+	plan_add_event(plan, "cpu-clock/witness/", ATTR_WITNESS, &attr);
 }
 
 static void add_off_cpu(struct plan *plan, const struct session_options *o)
 {
-	struct perf_event_attr attr = common_attr(plan, o);
+	struct perf_event_attr attr = plan_common_attr(plan, o);
 
-	if (!o->off_cpu)
+	if (plan->waits || !(o->off_cpu || o->waits))
 		return;
 	if (!plan->kernel) {
 		plan_note(plan,
@@ -260,17 +263,17 @@ static void add_off_cpu(struct plan *plan, const struct session_options *o)
 	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
 	attr.sample_period = 1;
 	attr.enable_on_exec = starts_with_command(plan, o);
-	add_event(plan, "context-switches", ATTR_SWITCH, &attr);
+	plan_add_event(plan, "context-switches", ATTR_SWITCH, &attr);
 }
 
 static void add_tracking(struct plan *plan, const struct session_options *o)
 {
-	struct perf_event_attr attr = common_attr(plan, o);
+	struct perf_event_attr attr = plan_common_attr(plan, o);
 
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_DUMMY;
 	attr.sample_period = 1;
-	remove_stacks(&attr);
+	plan_remove_stacks(&attr);
 	attr.exclude_kernel = attr.exclude_hv = 1;
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
 	attr.mmap_data = o->data_addresses;
@@ -280,20 +283,22 @@ static void add_tracking(struct plan *plan, const struct session_options *o)
 	attr.context_switch = !(plan->machine_wide && rights_pid_namespace());
 	attr.build_id = 1;
 	attr.cgroup = plan->cgroups;
-	add_event(plan, "dummy", ATTR_TRACK, &attr);
+	plan_add_event(plan, "dummy", ATTR_TRACK, &attr);
 }
 
 static void find_rights(struct plan *plan, const struct session_options *o)
 {
-	plan->machine_wide = o->machine_wide;
+	plan->machine_wide = o->machine_wide || o->waits;
 	plan->kernel = may_open(0, -1, false);
 	if (plan->machine_wide && !may_open(-1, 0, false)) {
 		plan->machine_wide = false;
-		plan_note(plan,
-		          "You may not sample the whole machine: only your own processes were "
-		          "sampled. "
-		          "Root, CAP_PERFMON or 'sysctl kernel.perf_event_paranoid=-1' remove "
-		          "that.");
+		if (o->machine_wide)
+			plan_note(plan, "You may not sample the whole machine: only your own "
+			                "processes were "
+			                "sampled. "
+			                "Root, CAP_PERFMON or 'sysctl "
+			                "kernel.perf_event_paranoid=-1' remove "
+			                "that.");
 	}
 	if (plan->machine_wide && rights_pid_namespace())
 		plan_note(plan, "This is a container with its own process ids: processes outside "
@@ -332,6 +337,7 @@ int plan_make(struct plan *plan, const struct session_options *o, struct error *
 	find_rights(plan, o);
 	find_unwinding(plan, o);
 	find_cgroups(plan, o);
+	plan_find_waits(plan, o);
 	for (size_t i = 0; !status && i < o->event_count; i++)
 		status = add_sampled(plan, o, o->events[i], err);
 	if (!status && !o->event_count)
@@ -340,6 +346,7 @@ int plan_make(struct plan *plan, const struct session_options *o, struct error *
 		return status;
 	add_witness(plan, o);
 	add_off_cpu(plan, o);
+	plan_add_waits(plan, o);
 	add_tracking(plan, o);
 	return 0;
 }

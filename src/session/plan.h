@@ -19,6 +19,7 @@ struct plan {
 	bool kernel;  /* kernel samples are allowed */
 	bool unwind;  /* stacks are copied, and walked before they are written */
 	bool cgroups; /* samples contain their cgroup; the tracking event reports new cgroups */
+	bool waits;   /* switches and wake-ups are recorded by tracepoints */
 	VEC(char *) notes;
 };
 

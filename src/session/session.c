@@ -209,12 +209,11 @@ static int run(struct session *s, struct error *err)
 	int patience_ms = wakeup_schedule_begin(&s->pace, s->plan.unwind, s->sink->flush_ns,
 	                                        s->start.time_ns);
 	struct targets targets = session_targets(s);
-	bool by_pid = !s->plan.machine_wide;
 
 	/* The rate is checked together with the rings. */
 	if (s->options->budget > 0 && patience_ms > BUDGET_LOOK_MS)
 		patience_ms = BUDGET_LOOK_MS;
-	while (!status && !s->stop && !(by_pid && targets_gone(&targets))) {
+	while (!status && !s->stop && !targets_gone(&targets)) {
 		if (!wait_for_work(s, &patience_ms))
 			continue;
 		if (s->failed.code)

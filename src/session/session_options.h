@@ -66,6 +66,7 @@ struct session_options {
 	uint32_t stack_bytes; /* copied with each sample, for unwinding */
 	bool data_addresses;
 	bool off_cpu;
+	bool waits; /* switches and wake-ups of the whole machine, with stacks; else as off_cpu */
 	bool witness;
 	bool calibrate;                /* first measure by how much sampling slows programs */
 	uint64_t memory_bytes;         /* for all rings together, 0: automatic */

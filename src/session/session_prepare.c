@@ -189,6 +189,7 @@ static void begin_budget(struct session *s)
 int session_prepare(struct session *s, struct error *err)
 {
 	const struct session_options *o = s->options;
+	struct targets targets;
 	sigset_t held;
 	int status;
 
@@ -211,7 +212,8 @@ int session_prepare(struct session *s, struct error *err)
 		return status;
 	if (!s->sink->names)
 		open_keeper(s);
-	account_describe(&s->recording, &s->plan, o);
+	targets = session_targets(s);
+	account_describe(&s->recording, &s->plan, o, &targets);
 	open_stream(s);
 	status = open_sink(s, err);
 	if (!status)

@@ -160,11 +160,12 @@ void session_status_done(struct session_status *s)
 static void describe_so_far(struct session *s, struct recording *r,
                             const struct session_status *status)
 {
+	struct targets targets = session_targets(s);
 	struct account_mark now = {0};
 
 	account_mark_take(&now, s->foreign);
 	recording_init(r);
-	account_describe(r, &s->plan, s->options);
+	account_describe(r, &s->plan, s->options, &targets);
 	account_close(r, &s->plan, s->source, &s->start, &now);
 	session_foreign_account(s, &r->account);
 	r->account.observer_wakeups = s->recording.account.observer_wakeups;

@@ -35,6 +35,7 @@ struct unwind_machine {
 	uint64_t callee_saved;   /* one bit per register; without sp, which is the CFA */
 	uint64_t address_mask;   /* the address bits of a saved return address */
 	uint64_t perf_mask;      /* the registers to request from perf */
+	uint64_t perf_arguments; /* those with the first two arguments of a system call */
 	const uint8_t *of_perf;  /* perf's register number to ours, or UNWIND_NOT_OURS */
 	uint8_t perf_count;      /* number of perf's registers */
 	uint8_t perf_pc;         /* perf's number of the program counter */

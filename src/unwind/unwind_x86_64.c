@@ -43,6 +43,7 @@ const struct unwind_machine unwind_x86_64 = {
         .callee_saved = BIT(RBX) | BIT(RBP) | BIT(R12) | BIT(R13) | BIT(R14) | BIT(R15),
         .address_mask = UINT64_MAX,
         .perf_mask = 0xff01ff,
+        .perf_arguments = 1 << 5 | 1 << 4, /* DI, SI */
         .of_perf = of_perf,
         .perf_count = sizeof(of_perf),
         .perf_pc = 8,

@@ -100,6 +100,13 @@ const struct option record_option_table[] = {
                     "columns on-CPU, runnable and blocked. Takes a sample at every context "
                     "switch; add -g for stacks of user code.",
          .offset = AT(off_cpu)},
+        {OPTION_FLAG, 0, "waits", NULL,
+         "record for whom threads wait: each switch and each wake-up, with stacks",
+         .details = "For 'assay waits'. Implies -g, and the whole machine: the threads that wake "
+                    "others may belong to any process. With COMMAND or -p, 'assay waits' shows "
+                    "these processes. Block I/O and contended locks of the kernel are recorded "
+                    "too. Needs root or CAP_PERFMON; otherwise it records what --off-cpu does.",
+         .offset = AT(waits)},
         {OPTION_FLAG, 0, "all-cgroups", NULL,
          "record the control group of each sample: its container or service",
          .details = "The path of the group, \"/system.slice/cron.service\". It distinguishes "
@@ -183,7 +190,7 @@ static int check_call_graph(const struct record_options *o, const char *command,
 		                    "%s: --stack-size must be a multiple of 8 bytes from 8 to "
 		                    "%d, not %" PRIu64,
 		                    command, STACK_BYTES_MAX, o->stack_size);
-	if (said && (!o->call_graph || !strcmp(o->call_graph, "fp")))
+	if (said && (o->call_graph ? !strcmp(o->call_graph, "fp") : !o->waits))
 		return command_fail(2,
 		                    "%s: --stack-size needs -g, and not fp: "
 		                    "otherwise no stack is copied",
@@ -226,7 +233,8 @@ static int check(const struct record_options *o, const char *command, const char
 int record_options_use(const struct record_options *o, const char *command, const char *first,
                        struct session_options *so, proc_ids *pids)
 {
-	bool stacks = o->call_graph != NULL;
+	const char *call_graph = o->waits && !o->call_graph ? "" : o->call_graph;
+	bool stacks = call_graph != NULL;
 	int status = check(o, command, first);
 
 	if (status)
@@ -242,13 +250,14 @@ int record_options_use(const struct record_options *o, const char *command, cons
 		return command_fail(2, "%s: --duration needs a time, such as 10s or 5min, not '%s'",
 		                    command, o->duration);
 	so->user_callchain = stacks;
-	so->unwind = stacks && strcmp(o->call_graph, "fp") != 0;
+	so->unwind = stacks && strcmp(call_graph, "fp") != 0;
 	so->method =
-	        stacks && !strcmp(o->call_graph, "dwarf") ? STACK_METHOD_DWARF : STACK_METHOD_AUTO;
+	        stacks && !strcmp(call_graph, "dwarf") ? STACK_METHOD_DWARF : STACK_METHOD_AUTO;
 	so->stack_bytes =
 	        o->stack_size == STACK_BYTES_NOT_SAID ? STACK_BYTES : (uint32_t)o->stack_size;
 	so->data_addresses = o->data_addresses;
 	so->off_cpu = o->off_cpu;
+	so->waits = o->waits;
 	so->witness = !o->no_witness;
 	so->all_cgroups = o->all_cgroups;
 	so->memory_bytes = isnan(o->memory_mb) ? 0 : (uint64_t)(o->memory_mb * 1e6);

@@ -209,6 +209,8 @@ void perf_data_account_encode(struct buf *out, const struct recording *r)
 	}
 	if (a->boot_id)
 		buf_addf(out, "boot_id %s\n", a->boot_id);
+	for (size_t i = 0; i < a->targets.count; i++)
+		buf_addf(out, "target %" PRId32 "\n", a->targets.items[i]);
 	for (size_t i = 0; i < r->attrs.count; i++)
 		if (r->attrs.items[i].role == ATTR_WITNESS)
 			buf_addf(out, "witness_attr %zu\n", i);
@@ -316,6 +318,17 @@ static bool decode_cpu(char *text, struct account *a)
 	return true;
 }
 
+static bool decode_target(char *text, struct account *a)
+{
+	static const struct account_field target = {"target", 0, FIELD_I32};
+	int32_t pid;
+
+	if (!field_set(&target, &pid, text) || pid <= 0)
+		return false;
+	vec_push(&a->targets, pid);
+	return true;
+}
+
 static bool decode_line(char *line, struct account *a, uint16_t *witness)
 {
 	static const struct account_field number = {"witness_attr", 0, FIELD_U64};
@@ -334,6 +347,8 @@ static bool decode_line(char *line, struct account *a, uint16_t *witness)
 		return decode_cpu(value, a);
 	if (!strcmp(line, "rate"))
 		return decode_rate(value, a);
+	if (!strcmp(line, "target"))
+		return decode_target(value, a);
 	if (!strcmp(line, "note")) {
 		vec_push(&a->notes, xstrdup(value));
 		return true;

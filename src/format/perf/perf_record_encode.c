@@ -8,8 +8,8 @@
 #define SAMPLE_BITS_ENCODED                                                                        \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
-	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_TRANSACTION |  \
-	 PERF_SAMPLE_CGROUP)
+	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER |    \
+	 PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_CGROUP)
 
 static void put_u64(struct buf *out, uint64_t value)
 {
@@ -59,9 +59,22 @@ static void put_raw(struct buf *out, const struct event_sample *s)
 	buf_pad(out, '\0', size - s->raw_size);
 }
 
-static void put_sample(struct buf *out, uint64_t bits, uint64_t id, const struct event *e)
+/* The registers of `wanted`, in ascending order; 0 for those that the sample does not have. */
+static void put_registers(struct buf *out, uint64_t wanted, const struct event_sample *s)
+{
+	put_u64(out, s->regs ? s->regs_abi : PERF_SAMPLE_REGS_ABI_NONE);
+	for (uint64_t rest = s->regs ? wanted : 0; rest; rest &= rest - 1) {
+		uint64_t bit = rest & -rest, below = s->regs_mask & (bit - 1);
+
+		put_u64(out, s->regs_mask & bit ? s->regs[__builtin_popcountll(below)] : 0);
+	}
+}
+
+static void put_sample(struct buf *out, const struct perf_event_attr *attr, uint64_t id,
+                       const struct event *e)
 {
 	const struct event_sample *s = &e->sample;
+	uint64_t bits = attr->sample_type;
 
 	if (bits & PERF_SAMPLE_IDENTIFIER)
 		put_u64(out, id);
@@ -88,6 +101,8 @@ static void put_sample(struct buf *out, uint64_t bits, uint64_t id, const struct
 	}
 	if (bits & PERF_SAMPLE_RAW)
 		put_raw(out, s);
+	if (bits & PERF_SAMPLE_REGS_USER)
+		put_registers(out, attr->sample_regs_user, s);
 	if (bits & PERF_SAMPLE_TRANSACTION)
 		put_u64(out, (uint64_t)s->outer << 32 | PERF_STACK_WORD_MARK | s->stack_end);
 	if (bits & PERF_SAMPLE_CGROUP)
@@ -170,14 +185,14 @@ static void put_fork(struct buf *out, const struct event *e)
 	put_u64(out, e->time_ns);
 }
 
-static bool put_body(struct buf *out, struct perf_event_header *h, uint64_t bits, uint64_t id,
-                     const struct event *e)
+static bool put_body(struct buf *out, struct perf_event_header *h,
+                     const struct perf_event_attr *attr, uint64_t id, const struct event *e)
 {
 	switch (e->kind) {
 	case EVENT_SAMPLE:
 		h->type = PERF_RECORD_SAMPLE;
-		put_sample(out, bits, id, e);
-		return !(bits & ~SAMPLE_BITS_ENCODED);
+		put_sample(out, attr, id, e);
+		return !(attr->sample_type & ~SAMPLE_BITS_ENCODED);
 	case EVENT_MMAP:
 		put_mmap(out, h, e);
 		return true;
@@ -224,7 +239,7 @@ int perf_record_encode(struct buf *out, const struct perf_event_attr *attr, uint
 	size_t start = out->size;
 
 	buf_add(out, &h, sizeof(h));
-	if (!put_body(out, &h, attr->sample_type, id, e)) {
+	if (!put_body(out, &h, attr, id, e)) {
 		out->size = start;
 		return error_set(err, EINVAL, "events of kind %d cannot be written as a record",
 		                 (int)e->kind);

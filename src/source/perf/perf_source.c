@@ -181,6 +181,9 @@ static int open_instance(struct perf_source *s, size_t index, int32_t task, size
 	}
 	if (fd < 0)
 		return explain(errno, event, tasks, err);
+	/* Without the filter there are samples that nothing needs. */
+	if (event->filter)
+		ioctl(fd, PERF_EVENT_IOC_SET_FILTER, event->filter);
 	status = attach_ring(s, fd, event, &s->cpus.items[cpu], err);
 	if (!status && ioctl(fd, PERF_EVENT_IOC_ID, &id))
 		status = error_set(err, errno, "event '%s' has no id: %s", event->name,

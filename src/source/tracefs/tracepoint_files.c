@@ -8,14 +8,15 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 /* Descriptions are a few KB; larger ones are not read. */
 #define TEXT_MAX (1u << 20)
 
-static char *read_text(const char *path)
+static char *read_text(int directory, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
 	struct buf text = {0};
 	char piece[4096], *copy = NULL;
 	ssize_t n = -1;
@@ -31,6 +32,35 @@ static char *read_text(const char *path)
 	return copy;
 }
 
+/*
+ * An instance of tracefs that is attached to no directory, and visible to this process alone;
+ * closing the descriptor unmounts it. Needs CAP_SYS_ADMIN and Linux 5.2. -1: not possible.
+ */
+static int mount_tracefs(void)
+{
+	int context = fsopen("tracefs", FSOPEN_CLOEXEC), directory = -1;
+
+	if (context < 0)
+		return -1;
+	if (!fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		directory = fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOEXEC);
+	close(context);
+	return directory;
+}
+
+/* For a machine on which tracefs is not mounted. */
+static char *unmounted_text(const char *file)
+{
+	int directory = mount_tracefs();
+	char *text;
+
+	if (directory < 0)
+		return NULL;
+	text = read_text(directory, file);
+	close(directory);
+	return text;
+}
+
 char *tracefs_text(const char *file)
 {
 	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
@@ -39,10 +69,10 @@ char *tracefs_text(const char *file)
 	for (size_t i = 0; i < 2 && !text; i++) {
 		char *path = xasprintf("%s/%s", roots[i], file);
 
-		text = read_text(path);
+		text = read_text(AT_FDCWD, path);
 		free(path);
 	}
-	return text;
+	return text ? text : unmounted_text(file);
 }
 
 /* A file of the directory of "system:event"; perf's modifiers may follow (":u"). */

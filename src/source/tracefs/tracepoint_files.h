@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * tracepoint_files: the files of tracefs that describe a tracepoint. tracefs is found at
- * /sys/kernel/tracing or /sys/kernel/debug/tracing; the functions need the right to read it.
+ * /sys/kernel/tracing or /sys/kernel/debug/tracing; the functions need the right to read it. If it
+ * is mounted at neither place, root reads from an instance that no other process sees.
  * Returned texts belong to the caller. Uses: base.
  */
 #ifndef ASSAY_SOURCE_TRACEFS_TRACEPOINT_FILES_H
