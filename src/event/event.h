@@ -59,6 +59,7 @@ struct event_scheduling {
 	bool is_new;        /* sched_wakeup_new: the thread runs for the first time */
 	uint8_t context;    /* enum event_context, a set */
 	int32_t tid;        /* switch: the next thread; wake: the woken thread */
+	int32_t own_tid;    /* the sample's thread */
 	int32_t target_cpu; /* wake: the CPU on which the thread will run; -1: not recorded */
 	int64_t state;      /* switch: prev_state of the kernel; 0: the thread is still runnable */
 };

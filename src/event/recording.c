@@ -142,7 +142,7 @@ enum recording_place recording_place(const struct recording *r)
 
 uint16_t recording_main_attr(const struct recording *r)
 {
-	static const enum attr_role order[] = {ATTR_CLOCK, ATTR_COUNT};
+	static const enum attr_role order[] = {ATTR_CLOCK, ATTR_COUNT, ATTR_SWITCH};
 
 	for (size_t k = 0; k < sizeof(order) / sizeof(*order); k++) {
 		size_t found = r->attrs.count;

@@ -16,6 +16,9 @@ enum counter_update_kind {
 	UPDATE_TIME, /* an event that is not counted, for its time */
 	UPDATE_SAMPLE,
 	UPDATE_SWITCH,
+	UPDATE_PLACE,      /* the sample of a switch has more than the path */
+	UPDATE_WAKE,       /* a thread was woken */
+	UPDATE_DESCRIPTOR, /* a descriptor of a process has a name */
 	UPDATE_FORK,
 	UPDATE_EXEC,
 	UPDATE_EXIT,
@@ -25,10 +28,18 @@ enum counter_update_kind {
 	UPDATE_MACHINE, /* a process that only whole-machine recorders report */
 };
 
+enum place_flag {
+	PLACE_STATE_KNOWN = 1 << 0,
+	PLACE_RUNNABLE = 1 << 1,
+	PLACE_UNINTERRUPTIBLE = 1 << 2,
+	PLACE_IN_SYSTEM_CALL = 1 << 3,
+};
+
 struct counter_update {
 	uint64_t time_ns;
 	uint64_t amount;          /* sample: its period; lost: records; throttle: 1 if stopped;
-	                           * clock: the attribute's index */
+	                           * clock: the attribute's index; place: the argument of the
+	                           * system call; descriptor: its number */
 	uint32_t thread, process; /* ID_NONE if the event has no thread */
 	union {
 		struct {
@@ -36,8 +47,19 @@ struct counter_update {
 		};
 		struct {
 			uint32_t old, old_process; /* fork, exec: previous owners of the number */
+			uint32_t parent;           /* fork: the thread that created this one */
 		};
-		int32_t other_pid; /* switch: the next or previous thread */
+		struct {
+			int32_t other_pid; /* switch: the next or previous thread */
+			uint32_t other;    /* its id, or ID_NONE */
+		};
+		struct {
+			uint32_t place, instead; /* place: path, and the next thread of the CPU */
+		};
+		struct {
+			uint32_t waker_path, woken; /* wake: woken ID_NONE: unknown */
+		};
+		uint32_t descriptor; /* index into profile.waits.descriptors */
 	};
 	int32_t pid;
 	uint16_t cpu;
@@ -49,6 +71,8 @@ struct counter_update {
 	bool outside;            /* sample: before the part of the time that is counted */
 	bool out, preempted;     /* switch */
 	bool machine_wide;       /* switch: reported by the CPU, not by one thread */
+	uint8_t flags;           /* place: enum place_flag, a set; wake: enum wait_woken */
+	bool is_new;             /* wake: the thread runs for the first time */
 };
 
 #endif

@@ -58,6 +58,7 @@ void profile_free(struct profile *p)
 	image_table_done(&p->images);
 	time_axis_done(&p->axis);
 	switch_log_done(&p->switches);
+	wait_log_done(&p->waits);
 	vec_each (event, &p->events)
 		free(event->name);
 	vec_each (recording, &p->recordings) {
@@ -218,7 +219,7 @@ static uint8_t choose_event(const struct profile *p, const struct event_choice *
 uint8_t profile_main_event(const struct profile *p)
 {
 	static const struct event_choice choices[] = {
-	        {ATTR_CLOCK, true}, {ATTR_COUNT, true}, {ATTR_CLOCK, false}};
+	        {ATTR_CLOCK, true}, {ATTR_COUNT, true}, {ATTR_CLOCK, false}, {ATTR_SWITCH, true}};
 
 	return choose_event(p, choices, sizeof(choices) / sizeof(*choices));
 }
@@ -226,7 +227,7 @@ uint8_t profile_main_event(const struct profile *p)
 uint8_t profile_clock_event(const struct profile *p)
 {
 	static const struct event_choice choices[] = {
-	        {ATTR_CLOCK, true}, {ATTR_CLOCK, false}, {ATTR_COUNT, true}};
+	        {ATTR_CLOCK, true}, {ATTR_CLOCK, false}, {ATTR_COUNT, true}, {ATTR_SWITCH, true}};
 
 	return choose_event(p, choices, sizeof(choices) / sizeof(*choices));
 }

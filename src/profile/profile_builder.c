@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/profile_builder.h"
+#include "profile/profile_builder_internal.h"
 
-#include "profile/counter_queue.h"
-#include "profile/stack/path_cache.h"
-#include "profile/profile_counter.h"
 #include "profile/stack/stack_chain.h"
-#include "profile/stack/stack_walk.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
@@ -13,26 +9,6 @@
 #define EVENTS_MAX UINT8_MAX
 /* For each recording; later samples are counted in the last window */
 #define WINDOWS_MAX (1u << 20)
-
-struct profile_builder {
-	struct profile *profile;
-	struct profile_builder_options options;
-	const struct recording *recording;
-	uint16_t main_attr;
-	bool main_sampled;   /* it has a sample, so it remains the main clock */
-	VEC(uint8_t) events; /* by attr: index into profile.events */
-	struct path_cache *paths;
-	struct stack_walk *walk; /* created when the first sample needs it */
-	VEC(uint64_t) chain;     /* of a sample whose stack was walked */
-	struct profile_counter counter;
-	struct counter_queue *queue;
-	uint64_t last_ns; /* of timed events */
-	bool timed;       /* an update with a time was added */
-	uint32_t recording_index, first_window;
-	uint64_t windows_from_ns;
-	bool before, after; /* the present event is before, or after, the part that is counted */
-	uint64_t edge_ns;   /* the next edge of that part; UINT64_MAX: none */
-};
 
 static void take_notes(void *ctx, const struct counter_update *notes, size_t count)
 {
@@ -55,6 +31,7 @@ struct profile_builder *profile_builder_new(struct profile *p,
 	profile_counter_init(&b->counter, p);
 	b->counter.time_axis = b->options.time_axis;
 	p->switches.wanted = b->options.switches;
+	p->waits.wanted = b->options.waits && !b->options.endless;
 	b->queue = counter_queue_new(take_notes, &b->counter, b->options.endless);
 	return b;
 }
@@ -69,6 +46,7 @@ void profile_builder_free(struct profile_builder *b)
 	path_cache_free(b->paths);
 	stack_walk_free(b->walk);
 	vec_done(&b->chain);
+	kernel_tids_done(&b->tids);
 	free(b);
 }
 
@@ -117,6 +95,7 @@ static int on_begin(void *ctx, const struct recording *r, struct error *err)
 			b->counter.off.unknown_path = profile_path_add(p, PATH_ROOT, 0);
 		}
 	}
+	profile_builder_begin_scheduling(b);
 	b->main_attr = recording_main_attr(r);
 	b->main_sampled = false;
 	b->recording_index = index;
@@ -251,9 +230,8 @@ static void find_path(struct profile_builder *b, const struct event *e,
 		key->stack_end = STACK_NONE;
 }
 
-/* Adds an update; it has no thread if there is no event or the pid is 0. */
-static struct counter_update *add_note(struct profile_builder *b, const struct event *e,
-                                       enum counter_update_kind kind)
+struct counter_update *profile_builder_note(struct profile_builder *b, const struct event *e,
+                                            enum counter_update_kind kind)
 {
 	struct counter_update *n = counter_queue_add(b->queue);
 
@@ -277,7 +255,7 @@ static void choose_clock(struct profile_builder *b, const struct event *e, uint1
 	if (attr == b->main_attr)
 		return;
 	b->main_attr = attr;
-	add_note(b, e, UPDATE_CLOCK)->amount = attr;
+	profile_builder_note(b, e, UPDATE_CLOCK)->amount = attr;
 }
 
 static void on_sample(struct profile_builder *b, const struct event *e)
@@ -299,13 +277,13 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 	key.thread = process_table_thread(p->processes, e->pid, e->tid);
 	process = process_table_thread_at(p->processes, key.thread)->process;
 	process_table_in_cgroup(p->processes, process, e->sample.cgroup);
-	/* The path of a switch is needed: the thread may be off the CPU when the counted part
-	 * begins. */
-	if (!b->before || a->role == ATTR_SWITCH)
+	/* The path of a switch or wake-up is needed: the thread may be off the CPU when the
+	 * counted part begins. */
+	if (!b->before || a->role == ATTR_SWITCH || a->role == ATTR_WAKE)
 		find_path(b, e, a, process, &key);
 	if (a->sample_type & PERF_SAMPLE_ADDR)
 		key.region = region_of(b, process, e->sample.addr);
-	n = add_note(b, e, UPDATE_SAMPLE);
+	n = profile_builder_note(b, e, UPDATE_SAMPLE);
 	n->outside = b->before;
 	n->amount = e->sample.period;
 	n->thread = key.thread;
@@ -323,21 +301,28 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 	 */
 	n->idle = e->pid == 0 && e->tid == 0 && e->mode != CPU_MODE_USER;
 	n->off_cpu = a->role == ATTR_SWITCH && e->pid > 0;
+	if (b->tids.wanted)
+		profile_builder_scheduling(b, e, a, &key, process);
 }
 
 static void on_switch(struct profile_builder *b, const struct event *e)
 {
 	struct process_table *processes = b->profile->processes;
-	struct counter_update *n = add_note(b, e, UPDATE_SWITCH);
+	struct counter_update *n = profile_builder_note(b, e, UPDATE_SWITCH);
 
 	n->out = e->sched.out;
 	n->preempted = e->sched.preempted;
 	n->machine_wide = e->sched.machine_wide;
 	n->other_pid = e->sched.next_prev_pid;
+	n->other = ID_NONE;
+	if (b->profile->waits.wanted && e->sched.machine_wide && e->sched.next_prev_pid > 0)
+		n->other = process_table_find_thread(processes, e->sched.next_prev_pid,
+		                                     e->sched.next_prev_tid);
 	if (e->pid <= 0)
 		return;
 	n->thread = process_table_thread(processes, e->pid, e->tid);
 	n->process = process_table_thread_at(processes, n->thread)->process;
+	kernel_tids_set(&b->tids, e->tid, n->thread);
 }
 
 /* FORK, EXIT and COMM change the thread to which a pid refers. */
@@ -356,19 +341,28 @@ static void on_task(struct profile_builder *b, const struct event *e)
 	 * sampled.
 	 */
 	if (e->kind == EVENT_COMM && e->pid == 1)
-		add_note(b, e, UPDATE_MACHINE);
+		profile_builder_note(b, e, UPDATE_MACHINE);
 	now = process_table_find_thread(processes, e->pid, e->tid);
+	if (now != ID_NONE)
+		kernel_tids_set(&b->tids, e->tid, now);
 	/* Some kernels do not mark execs: a changed thread id shows an exec here. */
 	exec = e->kind == EVENT_COMM && (e->comm.exec || (old != ID_NONE && now != old));
 	if (e->kind == EVENT_EXIT || exec)
 		forget_walk(b, old);
 	if (!e->time_ns || e->pid <= 0 || now == ID_NONE || (e->kind == EVENT_COMM && !exec))
 		return;
-	n = add_note(b, e, exec ? UPDATE_EXEC : e->kind == EVENT_FORK ? UPDATE_FORK : UPDATE_EXIT);
+	n = profile_builder_note(b, e,
+	                         exec                    ? UPDATE_EXEC
+	                         : e->kind == EVENT_FORK ? UPDATE_FORK
+	                                                 : UPDATE_EXIT);
 	n->thread = now;
 	n->process = process_table_thread_at(processes, now)->process;
 	n->old = old;
 	n->old_process = old_process;
+	n->parent = e->kind == EVENT_FORK && b->profile->waits.wanted
+	                    ? process_table_find_thread(processes, e->fork.parent_pid,
+	                                                e->fork.parent_tid)
+	                    : ID_NONE;
 }
 
 /* Begins and ends the part of the time that is counted. */
@@ -401,7 +395,7 @@ static int on_event(void *ctx, const struct event *e, struct error *err)
 		b->last_ns = e->time_ns;
 	/* The first event with a time sets the start time. */
 	if (e->time_ns && !b->timed)
-		add_note(b, e, UPDATE_TIME);
+		profile_builder_note(b, e, UPDATE_TIME);
 	switch (e->kind) {
 	case EVENT_SAMPLE:
 		on_sample(b, e);
@@ -423,10 +417,13 @@ static int on_event(void *ctx, const struct event *e, struct error *err)
 		break;
 	case EVENT_LOST:
 		process_table_event(b->profile->processes, e);
-		add_note(b, e, UPDATE_LOST)->amount = e->lost.count;
+		profile_builder_note(b, e, UPDATE_LOST)->amount = e->lost.count;
 		break;
 	case EVENT_THROTTLE:
-		add_note(b, e, UPDATE_THROTTLE)->amount = e->throttle.stopped;
+		profile_builder_note(b, e, UPDATE_THROTTLE)->amount = e->throttle.stopped;
+		break;
+	case EVENT_DESCRIPTOR:
+		profile_builder_descriptor(b, e);
 		break;
 	default:
 		break;
@@ -517,6 +514,7 @@ void profile_builder_renew(struct profile_builder *b)
 	if (b->counter.off.active)
 		off_cpu_renumber(&b->counter.off, threads, thread_count,
 		                 profile_path_add(p, PATH_ROOT, 0));
+	kernel_tids_renumber(&b->tids, threads, thread_count);
 	free(threads);
 	free(processes);
 	process_table_free(old);

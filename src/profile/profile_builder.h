@@ -8,7 +8,9 @@
  * Each recording has its own builder; several builders may fill the same profile one after the
  * other: the reader adds the struct recording to profile.recordings first, and then uses a new
  * builder's sink. Memory is bounded by the distinct contents of the recording, and by
- * TIME_AXIS_BYTES. Not thread-safe. Uses: base, event, process, profile.
+ * TIME_AXIS_BYTES. A recording of the whole machine without switch records, but with all samples of
+ * sched:sched_switch, is treated as if it had such records. Not thread-safe. Uses: base, event,
+ * process, profile.
  */
 #ifndef ASSAY_PROFILE_PROFILE_BUILDER_H
 #define ASSAY_PROFILE_PROFILE_BUILDER_H
@@ -22,6 +24,7 @@ struct profile_builder_options {
 	bool drop_chains;   /* keep only the sampled address: flat reports of large files */
 	bool time_axis;     /* fill profile.axis */
 	bool switches;      /* fill profile.switches; only for a single recording */
+	bool waits;         /* fill profile.waits; only for a single recording with an end */
 	bool endless;       /* an endless stream (profile_windows.h) */
 	uint64_t window_ns; /* rows are separated by windows of this length; 0: no windows */
 	/* For walking copied stacks: where files are searched, and cached tables */

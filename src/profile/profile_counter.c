@@ -93,6 +93,11 @@ static void add_recorded_cpus(struct profile_counter *c)
 				cpu_of(c, (uint16_t)account->cpu);
 }
 
+static void set_start(struct profile_counter *c, uint64_t start_ns)
+{
+	c->threads.start_ns = c->off.start_ns = c->profile->waits.start_ns = start_ns;
+}
+
 void profile_counter_begin(struct profile_counter *c, const struct recording *r,
                            uint32_t recording_index)
 {
@@ -101,7 +106,7 @@ void profile_counter_begin(struct profile_counter *c, const struct recording *r,
 	choose_attr(c, recording_main_attr(r));
 	if (r->account.present)
 		c->first_ns = c->start_ns = r->account.start_ns;
-	c->threads.start_ns = c->off.start_ns = c->first_ns;
+	set_start(c, c->first_ns);
 	c->machine_wide = r->account.present && r->account.machine_wide;
 	c->off.part = recording_is_part(r);
 	if (r->from_ns)
@@ -208,6 +213,50 @@ static void on_switch(struct profile_counter *c, const struct counter_update *n)
 	off_cpu_switch(&c->off, n->thread, n->cpu, n->time_ns, n->out, n->preempted);
 	switch_log_switch(&c->profile->switches, n->thread, n->cpu, n->time_ns, n->out,
 	                  n->preempted);
+	if (!c->profile->waits.wanted)
+		return;
+	wait_log_switch(&c->profile->waits, &(struct wait_switch){.time_ns = n->time_ns,
+	                                                          .thread = n->thread,
+	                                                          .process = n->process,
+	                                                          .instead = n->other,
+	                                                          .cpu = n->cpu,
+	                                                          .out = n->out,
+	                                                          .preempted = n->preempted});
+}
+
+static void on_place(struct profile_counter *c, const struct counter_update *n)
+{
+	wait_log_place(&c->profile->waits, n->thread,
+	               &(struct wait_place){
+	                       .argument = n->amount,
+	                       .path = n->place,
+	                       .instead = n->instead,
+	                       .is_state_known = n->flags & PLACE_STATE_KNOWN,
+	                       .is_runnable = n->flags & PLACE_RUNNABLE,
+	                       .uninterruptible = n->flags & PLACE_UNINTERRUPTIBLE,
+	                       .in_system_call = n->flags & PLACE_IN_SYSTEM_CALL,
+	               });
+}
+
+static void on_wake(struct profile_counter *c, const struct counter_update *n)
+{
+	if (n->woken != ID_NONE)
+		off_cpu_wake(&c->off, n->woken, n->time_ns);
+	wait_log_wake(&c->profile->waits, &(struct wait_wake){.time_ns = n->time_ns,
+	                                                      .thread = n->woken,
+	                                                      .waker = n->thread,
+	                                                      .path = n->waker_path,
+	                                                      .cpu = n->cpu,
+	                                                      .by = n->flags,
+	                                                      .is_new = n->is_new});
+}
+
+static void on_lost(struct profile_counter *c, const struct counter_update *n)
+{
+	if (n->cpu != COUNTER_CPUS)
+		cpu_of(c, n->cpu)->ledger.sums.ticks_lost += n->amount;
+	if (n->time_ns)
+		wait_log_lost(&c->profile->waits, n->cpu, n->time_ns);
 }
 
 /* The accounts of CPUs that already exist are switched to that clock. */
@@ -230,21 +279,26 @@ static void on_task(struct profile_counter *c, const struct counter_update *n)
 			off_cpu_exit(&c->off, n->old);
 			switch_log_exit(&c->profile->switches, n->old);
 		}
+		wait_log_exec(&c->profile->waits, n->old, n->thread, n->time_ns);
 	} else if (n->kind == UPDATE_FORK) {
-		if (n->old != ID_NONE)
+		if (n->old != ID_NONE) {
 			ledger_thread_exit(&c->threads, n->old, n->time_ns);
+			wait_log_exit(&c->profile->waits, n->old, n->time_ns);
+		}
 		ledger_thread_fork(&c->threads, n->thread, n->process, n->time_ns);
+		wait_log_fork(&c->profile->waits, n->thread, n->process, n->parent, n->time_ns);
 	} else {
 		ledger_thread_exit(&c->threads, n->thread, n->time_ns);
 		off_cpu_exit(&c->off, n->thread);
 		switch_log_exit(&c->profile->switches, n->thread);
+		wait_log_exit(&c->profile->waits, n->thread, n->time_ns);
 	}
 }
 
 static void on_note(struct profile_counter *c, const struct counter_update *n, uint64_t hash)
 {
 	if (n->time_ns && !c->first_ns)
-		c->first_ns = c->threads.start_ns = c->off.start_ns = n->time_ns;
+		set_start(c, c->first_ns = n->time_ns);
 	switch ((enum counter_update_kind)n->kind) {
 	case UPDATE_SAMPLE:
 		on_sample(c, n, hash);
@@ -258,8 +312,16 @@ static void on_note(struct profile_counter *c, const struct counter_update *n, u
 		on_task(c, n);
 		break;
 	case UPDATE_LOST:
-		if (n->cpu != COUNTER_CPUS)
-			cpu_of(c, n->cpu)->ledger.sums.ticks_lost += n->amount;
+		on_lost(c, n);
+		break;
+	case UPDATE_PLACE:
+		on_place(c, n);
+		break;
+	case UPDATE_WAKE:
+		on_wake(c, n);
+		break;
+	case UPDATE_DESCRIPTOR:
+		wait_log_number(&c->profile->waits, n->process, (uint32_t)n->amount, n->descriptor);
 		break;
 	case UPDATE_THROTTLE:
 		if (n->cpu != COUNTER_CPUS)
@@ -274,6 +336,8 @@ static void on_note(struct profile_counter *c, const struct counter_update *n, u
 	case UPDATE_TIME:
 		break;
 	}
+	if (c->profile->waits.wanted)
+		wait_log_heard(&c->profile->waits, n->cpu, n->time_ns);
 }
 
 static void prepare(struct profile_counter *c, const struct counter_update *notes, size_t i)
@@ -303,7 +367,7 @@ void profile_counter_take(struct profile_counter *c, const struct counter_update
 void profile_counter_start(struct profile_counter *c, uint64_t start_ns)
 {
 	c->first_ns = c->start_ns = start_ns;
-	c->threads.start_ns = c->off.start_ns = start_ns;
+	set_start(c, start_ns);
 	vec_each (cpu, &c->cpus)
 		if (cpu->seen)
 			ledger_cpu_restart(&cpu->ledger, start_ns);
@@ -334,6 +398,7 @@ void profile_counter_discard(struct profile_counter *c, uint64_t from_ns)
 			ledger_cpu_cut(&cpu->ledger, from_ns);
 	ledger_thread_cut(&c->threads, from_ns, &before);
 	switch_log_discard(&c->profile->switches, from_ns);
+	wait_log_discard(&c->profile->waits, from_ns);
 	vec_done(&before.processes);
 	if (c->start_ns)
 		c->start_ns = from_ns;
@@ -351,6 +416,7 @@ void profile_counter_cut(struct profile_counter *c, uint64_t to_ns)
 	if (c->switches)
 		ledger_thread_cut(&c->threads, to_ns, ledger);
 	off_cpu_cut(&c->off, to_ns);
+	wait_log_finish(&c->profile->waits, to_ns);
 	if (c->start_ns)
 		c->start_ns = to_ns;
 }
@@ -390,6 +456,7 @@ void profile_counter_end(struct profile_counter *c, uint64_t last_ns)
 		ledger_thread_finish(&c->threads, end_ns, &c->profile->ledger);
 	off_cpu_finish(&c->off, end_ns);
 	switch_log_finish(&c->profile->switches);
+	wait_log_finish(&c->profile->waits, end_ns);
 	if (!c->cut)
 		c->profile->ledger.counted_oncpu_ns += r->account.counted_oncpu_ns;
 }

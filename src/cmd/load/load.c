@@ -48,7 +48,7 @@ int load_check(const struct load_options *o, struct error *err)
 struct profile_reading {
 	struct profile *profile;
 	const char *root;
-	bool time_axis, switches;
+	bool time_axis, switches, waits;
 	uint64_t window_ns;
 	struct cache_dir *cache; /* NULL: none, so files are searched at their recorded places */
 	const volatile sig_atomic_t *stop;
@@ -90,7 +90,8 @@ static int read_profile(void *ctx, const char *path, const struct perf_data_read
 	                                     .cache = reading->cache,
 	                                     .window_ns = reading->window_ns,
 	                                     .time_axis = reading->time_axis,
-	                                     .switches = reading->switches};
+	                                     .switches = reading->switches,
+	                                     .waits = reading->waits};
 	struct profile_builder *b = profile_builder_new(p, &bo);
 	struct stoppable stoppable = {profile_builder_sink(b), reading->stop};
 	struct event_sink sink = {&stoppable, stoppable_begin, stoppable_event, stoppable_end};
@@ -116,6 +117,7 @@ static int read_files(struct profile *p, const struct load_options *o, struct er
 	                                  .window_ns = o->window_ns,
 	                                  .time_axis = o->time_axis,
 	                                  .switches = o->switches,
+	                                  .waits = o->waits,
 	                                  .stop = o->stop};
 	int ret;
 

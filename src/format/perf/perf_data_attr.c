@@ -2,6 +2,7 @@
 #include "format/perf/perf_data_attr.h"
 
 #include "event/attr.h"
+#include "format/perf/tracepoint_format.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -69,6 +70,14 @@ static const char *name_of_desc(const perf_data_event_descs *descs, size_t i,
 	                                                                                  : NULL;
 }
 
+static char *name_of_tracepoint(const struct recording *r, const struct perf_event_attr *attr)
+{
+	const struct tracepoint *t =
+	        attr->type == PERF_TYPE_TRACEPOINT ? tracepoint_find(r, attr->config) : NULL;
+
+	return t ? xasprintf("%s:%s", t->system, t->name) : NULL;
+}
+
 static enum attr_role role_of(const struct perf_event_attr *attr, bool have_clock)
 {
 	bool software = attr->type == PERF_TYPE_SOFTWARE;
@@ -112,6 +121,41 @@ static void find_witness(struct recording *r, bool named, uint16_t witness)
 	}
 }
 
+static const struct recording_attr *find_attr(const struct recording *r, const char *name)
+{
+	vec_each (a, &r->attrs)
+		if (a->type == PERF_TYPE_TRACEPOINT && !strcmp(a->name, name))
+			return a;
+	return NULL;
+}
+
+static bool has_role(const struct recording *r, enum attr_role role)
+{
+	vec_each (a, &r->attrs)
+		if (a->role == role)
+			return true;
+	return false;
+}
+
+/* Only events of which every occurrence is sampled have these roles. */
+static void give_role(struct recording *r, const char *name, enum attr_role role)
+{
+	vec_each (a, &r->attrs)
+		if (a->type == PERF_TYPE_TRACEPOINT && a->period == 1 && !strcmp(a->name, name))
+			a->role = role;
+}
+
+/* The roles of the tracepoints of switches and wake-ups. */
+static void find_scheduling(struct recording *r)
+{
+	bool has_waking = find_attr(r, "sched:sched_waking") != NULL;
+
+	if (!has_role(r, ATTR_SWITCH))
+		give_role(r, "sched:sched_switch", ATTR_SWITCH);
+	give_role(r, has_waking ? "sched:sched_waking" : "sched:sched_wakeup", ATTR_WAKE);
+	give_role(r, "sched:sched_wakeup_new", ATTR_WAKE);
+}
+
 void perf_data_attrs_describe(struct recording *r, const struct perf_event_attr *attrs,
                               size_t count, const perf_data_event_descs *descs, uint16_t witness)
 {
@@ -124,7 +168,10 @@ void perf_data_attrs_describe(struct recording *r, const struct perf_event_attr 
 		const char *name = name_of_desc(descs, i, &attrs[i]);
 
 		attr_describe(a, &attrs[i], role_of(&attrs[i], have_clock));
-		a->name = name ? xstrdup(name) : name_of_config(a->type, a->config);
+		a->name = name ? xstrdup(name) : name_of_tracepoint(r, &attrs[i]);
+		if (!a->name)
+			a->name = name_of_config(a->type, a->config);
 	}
+	find_scheduling(r);
 	find_witness(r, descs->count > 0, witness);
 }

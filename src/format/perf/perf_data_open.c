@@ -4,6 +4,7 @@
 #include "format/perf/perf_data_layout.h"
 #include "format/perf/perf_data_read.h"
 #include "format/perf/perf_record_walk.h"
+#include "format/perf/tracepoint_format.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -282,6 +283,19 @@ static int open_pipe(struct opening *o, struct error *err)
 	return 0;
 }
 
+static void set_tracepoints(struct opening *o)
+{
+	vec_each (attr, &o->attrs) {
+		const struct tracepoint *t = attr->type == PERF_TYPE_TRACEPOINT
+		                                     ? tracepoint_find(o->r, attr->config)
+		                                     : NULL;
+
+		if (t)
+			perf_decoder_set_tracepoint(&o->v->decoder,
+			                            (uint16_t)(attr - o->attrs.items), t);
+	}
+}
+
 int perf_data_view_open(struct perf_data_view *v, struct recording *r, struct error *err)
 {
 	struct opening o = {.v = v, .r = r, .witness = EVENT_NO_ATTR};
@@ -299,6 +313,7 @@ int perf_data_view_open(struct perf_data_view *v, struct recording *r, struct er
 	else
 		rc = open_file(&o, err);
 	if (!rc) {
+		set_tracepoints(&o);
 		/* If the attrs came without ids, the feature has them. */
 		for (size_t i = 0; i < o.descs.count && i < o.attrs.count; i++)
 			perf_decoder_add_ids(&v->decoder, (uint16_t)i, o.descs.items[i].ids,

@@ -18,6 +18,7 @@
 #include "base/memory/hash.h"
 #include "base/memory/vec.h"
 #include "event/event.h"
+#include "event/tracepoint.h"
 
 #include <linux/perf_event.h>
 
@@ -35,6 +36,26 @@ enum perf_field {
 	PERF_FIELDS
 };
 
+/* A number in the raw fields of a tracepoint; size 0: the field does not exist. */
+struct perf_raw_field {
+	uint16_t offset;
+	uint8_t size;
+	bool is_signed;
+};
+
+enum perf_scheduling_kind {
+	PERF_SCHEDULING_NONE, /* another event */
+	PERF_SCHEDULING_SWITCH,
+	PERF_SCHEDULING_WAKE,
+	PERF_SCHEDULING_WAKE_NEW,
+};
+
+/* The places of the fields of struct event_scheduling. */
+struct perf_scheduling_layout {
+	uint8_t kind; /* enum perf_scheduling_kind */
+	struct perf_raw_field tid, own_tid, flags, state, target_cpu;
+};
+
 /* The places of fields in the records of an attr; 0: the field does not exist. */
 struct perf_layout {
 	uint64_t sample_type, read_format;
@@ -46,6 +67,7 @@ struct perf_layout {
 	uint8_t trailer;           /* size of the sample_id, 0 without */
 	uint8_t id_at, id_back;    /* of IDENTIFIER or ID */
 	uint64_t period;           /* of samples without a period */
+	struct perf_scheduling_layout scheduling;
 };
 
 typedef VEC(uint64_t) perf_words;
@@ -81,6 +103,12 @@ void perf_decoder_add_attr(struct perf_decoder *d, const struct perf_event_attr 
                            const void *ids, size_t count);
 /* Adds ids to an existing attr; known ids are unchanged. */
 void perf_decoder_add_ids(struct perf_decoder *d, uint16_t attr, const void *ids, size_t count);
+/*
+ * The attr's samples have the fields of this tracepoint. Switches and wake-ups of threads
+ * (sched:sched_switch, sched_waking, sched_wakeup, sched_wakeup_new) are decoded to
+ * event_sample.scheduling; other tracepoints are ignored.
+ */
+void perf_decoder_set_tracepoint(struct perf_decoder *d, uint16_t attr, const struct tracepoint *t);
 void perf_decoder_seal(struct perf_decoder *d);
 
 /* The record's time, 0 if it has none. `record` has `size` >= 8 bytes. */

@@ -227,6 +227,8 @@ enum perf_decoded perf_decode_sample(struct perf_decoder *d, const uint8_t *reco
 		return PERF_DECODED_DAMAGED;
 	if (l->sample_type & AFTER_CHAIN && !decode_rest(d, l, p, end, &e->sample))
 		return PERF_DECODED_DAMAGED;
+	if (l->scheduling.kind)
+		perf_decode_scheduling(&l->scheduling, &e->sample);
 	return PERF_DECODED;
 }
 

@@ -32,13 +32,29 @@ static struct profile_row *row_of(struct off_cpu *o, uint32_t thread,
 static void charge(struct off_cpu *o, uint32_t thread, struct off_cpu_thread *t, uint64_t time_ns)
 {
 	uint64_t since_ns = t->out_ns > o->start_ns ? t->out_ns : o->start_ns;
-	uint64_t ns = time_ns > since_ns ? time_ns - since_ns : 0;
+	uint64_t ns = time_ns > since_ns ? time_ns - since_ns : 0, blocked = ns;
 	struct profile_row *row;
 
 	if (!t->out || (o->part && !ns))
 		return;
 	row = row_of(o, thread, t);
-	*(t->preempted ? &row->runnable_ns : &row->blocked_ns) += ns;
+	if (t->preempted)
+		blocked = 0;
+	else if (t->woken_ns && t->woken_ns < time_ns)
+		blocked = t->woken_ns > since_ns ? t->woken_ns - since_ns : 0;
+	row->blocked_ns += blocked;
+	row->runnable_ns += ns - blocked;
+}
+
+void off_cpu_wake(struct off_cpu *o, uint32_t thread, uint64_t time_ns)
+{
+	struct off_cpu_thread *t;
+
+	if (!o->active)
+		return;
+	t = thread_of(o, thread);
+	if (!t->out || t->woken_ns <= t->out_ns)
+		t->woken_ns = time_ns;
 }
 
 void off_cpu_switch(struct off_cpu *o, uint32_t thread, uint16_t cpu, uint64_t time_ns, bool out,

@@ -5,9 +5,9 @@
  *
  * The stack is in a sample of the context-switches event, which is taken in the switch: just before
  * the record of the switch out (present kernels), or just after. The time until the switch in is
- * added to the sample's row, as runnable if the thread was preempted, else as blocked. A switch
- * without a stack is charged to the path "[unknown]". Times in ns. off_cpu_done() frees. Uses:
- * base, profile.
+ * added to the sample's row, as runnable if the thread was preempted, else as blocked up to the
+ * wake-up, if one was recorded, and as runnable after it. A switch without a stack is charged to
+ * the path "[unknown]". Times in ns. off_cpu_done() frees. Uses: base, profile.
  */
 #ifndef ASSAY_PROFILE_LEDGER_OFF_CPU_H
 #define ASSAY_PROFILE_LEDGER_OFF_CPU_H
@@ -19,6 +19,7 @@ struct off_cpu_thread {
 	uint16_t cpu;
 	struct profile_row key; /* with has_row: key of the sample's row */
 	uint64_t out_ns;
+	uint64_t woken_ns; /* 0: no wake-up was recorded */
 };
 
 struct off_cpu {
@@ -34,6 +35,8 @@ struct off_cpu {
 void off_cpu_sample(struct off_cpu *o, uint32_t thread, const struct profile_row *key);
 void off_cpu_switch(struct off_cpu *o, uint32_t thread, uint16_t cpu, uint64_t time_ns, bool out,
                     bool preempted);
+/* A wake-up just before the switch out counts if there is none after it (waits/wait_log.h). */
+void off_cpu_wake(struct off_cpu *o, uint32_t thread, uint64_t time_ns);
 void off_cpu_exit(struct off_cpu *o, uint32_t thread);
 /*
  * Charges the threads that are off the CPU up to that time, and continues after it; rows may be

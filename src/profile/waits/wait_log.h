@@ -8,8 +8,15 @@
  * for the whole time. A wait without a wake-up in the recording is blocked for the whole time, and
  * `woken` is WAIT_NOT_SEEN.
  *
+ * A thread that was off the CPU before its first record has a wait with `since_start` and without a
+ * path: its begin is the begin of the recording. A new thread has a wait from its FORK record to
+ * its first switch in. If the thread is woken just before it is switched out, but after it had set
+ * its state, it is runnable from the switch out. A lost record may hide a switch or a wake-up:
+ * waits that overlap the time of lost records on any CPU have `lost` set, and no waker.
+ *
  * The log has two parts. Sums are kept for each combination of thread, path, waker, path of the
- * waker and object; they are exact, and bounded by the distinct contents of the recording. Single
+ * waker and object; they are exact, and bounded by the distinct contents of the recording and by
+ * WAIT_SUMS_MAX: after that, new combinations of a thread are counted without paths. Single
  * waits are kept in the order in which they ended, for times, percentiles and the critical path, up
  * to WAIT_LOG_MAX; later ones are counted in `beyond` and are in the sums only.
  *
@@ -26,23 +33,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WAIT_LOG_MAX (1u << 20) /* single waits, 64 bytes each */
+#define WAIT_LOG_MAX (1u << 21)  /* single waits, 40 bytes each */
+#define WAIT_SUMS_MAX (1u << 20) /* 80 bytes each */
+#define WAIT_DESCRIPTORS_MAX (1u << 20)
 
 /* How a wait ended. */
 enum wait_woken {
 	WAIT_NOT_SEEN,     /* no wake-up was recorded: lost, or not traced */
 	WAIT_PREEMPTED,    /* the thread was runnable; nothing had to wake it */
-	WAIT_BY_THREAD,    /* `waker` is the thread */
+	WAIT_BY_THREAD,    /* by `waker`, outside of interrupts */
 	WAIT_BY_INTERRUPT, /* a hardware interrupt: timer, device */
-	WAIT_BY_SOFTIRQ,   /* a softirq: timer wheel, network, block completion */
-	WAIT_OPEN,         /* the thread was off the CPU until the end of the recording */
+	WAIT_BY_SOFTIRQ, /* a softirq: timer wheel, network, block completion. `waker` is the thread
+	                    in which it ran: its own softirq (it sent a packet over loopback) if
+	                    waker_path has no interrupt entry, else an interrupted thread */
+	WAIT_OPEN,       /* the thread was off the CPU until the end of the recording */
 };
 
 /* The key of the sums. */
 struct wait_key {
 	uint32_t thread;
 	uint32_t path;        /* at the switch out; the unknown path if there is no sample */
-	uint32_t waker;       /* thread; ID_NONE if `woken` is not WAIT_BY_THREAD */
+	uint32_t waker;       /* thread; ID_NONE if `woken` is not BY_THREAD or BY_SOFTIRQ */
 	uint32_t waker_path;  /* ID_NONE: no sample */
 	uint64_t argument;    /* first argument of the system call in which the thread waits: an
 	                         address or a descriptor; 0 without user registers */
@@ -50,6 +61,8 @@ struct wait_key {
 	uint8_t woken;        /* enum wait_woken */
 	bool uninterruptible; /* state D: disk, page fault, kernel lock */
 	bool in_system_call;  /* user registers were recorded: `argument` is valid */
+	bool since_start;     /* off the CPU since before the recording */
+	bool lost;            /* lost records may hide its end, or other waits */
 };
 
 struct wait_sum {
@@ -80,18 +93,103 @@ struct wait_birth {
 	uint32_t parent_path;
 };
 
+/* What a thread does when it is switched out, from the sample of its switch. */
+struct wait_place {
+	uint64_t argument;
+	uint32_t path;
+	uint32_t instead;
+	bool is_state_known; /* else the switch record says whether it blocks */
+	bool is_runnable, uninterruptible, in_system_call;
+};
+
+struct wait_wake {
+	uint64_t time_ns;
+	uint32_t thread; /* that is woken */
+	uint32_t waker;  /* the thread that ran, or ID_NONE */
+	uint32_t path;
+	uint16_t cpu;
+	uint8_t by;  /* WAIT_BY_THREAD, _INTERRUPT or _SOFTIRQ */
+	bool is_new; /* it never ran before */
+};
+
+struct wait_switch {
+	uint64_t time_ns;
+	uint32_t thread, process;
+	uint32_t instead; /* out: the next thread of that CPU, or ID_NONE */
+	uint16_t cpu;
+	bool out, preempted;
+};
+
+enum wait_state { WAIT_UNSEEN, WAIT_ON_CPU, WAIT_OFF_CPU, WAIT_GONE };
+
+struct wait_thread {
+	uint64_t out_ns;
+	struct wait_place place;
+	struct wait_wake wake;
+	uint32_t process;
+	uint32_t losses; /* value of wait_log.losses at the begin of the wait */
+	uint32_t birth;  /* index into births, + 1 */
+	uint16_t cpu;
+	uint8_t state; /* enum wait_state */
+	bool has_place, has_wake, early, preempted, since_start, is_new;
+};
+
+/* The present descriptor of a number. */
+struct wait_number {
+	uint32_t process, number, descriptor;
+};
+
 struct wait_log {
 	bool wanted;
-	bool has_wakings; /* the recording has ATTR_WAKE events */
-	uint64_t max;     /* single waits; 0: WAIT_LOG_MAX */
-	uint64_t beyond;  /* waits that are in the sums only */
-	uint64_t wakings; /* all wake-ups, also of threads that were not off the CPU */
+	bool has_wakings;          /* the recording has ATTR_WAKE events */
+	uint64_t max;              /* single waits; 0: WAIT_LOG_MAX */
+	uint64_t max_sums;         /* 0: WAIT_SUMS_MAX */
+	uint64_t beyond;           /* waits that are in the sums only */
+	uint64_t coarse;           /* waits in sums without paths, since there were too many sums */
+	uint64_t wakings;          /* all wake-ups, also of threads that were not off the CPU */
+	uint64_t unpaired;         /* switches in without a switch out before: it was lost */
+	uint64_t start_ns, end_ns; /* of the waits */
 	VEC(struct wait_sum) sums;
 	VEC(struct wait) waits;
 	VEC(struct wait_descriptor) descriptors;
 	VEC(struct wait_birth) births;
-	struct id_table sum_index;
-	VEC(struct wait_thread) threads; /* state of each thread; wait_log.c */
+	/* while it is filled */
+	struct id_table sum_index, number_index;
+	VEC(struct wait_thread) threads; /* by thread id */
+	VEC(struct wait_number) numbers;
+	VEC(uint64_t) heard;   /* by CPU: the time of its last record */
+	uint32_t losses;       /* records about losses */
+	uint32_t unknown_path; /* of waits without a sample */
+	bool has_moved;        /* waits were moved to another sum: max_ns may be too large */
 };
+
+/*
+ * Input, in the order of time. The sample of a switch may precede or follow the record of its
+ * switch; wait_log_heard() is called for each record of a CPU, before the others. Nothing is added
+ * if `wanted` is false.
+ */
+void wait_log_heard(struct wait_log *l, uint16_t cpu, uint64_t time_ns);
+void wait_log_place(struct wait_log *l, uint32_t thread, const struct wait_place *place);
+void wait_log_switch(struct wait_log *l, const struct wait_switch *s);
+void wait_log_wake(struct wait_log *l, const struct wait_wake *wake);
+/* `parent` may be ID_NONE. */
+void wait_log_fork(struct wait_log *l, uint32_t thread, uint32_t process, uint32_t parent,
+                   uint64_t time_ns);
+/* The thread continues under another id; `old` is ID_NONE if it had no records. */
+void wait_log_exec(struct wait_log *l, uint32_t old, uint32_t thread, uint64_t time_ns);
+void wait_log_exit(struct wait_log *l, uint32_t thread, uint64_t time_ns);
+/* Records of that CPU were lost between its last record and `time_ns`. */
+void wait_log_lost(struct wait_log *l, uint16_t cpu, uint64_t time_ns);
+/* From now on the number refers to entry `descriptor` of `descriptors`. */
+void wait_log_number(struct wait_log *l, uint32_t process, uint32_t number, uint32_t descriptor);
+/* Only the time from `from_ns` on is of interest: earlier waits are removed, open ones cut. */
+void wait_log_discard(struct wait_log *l, uint64_t from_ns);
+/* Adds the waits that are open at the end. */
+void wait_log_finish(struct wait_log *l, uint64_t end_ns);
+void wait_log_done(struct wait_log *l);
+
+/* Names entry `descriptors.count` (the builder's thread); returns its index, ID_NONE: too many. */
+uint32_t wait_log_descriptor(struct wait_log *l, uint32_t process, uint32_t number,
+                             uint64_t from_ns, const char *name);
 
 #endif

@@ -137,7 +137,7 @@ static void take_attr(struct store_reader *r, sqlite3_stmt *s, struct recording 
 	uint64_t flags = store_column(s, 9), role = store_column(s, 2);
 
 	a->name = xstrdup(store_column_text(s, 1));
-	a->role = role <= ATTR_TRACK ? (enum attr_role)role : ATTR_COUNT;
+	a->role = role <= ATTR_WAKE ? (enum attr_role)role : ATTR_COUNT;
 	a->type = (uint32_t)store_column(s, 3);
 	a->config = (uint64_t)sqlite3_column_int64(s, 4);
 	a->sample_type = (uint64_t)sqlite3_column_int64(s, 5);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/perf/perf_record_internal.h"
+
+#include "format/perf/tracepoint_format.h"
+
+/* The kernel's TASK_REPORT_MAX: the thread was preempted, whatever its state was. */
+#define STATE_PREEMPTED 0x100
+
+/* Bits of common_flags (enum trace_flag_type of the kernel). */
+#define FLAG_HARDIRQ 0x08
+#define FLAG_SOFTIRQ 0x10
+#define FLAG_NMI 0x40
+
+static struct perf_raw_field find_field(const struct tracepoint *t, const char *name)
+{
+	vec_each (f, &t->fields)
+		if (!strcmp(f->name, name) && f->kind == TRACEPOINT_NUMBER &&
+		    f->place == TRACEPOINT_FIXED && f->size <= sizeof(uint64_t))
+			return (struct perf_raw_field){(uint16_t)f->offset, (uint8_t)f->size,
+			                               f->is_signed};
+	return (struct perf_raw_field){0};
+}
+
+static enum perf_scheduling_kind kind_of(const struct tracepoint *t)
+{
+	if (!t->system || strcmp(t->system, "sched") != 0 || !t->name)
+		return PERF_SCHEDULING_NONE;
+	if (!strcmp(t->name, "sched_switch"))
+		return PERF_SCHEDULING_SWITCH;
+	if (!strcmp(t->name, "sched_waking") || !strcmp(t->name, "sched_wakeup"))
+		return PERF_SCHEDULING_WAKE;
+	return !strcmp(t->name, "sched_wakeup_new") ? PERF_SCHEDULING_WAKE_NEW
+	                                            : PERF_SCHEDULING_NONE;
+}
+
+void perf_decoder_set_tracepoint(struct perf_decoder *d, uint16_t attr, const struct tracepoint *t)
+{
+	struct perf_scheduling_layout l = {.kind = (uint8_t)kind_of(t)};
+	bool is_switch = l.kind == PERF_SCHEDULING_SWITCH;
+
+	if (attr >= d->layouts.count || !l.kind)
+		return;
+	l.tid = find_field(t, is_switch ? "next_pid" : "pid");
+	l.own_tid = find_field(t, is_switch ? "prev_pid" : "common_pid");
+	l.flags = find_field(t, "common_flags");
+	if (is_switch)
+		l.state = find_field(t, "prev_state");
+	else
+		l.target_cpu = find_field(t, "target_cpu");
+	if (!l.tid.size || !l.own_tid.size || !l.flags.size || (is_switch && !l.state.size))
+		return;
+	d->layouts.items[attr].scheduling = l;
+}
+
+/* Little endian, as all machines that assay supports; false: the bytes end before the field. */
+static bool take(const struct perf_raw_field *f, const struct event_sample *s, int64_t *value)
+{
+	unsigned unused = 64 - 8 * f->size;
+	uint64_t bits = 0;
+
+	if (f->offset + f->size > s->raw_size)
+		return false;
+	memcpy(&bits, s->raw + f->offset, f->size);
+	*value = f->is_signed ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+	return true;
+}
+
+static uint8_t context_of(int64_t flags)
+{
+	return (uint8_t)((flags & (FLAG_HARDIRQ | FLAG_NMI) ? EVENT_IN_INTERRUPT : 0) |
+	                 (flags & FLAG_SOFTIRQ ? EVENT_IN_SOFTIRQ : 0));
+}
+
+void perf_decode_scheduling(const struct perf_scheduling_layout *l, struct event_sample *s)
+{
+	int64_t tid, own_tid, flags, state = 0, target_cpu = -1;
+
+	if (!s->raw || !take(&l->tid, s, &tid) || !take(&l->own_tid, s, &own_tid) ||
+	    !take(&l->flags, s, &flags) || (l->state.size && !take(&l->state, s, &state)) ||
+	    (l->target_cpu.size && !take(&l->target_cpu, s, &target_cpu)))
+		return;
+	s->scheduling = (struct event_scheduling){
+	        .known = true,
+	        .is_new = l->kind == PERF_SCHEDULING_WAKE_NEW,
+	        .context = context_of(flags),
+	        .tid = (int32_t)tid,
+	        .own_tid = (int32_t)own_tid,
+	        .target_cpu = (int32_t)target_cpu,
+	        .state = state & STATE_PREEMPTED ? 0 : state,
+	};
+}

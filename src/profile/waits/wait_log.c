@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/waits/wait_log.h"
+
+#include "base/memory/xalloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_CPU UINT16_MAX
+
+static struct wait_thread *thread_of(struct wait_log *l, uint32_t thread)
+{
+	while (l->threads.count <= thread)
+		vec_add(&l->threads);
+	return &l->threads.items[thread];
+}
+
+static uint64_t max_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t min_of(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t key_hash(const struct wait_key *k)
+{
+	uint64_t flags = k->woken | (uint64_t)k->uninterruptible << 8 |
+	                 (uint64_t)k->in_system_call << 9 | (uint64_t)k->since_start << 10 |
+	                 (uint64_t)k->lost << 11;
+	uint64_t places = hash_pair((uint64_t)k->thread << 32 | k->path,
+	                            (uint64_t)k->waker << 32 | k->waker_path);
+
+	return hash_pair(places, hash_pair(k->argument, flags << 32 ^ k->descriptor));
+}
+
+static bool key_equal(const void *ctx, uint32_t id, const void *key)
+{
+	const struct wait_key *a = &((const struct wait_log *)ctx)->sums.items[id].key, *b = key;
+
+	return a->thread == b->thread && a->path == b->path && a->waker == b->waker &&
+	       a->waker_path == b->waker_path && a->argument == b->argument &&
+	       a->descriptor == b->descriptor && a->woken == b->woken &&
+	       a->uninterruptible == b->uninterruptible && a->in_system_call == b->in_system_call &&
+	       a->since_start == b->since_start && a->lost == b->lost;
+}
+
+/* The combination of a thread that remains if there are too many. */
+static struct wait_key coarse_key(const struct wait_log *l, const struct wait_key *k)
+{
+	return (struct wait_key){.thread = k->thread,
+	                         .path = l->unknown_path,
+	                         .waker = ID_NONE,
+	                         .waker_path = ID_NONE,
+	                         .descriptor = ID_NONE,
+	                         .woken = k->woken,
+	                         .since_start = k->since_start,
+	                         .lost = k->lost};
+}
+
+static uint32_t find_sum(struct wait_log *l, const struct wait_key *key)
+{
+	uint64_t max = l->max_sums ? l->max_sums : WAIT_SUMS_MAX;
+	struct wait_key k = *key;
+	uint64_t hash = key_hash(&k);
+	uint32_t id = id_table_find(&l->sum_index, hash, key_equal, l, &k);
+
+	if (id == ID_NONE && l->sums.count >= max) {
+		k = coarse_key(l, key);
+		hash = key_hash(&k);
+		id = id_table_find(&l->sum_index, hash, key_equal, l, &k);
+		l->coarse++;
+	}
+	if (id != ID_NONE)
+		return id;
+	id = (uint32_t)l->sums.count;
+	vec_push(&l->sums, (struct wait_sum){.key = k});
+	id_table_add(&l->sum_index, hash, id);
+	return id;
+}
+
+/* The blocked part of a wait; the rest is runnable. */
+static uint64_t blocked_ns(const struct wait_log *l, const struct wait *w)
+{
+	return l->sums.items[w->sum].key.woken == WAIT_PREEMPTED ? 0
+	       : w->woken_ns                                     ? w->woken_ns - w->out_ns
+	                                                         : w->in_ns - w->out_ns;
+}
+
+static void add_to_sum(struct wait_log *l, const struct wait *w)
+{
+	struct wait_sum *sum = &l->sums.items[w->sum];
+	uint64_t blocked = blocked_ns(l, w);
+
+	sum->count++;
+	sum->blocked_ns += blocked;
+	sum->runnable_ns += w->in_ns - w->out_ns - blocked;
+	sum->max_ns = max_of(sum->max_ns, w->in_ns - w->out_ns);
+}
+
+static bool number_equal(const void *ctx, uint32_t id, const void *key)
+{
+	const struct wait_number *a = &((const struct wait_log *)ctx)->numbers.items[id], *b = key;
+
+	return a->process == b->process && a->number == b->number;
+}
+
+static uint64_t number_hash(const struct wait_number *n)
+{
+	return hash_pair(n->process, n->number);
+}
+
+static uint32_t find_descriptor(const struct wait_log *l, uint32_t process, uint64_t argument)
+{
+	struct wait_number n = {.process = process, .number = (uint32_t)argument};
+	uint32_t id;
+
+	if (!l->numbers.count || argument > INT32_MAX)
+		return ID_NONE;
+	id = id_table_find(&l->number_index, number_hash(&n), number_equal, l, &n);
+	return id == ID_NONE ? ID_NONE : l->numbers.items[id].descriptor;
+}
+
+static bool is_runnable(const struct wait_thread *t)
+{
+	return t->has_place && t->place.is_state_known ? t->place.is_runnable : t->preempted;
+}
+
+static enum wait_woken woken_of(const struct wait_thread *t, bool lost)
+{
+	if (is_runnable(t))
+		return WAIT_PREEMPTED;
+	if (lost)
+		return WAIT_NOT_SEEN;
+	if (t->has_wake)
+		return t->wake.by;
+	/* FORK without a record of the first wake-up: the thread had to wait for a CPU only. */
+	return t->is_new ? WAIT_PREEMPTED : WAIT_NOT_SEEN;
+}
+
+static struct wait_key key_of(const struct wait_log *l, uint32_t thread,
+                              const struct wait_thread *t, enum wait_woken woken, bool lost)
+{
+	struct wait_key k = {.thread = thread,
+	                     .path = t->has_place ? t->place.path : l->unknown_path,
+	                     .waker = ID_NONE,
+	                     .waker_path = ID_NONE,
+	                     .descriptor = ID_NONE,
+	                     .woken = (uint8_t)woken,
+	                     .since_start = t->since_start,
+	                     .lost = lost};
+
+	if (woken == WAIT_BY_THREAD || woken == WAIT_BY_SOFTIRQ)
+		k.waker = t->wake.waker;
+	if (woken >= WAIT_BY_THREAD && woken <= WAIT_BY_SOFTIRQ)
+		k.waker_path = t->wake.path;
+	if (!t->has_place || is_runnable(t))
+		return k;
+	k.uninterruptible = t->place.uninterruptible;
+	k.in_system_call = t->place.in_system_call;
+	if (k.in_system_call) {
+		k.argument = t->place.argument;
+		k.descriptor = find_descriptor(l, t->process, k.argument);
+	}
+	return k;
+}
+
+static void add_wait(struct wait_log *l, const struct wait *w)
+{
+	add_to_sum(l, w);
+	if (l->waits.count < (l->max ? l->max : WAIT_LOG_MAX))
+		vec_push(&l->waits, *w);
+	else
+		l->beyond++;
+}
+
+/* The thread is on a CPU again, or the wait is cut at its end: `is_open`. */
+static void end_wait(struct wait_log *l, uint32_t thread, uint64_t end_ns, uint16_t in_cpu,
+                     bool is_lost, bool is_open)
+{
+	struct wait_thread *t = &l->threads.items[thread];
+	bool lost = is_lost || t->losses != l->losses;
+	enum wait_woken woken = woken_of(t, lost);
+	struct wait w = {.out_ns = t->out_ns,
+	                 .in_ns = max_of(end_ns, t->out_ns),
+	                 .instead = t->has_place ? t->place.instead : ID_NONE,
+	                 .out_cpu = t->cpu,
+	                 .in_cpu = in_cpu,
+	                 .waker_cpu = NO_CPU};
+	struct wait_key key;
+
+	if (woken >= WAIT_BY_THREAD) {
+		w.woken_ns = min_of(max_of(t->wake.time_ns, w.out_ns), w.in_ns);
+		w.waker_cpu = t->wake.cpu;
+	} else if (woken == WAIT_PREEMPTED) {
+		w.woken_ns = w.out_ns;
+	}
+	key = key_of(l, thread, t, is_open ? WAIT_OPEN : woken, lost);
+	w.sum = find_sum(l, &key);
+	add_wait(l, &w);
+}
+
+static void go_on_cpu(struct wait_thread *t)
+{
+	*t = (struct wait_thread){.state = WAIT_ON_CPU, .process = t->process};
+}
+
+static void begin_wait(struct wait_log *l, struct wait_thread *t, uint64_t time_ns)
+{
+	t->state = WAIT_OFF_CPU;
+	t->out_ns = max_of(time_ns, l->start_ns);
+	t->losses = l->losses;
+	t->cpu = NO_CPU;
+}
+
+static void switch_in(struct wait_log *l, const struct wait_switch *s)
+{
+	struct wait_thread *t = thread_of(l, s->thread);
+
+	if (t->state == WAIT_UNSEEN && s->time_ns > l->start_ns) {
+		begin_wait(l, t, l->start_ns);
+		t->losses = 0;
+		t->since_start = true;
+		t->has_place = false;
+	}
+	if (t->state == WAIT_OFF_CPU)
+		end_wait(l, s->thread, s->time_ns, s->cpu, false, false);
+	else if (t->state == WAIT_ON_CPU)
+		l->unpaired++;
+	go_on_cpu(t);
+	t->process = s->process;
+}
+
+static void switch_out(struct wait_log *l, const struct wait_switch *s)
+{
+	struct wait_thread *t = thread_of(l, s->thread);
+
+	/* The switch in was lost. */
+	if (t->state == WAIT_OFF_CPU) {
+		end_wait(l, s->thread, s->time_ns, NO_CPU, true, false);
+		go_on_cpu(t);
+	}
+	begin_wait(l, t, s->time_ns);
+	t->process = s->process;
+	t->cpu = s->cpu;
+	t->preempted = s->preempted;
+	if (!t->has_place) {
+		t->place = (struct wait_place){.path = l->unknown_path, .instead = s->instead};
+		t->has_place = true;
+	} else if (t->place.instead == ID_NONE) {
+		t->place.instead = s->instead;
+	}
+}
+
+void wait_log_switch(struct wait_log *l, const struct wait_switch *s)
+{
+	if (!l->wanted || thread_of(l, s->thread)->state == WAIT_GONE)
+		return;
+	if (s->out)
+		switch_out(l, s);
+	else
+		switch_in(l, s);
+}
+
+void wait_log_place(struct wait_log *l, uint32_t thread, const struct wait_place *place)
+{
+	struct wait_thread *t;
+	uint32_t instead;
+
+	if (!l->wanted)
+		return;
+	t = thread_of(l, thread);
+	if (t->state == WAIT_GONE)
+		return;
+	instead = t->has_place && place->instead == ID_NONE ? t->place.instead : place->instead;
+	t->place = *place;
+	t->place.instead = instead;
+	t->has_place = true;
+}
+
+static void set_birth(struct wait_log *l, struct wait_thread *t, const struct wait_wake *wake)
+{
+	struct wait_birth birth = {.time_ns = wake->time_ns,
+	                           .thread = wake->thread,
+	                           .parent = wake->by == WAIT_BY_THREAD ? wake->waker : ID_NONE,
+	                           .parent_path = wake->path};
+
+	if (!t->birth) {
+		vec_push(&l->births, birth);
+		t->birth = (uint32_t)l->births.count;
+	} else {
+		l->births.items[t->birth - 1] = birth;
+	}
+}
+
+void wait_log_wake(struct wait_log *l, const struct wait_wake *wake)
+{
+	struct wait_thread *t;
+
+	if (!l->wanted)
+		return;
+	l->wakings++;
+	if (wake->thread == ID_NONE)
+		return;
+	t = thread_of(l, wake->thread);
+	if (t->state == WAIT_GONE)
+		return;
+	if (wake->is_new) {
+		if (t->state == WAIT_UNSEEN)
+			begin_wait(l, t, wake->time_ns);
+		t->is_new = true;
+		set_birth(l, t, wake);
+	}
+	/* The first wake-up of a wait ends it; one before the switch out counts if no other does.
+	 */
+	if (t->state == WAIT_OFF_CPU && t->has_wake && !t->early)
+		return;
+	t->early = t->state != WAIT_OFF_CPU;
+	t->wake = *wake;
+	t->has_wake = true;
+}
+
+void wait_log_fork(struct wait_log *l, uint32_t thread, uint32_t process, uint32_t parent,
+                   uint64_t time_ns)
+{
+	struct wait_thread *t;
+
+	if (!l->wanted)
+		return;
+	t = thread_of(l, thread);
+	if (t->state != WAIT_UNSEEN)
+		return;
+	begin_wait(l, t, time_ns);
+	t->process = process;
+	t->is_new = true;
+	vec_push(&l->births, (struct wait_birth){.time_ns = time_ns,
+	                                         .thread = thread,
+	                                         .parent = parent,
+	                                         .parent_path = ID_NONE});
+	t->birth = (uint32_t)l->births.count;
+}
+
+void wait_log_exit(struct wait_log *l, uint32_t thread, uint64_t time_ns)
+{
+	struct wait_thread *t;
+
+	if (!l->wanted)
+		return;
+	t = thread_of(l, thread);
+	if (t->state == WAIT_OFF_CPU)
+		end_wait(l, thread, time_ns, NO_CPU, true, false);
+	t->state = WAIT_GONE;
+}
+
+void wait_log_exec(struct wait_log *l, uint32_t old, uint32_t thread, uint64_t time_ns)
+{
+	struct wait_thread *t;
+
+	if (!l->wanted)
+		return;
+	if (old != ID_NONE && old != thread)
+		wait_log_exit(l, old, time_ns);
+	t = thread_of(l, thread);
+	if (t->state == WAIT_UNSEEN)
+		t->state = WAIT_ON_CPU;
+}
+
+void wait_log_heard(struct wait_log *l, uint16_t cpu, uint64_t time_ns)
+{
+	if (!l->wanted || cpu == NO_CPU || !time_ns)
+		return;
+	while (l->heard.count <= cpu)
+		vec_push(&l->heard, 0);
+	l->heard.items[cpu] = time_ns;
+}
+
+/* Moves a wait that ended before the loss was known to the sum without a waker. */
+static void lose_wait(struct wait_log *l, struct wait *w)
+{
+	struct wait_sum *sum = &l->sums.items[w->sum];
+	struct wait_key key = sum->key;
+	uint64_t blocked = blocked_ns(l, w);
+
+	sum->count--;
+	sum->blocked_ns -= blocked;
+	sum->runnable_ns -= w->in_ns - w->out_ns - blocked;
+	l->has_moved = true;
+	key.lost = true;
+	if (key.woken != WAIT_PREEMPTED) {
+		key.woken = WAIT_NOT_SEEN;
+		key.waker = key.waker_path = ID_NONE;
+		w->woken_ns = 0;
+		w->waker_cpu = NO_CPU;
+	}
+	w->sum = find_sum(l, &key);
+	add_to_sum(l, w);
+}
+
+void wait_log_lost(struct wait_log *l, uint16_t cpu, uint64_t time_ns)
+{
+	uint64_t since_ns = cpu < l->heard.count ? l->heard.items[cpu] : l->start_ns;
+
+	if (!l->wanted)
+		return;
+	l->losses++;
+	for (size_t i = l->waits.count; i-- > 0 && l->waits.items[i].in_ns >= since_ns;)
+		if (!l->sums.items[l->waits.items[i].sum].key.lost)
+			lose_wait(l, &l->waits.items[i]);
+	wait_log_heard(l, cpu, time_ns);
+}
+
+uint32_t wait_log_descriptor(struct wait_log *l, uint32_t process, uint32_t number,
+                             uint64_t from_ns, const char *name)
+{
+	if (!l->wanted || l->descriptors.count >= WAIT_DESCRIPTORS_MAX)
+		return ID_NONE;
+	vec_push(&l->descriptors, (struct wait_descriptor){.from_ns = from_ns,
+	                                                   .process = process,
+	                                                   .number = number,
+	                                                   .name = xstrdup(name)});
+	return (uint32_t)l->descriptors.count - 1;
+}
+
+void wait_log_number(struct wait_log *l, uint32_t process, uint32_t number, uint32_t descriptor)
+{
+	struct wait_number n = {.process = process, .number = number, .descriptor = descriptor};
+	uint32_t id;
+
+	if (!l->wanted)
+		return;
+	id = id_table_find(&l->number_index, number_hash(&n), number_equal, l, &n);
+	if (id != ID_NONE) {
+		l->numbers.items[id].descriptor = descriptor;
+		return;
+	}
+	id_table_add(&l->number_index, number_hash(&n), (uint32_t)l->numbers.count);
+	vec_push(&l->numbers, n);
+}
+
+void wait_log_discard(struct wait_log *l, uint64_t from_ns)
+{
+	if (!l->wanted)
+		return;
+	l->start_ns = from_ns;
+	l->waits.count = l->sums.count = l->births.count = 0;
+	id_table_clear(&l->sum_index);
+	l->beyond = l->coarse = l->wakings = l->unpaired = 0;
+	vec_each (t, &l->threads) {
+		t->birth = 0;
+		t->out_ns = max_of(t->out_ns, from_ns);
+	}
+}
+
+/* Computes the maxima of sums again from the single waits. */
+static void compute_max(struct wait_log *l)
+{
+	vec_each (sum, &l->sums)
+		sum->max_ns = 0;
+	vec_each (w, &l->waits) {
+		struct wait_sum *sum = &l->sums.items[w->sum];
+
+		sum->max_ns = max_of(sum->max_ns, w->in_ns - w->out_ns);
+	}
+}
+
+/* Removes sums whose waits were all moved to others. */
+static void remove_empty(struct wait_log *l)
+{
+	uint32_t *now = xmalloc((l->sums.count + 1) * sizeof(*now));
+	uint32_t kept = 0;
+
+	for (size_t i = 0; i < l->sums.count; i++) {
+		now[i] = kept;
+		if (l->sums.items[i].count)
+			l->sums.items[kept++] = l->sums.items[i];
+	}
+	l->sums.count = kept;
+	vec_each (w, &l->waits)
+		w->sum = now[w->sum];
+	free(now);
+}
+
+void wait_log_finish(struct wait_log *l, uint64_t end_ns)
+{
+	if (!l->wanted)
+		return;
+	for (uint32_t i = 0; i < l->threads.count; i++)
+		if (l->threads.items[i].state == WAIT_OFF_CPU)
+			end_wait(l, i, end_ns, NO_CPU, false, true);
+	if (l->has_moved && !l->beyond)
+		compute_max(l);
+	if (l->has_moved)
+		remove_empty(l);
+	l->end_ns = end_ns;
+	vec_done(&l->threads);
+	vec_done(&l->numbers);
+	vec_done(&l->heard);
+	id_table_done(&l->sum_index);
+	id_table_done(&l->number_index);
+	l->losses = 0;
+}
+
+void wait_log_done(struct wait_log *l)
+{
+	vec_each (d, &l->descriptors)
+		free(d->name);
+	vec_done(&l->sums);
+	vec_done(&l->waits);
+	vec_done(&l->descriptors);
+	vec_done(&l->births);
+	vec_done(&l->threads);
+	vec_done(&l->numbers);
+	vec_done(&l->heard);
+	id_table_done(&l->sum_index);
+	id_table_done(&l->number_index);
+}

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The log of waits is compared with simulated schedules, and with known sequences of records. */
+#include "check.h"
+#include "scheduler_fixture.h"
+
+#include <string.h>
+
+static bool same_wait(const struct sim *s, const struct sim_wait *want, const struct wait *w)
+{
+	const struct wait_key *k = &s->profile->waits.sums.items[w->sum].key;
+
+	return sim_thread_of(s, k->thread) == want->thread && k->woken == want->woken &&
+	       w->out_ns == want->out_ns && w->in_ns == want->in_ns &&
+	       w->woken_ns == want->woken_ns && sim_thread_of(s, k->waker) == want->waker &&
+	       sim_address(s, k->path) == want->path &&
+	       sim_address(s, k->waker_path) == want->waker_path && k->argument == want->argument &&
+	       k->in_system_call == (want->argument != 0) &&
+	       k->uninterruptible == want->uninterruptible && !k->lost &&
+	       k->since_start == want->since_start;
+}
+
+static void show(const struct sim *s, const struct sim_wait *want, const struct wait *w)
+{
+	const struct wait_key *k = &s->profile->waits.sums.items[w->sum].key;
+
+	printf("# want thread %u out %llu woken %llu in %llu by %u waker %u path %llu waker's %llu "
+	       "argument %llu\n# have thread %u out %llu woken %llu in %llu by %u waker %u path "
+	       "%llu waker's %llu argument %llu since %d lost %d\n",
+	       want->thread, (unsigned long long)want->out_ns, (unsigned long long)want->woken_ns,
+	       (unsigned long long)want->in_ns, want->woken, want->waker,
+	       (unsigned long long)want->path, (unsigned long long)want->waker_path,
+	       (unsigned long long)want->argument, sim_thread_of(s, k->thread),
+	       (unsigned long long)w->out_ns, (unsigned long long)w->woken_ns,
+	       (unsigned long long)w->in_ns, k->woken, sim_thread_of(s, k->waker),
+	       (unsigned long long)sim_address(s, k->path),
+	       (unsigned long long)sim_address(s, k->waker_path), (unsigned long long)k->argument,
+	       k->since_start, k->lost);
+}
+
+/* Open waits are in the order of threads, which is the order of ids here, too. */
+static void check_waits(const struct sim *s)
+{
+	const struct wait_log *l = &s->profile->waits;
+	size_t bad = 0;
+
+	CHECK_EQ(l->waits.count, s->waits.count);
+	for (size_t i = 0; i < s->waits.count && i < l->waits.count && bad < 3; i++)
+		if (!same_wait(s, &s->waits.items[i], &l->waits.items[i])) {
+			show(s, &s->waits.items[i], &l->waits.items[i]);
+			bad++;
+		}
+	CHECK_EQ(bad, 0);
+}
+
+struct sums {
+	uint64_t count, blocked, runnable, since_start;
+};
+
+static struct sums sums_of(const struct wait_log *l)
+{
+	struct sums all = {0};
+
+	vec_each (sum, &l->sums) {
+		all.count += sum->count;
+		if (sum->key.since_start) {
+			all.since_start += sum->blocked_ns + sum->runnable_ns;
+		} else {
+			all.blocked += sum->blocked_ns;
+			all.runnable += sum->runnable_ns;
+		}
+	}
+	return all;
+}
+
+/* The sums are those of the single waits, and of the ledger. */
+static void check_sums(const struct sim *s)
+{
+	const struct wait_log *l = &s->profile->waits;
+	struct sums all = sums_of(l);
+	uint64_t ledger = 0, unknown = 0, rows = 0, single = 0;
+
+	vec_each (p, &s->profile->ledger.processes) {
+		ledger += p->blocked_ns + p->runnable_ns;
+		unknown += p->unknown_ns;
+	}
+	vec_each (row, &s->profile->rows)
+		rows += row->blocked_ns;
+	vec_each (w, &l->waits)
+		single += w->in_ns - w->out_ns;
+	CHECK_EQ(all.count, l->waits.count + l->beyond);
+	CHECK_EQ(all.blocked + all.runnable, ledger);
+	CHECK_EQ(all.since_start, unknown);
+	if (!l->beyond)
+		CHECK_EQ(single, ledger + unknown);
+	CHECK_EQ(l->unpaired, 0);
+	CHECK_EQ(l->wakings, s->wakings);
+	CHECK(rows <= all.blocked);
+}
+
+static void check_births(const struct sim *s)
+{
+	const struct wait_log *l = &s->profile->waits;
+
+	vec_each (b, &l->births)
+		CHECK(sim_thread_of(s, b->parent) < sim_thread_of(s, b->thread));
+	CHECK(l->births.count > 0);
+}
+
+static void simulate(unsigned what, uint64_t seed)
+{
+	struct profile_builder_options options = {.waits = true};
+	struct sim s;
+
+	sim_begin(&s, what, seed, &options);
+	sim_start(&s, 8);
+	for (int i = 0; i < 4000; i++)
+		sim_step(&s);
+	sim_end(&s);
+	CHECK(s.waits.count > 500);
+	check_waits(&s);
+	check_sums(&s);
+	check_births(&s);
+	sim_done(&s);
+}
+
+static void records_and_samples(void)
+{
+	for (uint64_t seed = 1; seed < 6; seed++)
+		simulate(SIM_RECORDS | SIM_SAMPLES, seed);
+}
+
+static void samples_after_records(void)
+{
+	for (uint64_t seed = 1; seed < 6; seed++)
+		simulate(SIM_RECORDS | SIM_SAMPLES | SIM_SAMPLES_AFTER, seed);
+}
+
+static void samples_alone(void)
+{
+	for (uint64_t seed = 1; seed < 6; seed++)
+		simulate(SIM_SAMPLES, seed);
+}
+
+static void records_alone(void)
+{
+	for (uint64_t seed = 1; seed < 6; seed++)
+		simulate(SIM_RECORDS, seed);
+}
+
+/* The ids of the fields are learned from the samples of switches. */
+static void another_pid_namespace(void)
+{
+	for (uint64_t seed = 1; seed < 6; seed++)
+		simulate(SIM_SAMPLES | SIM_RECORDS | SIM_FOREIGN, seed);
+}
+
+/* Only the waits of a part of the time, cut at its edges. */
+static void part_of_the_time(void)
+{
+	struct profile_builder_options options = {.waits = true};
+	uint64_t from_ns = SIM_START + 500000, to_ns = SIM_START + 1200000;
+	const struct wait_log *l;
+	uint64_t ledger = 0;
+	struct sums all;
+	struct sim s;
+
+	sim_begin(&s, SIM_RECORDS | SIM_SAMPLES, 7, &options);
+	s.recording->from_ns = from_ns;
+	s.recording->to_ns = to_ns;
+	sim_start(&s, 8);
+	for (int i = 0; i < 4000; i++)
+		sim_step(&s);
+	sim_end(&s);
+	l = &s.profile->waits;
+	all = sums_of(l);
+	vec_each (p, &s.profile->ledger.processes)
+		ledger += p->blocked_ns + p->runnable_ns;
+	CHECK_EQ(l->start_ns, from_ns);
+	CHECK_EQ(l->end_ns, to_ns);
+	CHECK(l->waits.count > 300);
+	CHECK_EQ(all.blocked + all.runnable, ledger);
+	vec_each (w, &l->waits)
+		CHECK(w->out_ns >= from_ns && w->in_ns <= to_ns && w->out_ns <= w->in_ns &&
+		      (!w->woken_ns || (w->woken_ns >= w->out_ns && w->woken_ns <= w->in_ns)));
+	sim_done(&s);
+}
+
+/* The columns of the report have the exact runnable time. */
+static void rows_have_the_same_split(void)
+{
+	struct profile_builder_options options = {.waits = true};
+	uint64_t blocked = 0, runnable = 0, want = 0, want_runnable = 0;
+	struct sim s;
+
+	sim_begin(&s, SIM_RECORDS | SIM_SAMPLES, 3, &options);
+	sim_start(&s, 8);
+	for (int i = 0; i < 4000; i++)
+		sim_step(&s);
+	sim_end(&s);
+	vec_each (row, &s.profile->rows) {
+		blocked += row->blocked_ns;
+		runnable += row->runnable_ns;
+	}
+	/* The rows do not have the waits before the first switch out of a thread. */
+	vec_each (sum, &s.profile->waits.sums)
+		if (sum->key.path != s.profile->waits.unknown_path) {
+			want += sum->blocked_ns;
+			want_runnable += sum->runnable_ns;
+		}
+	CHECK(want_runnable > 0);
+	CHECK_EQ(blocked, want);
+	CHECK_EQ(runnable, want_runnable);
+	sim_done(&s);
+}
+
+static void limits_keep_the_sums(void)
+{
+	struct profile_builder_options options = {.waits = true};
+	uint64_t ledger = 0;
+	struct sums all;
+	struct sim s;
+
+	sim_begin(&s, SIM_RECORDS | SIM_SAMPLES, 4, &options);
+	s.profile->waits.max = 100;
+	s.profile->waits.max_sums = 50;
+	sim_start(&s, 8);
+	for (int i = 0; i < 4000; i++)
+		sim_step(&s);
+	sim_end(&s);
+	all = sums_of(&s.profile->waits);
+	vec_each (p, &s.profile->ledger.processes)
+		ledger += p->blocked_ns + p->runnable_ns;
+	CHECK_EQ(s.profile->waits.waits.count, 100);
+	CHECK_EQ(s.profile->waits.beyond, s.waits.count - 100);
+	CHECK_EQ(all.count, s.waits.count);
+	CHECK_EQ(all.blocked + all.runnable, ledger);
+	CHECK(s.profile->waits.coarse > 0);
+	/* The other sums are by thread and kind of wake-up only. */
+	CHECK(s.profile->waits.sums.count <= 50 + SIM_THREADS * 6 * 2);
+	sim_done(&s);
+}
+
+/* The log alone: thread 1 waits, thread 2 wakes. */
+static void out(struct wait_log *l, uint32_t thread, uint64_t time_ns)
+{
+	struct wait_switch s = {.time_ns = time_ns,
+	                        .thread = thread,
+	                        .instead = ID_NONE,
+	                        .out = true,
+	                        .cpu = (uint16_t)thread};
+
+	wait_log_heard(l, s.cpu, time_ns);
+	wait_log_switch(l, &s);
+}
+
+static void in(struct wait_log *l, uint32_t thread, uint64_t time_ns)
+{
+	struct wait_switch s = {
+	        .time_ns = time_ns, .thread = thread, .instead = ID_NONE, .cpu = (uint16_t)thread};
+
+	wait_log_heard(l, s.cpu, time_ns);
+	wait_log_switch(l, &s);
+}
+
+static void wake(struct wait_log *l, uint32_t thread, uint64_t time_ns)
+{
+	struct wait_wake w = {
+	        .time_ns = time_ns, .thread = thread, .waker = 2, .path = 9, .by = WAIT_BY_THREAD};
+
+	wait_log_wake(l, &w);
+}
+
+static struct wait_log log_new(void)
+{
+	return (struct wait_log){.wanted = true, .start_ns = 1, .unknown_path = 5};
+}
+
+static const struct wait_key *key_at(const struct wait_log *l, size_t i)
+{
+	return &l->sums.items[l->waits.items[i].sum].key;
+}
+
+/* A thread that is woken too early waits again: both waits have their waker. */
+static void spurious_wakes(void)
+{
+	struct wait_log l = log_new();
+
+	in(&l, 1, 1);
+	out(&l, 1, 10);
+	wake(&l, 1, 20);
+	in(&l, 1, 25);
+	out(&l, 1, 30);
+	wake(&l, 1, 50);
+	wake(&l, 1, 52); /* a second wake-up of a runnable thread changes nothing */
+	in(&l, 1, 60);
+	wake(&l, 1, 61); /* of a running thread: it consumed it, since another one follows */
+	out(&l, 1, 70);
+	wake(&l, 1, 90);
+	in(&l, 1, 91);
+	wait_log_finish(&l, 100);
+	CHECK_EQ(l.waits.count, 3);
+	CHECK_EQ(l.sums.count, 1);
+	CHECK_EQ(l.sums.items[0].count, 3);
+	CHECK_EQ(l.sums.items[0].blocked_ns, 10 + 20 + 20);
+	CHECK_EQ(l.sums.items[0].runnable_ns, 5 + 10 + 1);
+	CHECK_EQ(l.sums.items[0].max_ns, 30);
+	CHECK_EQ(l.wakings, 5);
+	wait_log_done(&l);
+}
+
+/* Waits that overlap the time of lost records have no waker. */
+static void lost_records(void)
+{
+	struct wait_log l = log_new();
+
+	in(&l, 1, 1);
+	out(&l, 1, 10);
+	wake(&l, 1, 12);
+	in(&l, 1, 15);
+	wait_log_heard(&l, 3, 18); /* the last record of CPU 3 before the loss */
+	out(&l, 1, 20);
+	wake(&l, 1, 22);
+	in(&l, 1, 25); /* known to be unsafe only later */
+	out(&l, 1, 28);
+	wait_log_lost(&l, 3, 30);
+	wake(&l, 1, 32);
+	in(&l, 1, 35);
+	out(&l, 1, 40);
+	wake(&l, 1, 42);
+	in(&l, 1, 45);
+	in(&l, 1, 47); /* its switch out was lost */
+	out(&l, 1, 50);
+	out(&l, 1, 60); /* its switch in was lost */
+	wait_log_finish(&l, 100);
+	CHECK_EQ(l.waits.count, 6);
+	CHECK_EQ(key_at(&l, 0)->woken, WAIT_BY_THREAD);
+	CHECK(!key_at(&l, 0)->lost);
+	CHECK_EQ(key_at(&l, 1)->woken, WAIT_NOT_SEEN);
+	CHECK(key_at(&l, 1)->lost);
+	CHECK_EQ(key_at(&l, 1)->waker, ID_NONE);
+	CHECK_EQ(l.waits.items[1].woken_ns, 0);
+	CHECK_EQ(key_at(&l, 2)->woken, WAIT_NOT_SEEN);
+	CHECK(key_at(&l, 2)->lost);
+	CHECK_EQ(key_at(&l, 3)->woken, WAIT_BY_THREAD);
+	CHECK(!key_at(&l, 3)->lost);
+	CHECK(key_at(&l, 4)->lost);
+	CHECK_EQ(l.waits.items[4].in_ns, 60);
+	CHECK_EQ(key_at(&l, 5)->woken, WAIT_OPEN);
+	CHECK_EQ(l.unpaired, 1);
+	CHECK_EQ(l.sums.items[l.waits.items[0].sum].count, 2);
+	CHECK_EQ(l.sums.items[l.waits.items[0].sum].max_ns, 5);
+	CHECK_EQ(l.sums.items[l.waits.items[1].sum].blocked_ns, 5 + 7 + 10);
+	wait_log_done(&l);
+}
+
+/* An exec by another thread ends the old thread; the thread runs under its new id. */
+static void execs_and_exits(void)
+{
+	struct wait_log l = log_new();
+
+	in(&l, 1, 1);
+	wait_log_exec(&l, 1, 3, 10);
+	out(&l, 1, 11); /* no longer of interest */
+	out(&l, 3, 20);
+	wake(&l, 3, 30);
+	in(&l, 3, 31);
+	wait_log_exit(&l, 3, 40);
+	out(&l, 3, 41);
+	wait_log_finish(&l, 100);
+	CHECK_EQ(l.waits.count, 1);
+	CHECK_EQ(key_at(&l, 0)->thread, 3);
+	CHECK_EQ(l.waits.items[0].woken_ns, 30);
+	wait_log_done(&l);
+}
+
+/* The name of a descriptor is that at the time of the wait. */
+static void descriptors_have_names(void)
+{
+	struct wait_log l = log_new();
+	struct wait_place place = {.argument = 4,
+	                           .path = 8,
+	                           .instead = ID_NONE,
+	                           .is_state_known = true,
+	                           .in_system_call = true};
+
+	in(&l, 1, 1);
+	for (uint64_t i = 0; i < 3; i++) {
+		wait_log_place(&l, 1, &place);
+		out(&l, 1, 10 * i + 10);
+		in(&l, 1, 10 * i + 15);
+		wait_log_number(&l, 0, 4,
+		                wait_log_descriptor(&l, 0, 4, 10 * i + 16, i ? "b" : "a"));
+	}
+	wait_log_finish(&l, 100);
+	CHECK_EQ(l.waits.count, 3);
+	CHECK_EQ(key_at(&l, 0)->descriptor, ID_NONE);
+	CHECK_EQ(key_at(&l, 0)->argument, 4);
+	CHECK_EQ(key_at(&l, 1)->descriptor, 0);
+	CHECK_EQ(key_at(&l, 2)->descriptor, 1);
+	CHECK_STR(l.descriptors.items[1].name, "b");
+	wait_log_done(&l);
+}
+
+static void nothing_is_collected_unless_wanted(void)
+{
+	struct sim s;
+
+	sim_begin(&s, SIM_RECORDS | SIM_SAMPLES, 4, NULL);
+	sim_start(&s, 8);
+	for (int i = 0; i < 500; i++)
+		sim_step(&s);
+	sim_end(&s);
+	CHECK_EQ(s.profile->waits.waits.count + s.profile->waits.sums.count, 0);
+	CHECK_EQ(s.profile->waits.wakings, 0);
+	sim_done(&s);
+}
+
+int main(void)
+{
+	RUN(records_and_samples);
+	RUN(samples_after_records);
+	RUN(samples_alone);
+	RUN(records_alone);
+	RUN(another_pid_namespace);
+	RUN(part_of_the_time);
+	RUN(rows_have_the_same_split);
+	RUN(limits_keep_the_sums);
+	RUN(spurious_wakes);
+	RUN(lost_records);
+	RUN(execs_and_exits);
+	RUN(descriptors_have_names);
+	RUN(nothing_is_collected_unless_wanted);
+	return check_end();
+}
