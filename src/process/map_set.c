@@ -151,3 +151,12 @@ const struct mapping *map_set_find(struct map_set *s, uint64_t address)
 	s->last = (uint32_t)i;
 	return &s->maps.items[i];
 }
+
+const struct mapping *map_set_code_below(const struct map_set *s, uint64_t address)
+{
+	size_t i = sorted_count(k, s->maps.count, s->maps.items[k].start <= address);
+
+	while (i && !s->maps.items[i - 1].executable)
+		i--;
+	return i ? &s->maps.items[i - 1] : NULL;
+}

@@ -41,5 +41,7 @@ uint64_t map_set_order(const struct map_set *s, size_t keep);
 size_t map_set_drop(struct map_set *s, uint64_t order);
 /* The mapping at an address, or NULL. Valid until the next insert. */
 const struct mapping *map_set_find(struct map_set *s, uint64_t address);
+/* The last mapping of code that begins at or below an address, or NULL. Valid as above. */
+const struct mapping *map_set_code_below(const struct map_set *s, uint64_t address);
 
 #endif

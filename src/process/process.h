@@ -177,5 +177,8 @@ uint64_t process_table_maps_version(const struct process_table *t, uint32_t proc
 /* The mapping of data or code at an address, or NULL. Valid until the next event. */
 const struct mapping *process_table_mapping(struct process_table *t, uint32_t process,
                                             uint64_t address);
+/* The last mapping of code that begins at or below an address, or NULL. Valid as above. */
+const struct mapping *process_table_code_below(struct process_table *t, uint32_t process,
+                                               uint64_t address);
 
 #endif

@@ -86,3 +86,11 @@ const struct mapping *process_table_mapping(struct process_table *t, uint32_t pr
 
 	return maps ? map_set_find(maps, address) : NULL;
 }
+
+const struct mapping *process_table_code_below(struct process_table *t, uint32_t process,
+                                               uint64_t address)
+{
+	struct map_set *maps = t->states.items[process].maps;
+
+	return maps ? map_set_code_below(maps, address) : NULL;
+}

@@ -39,6 +39,8 @@ static void image_free(struct symbol_image *i)
 	vec_done(&i->inline_names);
 	symbol_table_done(&i->own);
 	symbol_table_done(&i->exports);
+	symbol_table_done(&i->variables);
+	free(i->variable_names);
 	elf_file_close(i->file);
 	elf_file_close(i->debug);
 	elf_file_close(i->module);
@@ -311,7 +313,7 @@ bool symbolizer_frame(struct symbolizer *s, uint32_t image, uint64_t address, st
 	}
 }
 
-static struct symbol *symbol_new(struct symbolizer *s, uint32_t image, char *name)
+struct symbol *symbolizer_symbol_new(struct symbolizer *s, uint32_t image, char *name)
 {
 	struct symbol *symbol = xcalloc(1, sizeof(*symbol));
 
@@ -370,7 +372,7 @@ static struct symbol *entry_symbol(struct symbolizer *s, struct symbol_image *i,
 
 	if (*place)
 		return *place;
-	*place = symbol_new(s, image, shown_name(s, i, entry, false));
+	*place = symbolizer_symbol_new(s, image, shown_name(s, i, entry, false));
 	(*place)->start = e->start - i->delta;
 	(*place)->size = e->end - e->start;
 	(*place)->named = true;
@@ -405,7 +407,7 @@ static struct symbol *gap_symbol(struct symbolizer *s, struct symbol_image *i, u
 
 	if (*place)
 		return *place;
-	*place = symbol_new(s, image, gap_name(s, i, before, next));
+	*place = symbolizer_symbol_new(s, image, gap_name(s, i, before, next));
 	(*place)->range = true;
 	(*place)->named = true;
 	if (before != SYMBOL_NONE)
@@ -423,7 +425,8 @@ static const struct symbol *unnamed_symbol(struct symbolizer *s, struct symbol_i
 	bool unknown = s->images->images.items[image].kind == IMAGE_UNKNOWN;
 
 	if (!i->unnamed)
-		i->unnamed = symbol_new(s, image, xstrdup(unknown ? "[unknown]" : "[no symbol]"));
+		i->unnamed = symbolizer_symbol_new(s, image,
+		                                   xstrdup(unknown ? "[unknown]" : "[no symbol]"));
 	return i->unnamed;
 }
 
@@ -433,7 +436,7 @@ static const struct symbol *plain_name(struct symbolizer *s, struct frame frame)
 	const char *text = frame.offset < s->images->names.texts.count
 	                           ? intern_text(&s->images->names, (uint32_t)frame.offset)
 	                           : "[unknown]";
-	struct symbol *symbol = symbol_new(s, frame.image, xstrdup(text));
+	struct symbol *symbol = symbolizer_symbol_new(s, frame.image, xstrdup(text));
 
 	symbol->named = true;
 	return symbol;
@@ -454,7 +457,7 @@ static const struct symbol *jit_symbol(struct symbolizer *s, struct symbol_image
 		return i->symbols[entry];
 	e = &image->jit->entries.items[entry];
 	plain = s->options.raw_names ? NULL : demangle(e->name);
-	symbol = symbol_new(s, frame.image, plain ? plain : xstrdup(e->name));
+	symbol = symbolizer_symbol_new(s, frame.image, plain ? plain : xstrdup(e->name));
 	symbol->start = (uint64_t)entry << 32;
 	symbol->size = e->size;
 	symbol->named = symbol->sized = true;

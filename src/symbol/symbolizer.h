@@ -67,6 +67,14 @@ const struct symbol *symbolizer_find(struct symbolizer *s, struct frame frame);
  */
 const char *symbolizer_export(struct symbolizer *s, struct frame frame);
 
+/*
+ * The variable at an address of a process in which `code`, a place in a file's code, was mapped at
+ * `code_address`; *offset: bytes from the variable's start. NULL: the file has no variable there.
+ * Owned by the symbolizer.
+ */
+const char *symbolizer_variable(struct symbolizer *s, struct frame code, uint64_t code_address,
+                                uint64_t address, uint64_t *offset);
+
 /* The frame's address in its image (ELF vaddr; kernel and unknown images: unchanged). */
 uint64_t symbolizer_address(struct symbolizer *s, struct frame frame);
 

@@ -18,6 +18,9 @@ struct symbol_image {
 	struct symbol_table own;
 	struct symbol_table exports; /* read at the first request */
 	bool exports_sought;
+	struct symbol_table variables; /* likewise, with the names of found ones */
+	struct symbol **variable_names;
+	bool variables_sought;
 	/* The image's own table or the kernel's; NULL: no names. */
 	const struct symbol_table *table;
 	uint64_t delta; /* address in table = address + delta */
@@ -65,5 +68,7 @@ struct symbol_image *symbolizer_image(struct symbolizer *s, uint32_t image);
 /* The name to display, which the caller frees; NULL: the name itself. bare: without parameters. */
 char *symbolizer_plain(struct symbolizer *s, struct symbol_image *i, const char *name, bool bare);
 struct kernel_names *symbolizer_kernel(struct symbolizer *s);
+/* A symbol without place and size, which the symbolizer owns; takes ownership of the name. */
+struct symbol *symbolizer_symbol_new(struct symbolizer *s, uint32_t image, char *name);
 
 #endif

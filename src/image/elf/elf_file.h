@@ -81,6 +81,9 @@ void elf_file_symbols(struct elf_file *f, struct symbol_table *t);
  */
 void elf_file_exports(struct elf_file *f, struct symbol_table *t);
 
+/* Adds the variables of .symtab and .dynsym: objects with a size that are not of one thread. */
+void elf_file_variables(struct elf_file *f, struct symbol_table *t);
+
 /*
  * Finds one symbol by name in .symtab or .dynsym; in a relocatable file *address is its offset in
  * the file. Used for _text of a vmlinux and functions of a .ko.

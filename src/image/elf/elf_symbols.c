@@ -77,6 +77,17 @@ static bool is_function(struct elf_file *f, const GElf_Sym *sym, uint64_t *limit
 	return type != STT_NOTYPE || (section.sh_flags & SHF_EXECINSTR);
 }
 
+static bool is_variable(struct elf_file *f, const GElf_Sym *sym, uint64_t *limit)
+{
+	*limit = UINT64_MAX;
+	return GELF_ST_TYPE(sym->st_info) == STT_OBJECT && sym->st_size &&
+	       sym->st_shndx != SHN_UNDEF && sym->st_shndx != SHN_ABS &&
+	       sym->st_shndx != SHN_COMMON;
+}
+
+/* Selects the symbols of a table; *limit: the end of the section, for symbols without a size. */
+typedef bool select_fn(struct elf_file *f, const GElf_Sym *sym, uint64_t *limit);
+
 static enum symbol_binding binding_of(const GElf_Sym *sym)
 {
 	switch (GELF_ST_BIND(sym->st_info)) {
@@ -89,7 +100,7 @@ static enum symbol_binding binding_of(const GElf_Sym *sym)
 	}
 }
 
-static void read_table(struct elf_file *f, size_t index, const GElf_Shdr *header,
+static void read_table(struct elf_file *f, size_t index, const GElf_Shdr *header, select_fn *select,
                        struct name_budget *budget, struct symbol_table *t)
 {
 	Elf_Data *data = elf_section_data(f, index);
@@ -104,7 +115,7 @@ static void read_table(struct elf_file *f, size_t index, const GElf_Shdr *header
 	if (!elf_section_data(f, header->sh_link))
 		return;
 	for (size_t i = 1; i < count && budget->left; i++) {
-		if (!gelf_getsym(data, (int)i, &sym) || !is_function(f, &sym, &limit))
+		if (!gelf_getsym(data, (int)i, &sym) || !select(f, &sym, &limit))
 			continue;
 		/* Symbols at a section's end (_end, _etext) have no code after them. */
 		if (!sym.st_size && sym.st_value >= limit)
@@ -318,8 +329,8 @@ static void read_plts(struct elf_file *f, struct name_budget *budget, struct sym
 }
 
 /* Reads the first table of a type: a file has at most one. */
-static void read_tables(struct elf_file *f, uint32_t type, struct name_budget *budget,
-                        struct symbol_table *t)
+static void read_tables(struct elf_file *f, uint32_t type, select_fn *select,
+                        struct name_budget *budget, struct symbol_table *t)
 {
 	size_t count = elf_section_count(f);
 	GElf_Shdr header;
@@ -327,7 +338,7 @@ static void read_tables(struct elf_file *f, uint32_t type, struct name_budget *b
 	for (size_t i = 1; i < count; i++) {
 		if (!elf_section_at(f, i, &header, NULL) || header.sh_type != type)
 			continue;
-		read_table(f, i, &header, budget, t);
+		read_table(f, i, &header, select, budget, t);
 		return;
 	}
 }
@@ -353,7 +364,7 @@ static void read_mini_debug(struct elf_file *f, struct symbol_table *t)
 	if (!elf_file_open_memory(&inner, bytes, unpacked, f->path, NULL) &&
 	    !elf_file_is_relocatable(inner)) {
 		budget = names_of(inner);
-		read_tables(inner, SHT_SYMTAB, &budget, t);
+		read_tables(inner, SHT_SYMTAB, is_function, &budget, t);
 	}
 	elf_file_close(inner);
 	free(bytes);
@@ -390,13 +401,23 @@ void elf_file_symbols(struct elf_file *f, struct symbol_table *t)
 	/* Addresses of a relocatable file are relative to sections and cannot be used here. */
 	if (elf_file_is_relocatable(f) || !elf_file_wake(f))
 		return;
-	read_tables(f, SHT_SYMTAB, &budget, t);
+	read_tables(f, SHT_SYMTAB, is_function, &budget, t);
 	if (!f->has_symtab) {
 		read_mini_debug(f, t);
 		read_go_table(f, &budget, t);
 	}
-	read_tables(f, SHT_DYNSYM, &budget, t);
+	read_tables(f, SHT_DYNSYM, is_function, &budget, t);
 	read_plts(f, &budget, t);
+}
+
+void elf_file_variables(struct elf_file *f, struct symbol_table *t)
+{
+	struct name_budget budget = names_of(f);
+
+	if (elf_file_is_relocatable(f) || !elf_file_wake(f))
+		return;
+	read_tables(f, SHT_SYMTAB, is_variable, &budget, t);
+	read_tables(f, SHT_DYNSYM, is_variable, &budget, t);
 }
 
 /* A symbol version with which new programs are not linked. */

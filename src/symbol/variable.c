@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names of the variables of files. */
+#include "symbol/symbolizer_internal.h"
+
+static const struct symbol_table *variables_of(struct symbol_image *i)
+{
+	if (i->variables_sought)
+		return &i->variables;
+	i->variables_sought = true;
+	elf_file_variables(i->file, &i->variables);
+	elf_file_rest(i->file);
+	if (i->debug) {
+		elf_file_variables(i->debug, &i->variables);
+		elf_file_rest(i->debug);
+	}
+	symbol_table_finish(&i->variables);
+	i->variable_names = xcalloc(i->variables.entries.count + 1, sizeof(*i->variable_names));
+	return &i->variables;
+}
+
+const char *symbolizer_variable(struct symbolizer *s, struct frame code, uint64_t code_address,
+                                uint64_t address, uint64_t *offset)
+{
+	struct symbol_image *i;
+	const struct symbol_table *t;
+	const char *raw;
+	uint64_t place;
+	size_t entry;
+	char *plain;
+
+	if (s->images->images.items[code.image].kind != IMAGE_FILE)
+		return NULL;
+	i = symbolizer_image(s, code.image);
+	if (!i->file || !elf_file_address_of(i->file, code.offset, &place))
+		return NULL;
+	t = variables_of(i);
+	place += address - code_address;
+	entry = symbol_table_find(t, place);
+	if (entry == SYMBOL_NONE)
+		return NULL;
+	*offset = place - t->entries.items[entry].start;
+	if (!i->variable_names[entry]) {
+		raw = symbol_table_name(t, entry);
+		plain = symbolizer_plain(s, i, raw, false);
+		i->variable_names[entry] =
+		        symbolizer_symbol_new(s, code.image, plain ? plain : xstrdup(raw));
+	}
+	return i->variable_names[entry]->name;
+}
