@@ -318,7 +318,8 @@ static void on_switch(struct profile_builder *b, const struct event *e)
 	if (b->profile->waits.wanted && e->sched.machine_wide && e->sched.next_prev_pid > 0)
 		n->other = process_table_find_thread(processes, e->sched.next_prev_pid,
 		                                     e->sched.next_prev_tid);
-	if (e->pid <= 0)
+	/* A thread that has exited has no number any more: -1. */
+	if (e->pid <= 0 || e->tid < 0)
 		return;
 	n->thread = process_table_thread(processes, e->pid, e->tid);
 	n->process = process_table_thread_at(processes, n->thread)->process;

@@ -71,6 +71,8 @@ void profile_builder_scheduling(struct profile_builder *b, const struct event *e
 			n->process = process;
 			n->place = key->path;
 			scheduling_place(n, e, &b->tids, b->is_arm64);
+			wait_addresses_add(&b->profile->waits.addresses, b->profile->processes,
+			                   process, n->amount);
 		}
 		if (known && e->attr == b->switch_attr)
 			add_switches(b, e, thread, is_thread ? process : ID_NONE);

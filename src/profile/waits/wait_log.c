@@ -510,6 +510,7 @@ void wait_log_done(struct wait_log *l)
 	vec_done(&l->waits);
 	vec_done(&l->descriptors);
 	vec_done(&l->births);
+	wait_addresses_done(&l->addresses);
 	vec_done(&l->threads);
 	vec_done(&l->numbers);
 	vec_done(&l->heard);

@@ -29,6 +29,7 @@
 
 #include "base/memory/hash.h"
 #include "base/memory/vec.h"
+#include "profile/waits/wait_addresses.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -153,6 +154,7 @@ struct wait_log {
 	VEC(struct wait) waits;
 	VEC(struct wait_descriptor) descriptors;
 	VEC(struct wait_birth) births;
+	struct wait_addresses addresses; /* of the arguments (the builder's thread) */
 	/* while it is filled */
 	struct id_table sum_index, number_index;
 	VEC(struct wait_thread) threads; /* by thread id */
