@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* waits: why threads waited, and who ended their waits. */
+#include "cmd/cli/command.h"
+#include "cmd/cli/medium.h"
+#include "cmd/load/debug_files.h"
+#include "cmd/load/filters.h"
+#include "cmd/load/load.h"
+#include "cmd/report/report_options.h"
+#include "view/waits/wait_document.h"
+
+#include <errno.h>
+
+struct waits_options {
+	struct load_options load;
+	struct filter_options filters;
+	struct option_list by;
+	double limit; /* percent; < 0: the default of the reader */
+	uint64_t lines;
+	bool all, instances, tree, wide, json;
+	struct style_options style;
+};
+
+#define AT(field) offsetof(struct waits_options, field)
+
+static const struct option options[] = {
+        {.kind = OPTION_INCLUDE, .include = load_option_table, .offset = AT(load)},
+        {.kind = OPTION_GROUP, .help = "What is shown"},
+        {OPTION_FLAG, 'a', "all", NULL, "all processes, not only the recorded command",
+         .details = "Without this option, and without filters, the waits are those of the command "
+                    "or of the processes for which the recording was made, and of their children. "
+                    "Threads of the kernel are shown if a filter names them.",
+         .offset = AT(all)},
+        {OPTION_FLAG, 0, "instances", NULL, "each thread by itself, as NAME:TID",
+         .offset = AT(instances)},
+        {OPTION_FLAG, 'g', "call-graph", NULL,
+         "the call paths of waiters, with the paths of their wakers below", .offset = AT(tree)},
+        {OPTION_LIST, 's', "sort", "COLUMN,...",
+         "sort the rows by these columns: numbers largest first, texts from a to z",
+         .details = "The columns are share, blocked, runnable, count, p50, p99, max, kind, name, "
+                    "waiter, function, released_by, holder and evidence. The default is the time "
+                    "of waiting, blocked and runnable.",
+         .offset = AT(by)},
+        {OPTION_NUMBER, 0, "percent-limit", "PERCENT",
+         "sum up rows below this share (default 1; 0 with --json)", .offset = AT(limit)},
+        {OPTION_COUNT, 'n', "lines", "N", "at most N rows a table, the others summed up",
+         .offset = AT(lines)},
+        {OPTION_FLAG, 0, "wide", NULL, "whole names", .offset = AT(wide)},
+        {OPTION_FLAG, 0, "json", NULL, "as JSON; times in ns, shares from 0 to 1",
+         .offset = AT(json)},
+        {.kind = OPTION_INCLUDE, .include = medium_option_table, .offset = AT(style)},
+        {.kind = OPTION_GROUP, .help = "Filters: lists separated by commas"},
+        {OPTION_LIST, 'c', "comm", "NAME", "processes or threads with these names",
+         .offset = AT(filters.comm)},
+        {OPTION_LIST, 0, "pid", "PID", "these processes", .offset = AT(filters.pid)},
+        {OPTION_LIST, 0, "tid", "TID", "these threads", .offset = AT(filters.tid)},
+        {.kind = OPTION_GROUP, .help = "Symbols"},
+        {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
+        {.kind = OPTION_END},
+};
+
+static void defaults(void *p)
+{
+	((struct waits_options *)p)->limit = -1;
+}
+
+static struct wait_options wanted(const struct waits_options *o)
+{
+	struct report_request q = {.filter = filters_chosen(&o->filters),
+	                           .by = o->by.items,
+	                           .by_count = o->by.count,
+	                           .limit = o->limit < 0 ? -1 : o->limit / 100,
+	                           .lines = o->lines,
+	                           .tree = o->tree,
+	                           .instances = o->instances};
+
+	q.reader = medium_reader(&o->style, o->json, o->wide);
+	return (struct wait_options){.request = q, .all = o->all};
+}
+
+static int print(const struct waits_options *o, struct view *v, struct wait_options *w)
+{
+	const struct report_request *q = &w->request;
+	struct wait_report *report = NULL;
+	struct page page = {.kind = "waits", .title = load_file(&o->load, 0)};
+	struct document d;
+	struct error err = {0};
+	int status;
+
+	if (wait_report_new(&report, v, &v->profile->waits, w, &err))
+		return command_fail(2, "waits: %s", err.text);
+	document_init(&d);
+	wait_document(&d, report);
+	page.document = &d;
+	if (request_check_order(q, &d, &err))
+		status = command_fail(2, "waits: %s", err.text);
+	else
+		status = medium_show(&page, &q->reader, &o->style, "waits");
+	document_done(&d);
+	wait_report_free(report);
+	return status;
+}
+
+/* -ENODATA: the recording does not say where threads waited. */
+static int check_waits(const struct profile *p, const char *file, struct error *err)
+{
+	vec_each (event, &p->events)
+		if (event->role == ATTR_SWITCH)
+			return 0;
+	return error_set(err, ENODATA,
+	                 "%s has no switches of threads: record it with 'assay record --waits'",
+	                 file);
+}
+
+static int run(void *p, int argc, char **argv)
+{
+	struct waits_options *o = p;
+	struct symbolizer *symbols;
+	struct profile *profile = NULL;
+	struct wait_options w;
+	struct error err = {0};
+	struct buf words = {0};
+	struct view *view;
+	int status;
+
+	o->load.arguments = argv;
+	o->load.argument_count = argc;
+	o->load.waits = true;
+	if (load_named(&o->load, 1))
+		return command_fail(2, "waits: give one recording");
+	if (o->load.store)
+		return command_fail(2, "waits: a store has sums of windows, and no single waits: "
+		                       "give a recording ('assay record --waits')");
+	w = wanted(o);
+	if (medium_check(&o->style, o->json, &err))
+		return command_fail(err.code == EINVAL ? 2 : 1, "waits: %s", err.text);
+	if (load_profile(&profile, &o->load, &err))
+		return command_fail(err.code == EINVAL && o->load.time ? 2 : 1, "waits: %s",
+		                    err.text);
+	if (check_waits(profile, load_file(&o->load, 0), &err)) {
+		profile_free(profile);
+		return command_fail(1, "waits: %s", err.text);
+	}
+	load_words(&o->load, &words);
+	w.request.reader.words = buf_text(&words);
+	symbols = load_symbolizer(profile, &o->load);
+	view = view_new(profile, symbols);
+	status = print(o, view, &w);
+	debug_files_fetch(profile, symbols);
+	view_free(view);
+	symbolizer_free(symbols);
+	profile_free(profile);
+	buf_done(&words);
+	return status;
+}
+
+const struct command cmd_waits = {
+        .name = "waits",
+        .synopsis = "[OPTIONS] [FILE]",
+        .summary = "why threads waited, and who ended their waits",
+        .description =
+                "Reads a recording of 'assay record --waits' (or of 'perf record -a -g -e "
+                "sched:sched_switch -e sched:sched_waking'), and reports what threads waited for: "
+                "locks by the name of their variable, files, pipes, sockets, children, timers, "
+                "page faults, a free CPU. A wait is blocked until the thread is woken, and "
+                "runnable from then until it runs.\n\n"
+                "The report begins with a summary and the account of the threads' time, which "
+                "closes: on CPU, runnable, blocked, not seen, and a residual. The table has a row "
+                "for each cause: an object, the thread that waited, and the thread whose wake-up "
+                "ended the wait. Of a lock, it also names the holder, if there is evidence: "
+                "'unlock' means that the thread was in a function that only the owner of the lock "
+                "may call, 'pi' that the kernel knew the owner.",
+        .examples = "assay record --waits -- make -j8\n    record a command, as root\n"
+                    "assay waits\n    the waits of the command in ./perf.data\n"
+                    "assay waits -g --comm worker\n    where they waited, and where they were "
+                    "woken\n"
+                    "assay waits --all --sort max\n    the longest waits of the machine\n"
+                    "assay waits --json | jq '.causes[] | select(.kind == \"lock\")'\n",
+        .options = options,
+        .options_size = sizeof(struct waits_options),
+        .defaults = defaults,
+        .opens_images = true,
+        .run = run,
+};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wait_cause: why a thread waited, from the functions of its path, and what is known about the
+ * thread that ended the wait.
+ *
+ * Only names of functions decide (wait_rules.h); each frame is looked up once. Plain data;
+ * wait_causes_init() / wait_causes_done(). The view must outlive it. Nothing fails. One thread.
+ * Uses: base, profile, view.
+ */
+#ifndef ASSAY_VIEW_WAITS_WAIT_CAUSE_H
+#define ASSAY_VIEW_WAITS_WAIT_CAUSE_H
+
+#include "profile/waits/wait_log.h"
+#include "view/view.h"
+#include "view/waits/wait_rules.h"
+
+/* What shows that the waker held the object. */
+enum wait_evidence {
+	EVIDENCE_NONE,
+	EVIDENCE_UNLOCK, /* it was in a function that only an owner may call */
+	EVIDENCE_PI,     /* FUTEX_UNLOCK_PI: the kernel knew the owner */
+};
+
+struct wait_cause {
+	enum wait_kind kind;
+	enum wait_argument argument;
+	const char *object; /* constant; NULL: no name but that of the argument */
+	uint32_t call;  /* frame of the kernel's function that says what was called, or ID_NONE */
+	uint32_t place; /* frame of the user's function that waits, outside of libraries' wrappers;
+	                   ID_NONE: none */
+	uint32_t lock;  /* of a lock of the kernel: the frame that takes it; ID_NONE */
+	bool no_stack;  /* the path is not known */
+};
+
+struct wait_waker {
+	bool is_thread; /* the thread did it: no interrupt did */
+	enum wait_evidence evidence;
+	uint32_t place; /* as in struct wait_cause */
+};
+
+struct wait_causes {
+	struct view *view;
+	struct wait_frame_rules {
+		bool sought;
+		bool locking, wrapper;
+		uint8_t release, releases; /* enum wait_release; enum wait_kind */
+		const struct wait_rule *rule;
+	} * frames; /* per frame of the profile */
+};
+
+void wait_causes_init(struct wait_causes *c, struct view *v);
+void wait_causes_done(struct wait_causes *c);
+
+/* `descriptor`: the name of the descriptor that is the argument; NULL: not known. */
+struct wait_cause wait_cause_of(struct wait_causes *c, const struct wait_key *key,
+                                const char *descriptor);
+/* Evidence depends on the cause of the wait that was ended. */
+struct wait_waker wait_waker_of(struct wait_causes *c, const struct wait_key *key,
+                                const struct wait_cause *cause);
+const char *wait_evidence_name(enum wait_evidence evidence); /* NULL: none */
+
+/* True if the path is that of a thread at its end, which will not return. */
+bool wait_path_is_exit(struct wait_causes *c, uint32_t path);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/waits/wait_document.h"
+
+#include "base/text/figure.h"
+#include "base/text/plural.h"
+#include "view/document/grid.h"
+
+#include <inttypes.h>
+
+static int64_t residual_ns(const struct wait_account *a)
+{
+	return (int64_t)a->wall_ns - (int64_t)a->oncpu_ns - (int64_t)a->runnable_ns -
+	       (int64_t)a->blocked_ns - (int64_t)a->unseen_ns;
+}
+
+static void term(struct grid *g, enum row_kind kind, const char *name, int64_t ns, uint64_t whole)
+{
+	grid_row(g, kind);
+	grid_add(g, cell_text(name));
+	grid_add(g, cell_int(ns));
+	grid_add(g, cell_real(whole ? (double)ns / (double)whole : 0));
+}
+
+static void part(struct grid *g, const char *name, uint64_t ns, uint64_t whole)
+{
+	if (ns)
+		term(g, ROW_PART, name, (int64_t)ns, whole);
+}
+
+static void missing(struct grid *g, const char *name)
+{
+	grid_row(g, ROW_ITEM);
+	grid_add(g, cell_text(name));
+	grid_add(g, cell_text("missing"));
+}
+
+static void waiting_terms(struct grid *g, const struct wait_account *a, uint64_t whole)
+{
+	term(g, ROW_ITEM, "runnable", (int64_t)a->runnable_ns, whole);
+	part(g, "  preempted", a->preempted_ns, whole);
+	part(g, "  after a wake-up", a->runnable_ns - a->preempted_ns, whole);
+	term(g, ROW_ITEM, "blocked", (int64_t)a->blocked_ns, whole);
+	part(g, "  for a named object", a->named_ns, whole);
+	part(g, "  of unknown cause", a->other_ns, whole);
+	part(g, "  with lost records", a->lost_ns, whole);
+	part(g, "  without a wake-up", a->no_waker_ns, whole);
+}
+
+/* The account for readers: the terms are measured one by one, and the residual is printed. */
+static void ledger(struct document *d, const struct wait_report *r)
+{
+	static const struct grid_column columns[] = {
+	        {"", &unit_text, false}, {"time", &unit_time, false}, {"share", &unit_share, true}};
+	const struct wait_account *a = &r->account;
+	uint64_t whole = a->is_closed ? a->wall_ns : a->blocked_ns + a->runnable_ns;
+	struct grid *g = grid_new(columns, sizeof(columns) / sizeof(*columns));
+	struct buf text = {0};
+
+	if (a->is_closed)
+		term(g, ROW_ITEM, "on CPU", (int64_t)a->oncpu_ns, whole);
+	else
+		missing(g, "on CPU");
+	waiting_terms(g, a, whole);
+	if (a->is_closed) {
+		term(g, ROW_ITEM, "not seen", (int64_t)a->unseen_ns, whole);
+		part(g, "  off the CPU from the start", a->before_ns, whole);
+		term(g, ROW_ITEM, "residual", residual_ns(a), whole);
+		text_counted(&text, a->threads, "thread", "threads");
+		buf_puts(&text, " x time");
+	} else {
+		buf_puts(&text, "waits");
+	}
+	term(g, ROW_TOTAL, buf_text(&text), (int64_t)whole, whole);
+	document_grid(d, "Where the threads' time went", "ledger", g);
+	buf_done(&text);
+}
+
+static const char *scope_name(const struct wait_report *r)
+{
+	return r->scope == WAITS_OF_TARGETS  ? "command"
+	       : r->scope == WAITS_OF_FILTER ? "filter"
+	                                     : "all";
+}
+
+static void facts(struct document *d, const struct wait_report *r)
+{
+	const struct wait_account *a = &r->account;
+	uint64_t from, to;
+
+	profile_span(r->view->profile, &from, &to);
+	document_string(d, "kind", "waits");
+	document_string(d, "scope", scope_name(r));
+	document_int(d, "elapsed_ns", (int64_t)(to - from));
+	document_int(d, "threads", (int64_t)a->threads);
+	document_int(d, "waits", (int64_t)a->count);
+	document_bool(d, "has_wakings", r->log->has_wakings);
+	document_int(d, "wakings", (int64_t)r->log->wakings);
+	document_int(d, "beyond", (int64_t)r->log->beyond);
+	document_object(d, "ledger");
+	document_known(d, "wall_ns", (int64_t)a->wall_ns, a->is_closed);
+	document_known(d, "oncpu_ns", (int64_t)a->oncpu_ns, a->is_closed);
+	document_int(d, "runnable_ns", (int64_t)a->runnable_ns);
+	document_int(d, "preempted_ns", (int64_t)a->preempted_ns);
+	document_int(d, "blocked_ns", (int64_t)a->blocked_ns);
+	document_known(d, "unseen_ns", (int64_t)a->unseen_ns, a->is_closed);
+	document_int(d, "before_ns", (int64_t)a->before_ns);
+	document_known(d, "residual_ns", residual_ns(a), a->is_closed);
+	document_int(d, "named_ns", (int64_t)a->named_ns);
+	document_int(d, "other_ns", (int64_t)a->other_ns);
+	document_int(d, "no_stack_ns", (int64_t)a->no_stack_ns);
+	document_int(d, "lost_ns", (int64_t)a->lost_ns);
+	document_int(d, "no_waker_ns", (int64_t)a->no_waker_ns);
+	document_end(d);
+}
+
+static void notes(struct document *d, const struct wait_report *r)
+{
+	struct section *s = document_notes(d, MEDIA_READERS, "Notes", NULL);
+
+	if (!r->account.is_closed && r->scope == WAITS_OF_FILTER)
+		section_note(s, "The time on the CPU is known for whole processes, and the filters "
+		                "select some threads of a process.");
+	else if (!r->account.is_closed)
+		section_note(s, "The recording has no switch records, so the time on the CPU is "
+		                "not known.");
+	if (r->log->has_wakings)
+		section_note(s,
+		             "\"released by\" is the thread whose wake-up ended the wait, in the "
+		             "function that it was in. A holder is only shown with evidence.");
+	vec_each (recording, &r->view->profile->recordings)
+		vec_each (note, &(*recording)->account.notes)
+			section_note(s, *note);
+}
+
+void wait_document(struct document *d, struct wait_report *r)
+{
+	const struct report_request *q = &r->options->request;
+
+	if (q->reader.program)
+		facts(d, r);
+	wait_summary(d, r);
+	if (!q->reader.program)
+		ledger(d, r);
+	if (q->reader.program || !q->tree)
+		document_table(d, MEDIA_ALL, "Waits by cause", "causes", wait_rows(r));
+	if (q->tree)
+		document_tree(d, MEDIA_ALL, "Call paths of waiters, with their wakers below",
+		              "tree", wait_tree(r), request_limit(q, &q->reader), q->lines);
+	notes(d, r);
+}

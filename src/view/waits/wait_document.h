@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wait_document: a report on waits as a document: a summary, the account, the causes, the call
+ * paths with their wakers, and the path that decides.
+ *
+ * The report must outlive the document. Nothing fails. One thread. Uses: base, profile, view.
+ */
+#ifndef ASSAY_VIEW_WAITS_WAIT_DOCUMENT_H
+#define ASSAY_VIEW_WAITS_WAIT_DOCUMENT_H
+
+#include "view/document/document.h"
+#include "view/waits/wait_report.h"
+
+void wait_document(struct document *d, struct wait_report *r);
+
+/* Its parts. */
+struct row_set *wait_rows(struct wait_report *r);
+/* Waiters above the threads that woke them ("off-wake"); the document takes ownership. */
+struct view_tree *wait_tree(struct wait_report *r);
+void wait_summary(struct document *d, const struct wait_report *r);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/waits/wait_object.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *wait_descriptor_name(const struct wait_log *log, const struct wait_key *key)
+{
+	if (!key->in_system_call || key->descriptor >= log->descriptors.count)
+		return NULL;
+	return log->descriptors.items[key->descriptor].name;
+}
+
+static void put_function(struct wait_causes *c, const char *before, uint32_t frame, struct buf *out)
+{
+	const struct symbol *symbol;
+
+	if (frame == ID_NONE)
+		return;
+	symbol = view_function(c->view, frame);
+	if (symbol->named)
+		buf_addf(out, "%s%s", before, symbol->name);
+}
+
+/* The variable that contains the address of a futex. */
+static const char *variable_of(struct wait_causes *c, const struct wait_log *log,
+                               const struct wait_key *key, uint64_t *offset)
+{
+	uint32_t process =
+	        process_table_thread_at(c->view->profile->processes, key->thread)->process;
+	const struct wait_address *a = wait_addresses_find(&log->addresses, process, key->argument);
+
+	return a ? symbolizer_variable(c->view->symbols, a->code, a->code_address, key->argument,
+	                               offset)
+	         : NULL;
+}
+
+static bool name_futex(struct wait_causes *c, const struct wait_log *log,
+                       const struct wait_key *key, const struct wait_cause *cause, struct buf *out)
+{
+	uint64_t offset = 0;
+	const char *variable = key->in_system_call ? variable_of(c, log, key, &offset) : NULL;
+
+	if (variable) {
+		buf_puts(out, variable);
+		/* The futex is a word in the object: only another object in it is another one. */
+		if (offset >= WAIT_OBJECT_BYTES)
+			buf_addf(out, "+%" PRIu64, offset);
+		return true;
+	}
+	buf_puts(out, cause->object ? cause->object : "futex");
+	if (cause->kind == WAIT_CHILD || cause->kind == WAIT_SLEEP)
+		return true;
+	if (key->in_system_call && key->argument)
+		buf_addf(out, " at 0x%" PRIx64, key->argument);
+	else
+		put_function(c, " in ", cause->place, out);
+	return true;
+}
+
+/* Descriptors of files without a name: what they are, and their number. */
+static void name_anonymous(const struct wait_key *key, const char *name, struct buf *out)
+{
+	const char *begin = strchr(name, '['), *end = begin ? strchr(begin, ']') : NULL;
+
+	if (begin && end && !strncmp(name, "anon_inode:", 11))
+		buf_addf(out, "%.*s (descriptor %" PRIu64 ")", (int)(end - begin - 1), begin + 1,
+		         key->argument);
+	else
+		buf_puts(out, name);
+}
+
+static bool name_descriptor(struct wait_causes *c, const struct wait_log *log,
+                            const struct wait_key *key, const struct wait_cause *cause,
+                            struct buf *out)
+{
+	const char *name = wait_descriptor_name(log, key);
+
+	if (cause->object && cause->kind == WAIT_LOCK)
+		buf_addf(out, "%s of ", cause->object);
+	if (name) {
+		name_anonymous(key, name, out);
+		return true;
+	}
+	if (key->in_system_call && key->argument <= INT32_MAX)
+		buf_addf(out, "descriptor %" PRIu64, key->argument);
+	else
+		put_function(c, "in ", cause->call, out);
+	return out->size != 0;
+}
+
+/* The function that takes a lock says more than the lock's kind. */
+static bool name_kernel_lock(struct wait_causes *c, const struct wait_cause *cause, struct buf *out)
+{
+	buf_puts(out, cause->object ? cause->object : "kernel lock");
+	put_function(c, " in ", cause->lock, out);
+	return cause->lock != ID_NONE;
+}
+
+static bool name_unknown(struct wait_causes *c, const struct wait_cause *cause, struct buf *out)
+{
+	if (cause->no_stack)
+		buf_puts(out, "no stack");
+	else
+		put_function(c, "in ", cause->lock, out);
+	return false;
+}
+
+bool wait_object_name(struct wait_causes *c, const struct wait_log *log, const struct wait_key *key,
+                      const struct wait_cause *cause, struct buf *out)
+{
+	switch (cause->kind) {
+	case WAIT_OTHER:
+		if (cause->argument == ARGUMENT_DESCRIPTOR && !cause->no_stack)
+			return name_descriptor(c, log, key, cause, out);
+		return name_unknown(c, cause, out);
+	case WAIT_PAGE_FAULT:
+		if (cause->object)
+			buf_puts(out, cause->object);
+		put_function(c, cause->object ? " in " : "in ", cause->place, out);
+		return out->size != 0;
+	case WAIT_CPU:
+		if (cause->object)
+			buf_puts(out, cause->object);
+		return true;
+	default:
+		break;
+	}
+	if (cause->argument == ARGUMENT_FUTEX)
+		return name_futex(c, log, key, cause, out);
+	if (cause->argument == ARGUMENT_DESCRIPTOR)
+		return name_descriptor(c, log, key, cause, out);
+	if (cause->kind == WAIT_LOCK)
+		return name_kernel_lock(c, cause, out);
+	if (cause->object)
+		buf_puts(out, cause->object);
+	else
+		put_function(c, "in ", cause->lock, out);
+	if (cause->argument == ARGUMENT_NUMBER && key->in_system_call)
+		buf_addf(out, " %" PRIu64, key->argument);
+	return out->size != 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wait_report: the waits of the selected threads, summed up by cause.
+ *
+ * A row is a kind, an object, a waiting thread and the thread that released it; its sums are exact.
+ * Percentiles are of the single waits that the log has. The account closes: the time of the threads
+ * is on CPU, runnable, blocked, not seen, and a residual.
+ *
+ * The default selection are the processes that were asked for when the recording was made (COMMAND,
+ * -p) and their children, else all. Filters select from all. Threads of the kernel are only
+ * selected by a filter. wait_report_new() / wait_report_free(); the view and the log must outlive
+ * it. One thread. Uses: base, profile, view.
+ */
+#ifndef ASSAY_VIEW_WAITS_WAIT_REPORT_H
+#define ASSAY_VIEW_WAITS_WAIT_REPORT_H
+
+#include "base/memory/intern.h"
+#include "profile/calls/call_times.h"
+#include "view/request.h"
+#include "view/waits/wait_cause.h"
+
+struct wait_options {
+	struct report_request request; /* filters, `instances`: each thread by itself; limits */
+	bool all;                      /* not only the processes that were asked for */
+};
+
+struct wait_row {
+	enum wait_kind kind;
+	enum wait_evidence evidence;
+	bool named;                /* the object has a name */
+	uint32_t name, waiter, by; /* texts of the report; 0: none */
+	uint32_t holder;           /* 0: there is no evidence */
+	uint64_t count, blocked_ns, runnable_ns, max_ns;
+	uint64_t lost_ns;        /* of blocked_ns: lost records may hide a part */
+	uint64_t largest_ns;     /* of the sum in the row from which `place` is */
+	uint32_t place;          /* frame of the function that waits; ID_NONE: not known */
+	struct call_times times; /* of blocked and runnable time together */
+};
+
+/* The time of the selected threads. */
+struct wait_account {
+	bool is_closed; /* oncpu_ns and the next three are known: processes are selected as a whole
+	                 */
+	uint64_t threads;   /* with waits */
+	uint64_t wall_ns;   /* threads x time */
+	uint64_t oncpu_ns;  /* from switch records */
+	uint64_t unseen_ns; /* before the first record of each thread */
+	uint64_t blocked_ns, runnable_ns;
+	uint64_t preempted_ns; /* of runnable_ns: the thread was not blocked before */
+	uint64_t before_ns;    /* off the CPU since before the recording: in no row */
+	uint64_t named_ns, other_ns, no_stack_ns, lost_ns; /* of blocked_ns */
+	uint64_t no_waker_ns; /* of blocked_ns: no wake-up was seen, or none came before the end */
+	uint64_t count;
+};
+
+struct wait_report {
+	struct view *view;
+	const struct wait_log *log;
+	const struct wait_options *options;
+	struct wait_causes causes;
+	struct intern texts;
+	VEC(struct wait_row) rows;
+	struct id_table index;
+	uint32_t *row_of;     /* per sum: its row; ID_NONE: not selected */
+	uint32_t *by_of;      /* per sum: text of the thread that released it; 0: none */
+	uint8_t *selected;    /* per thread */
+	VEC(uint32_t) births; /* per thread: index into births of the log, or ID_NONE */
+	enum { WAITS_OF_TARGETS, WAITS_OF_ALL, WAITS_OF_FILTER } scope;
+	struct wait_account account;
+};
+
+/* -EINVAL: a filter has a pid or tid that is no number. */
+int wait_report_new(struct wait_report **out, struct view *v, const struct wait_log *log,
+                    const struct wait_options *o, struct error *err);
+void wait_report_free(struct wait_report *r);
+
+static inline const char *wait_text(const struct wait_report *r, uint32_t text)
+{
+	return intern_text(&r->texts, text);
+}
+
+/* A percentile of the waits of a row in ns; NAN: not known. */
+double wait_row_percentile(const struct wait_row *row, double part);
+
+/* Selects threads; fills `selected` and `scope`. */
+int wait_select(struct wait_report *r, struct error *err);
+
+#endif

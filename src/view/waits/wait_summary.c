@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The first lines of a report on waits. */
+#include "view/waits/wait_document.h"
+
+#include "base/text/figure.h"
+#include "base/text/plural.h"
+#include "view/summary/summary.h"
+
+#include <math.h>
+
+/* A kind and an object, over all waiters and releasers. */
+struct wait_group {
+	enum wait_kind kind;
+	uint32_t name;
+	uint64_t ns;
+	uint32_t largest; /* row */
+};
+
+struct wait_groups {
+	VEC(struct wait_group) items;
+	struct id_table index;
+};
+
+static uint64_t waited_ns(const struct wait_row *row)
+{
+	return row->blocked_ns + row->runnable_ns;
+}
+
+static bool same_group(const void *ctx, uint32_t id, const void *key)
+{
+	const struct wait_group *a = &((const struct wait_groups *)ctx)->items.items[id], *b = key;
+
+	return a->kind == b->kind && a->name == b->name;
+}
+
+static struct wait_group *group_of(struct wait_groups *g, const struct wait_row *row)
+{
+	const struct wait_group key = {.kind = row->kind, .name = row->name, .largest = ID_NONE};
+	uint64_t hash = hash_pair(key.kind, key.name);
+	uint32_t id = id_table_find(&g->index, hash, same_group, g, &key);
+
+	if (id == ID_NONE) {
+		id = (uint32_t)g->items.count;
+		id_table_add(&g->index, hash, id);
+		vec_push(&g->items, key);
+	}
+	return &g->items.items[id];
+}
+
+static void group(struct wait_groups *g, const struct wait_report *r)
+{
+	for (uint32_t i = 0; i < r->rows.count; i++) {
+		const struct wait_row *row = &r->rows.items[i];
+		struct wait_group *to = group_of(g, row);
+
+		to->ns += waited_ns(row);
+		if (to->largest == ID_NONE ||
+		    waited_ns(row) > waited_ns(&r->rows.items[to->largest]))
+			to->largest = i;
+	}
+}
+
+static double group_ns(const void *model, size_t i)
+{
+	return (double)((const struct wait_groups *)model)->items.items[i].ns;
+}
+
+/* "lock table_lock, released by worker in rebuild_index, which held it (unlock)". */
+static char *reason_text(const struct wait_report *r, const struct wait_group *g)
+{
+	const struct wait_row *row = &r->rows.items[g->largest];
+	const struct symbol *place =
+	        row->place == ID_NONE ? NULL : view_function(r->view, row->place);
+	struct buf text = {0};
+	char *copy;
+
+	buf_puts(&text, wait_kind_name(g->kind));
+	if (g->name)
+		buf_addf(&text, " %s", wait_text(r, g->name));
+	if (place && place->named && g->kind != WAIT_PAGE_FAULT)
+		buf_addf(&text, " in %s", place->name);
+	if (row->by && g->kind == WAIT_CPU)
+		buf_addf(&text, ": %s ran", wait_text(r, row->by));
+	else if (row->by)
+		buf_addf(&text, ", released by %s", wait_text(r, row->by));
+	if (row->holder)
+		buf_addf(&text, ", which held it (%s)", wait_evidence_name(row->evidence));
+	copy = xstrdup(buf_text(&text));
+	buf_done(&text);
+	return copy;
+}
+
+static void reasons(struct summary *s, const struct wait_report *r, double whole)
+{
+	struct wait_groups g = {0};
+	size_t largest[SUMMARY_REASONS], count;
+	struct summary_reason *reason;
+
+	group(&g, r);
+	count = summary_largest(g.items.count, group_ns, &g, largest);
+	for (size_t i = 0; i < count; i++) {
+		const struct wait_group *of = &g.items.items[largest[i]];
+
+		reason = summary_reason(s, whole > 0 ? (double)of->ns / whole : 0);
+		reason->value = cell_int((int64_t)of->ns);
+		reason->low = reason->high = NAN;
+		reason->process = xstrdup(wait_text(r, r->rows.items[of->largest].waiter));
+		reason->function = reason_text(r, of);
+	}
+	vec_done(&g.items);
+	id_table_done(&g.index);
+}
+
+static void part(struct summary *s, const char *key, const char *name, uint64_t ns, double whole)
+{
+	summary_part(s, key, name, cell_int((int64_t)ns), whole > 0 ? (double)ns / whole : 0);
+}
+
+static void parts(struct summary *s, const struct wait_account *a, double whole)
+{
+	if (a->is_closed)
+		part(s, "oncpu", "on CPU", a->oncpu_ns, whole);
+	part(s, "blocked", "blocked", a->blocked_ns, whole);
+	part(s, "runnable", "runnable", a->runnable_ns, whole);
+	if (a->is_closed)
+		part(s, "unseen", "not seen", a->unseen_ns, whole);
+}
+
+static void limit_time(struct summary *s, const char *key, uint64_t ns, uint64_t of,
+                       const char *what)
+{
+	struct buf text = {0};
+
+	/* Less than half a percent is no limit of the figures. */
+	if (!of || ns * 200 < of)
+		return;
+	text_share(&text, (double)ns / (double)of);
+	summary_limit(s, key, (double)ns / (double)of, "%s %s", buf_text(&text), what);
+	buf_done(&text);
+}
+
+static void limits(struct summary *s, const struct wait_report *r)
+{
+	const struct wait_account *a = &r->account;
+
+	if (!r->log->has_wakings)
+		summary_limit(s, "no_wakings", 1,
+		              "wake-ups were not recorded, so it is not known who released");
+	limit_time(s, "other", a->other_ns, a->blocked_ns, "of blocked time has no known cause");
+	limit_time(s, "lost", a->lost_ns, a->blocked_ns,
+	           "of blocked time overlaps lost records, and may have other causes");
+	if (r->log->beyond)
+		summary_limit_count(s, "beyond", r->log->beyond,
+		                    "wait is in the sums only, not in percentiles",
+		                    "waits are in the sums only, not in percentiles");
+	if (r->log->coarse)
+		summary_limit_count(
+		        s, "coarse", r->log->coarse, "wait has no path",
+		        "waits have no paths, since there were too many different ones");
+}
+
+static void recorded(struct summary *s, const struct wait_report *r)
+{
+	const struct wait_account *a = &r->account;
+	uint64_t from, to;
+
+	profile_span(r->view->profile, &from, &to);
+	text_counted(&s->recorded, a->threads, "thread", "threads");
+	buf_puts(&s->recorded, r->scope == WAITS_OF_TARGETS  ? " of the command"
+	                       : r->scope == WAITS_OF_FILTER ? " by the filters"
+	                                                     : " of the machine");
+	buf_puts(&s->recorded, ", ");
+	text_time(&s->recorded, (int64_t)(to - from));
+	buf_puts(&s->recorded, ": ");
+	text_counted(&s->recorded, a->count, "wait", "waits");
+}
+
+void wait_summary(struct document *d, const struct wait_report *r)
+{
+	const struct wait_account *a = &r->account;
+	uint64_t whole = a->is_closed ? a->wall_ns : a->blocked_ns + a->runnable_ns;
+	struct summary s;
+
+	summary_init(&s, &r->options->request.reader, &unit_time, "ns");
+	s.whole = cell_int((int64_t)whole);
+	s.parts_label = a->is_closed ? "time" : "waits";
+	s.share_title = a->is_closed ? "of time" : "of waits";
+	s.value_title = "waited";
+	recorded(&s, r);
+	parts(&s, a, (double)whole);
+	reasons(&s, r, (double)whole);
+	limits(&s, r);
+	summary_next(&s, "waits -g", NULL, "the call paths of waiters, with their wakers below");
+	if (r->scope == WAITS_OF_TARGETS)
+		summary_next(&s, "waits --all", NULL, "the waits of all processes");
+	summary_write(&s, d);
+	summary_done(&s);
+}

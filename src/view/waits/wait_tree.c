@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The off-wake tree: below the path of a waiting thread is the path of the thread that woke it. */
+#include "view/waits/wait_document.h"
+
+#include "view/samples/tree_steps.h"
+
+#include <string.h>
+
+enum wait_measure { MEASURE_BLOCKED, MEASURE_RUNNABLE, MEASURE_COUNT, MEASURES };
+
+struct wait_tree {
+	const struct wait_report *report;
+	struct tree_steps steps;
+	struct tree_builder_steps way;
+	VEC(uint32_t) frames;
+	VEC(char *) names; /* of steps that are no functions, per text */
+};
+
+/* Values of `function` for steps that are texts; pointers of functions have other values. */
+#define TEXT_STEP ((uint64_t)1 << 63)
+
+/* The path is not one of the profile: every node is made by its way. */
+static uint32_t no_parent(void *ctx, uint32_t path)
+{
+	return 0;
+}
+
+static void no_steps(void *ctx, uint32_t path, struct tree_builder_steps *out)
+{
+}
+
+static const char *named(struct wait_tree *g, uint32_t text, const char *before)
+{
+	while (g->names.count <= text)
+		vec_push(&g->names, NULL);
+	if (!g->names.items[text])
+		g->names.items[text] = xasprintf("%s%s", before, wait_text(g->report, text));
+	return g->names.items[text];
+}
+
+static void add_text(struct wait_tree *g, uint32_t text, const char *before)
+{
+	vec_push(&g->way.all, (struct tree_builder_step){.function = TEXT_STEP | text,
+	                                                 .name = named(g, text, before),
+	                                                 .of = ID_NONE});
+}
+
+static bool is_scheduler_frame(struct view *v, uint32_t frame)
+{
+	const char *name = view_function(v, frame)->name;
+
+	return !strncmp(name, "__schedule", 10) || !strcmp(name, "schedule") ||
+	       !strncmp(name, "try_to_wake_up", 14);
+}
+
+/* Adds the steps of a path, outermost first, without the scheduler's innermost ones. */
+static void add_path(struct wait_tree *g, uint32_t path)
+{
+	const struct profile *p = g->report->view->profile;
+	bool inner = true;
+
+	g->frames.count = 0;
+	for (uint32_t node = path; node != PATH_ROOT; node = p->paths.items[node].parent) {
+		uint32_t frame = p->paths.items[node].frame;
+
+		inner = inner && is_scheduler_frame(g->report->view, frame);
+		if (!inner)
+			vec_push(&g->frames, frame);
+	}
+	for (size_t i = g->frames.count; i-- > 0;)
+		tree_steps_add(&g->steps, g->frames.items[i], &g->way);
+}
+
+static void add_wait(struct view_tree *t, uint32_t id)
+{
+	struct wait_tree *g = t->ctx;
+	const struct wait_report *r = g->report;
+	const struct wait_sum *sum = &r->log->sums.items[id];
+	uint32_t node, by = r->by_of[id];
+
+	g->way.all.count = 0;
+	add_text(g, r->rows.items[r->row_of[id]].waiter, "");
+	add_path(g, sum->key.path);
+	if (by) {
+		add_text(g, by, "<- ");
+		if (sum->key.waker != ID_NONE && sum->key.waker_path != ID_NONE &&
+		    wait_text(r, by)[0] != '[')
+			add_path(g, sum->key.waker_path);
+	}
+	node = tree_builder_add_way(t, &g->way, NULL);
+	view_tree_add(t, node, MEASURE_BLOCKED, cell_int((int64_t)sum->blocked_ns));
+	view_tree_add(t, node, MEASURE_RUNNABLE, cell_int((int64_t)sum->runnable_ns));
+	view_tree_add(t, node, MEASURE_COUNT, cell_int((int64_t)sum->count));
+}
+
+static struct cell name_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                             struct buf *text)
+{
+	const struct view_tree *t = s->model;
+	const struct view_node *node = &t->nodes.items[row];
+	const struct wait_tree *g = t->ctx;
+	const struct symbol *symbol;
+
+	if (row == TREE_ROOT)
+		return cell_text("all");
+	if (node->name)
+		return cell_text(node->name);
+	symbol = view_function(g->report->view, node->of);
+	return cell_text(symbol->named ? symbol->name : "[no symbol]");
+}
+
+static struct cell waited_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                               struct buf *text)
+{
+	return cell_add(view_tree_total_of(s->model, row, MEASURE_BLOCKED),
+	                view_tree_total_of(s->model, row, MEASURE_RUNNABLE));
+}
+
+static void add_columns(struct row_source *s, const struct wait_report *r)
+{
+	struct cell all = cell_int((int64_t)(r->account.blocked_ns + r->account.runnable_ns));
+	const struct column columns[] = {
+	        {"share", "share", "share", &unit_share, ROLE_RATIO, .of = "waited", .base = all,
+	         .cut = true},
+	        {"waited", .unit = &unit_time, .role = ROLE_TOTAL, .get = waited_cell},
+	        {"blocked", "blocked", "blocked_ns", &unit_time, ROLE_TOTAL,
+	         .argument = MEASURE_BLOCKED, .get = view_tree_total},
+	        {"runnable", "runnable", "runnable_ns", &unit_time, ROLE_TOTAL,
+	         .argument = MEASURE_RUNNABLE, .get = view_tree_total, .blank_zero = true},
+	        {"count", "waits", "count", &unit_count, ROLE_TOTAL, .argument = MEASURE_COUNT,
+	         .get = view_tree_total},
+	        {"name", "waiter > ... <- waker > ...", "name", &unit_text, .get = name_cell},
+	};
+
+	row_source_columns(s, columns, sizeof(columns) / sizeof(*columns));
+}
+
+static void tree_free(void *ctx)
+{
+	struct wait_tree *g = ctx;
+
+	tree_steps_done(&g->steps);
+	vec_done(&g->way.all);
+	vec_done(&g->frames);
+	vec_each (name, &g->names)
+		free(*name);
+	vec_done(&g->names);
+	free(g);
+}
+
+struct view_tree *wait_tree(struct wait_report *r)
+{
+	static const struct view_tree_model model = {no_parent, no_steps};
+	static const char *const by[] = {"waited"};
+	const struct report_request *q = &r->options->request;
+	struct wait_tree *g = xcalloc(1, sizeof(*g));
+	const struct selection none = {0};
+	column_names order;
+	struct view_tree *t;
+
+	g->report = r;
+	tree_steps_begin(&g->steps, r->view, &none, 0);
+	t = view_tree_new(&model, g, 1, MEASURES);
+	t->free = tree_free;
+	add_columns(t->source, r);
+	for (uint32_t i = 0; i < r->log->sums.count; i++)
+		if (r->row_of[i] != ID_NONE)
+			add_wait(t, i);
+	order = request_order(q, by, sizeof(by) / sizeof(*by));
+	view_tree_finish(t, order.items, order.count);
+	vec_done(&order);
+	return t;
+}
