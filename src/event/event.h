@@ -114,6 +114,7 @@ struct event_outer_stack {
 struct event_descriptor {
 	uint32_t number;
 	const char *name;
+	const char *thread_name; /* for writing: the name of the event's thread; NULL when read */
 };
 
 struct event_mmap {

@@ -34,7 +34,8 @@ void plan_add_arguments(struct perf_event_attr *attr)
 	if (!unwind_native())
 		return;
 	attr->sample_type |= PERF_SAMPLE_REGS_USER;
-	attr->sample_regs_user |= unwind_native()->perf_arguments;
+	for (int i = 0; i < 2; i++)
+		attr->sample_regs_user |= UINT64_C(1) << unwind_native()->perf_argument[i];
 }
 
 static struct perf_event_attr waits_attr(const struct plan *plan, const struct session_options *o,

@@ -206,8 +206,8 @@ static void call_hooks(struct session *s)
 static int run(struct session *s, struct error *err)
 {
 	int status = 0;
-	int patience_ms = wakeup_schedule_begin(&s->pace, s->plan.unwind, s->sink->flush_ns,
-	                                        s->start.time_ns);
+	int patience_ms = wakeup_schedule_begin(&s->pace, s->plan.unwind || s->plan.waits,
+	                                        s->sink->flush_ns, s->start.time_ns);
 	struct targets targets = session_targets(s);
 
 	/* The rate is checked together with the rings. */
@@ -242,7 +242,7 @@ static unsigned privileges_needed(const struct session *s)
 	bool names = s->sink->names;
 	bool writes = s->options->hooked && s->sink->ops->snapshot;
 
-	return (s->plan.unwind || s->keeper || names ? PRIVILEGE_LOOK : 0) |
+	return (s->plan.unwind || s->plan.waits || s->keeper || names ? PRIVILEGE_LOOK : 0) |
 	       (names ? PRIVILEGE_NAMES : 0) | (writes ? PRIVILEGE_WRITE : 0) |
 	       (s->options->budget > 0 ? PRIVILEGE_SAMPLE : 0);
 }
@@ -307,6 +307,7 @@ static int finish(struct session *s, struct session_status *last, struct error *
 	session_foreign_report(s);
 	account_close(&s->recording, &s->plan, s->source, &s->start, &s->end);
 	jit_keeper_finish(s->jit, &s->recording);
+	descriptor_keeper_account(s->descriptors, &s->recording.account);
 	session_foreign_account(s, &s->recording.account);
 	if (s->stream)
 		record_stream_account(s->stream, &s->recording.account);
@@ -348,6 +349,7 @@ static void close_session(struct session *s, struct session_result *result)
 	record_stream_free(s->stream);
 	image_keeper_close(s->keeper);
 	jit_keeper_free(s->jit);
+	descriptor_keeper_free(s->descriptors);
 	perf_source_close(s->source);
 	if (s->sink)
 		s->sink->ops->abandon(s->sink, s->began);

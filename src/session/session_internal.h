@@ -9,6 +9,7 @@
 
 #include "session/account.h"
 #include "launch/command_child.h"
+#include "session/keep/descriptor_keeper.h"
 #include "session/keep/jit_keeper.h"
 #include "session/keep/image_keeper.h"
 #include "session/output_watch.h"
@@ -32,6 +33,7 @@ struct session {
 	size_t foreign_note;          /* number of the note on unanswered calls, 0: none */
 	struct image_keeper *keeper;  /* NULL: the kernel refused */
 	struct jit_keeper *jit;
+	struct descriptor_keeper *descriptors; /* NULL: not wanted */
 	struct recording recording;
 	struct command_child child;
 	struct account_mark start, end;

@@ -82,7 +82,9 @@ static void open_stream(struct session *s)
 	                                   .session = s,
 	                                   .budget = o->budget};
 
-	if (s->plan.unwind || s->sink->ordered || o->budget > 0)
+	if (s->plan.waits)
+		s->descriptors = so.descriptors = descriptor_keeper_new(&s->recording);
+	if (s->plan.unwind || s->plan.waits || s->sink->ordered || o->budget > 0)
 		s->stream = record_stream_new(&so);
 }
 

@@ -31,14 +31,14 @@
 /* Properties of a processor type. Columns are DWARF's register numbers. */
 struct unwind_machine {
 	enum elf_machine machine;
-	uint8_t sp, fp, ra, pc;  /* pc: the number that expressions use for the place */
-	uint64_t callee_saved;   /* one bit per register; without sp, which is the CFA */
-	uint64_t address_mask;   /* the address bits of a saved return address */
-	uint64_t perf_mask;      /* the registers to request from perf */
-	uint64_t perf_arguments; /* those with the first two arguments of a system call */
-	const uint8_t *of_perf;  /* perf's register number to ours, or UNWIND_NOT_OURS */
-	uint8_t perf_count;      /* number of perf's registers */
-	uint8_t perf_pc;         /* perf's number of the program counter */
+	uint8_t sp, fp, ra, pc;   /* pc: the number that expressions use for the place */
+	uint64_t callee_saved;    /* one bit per register; without sp, which is the CFA */
+	uint64_t address_mask;    /* the address bits of a saved return address */
+	uint64_t perf_mask;       /* the registers to request from perf */
+	uint8_t perf_argument[2]; /* perf's numbers of a system call's first two arguments */
+	const uint8_t *of_perf;   /* perf's register number to ours, or UNWIND_NOT_OURS */
+	uint8_t perf_count;       /* number of perf's registers */
+	uint8_t perf_pc;          /* perf's number of the program counter */
 	uint8_t fp_saved, fp_ra; /* offsets from the frame pointer to the caller's frame pointer and
 	                          * to the return address */
 	uint8_t fp_size;         /* distance from the frame pointer to the CFA */

@@ -20,7 +20,7 @@ const struct unwind_machine unwind_arm64 = {
         .address_mask = ((uint64_t)1 << 48) - 1, /* the bits above hold the pointer authentication
                                                   * code */
         .perf_mask = ((uint64_t)1 << (PC + 1)) - 1,
-        .perf_arguments = 1 << 0 | 1 << 1, /* X0, X1 */
+        .perf_argument = {0, 1}, /* X0, X1 */
         .of_perf = of_perf,
         .perf_count = sizeof(of_perf),
         .perf_pc = PC,

@@ -94,6 +94,12 @@ enum {
  */
 #define PERF_OUTER_STACK_MARK UINT64_C(0x6b74537961737361) /* "assayStk" */
 #define PERF_OUTER_STACK_FIXED 24
+/*
+ * The name of an open descriptor is in a COMM record too, after the same name and padding: this
+ * word, the number of the descriptor with 64 bits, and its name, which ends with a zero byte.
+ */
+#define PERF_DESCRIPTOR_MARK UINT64_C(0x7344667961737361) /* "assayfDs" */
+#define PERF_DESCRIPTOR_FIXED 16
 
 /* Newer than the oldest supported perf_event.h. */
 #define PERF_MISC_MMAP_BUILD_ID (1 << 14)

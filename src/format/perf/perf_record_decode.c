@@ -326,21 +326,26 @@ static bool decode_lost(const uint8_t *b, const uint8_t *end, struct event *e)
 }
 
 /*
- * The data after the name of a COMM record in assay's recordings. *damaged: it is an outer stack
- * and is truncated.
+ * The data after the name of a COMM record in assay's recordings; NULL: there is none. A mark and a
+ * word follow each other.
  */
-static bool decode_outer_stack(struct perf_decoder *d, const uint8_t *b, const uint8_t *end,
-                               struct event *e, bool *damaged)
+static const uint8_t *after_name(const uint8_t *b, const uint8_t *end)
 {
 	const uint8_t *nul = memchr(b + 8, '\0', end - b - 8);
 	size_t name = nul ? (size_t)(nul - b) / 8 * 8 + 8 : 0;
+
+	return nul && (size_t)(end - b) >= name + PERF_DESCRIPTOR_FIXED ? b + name : NULL;
+}
+
+/* *damaged: it is an outer stack and is truncated. */
+static bool decode_outer_stack(struct perf_decoder *d, const uint8_t *b, const uint8_t *end,
+                               struct event *e, bool *damaged)
+{
 	uint64_t count;
 
 	*damaged = false;
-	if (!nul || (size_t)(end - b) < name + PERF_OUTER_STACK_FIXED ||
-	    load_u64(b + name) != PERF_OUTER_STACK_MARK)
+	if (!b || end - b < PERF_OUTER_STACK_FIXED || load_u64(b) != PERF_OUTER_STACK_MARK)
 		return false;
-	b += name;
 	count = load_u64(b + 16);
 	*damaged = count > (size_t)(end - b - PERF_OUTER_STACK_FIXED) / sizeof(uint64_t);
 	if (*damaged)
@@ -355,17 +360,39 @@ static bool decode_outer_stack(struct perf_decoder *d, const uint8_t *b, const u
 	return true;
 }
 
+static bool decode_descriptor(struct perf_decoder *d, const uint8_t *b, const uint8_t *end,
+                              struct event *e)
+{
+	uint64_t number;
+
+	if (!b || load_u64(b) != PERF_DESCRIPTOR_MARK)
+		return false;
+	number = load_u64(b + 8);
+	if (number > INT32_MAX)
+		return false;
+	e->kind = EVENT_DESCRIPTOR;
+	e->descriptor = (struct event_descriptor){
+	        .number = (uint32_t)number,
+	        .name = text_in(d, b + PERF_DESCRIPTOR_FIXED, end),
+	};
+	return true;
+}
+
 static bool decode_comm(struct perf_decoder *d, const uint8_t *b, const uint8_t *end, uint16_t misc,
                         struct event *e)
 {
+	const uint8_t *more;
 	bool damaged;
 
 	if (end - b < 8)
 		return false;
-	if (decode_outer_stack(d, b, end, e, &damaged))
-		return !damaged;
-	e->kind = EVENT_COMM;
 	decode_ids(b, e);
+	more = after_name(b, end);
+	if (decode_outer_stack(d, more, end, e, &damaged))
+		return !damaged;
+	if (decode_descriptor(d, more, end, e))
+		return true;
+	e->kind = EVENT_COMM;
 	e->comm.name = text_in(d, b + 8, end);
 	e->comm.exec = misc & PERF_RECORD_MISC_COMM_EXEC;
 	e->comm.exec_unmarked = !d->marks_execs;

@@ -122,6 +122,18 @@ static void put_outer_stack(struct buf *out, struct perf_event_header *h, const 
 	buf_add(out, o->addresses, o->count * sizeof(*o->addresses));
 }
 
+static void put_descriptor(struct buf *out, struct perf_event_header *h, const struct event *e)
+{
+	const struct event_descriptor *d = &e->descriptor;
+
+	h->type = PERF_RECORD_COMM;
+	put_u32_pair(out, e->pid, e->tid);
+	put_text(out, d->thread_name ? d->thread_name : "");
+	put_u64(out, PERF_DESCRIPTOR_MARK);
+	put_u64(out, d->number);
+	put_text(out, d->name ? d->name : "");
+}
+
 /* The trailer of all records except samples: thread, time and CPU. */
 static void put_sample_id(struct buf *out, uint64_t bits, uint64_t id, const struct event *e)
 {
@@ -226,6 +238,9 @@ static bool put_body(struct buf *out, struct perf_event_header *h,
 		return true;
 	case EVENT_OUTER_STACK:
 		put_outer_stack(out, h, e);
+		return true;
+	case EVENT_DESCRIPTOR:
+		put_descriptor(out, h, e);
 		return true;
 	default:
 		return false;

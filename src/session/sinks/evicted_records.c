@@ -19,14 +19,20 @@ static void done_thread(struct evicted_records *k, struct kept_thread *t)
 	vec_done(&t->outers);
 }
 
+static void done_names(struct kept_names *names)
+{
+	vec_each (record, &names->records)
+		free(record->bytes);
+	vec_done(&names->records);
+}
+
 void evicted_records_done(struct evicted_records *k)
 {
 	vec_each (thread, &k->threads)
 		done_thread(k, thread);
-	vec_each (cgroup, &k->cgroups)
-		free(cgroup->bytes);
 	vec_done(&k->threads);
-	vec_done(&k->cgroups);
+	done_names(&k->cgroups);
+	done_names(&k->descriptors);
 }
 
 /* Index of the first thread with this tid or a larger tid. */
@@ -53,10 +59,31 @@ static struct kept_thread *thread_of(struct evicted_records *k, int32_t tid)
 	return &k->threads.items[i];
 }
 
+static uint64_t descriptor_id(int32_t pid, uint32_t number)
+{
+	return (uint64_t)(uint32_t)pid << 32 | number;
+}
+
+static void forget_descriptors(struct kept_names *names, int32_t pid)
+{
+	size_t kept = 0;
+
+	vec_each (record, &names->records) {
+		if (record->id >> 32 == (uint32_t)pid) {
+			names->bytes -= record->size;
+			free(record->bytes);
+		} else {
+			names->records.items[kept++] = *record;
+		}
+	}
+	names->records.count = kept;
+}
+
 void evicted_records_forget(struct evicted_records *k, int32_t tid)
 {
 	size_t i = place_of(k, tid);
 
+	forget_descriptors(&k->descriptors, tid);
 	if (!is_at(k, i, tid))
 		return;
 	done_thread(k, &k->threads.items[i]);
@@ -109,39 +136,62 @@ void evicted_records_outer(struct evicted_records *k, int32_t tid, uint32_t id, 
 	vec_push(&t->outers, record_of(id, parent, record, size));
 }
 
-static void remove_cgroup(struct evicted_records *k, size_t i)
+static void remove_name(struct kept_names *names, size_t i)
 {
-	k->cgroup_bytes -= k->cgroups.items[i].size;
-	free(k->cgroups.items[i].bytes);
-	k->cgroups.count--;
-	memmove(k->cgroups.items + i, k->cgroups.items + i + 1,
-	        (k->cgroups.count - i) * sizeof(*k->cgroups.items));
+	names->bytes -= names->records.items[i].size;
+	free(names->records.items[i].bytes);
+	names->records.count--;
+	memmove(names->records.items + i, names->records.items + i + 1,
+	        (names->records.count - i) * sizeof(*names->records.items));
+}
+
+static void keep_name(struct kept_names *names, uint64_t id, const void *record, size_t size)
+{
+	for (size_t i = 0; i < names->records.count; i++)
+		if (names->records.items[i].id == id) {
+			remove_name(names, i);
+			break;
+		}
+	while (names->records.count &&
+	       (names->records.count == KEPT_NAMES || names->bytes + size > KEPT_NAME_BYTES)) {
+		remove_name(names, 0);
+		names->dropped++;
+	}
+	names->bytes += size;
+	vec_push(&names->records, record_of(id, 0, record, size));
 }
 
 void evicted_records_cgroup(struct evicted_records *k, uint64_t id, const void *record, size_t size)
 {
-	for (size_t i = 0; i < k->cgroups.count; i++)
-		if (k->cgroups.items[i].id == id) {
-			remove_cgroup(k, i);
-			break;
-		}
-	while (k->cgroups.count &&
-	       (k->cgroups.count == KEPT_CGROUPS || k->cgroup_bytes + size > KEPT_CGROUP_BYTES)) {
-		remove_cgroup(k, 0);
-		k->dropped_cgroups++;
-	}
-	k->cgroup_bytes += size;
-	vec_push(&k->cgroups, record_of(id, 0, record, size));
+	keep_name(&k->cgroups, id, record, size);
+}
+
+void evicted_records_descriptor(struct evicted_records *k, int32_t pid, uint32_t number,
+                                const void *record, size_t size)
+{
+	keep_name(&k->descriptors, descriptor_id(pid, number), record, size);
+}
+
+typedef int give_fn(void *ctx, const void *record, size_t size, struct error *err);
+
+static int each_name(const struct kept_names *names, give_fn *give, void *ctx, struct error *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; !status && i < names->records.count; i++)
+		status =
+		        give(ctx, names->records.items[i].bytes, names->records.items[i].size, err);
+	return status;
 }
 
 int evicted_records_each(const struct evicted_records *k,
                          int (*give)(void *ctx, const void *record, size_t size, struct error *err),
                          void *ctx, struct error *err)
 {
-	int status = 0;
+	int status = each_name(&k->cgroups, give, ctx, err);
 
-	for (size_t i = 0; !status && i < k->cgroups.count; i++)
-		status = give(ctx, k->cgroups.items[i].bytes, k->cgroups.items[i].size, err);
+	if (!status)
+		status = each_name(&k->descriptors, give, ctx, err);
 	for (size_t t = 0; !status && t < k->threads.count; t++) {
 		const struct kept_thread *thread = &k->threads.items[t];
 

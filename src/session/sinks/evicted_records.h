@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * evicted_records: records that were evicted from a flight recorder, and to which records in it may
- * refer: the outer parts of deep stacks, and the paths of cgroups.
+ * refer: the outer parts of deep stacks, the paths of cgroups, and the names of descriptors.
  *
  * The outer stack of a thread is retained while the thread may refer to it. A new outer stack of
  * the thread replaces it, except for the callers of the new one; the exit of the thread discards
  * it. The newest cgroups are retained, up to a number and a total size, since a user with cgroup
- * delegation can create paths of 4 KB.
+ * delegation can create paths of 4 KB. The same holds for the names of descriptors, which the exit
+ * of their process discards.
  *
  * Zeroed except for `bytes_max` is new; evicted_records_done() frees. Records that do not fit are
  * counted. Sizes in bytes. One thread. Uses: base.
@@ -19,8 +20,9 @@
 
 #include <stdint.h>
 
-#define KEPT_CGROUPS 16384
-#define KEPT_CGROUP_BYTES (UINT64_C(4) << 20) /* total size of their records */
+/* Limits for cgroups, and for descriptors: number, and total size of their records. */
+#define KEPT_NAMES 16384
+#define KEPT_NAME_BYTES (UINT64_C(4) << 20)
 
 struct kept_record {
 	uint64_t id;
@@ -34,23 +36,30 @@ struct kept_thread {
 	VEC(struct kept_record) outers; /* callers first */
 };
 
+struct kept_names {
+	VEC(struct kept_record) records; /* the oldest first */
+	uint64_t bytes, dropped;
+};
+
 struct evicted_records {
 	uint64_t bytes_max; /* limit for outer stacks */
 	uint64_t bytes;
-	uint64_t dropped; /* outer stacks */
-	uint64_t cgroup_bytes, dropped_cgroups;
+	uint64_t dropped;                /* outer stacks */
 	VEC(struct kept_thread) threads; /* by tid, ascending */
-	VEC(struct kept_record) cgroups; /* the oldest first */
+	struct kept_names cgroups, descriptors;
 };
 
 void evicted_records_done(struct evicted_records *k);
 
 void evicted_records_outer(struct evicted_records *k, int32_t tid, uint32_t id, uint32_t parent,
                            const void *record, size_t size);
-/* Discards the records of a thread that exits, executes a program, or whose tid is reused. */
+/* Discards the records of a thread that exits, executes a program, or whose tid is reused. With the
+ * first thread of a process, the names of the process's descriptors are discarded too. */
 void evicted_records_forget(struct evicted_records *k, int32_t tid);
 void evicted_records_cgroup(struct evicted_records *k, uint64_t id, const void *record,
                             size_t size);
+void evicted_records_descriptor(struct evicted_records *k, int32_t pid, uint32_t number,
+                                const void *record, size_t size);
 
 /* Calls `give` for all records; a record comes after those that it refers to. */
 int evicted_records_each(const struct evicted_records *k,

@@ -153,6 +153,10 @@ static void take_left(struct flight_recorder *s, const uint8_t *record, size_t s
 		evicted_records_outer(&s->kept, e.tid, e.outer_stack.id, e.outer_stack.parent,
 		                      timeless(s, record, size, copy), size);
 		return;
+	case EVENT_DESCRIPTOR:
+		evicted_records_descriptor(&s->kept, e.pid, e.descriptor.number,
+		                           timeless(s, record, size, copy), size);
+		return;
 	case EVENT_CGROUP:
 		evicted_records_cgroup(&s->kept, e.cgroup.id, name_alone(s, record, size, copy),
 		                       size);
@@ -367,12 +371,17 @@ static void add_notes(const struct flight_recorder *s, struct recording *r,
 		                    "%" PRIu64 " outer %s of deep stacks were evicted: samples "
 		                    "that need them end there.",
 		                    s->kept.dropped, plural(s->kept.dropped, "part", "parts"));
-	if (s->kept.dropped_cgroups)
+	if (s->kept.descriptors.dropped)
+		flight_account_note(
+		        r, "The names of %" PRIu64 " open %s were evicted.",
+		        s->kept.descriptors.dropped,
+		        plural(s->kept.descriptors.dropped, "descriptor", "descriptors"));
+	if (s->kept.cgroups.dropped)
 		flight_account_note(r,
 		                    "The paths of %" PRIu64 " %s were evicted: samples in them "
 		                    "have no cgroup.",
-		                    s->kept.dropped_cgroups,
-		                    plural(s->kept.dropped_cgroups, "cgroup", "cgroups"));
+		                    s->kept.cgroups.dropped,
+		                    plural(s->kept.cgroups.dropped, "cgroup", "cgroups"));
 }
 
 /* Creates the account of the retained records; call flight_account_done() afterwards. */

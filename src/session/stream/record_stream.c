@@ -186,12 +186,28 @@ static int encode_walked(struct record_stream *s, struct ring_record *record, st
 	return status;
 }
 
+/* The record comes before the sample that needs it. */
+static int name_descriptor(struct record_stream *s, const struct ring_record *record,
+                           const struct event *e, struct error *err)
+{
+	struct event named;
+
+	if (!s->o.descriptors || s->o.plan->events.items[e->attr].role != ATTR_SWITCH ||
+	    !descriptor_keeper_sample(s->o.descriptors, e, &named))
+		return 0;
+	return perf_record_encode(&s->out, &s->file_attrs.items[e->attr],
+	                          load_u64(record->bytes + PERF_RECORD_HEADER_SIZE), &named, err);
+}
+
 static int take_sample(struct record_stream *s, struct ring_record *record, struct event *e,
                        struct error *err)
 {
 	const struct perf_event_attr *attr = &s->file_attrs.items[e->attr];
 	uint64_t period = e->sample.period;
+	int status = name_descriptor(s, record, e, err);
 
+	if (status)
+		return status;
 	if (s->rate_control.changes.count && opened_by_us(s, e->tid))
 		e->sample.period = rate_control_period(&s->rate_control, e->attr, record->cpu,
 		                                       e->time_ns, period);
@@ -207,6 +223,7 @@ static void on_task(struct record_stream *s, const struct event *e)
 	const struct session_hooks *hooks = s->o.hooks;
 
 	record_stream_event(s, e);
+	descriptor_keeper_event(s->o.descriptors, e);
 	if (hooks && hooks->task && e->kind != EVENT_MMAP)
 		hooks->task(hooks->ctx, s->o.session, e);
 }

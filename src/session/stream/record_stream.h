@@ -18,6 +18,7 @@
 #ifndef ASSAY_SESSION_STREAM_RECORD_STREAM_H
 #define ASSAY_SESSION_STREAM_RECORD_STREAM_H
 
+#include "session/keep/descriptor_keeper.h"
 #include "session/keep/image_keeper.h"
 #include "session/plan.h"
 #include "session/sink.h"
@@ -34,6 +35,8 @@ struct record_stream_options {
 	/* Reads files and memory of other processes; NULL: this process does */
 	struct foreign *foreign;
 	struct image_keeper *keeper; /* receives the addresses that samples hit; NULL: none */
+	/* Names the descriptors on which threads wait; NULL: none */
+	struct descriptor_keeper *descriptors;
 	const struct session_hooks *hooks;
 	struct session *session; /* for the hooks */
 	double budget;

@@ -319,10 +319,10 @@ static void a_cgroup_has_its_last_recorded_path(void)
 	evicted_records_cgroup(&k, 8, "/b ", 3);
 	evicted_records_cgroup(&k, 7, "/new ", 5);
 	CHECK_STR(listed(&k), "/b /new ");
-	for (uint64_t i = 0; i < KEPT_CGROUPS; i++)
+	for (uint64_t i = 0; i < KEPT_NAMES; i++)
 		evicted_records_cgroup(&k, 100 + i, "c", 1);
-	CHECK_EQ(k.cgroups.count, KEPT_CGROUPS);
-	CHECK_EQ(k.cgroups.items[0].id, 100);
+	CHECK_EQ(k.cgroups.records.count, KEPT_NAMES);
+	CHECK_EQ(k.cgroups.records.items[0].id, 100);
 	evicted_records_done(&k);
 }
 
@@ -330,19 +330,45 @@ static void paths_of_cgroups_are_bounded_in_bytes(void)
 {
 	char path[4096];
 	struct evicted_records k = {0};
-	uint64_t fit = KEPT_CGROUP_BYTES / sizeof(path);
+	uint64_t fit = KEPT_NAME_BYTES / sizeof(path);
 
 	memset(path, 'p', sizeof(path));
 	for (uint64_t i = 0; i < fit + 10; i++)
 		evicted_records_cgroup(&k, i, path, sizeof(path));
-	CHECK_EQ(k.cgroups.count, fit);
-	CHECK_EQ(k.cgroup_bytes, KEPT_CGROUP_BYTES);
-	CHECK_EQ(k.dropped_cgroups, 10);
-	CHECK_EQ(k.cgroups.items[0].id, 10);
+	CHECK_EQ(k.cgroups.records.count, fit);
+	CHECK_EQ(k.cgroups.bytes, KEPT_NAME_BYTES);
+	CHECK_EQ(k.cgroups.dropped, 10);
+	CHECK_EQ(k.cgroups.records.items[0].id, 10);
 	/* A new record of a cgroup replaces the older one. */
 	evicted_records_cgroup(&k, 10, path, sizeof(path));
-	CHECK_EQ(k.dropped_cgroups, 10);
-	CHECK_EQ(vec_last(&k.cgroups)->id, 10);
+	CHECK_EQ(k.cgroups.dropped, 10);
+	CHECK_EQ(vec_last(&k.cgroups.records)->id, 10);
+	evicted_records_done(&k);
+}
+
+static int count_record(void *ctx, const void *record, size_t size, struct error *err)
+{
+	++*(size_t *)ctx;
+	return 0;
+}
+
+static void names_of_descriptors_are_kept_until_their_process_exits(void)
+{
+	struct evicted_records k = {0};
+	struct error err = {0};
+	size_t count = 0;
+
+	evicted_records_descriptor(&k, 7, 3, "a", 1);
+	evicted_records_descriptor(&k, 7, 4, "b", 1);
+	evicted_records_descriptor(&k, 8, 3, "c", 1);
+	evicted_records_descriptor(&k, 7, 3, "dd", 2);
+	CHECK_EQ(k.descriptors.records.count, 3);
+	CHECK_EQ(k.descriptors.bytes, 4);
+	CHECK_EQ(evicted_records_each(&k, count_record, &count, &err), 0);
+	CHECK_EQ(count, 3);
+	evicted_records_forget(&k, 7);
+	CHECK_EQ(k.descriptors.records.count, 1);
+	CHECK_EQ(k.descriptors.bytes, 1);
 	evicted_records_done(&k);
 }
 
@@ -360,5 +386,6 @@ int main(void)
 	RUN(outer_stacks_are_bounded_and_the_rest_counted);
 	RUN(a_cgroup_has_its_last_recorded_path);
 	RUN(paths_of_cgroups_are_bounded_in_bytes);
+	RUN(names_of_descriptors_are_kept_until_their_process_exits);
 	return check_end();
 }

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "session/keep/descriptor_keeper.h"
+
+#include "base/memory/buf.h"
+#include "base/memory/hash.h"
+#include "base/text/plural.h"
+#include "format/perf/tracepoint_format.h"
+#include "process/pid_map.h"
+#include "source/proc/descriptor_name.h"
+#include "unwind/unwind.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+/* Pointers are above the first page (vm.mmap_min_addr); so many descriptors are rare. */
+#define NUMBER_MAX 65536
+/* The states of a blocked thread; the bits above say that it was preempted. */
+#define STATE_BLOCKED 0xff
+#define THREAD_NAME 32
+
+struct kept_descriptor {
+	uint32_t number;
+	bool complete;
+	uint64_t hash; /* of its name; 0: none was read */
+	uint64_t read_ns;
+};
+
+struct descriptor_process {
+	VEC(struct kept_descriptor) descriptors; /* a few: those on which its threads waited */
+};
+
+struct descriptor_keeper {
+	const struct tracepoint_field *state, *thread_name; /* NULL: the samples have none */
+	struct descriptor_names *names;
+	struct pid_map pids; /* to `processes` */
+	VEC(struct descriptor_process) processes;
+	size_t count; /* of descriptors */
+	/* Reads of the second that began at second_ns */
+	uint64_t second_ns, reads;
+	uint64_t gone, denied; /* descriptors without a name */
+	struct buf name;
+	char thread[THREAD_NAME];
+};
+
+static const struct tracepoint_field *field_of(const struct recording *r, const char *name)
+{
+	vec_each (t, &r->tracepoints) {
+		if (strcmp(t->name, "sched_switch") != 0)
+			continue;
+		vec_each (field, &t->fields)
+			if (!strcmp(field->name, name))
+				return field;
+	}
+	return NULL;
+}
+
+struct descriptor_keeper *descriptor_keeper_new(const struct recording *recording)
+{
+	struct descriptor_keeper *k = xcalloc(1, sizeof(*k));
+
+	k->state = field_of(recording, "prev_state");
+	k->thread_name = field_of(recording, "prev_comm");
+	k->names = descriptor_names_new();
+	return k;
+}
+
+static void forget_all(struct descriptor_keeper *k)
+{
+	vec_each (process, &k->processes)
+		vec_done(&process->descriptors);
+	k->processes.count = k->count = 0;
+	pid_map_done(&k->pids);
+	k->pids = (struct pid_map){0};
+}
+
+void descriptor_keeper_free(struct descriptor_keeper *k)
+{
+	if (!k)
+		return;
+	forget_all(k);
+	vec_done(&k->processes);
+	descriptor_names_free(k->names);
+	buf_done(&k->name);
+	free(k);
+}
+
+/* The number may belong to another process from now on, or the program to another file. */
+void descriptor_keeper_event(struct descriptor_keeper *k, const struct event *e)
+{
+	bool ends = e->kind == EVENT_EXIT || e->kind == EVENT_FORK ||
+	            (e->kind == EVENT_COMM && e->comm.exec);
+	struct descriptor_process *process;
+	uint32_t id;
+
+	if (!k || !ends || e->pid != e->tid)
+		return;
+	id = pid_map_get(&k->pids, e->pid);
+	if (id == ID_NONE)
+		return;
+	process = &k->processes.items[id];
+	k->count -= process->descriptors.count;
+	vec_done(&process->descriptors);
+}
+
+static struct kept_descriptor *descriptor_of(struct descriptor_keeper *k, int32_t pid,
+                                             uint32_t number)
+{
+	struct kept_descriptor *added;
+	uint32_t id;
+
+	if (k->count >= DESCRIPTORS_MAX || k->processes.count >= DESCRIPTORS_MAX)
+		forget_all(k);
+	id = pid_map_get(&k->pids, pid);
+	if (id == ID_NONE) {
+		id = (uint32_t)k->processes.count;
+		*vec_add(&k->processes) = (struct descriptor_process){0};
+		pid_map_set(&k->pids, pid, id);
+	}
+	vec_each (descriptor, &k->processes.items[id].descriptors)
+		if (descriptor->number == number)
+			return descriptor;
+	k->count++;
+	added = vec_add(&k->processes.items[id].descriptors);
+	*added = (struct kept_descriptor){.number = number};
+	return added;
+}
+
+/* The first argument of the system call in which the thread blocks, if it may be a descriptor. */
+static bool find_number(const struct descriptor_keeper *k, const struct event *e, uint32_t *number)
+{
+	const struct event_sample *s = &e->sample;
+	const struct unwind_machine *machine = unwind_native();
+	uint64_t bit = machine ? UINT64_C(1) << machine->perf_argument[0] : 0, value;
+	struct tracepoint_value state;
+
+	if (!s->regs || s->regs_abi != PERF_SAMPLE_REGS_ABI_64 || !(s->regs_mask & bit) ||
+	    !k->state || e->pid <= 0)
+		return false;
+	value = s->regs[__builtin_popcountll(s->regs_mask & (bit - 1))];
+	state = tracepoint_field_value(k->state, s->raw, s->raw_size);
+	*number = (uint32_t)value;
+	return value < NUMBER_MAX && state.kind != TRACEPOINT_NONE &&
+	       ((uint64_t)state.i & STATE_BLOCKED);
+}
+
+static bool may_read(struct descriptor_keeper *k, uint64_t now_ns)
+{
+	if (now_ns - k->second_ns >= UINT64_C(1000000000)) {
+		k->second_ns = now_ns;
+		k->reads = 0;
+	}
+	if (k->reads >= READS_PER_S)
+		return false;
+	k->reads++;
+	return true;
+}
+
+/* Reads the name. True: it is new. */
+static bool read_name(struct descriptor_keeper *k, int32_t pid, struct kept_descriptor *d,
+                      uint64_t now_ns)
+{
+	bool first = !d->read_ns;
+	int status = descriptor_name_read(k->names, pid, d->number, &k->name, &d->complete);
+	uint64_t hash;
+
+	d->read_ns = now_ns;
+	if (status) {
+		/* -ENOENT: the argument is no descriptor, or it was closed. */
+		k->gone += first && status == -ESRCH;
+		k->denied += first && status != -ESRCH && status != -ENOENT;
+		d->complete = true;
+		return false;
+	}
+	hash = hash_bytes(k->name.data, k->name.size) | 1;
+	if (hash == d->hash)
+		return false;
+	d->hash = hash;
+	return true;
+}
+
+static const char *thread_name(struct descriptor_keeper *k, const struct event *e)
+{
+	struct tracepoint_value v = {0};
+
+	if (k->thread_name)
+		v = tracepoint_field_value(k->thread_name, e->sample.raw, e->sample.raw_size);
+	if (v.kind != TRACEPOINT_SPAN || v.size >= sizeof(k->thread))
+		v.size = 0;
+	if (v.size)
+		memcpy(k->thread, v.bytes, v.size);
+	k->thread[v.size] = '\0';
+	return k->thread;
+}
+
+/* Whether the name may have changed; that of a new socket is completed as soon as possible. */
+static bool is_due(const struct kept_descriptor *d, uint64_t now_ns)
+{
+	uint64_t rest_ns = d->complete ? RECHECK_NS : RECHECK_NS / 10;
+
+	return !d->read_ns || now_ns - d->read_ns >= rest_ns;
+}
+
+bool descriptor_keeper_sample(struct descriptor_keeper *k, const struct event *e,
+                              struct event *named)
+{
+	struct kept_descriptor *d;
+	uint32_t number;
+
+	if (!k || !find_number(k, e, &number))
+		return false;
+	d = descriptor_of(k, e->pid, number);
+	if (!is_due(d, e->time_ns) || !may_read(k, e->time_ns) ||
+	    !read_name(k, e->pid, d, e->time_ns))
+		return false;
+	*named = *e;
+	named->kind = EVENT_DESCRIPTOR;
+	named->descriptor = (struct event_descriptor){
+	        .number = number, .name = buf_text(&k->name), .thread_name = thread_name(k, e)};
+	return true;
+}
+
+void descriptor_keeper_account(const struct descriptor_keeper *k, struct account *account)
+{
+	uint64_t missing = k ? k->gone + k->denied : 0;
+
+	if (!missing)
+		return;
+	vec_push(&account->notes,
+	         xasprintf("%" PRIu64 " %s on which threads waited %s no name: for %" PRIu64
+	                   " the process had exited, for %" PRIu64 " it may not be read.",
+	                   missing, plural(missing, "descriptor", "descriptors"),
+	                   plural(missing, "has", "have"), k->gone, k->denied));
+}
