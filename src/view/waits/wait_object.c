@@ -58,14 +58,14 @@ static bool name_futex(struct wait_causes *c, const struct wait_log *log,
 	return true;
 }
 
-/* Descriptors of files without a name: what they are, and their number. */
-static void name_anonymous(const struct wait_key *key, const char *name, struct buf *out)
+/* Files without a name: what they are, and the descriptor's number. */
+static void name_file(const struct wait_key *key, const char *name, struct buf *out)
 {
-	const char *begin = strchr(name, '['), *end = begin ? strchr(begin, ']') : NULL;
+	static const char anonymous[] = "anon_inode:";
+	size_t head = sizeof(anonymous) - 1;
 
-	if (begin && end && !strncmp(name, "anon_inode:", 11))
-		buf_addf(out, "%.*s (descriptor %" PRIu64 ")", (int)(end - begin - 1), begin + 1,
-		         key->argument);
+	if (!strncmp(name, anonymous, head))
+		buf_addf(out, "%s, descriptor %" PRIu64, name + head, key->argument);
 	else
 		buf_puts(out, name);
 }
@@ -79,7 +79,7 @@ static bool name_descriptor(struct wait_causes *c, const struct wait_log *log,
 	if (cause->object && cause->kind == WAIT_LOCK)
 		buf_addf(out, "%s of ", cause->object);
 	if (name) {
-		name_anonymous(key, name, out);
+		name_file(key, name, out);
 		return true;
 	}
 	if (key->in_system_call && key->argument <= INT32_MAX)
@@ -97,10 +97,11 @@ static bool name_kernel_lock(struct wait_causes *c, const struct wait_cause *cau
 	return cause->lock != ID_NONE;
 }
 
-static bool name_unknown(struct wait_causes *c, const struct wait_cause *cause, struct buf *out)
+static bool name_unknown(struct wait_causes *c, const struct wait_key *key,
+                         const struct wait_cause *cause, struct buf *out)
 {
 	if (cause->no_stack)
-		buf_puts(out, "no stack");
+		buf_puts(out, key->lost ? "lost records" : "no stack");
 	else
 		put_function(c, "in ", cause->lock, out);
 	return false;
@@ -113,7 +114,7 @@ bool wait_object_name(struct wait_causes *c, const struct wait_log *log, const s
 	case WAIT_OTHER:
 		if (cause->argument == ARGUMENT_DESCRIPTOR && !cause->no_stack)
 			return name_descriptor(c, log, key, cause, out);
-		return name_unknown(c, cause, out);
+		return name_unknown(c, key, cause, out);
 	case WAIT_PAGE_FAULT:
 		if (cause->object)
 			buf_puts(out, cause->object);

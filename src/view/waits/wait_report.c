@@ -119,7 +119,7 @@ static void account_sum(struct wait_account *a, const struct wait_sum *sum,
 		a->preempted_ns += sum->runnable_ns;
 	if (named)
 		a->named_ns += sum->blocked_ns;
-	if (cause->kind == WAIT_OTHER)
+	if (cause->kind == WAIT_OTHER && !(cause->no_stack && sum->key.lost))
 		a->other_ns += sum->blocked_ns;
 	if (cause->no_stack)
 		a->no_stack_ns += sum->blocked_ns;

@@ -11,7 +11,8 @@ enum wait_figure {
 	FIGURE_WAITED,
 	FIGURE_P50,
 	FIGURE_P99,
-	FIGURE_MAX
+	FIGURE_MAX,
+	FIGURE_LOST
 };
 
 enum wait_word { WORD_KIND, WORD_NAME, WORD_WAITER, WORD_BY, WORD_HOLDER, WORD_EVIDENCE, WORD_IN };
@@ -54,6 +55,8 @@ static struct cell figure_cell(const struct row_source *s, const struct column *
 		return known_cell(wait_row_percentile(r, 0.99));
 	case FIGURE_MAX:
 		return cell_int((int64_t)r->max_ns);
+	case FIGURE_LOST:
+		return cell_int((int64_t)r->lost_ns);
 	}
 	return cell_none();
 }
@@ -136,6 +139,8 @@ static void add_columns(struct row_source *s, const struct wait_report *r)
 	        {"p99", "p99", "p99_ns", &unit_time, ROLE_KEY, .argument = FIGURE_P99, .room = 110,
 	         .get = figure_cell},
 	        {"max", "max", "max_ns", &unit_time, ROLE_MOST, .argument = FIGURE_MAX,
+	         .get = figure_cell},
+	        {"lost", NULL, "lost_ns", &unit_time, ROLE_SUM, .argument = FIGURE_LOST,
 	         .get = figure_cell},
 	        {"kind", "kind", "kind", &unit_text, .argument = WORD_KIND, .get = word_cell},
 	        {"waiter", "waiter", "waiter", &unit_text, .argument = WORD_WAITER,
