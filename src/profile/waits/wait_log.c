@@ -363,8 +363,15 @@ void wait_log_exec(struct wait_log *l, uint32_t old, uint32_t thread, uint64_t t
 	if (old != ID_NONE && old != thread)
 		wait_log_exit(l, old, time_ns);
 	t = thread_of(l, thread);
-	if (t->state == WAIT_UNSEEN)
-		t->state = WAIT_ON_CPU;
+	if (t->state != WAIT_UNSEEN)
+		return;
+	t->state = WAIT_ON_CPU;
+	if (old != ID_NONE && old != thread)
+		vec_push(&l->births, (struct wait_birth){.time_ns = time_ns,
+		                                         .thread = thread,
+		                                         .parent = old,
+		                                         .parent_path = ID_NONE,
+		                                         .is_exec = true});
 }
 
 void wait_log_heard(struct wait_log *l, uint16_t cpu, uint64_t time_ns)

@@ -87,11 +87,15 @@ struct wait_descriptor {
 	char *name; /* owned */
 };
 
-/* The first wake-up of a new thread: it continues the path of the thread that created it. */
+/*
+ * The first wake-up of a new thread: it continues the path of the thread that created it. A thread
+ * that executes a program gets a new id, which continues the path of the old one.
+ */
 struct wait_birth {
 	uint64_t time_ns;
 	uint32_t thread, parent; /* parent ID_NONE: unknown */
-	uint32_t parent_path;
+	uint32_t parent_path;    /* ID_NONE: no sample */
+	bool is_exec;
 };
 
 /* What a thread does when it is switched out, from the sample of its switch. */

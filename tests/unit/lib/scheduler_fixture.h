@@ -12,6 +12,7 @@
 #include "base/memory/xalloc.h"
 #include "check.h"
 #include "profile/profile_builder.h"
+#include "profile/waits/critical_path.h"
 
 #include <linux/perf_event.h>
 
@@ -40,6 +41,16 @@ struct sim_thread {
 	uint64_t path, waker_path, argument; /* addresses */
 	uint32_t waker;                      /* simulated thread; ID_NONE */
 	uint8_t woken;
+	uint32_t node; /* its critical path, + 1; up to since_ns */
+	uint64_t since_ns;
+};
+
+/* The last segment of a critical path, which ends here; the nodes before it are shared. */
+struct sim_node {
+	uint32_t before; /* index, + 1 */
+	uint32_t thread;
+	uint8_t kind; /* enum critical_kind */
+	uint64_t start_ns, end_ns;
 };
 
 /* The truth about one wait. */
@@ -58,7 +69,7 @@ struct sim {
 	struct sim_thread threads[SIM_THREADS];
 	uint32_t count;
 	VEC(struct sim_wait) waits;
-	VEC(struct sim_wait) births; /* thread, waker: the parent */
+	VEC(struct sim_node) nodes;
 	uint64_t wakings;
 	struct profile *profile;
 	struct recording *recording;
@@ -82,6 +93,19 @@ static inline int32_t sim_tid(uint32_t thread)
 static inline int32_t sim_kernel_tid(const struct sim *s, uint32_t thread)
 {
 	return thread == ID_NONE ? 0 : sim_tid(thread) + (s->what & SIM_FOREIGN ? 70000 : 0);
+}
+
+/* Extends the critical path of a thread up to now. */
+static inline void sim_extend(struct sim *s, uint32_t thread, enum critical_kind kind)
+{
+	struct sim_thread *t = &s->threads[thread];
+
+	if (s->time_ns > t->since_ns) {
+		vec_push(&s->nodes, (struct sim_node){t->node, thread, (uint8_t)kind, t->since_ns,
+		                                      s->time_ns});
+		t->node = (uint32_t)s->nodes.count;
+	}
+	t->since_ns = s->time_ns;
 }
 
 static inline void sim_put(struct sim *s, struct event e, uint32_t cpu, uint32_t thread)
@@ -140,6 +164,7 @@ static inline void sim_start(struct sim *s, uint32_t threads)
 		        (struct sim_thread){.state = sim_below(s, 2) ? SIM_READY : SIM_ASLEEP,
 		                            .since_start = true,
 		                            .out_ns = SIM_START,
+		                            .since_ns = SIM_START,
 		                            .waker = ID_NONE};
 	}
 	s->count = threads;
@@ -224,15 +249,24 @@ static inline void sim_switch(struct sim *s, uint32_t cpu, uint32_t next, bool p
 	if (s->what & SIM_RECORDS)
 		sim_put(s, in, cpu, next);
 	s->running[cpu] = next;
-	if (from)
+	if (from) {
 		from->out_ns = s->time_ns;
+		if (from->state != SIM_DEAD)
+			sim_extend(s, prev, CRITICAL_ON_CPU);
+	}
 	if (next != ID_NONE) {
 		struct sim_thread *to = &s->threads[next];
 
 		if (s->time_ns > to->out_ns || !to->since_start)
 			sim_end_wait(s, next, false);
-		*to = (struct sim_thread){
-		        .state = SIM_RUNNING, .waker = ID_NONE, .is_known = to->is_known};
+		/* Without a wake-up it looks blocked before its first record. */
+		sim_extend(s, next,
+		           to->since_start && !to->woken ? CRITICAL_BLOCKED : CRITICAL_RUNNABLE);
+		*to = (struct sim_thread){.state = SIM_RUNNING,
+		                          .waker = ID_NONE,
+		                          .is_known = to->is_known,
+		                          .node = to->node,
+		                          .since_ns = to->since_ns};
 	}
 }
 
@@ -254,6 +288,15 @@ static inline void sim_wake(struct sim *s, uint32_t cpu, uint32_t thread, uint8_
 	/* The idle task wakes threads only for interrupts. */
 	if (waker == ID_NONE && by == WAIT_BY_THREAD)
 		by = WAIT_BY_INTERRUPT;
+	if (t->state != SIM_RUNNING)
+		sim_extend(s, thread, CRITICAL_BLOCKED);
+	/* The path of the waker replaces that of the thread. */
+	if (t->state != SIM_RUNNING && by == WAIT_BY_THREAD) {
+		vec_push(&s->nodes,
+		         (struct sim_node){s->threads[waker].node, waker, CRITICAL_ON_CPU,
+		                           s->threads[waker].since_ns, s->time_ns});
+		t->node = (uint32_t)s->nodes.count;
+	}
 	t->woken = by;
 	t->woken_ns = s->time_ns;
 	t->waker = waker;
@@ -270,8 +313,11 @@ static inline void sim_fork(struct sim *s, uint32_t cpu)
 	if (parent == ID_NONE || child == SIM_THREADS)
 		return;
 	s->count++;
-	s->threads[child] = (struct sim_thread){
-	        .state = SIM_READY, .is_new = true, .out_ns = s->time_ns, .waker = ID_NONE};
+	s->threads[child] = (struct sim_thread){.state = SIM_READY,
+	                                        .is_new = true,
+	                                        .out_ns = s->time_ns,
+	                                        .since_ns = s->time_ns,
+	                                        .waker = ID_NONE};
 	sim_put(s, fork, cpu, child);
 	s->time_ns += sim_below(s, 3);
 	sim_wake(s, cpu, child, WAIT_BY_THREAD, true);
@@ -326,9 +372,10 @@ static inline void sim_exit(struct sim *s, uint32_t cpu)
 	sim_put(s, (struct event){.kind = EVENT_EXIT}, cpu, thread);
 	s->threads[thread].path = 99;
 	s->threads[thread].argument = 1;
+	sim_extend(s, thread, CRITICAL_ON_CPU);
 	s->time_ns += 1;
-	sim_switch(s, cpu, ID_NONE, false);
 	s->threads[thread].state = SIM_DEAD;
+	sim_switch(s, cpu, ID_NONE, false);
 }
 
 static inline void sim_step(struct sim *s)
@@ -371,7 +418,7 @@ static inline void sim_end(struct sim *s)
 static inline void sim_done(struct sim *s)
 {
 	vec_done(&s->waits);
-	vec_done(&s->births);
+	vec_done(&s->nodes);
 	profile_free(s->profile);
 }
 
