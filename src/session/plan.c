@@ -353,10 +353,13 @@ int plan_make(struct plan *plan, const struct session_options *o, struct error *
 
 void plan_done(struct plan *plan)
 {
-	vec_each (event, &plan->events)
+	vec_each (event, &plan->events) {
 		vec_done(&event->ids);
+		free(event->filter);
+	}
 	vec_each (note, &plan->notes)
 		free(*note);
+	vec_done(&plan->own);
 	vec_done(&plan->events);
 	vec_done(&plan->notes);
 }

@@ -10,6 +10,7 @@
 
 #include "session/session_options.h"
 #include "source/perf/perf_source.h"
+#include "source/proc/proc.h"
 
 struct plan {
 	VEC(struct perf_source_event)
@@ -20,6 +21,7 @@ struct plan {
 	bool unwind;  /* stacks are copied, and walked before they are written */
 	bool cgroups; /* samples contain their cgroup; the tracking event reports new cgroups */
 	bool waits;   /* switches and wake-ups are recorded by tracepoints */
+	proc_ids own; /* the recorder's threads, without samples of --waits; set by the caller */
 	VEC(char *) notes;
 };
 

@@ -2,25 +2,35 @@
 /* The events of --waits: tracepoints of switches, wake-ups, block I/O and contended locks. */
 #include "session/plan_internal.h"
 
+#include "base/memory/buf.h"
 #include "source/perf/perf_events.h"
+#include "source/proc/rights.h"
 #include "source/tracefs/tracepoint_files.h"
 #include "unwind/unwind.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
+/*
+ * The kernel's copy of the stack is the largest part of the cost of such a sample. The outer frames
+ * of a deeper stack are those of an earlier sample, or are read from the thread's memory, which
+ * does not change while the thread waits.
+ */
+#define WAITS_STACK_BYTES 4096
+
 struct waits_event {
-	const char *name, *filter;
+	const char *name;
+	const char *field; /* the thread that leaves the CPU or is woken */
 	enum attr_role role;
 	bool required, stacks;
 };
 
-/* A switch away from the idle task ends no wait. */
 static const struct waits_event waits_events[] = {
-        {"sched:sched_switch", "prev_pid != 0", ATTR_SWITCH, true, true},
-        {"sched:sched_waking", NULL, ATTR_WAKE, true, true},
-        {"sched:sched_wakeup_new", NULL, ATTR_WAKE, false, true},
+        {"sched:sched_switch", "prev_pid", ATTR_SWITCH, true, true},
+        {"sched:sched_waking", "pid", ATTR_WAKE, true, true},
+        {"sched:sched_wakeup_new", "pid", ATTR_WAKE, false, true},
         {"block:block_rq_issue", NULL, ATTR_COUNT, false, false},
         {"block:block_rq_complete", NULL, ATTR_COUNT, false, false},
         {"lock:contention_begin", NULL, ATTR_COUNT, false, false},
@@ -47,6 +57,8 @@ static struct perf_event_attr waits_attr(const struct plan *plan, const struct s
 	attr.config = id;
 	attr.sample_period = 1;
 	attr.sample_type |= PERF_SAMPLE_RAW;
+	if (attr.sample_stack_user > WAITS_STACK_BYTES)
+		attr.sample_stack_user = WAITS_STACK_BYTES;
 	if (!event->stacks) {
 		plan_remove_stacks(&attr);
 		attr.sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
@@ -54,6 +66,23 @@ static struct perf_event_attr waits_attr(const struct plan *plan, const struct s
 	if (event->role == ATTR_SWITCH)
 		plan_add_arguments(&attr);
 	return attr;
+}
+
+/*
+ * A switch away from the idle task begins no wait. The recorder waits for samples: if its own waits
+ * made samples, it would never rest.
+ */
+static char *filter_of(const struct plan *plan, const char *field)
+{
+	struct buf text = {0};
+
+	if (!field)
+		return NULL;
+	buf_addf(&text, "%s != 0", field);
+	/* In a pid namespace the kernel's fields have other numbers. */
+	for (size_t i = 0; i < plan->own.count && !rights_pid_namespace(); i++)
+		buf_addf(&text, " && %s != %" PRId32, field, plan->own.items[i]);
+	return text.data;
 }
 
 /* 0 if the event exists and may be opened on a CPU. */
@@ -115,7 +144,7 @@ void plan_add_waits(struct plan *plan, const struct session_options *o)
 			continue;
 		attr = waits_attr(plan, o, w, id);
 		event = plan_add_event(plan, w->name, w->role, &attr);
-		event->filter = w->filter;
+		event->filter = filter_of(plan, w->field);
 		event->keeps_arguments = w->role == ATTR_SWITCH;
 	}
 }

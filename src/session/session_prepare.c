@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define ENCODE_BYTES (256u << 10)
 /* Descriptors for output, cache, /proc and events of the keeper. Without them parts of /proc would
@@ -200,6 +201,9 @@ int session_prepare(struct session *s, struct error *err)
 	if (status)
 		return status;
 	session_foreign_open(s);
+	proc_threads(getpid(), &s->plan.own);
+	if (foreign_pid(s->foreign))
+		proc_threads(foreign_pid(s->foreign), &s->plan.own);
 	status = plan_make(&s->plan, o, err);
 	if (!status && o->calibrate)
 		calibration_measure(&s->plan, &s->recording.account.calibration);

@@ -27,7 +27,7 @@ struct perf_source_event {
 	struct perf_event_attr attr;
 	const char *name; /* for messages */
 	enum attr_role role;
-	const char *filter;   /* of a tracepoint's fields, as the kernel parses it; NULL: none */
+	char *filter; /* of a tracepoint's fields, as the kernel parses it; NULL: none. Owned */
 	bool keeps_arguments; /* the file has the registers of a system call's arguments */
 	VEC(uint64_t) ids;    /* set by open: the kernel's ids of all its instances */
 };
