@@ -124,7 +124,7 @@ static int run(void *p, int argc, char **argv)
 
 	o->load.arguments = argv;
 	o->load.argument_count = argc;
-	o->load.waits = true;
+	o->load.waits = o->load.time_axis = true;
 	if (load_named(&o->load, 1))
 		return command_fail(2, "waits: give one recording");
 	if (o->load.store)

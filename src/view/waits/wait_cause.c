@@ -73,9 +73,10 @@ static bool is_wrapper(struct wait_causes *c, uint32_t frame)
 	const char *image = view_image_short(v, v->profile->frames.items[frame].frame.image);
 
 	return rules_of(c, frame)->wrapper || !view_function(c->view, frame)->named ||
-	       !strncmp(image, "libc.so", 7) || !strncmp(image, "libc-", 5) ||
-	       !strncmp(image, "libpthread", 10) || !strncmp(image, "ld-", 3) ||
-	       !strncmp(image, "libstdc++", 9) || !strcmp(image, "[vdso]");
+	       view_function(c->view, frame)->range || !strncmp(image, "libc.so", 7) ||
+	       !strncmp(image, "libc-", 5) || !strncmp(image, "libpthread", 10) ||
+	       !strncmp(image, "ld-", 3) || !strncmp(image, "libstdc++", 9) ||
+	       !strcmp(image, "[vdso]");
 }
 
 static uint32_t user_place(struct wait_causes *c, uint32_t path)

@@ -127,9 +127,34 @@ static void notes(struct document *d, const struct wait_report *r)
 		section_note(s,
 		             "\"released by\" is the thread whose wake-up ended the wait, in the "
 		             "function that it was in. A holder is only shown with evidence.");
+	section_note(s, "What decided the elapsed time: the path goes back from the end of the "
+	                "process, through each wait to the thread that ended it. Something that "
+	                "takes 10 % less time saves at most a tenth of its time there.");
 	vec_each (recording, &r->view->profile->recordings)
 		vec_each (note, &(*recording)->account.notes)
 			section_note(s, *note);
+}
+
+static void free_path(void *path)
+{
+	wait_path_done(path);
+	free(path);
+}
+
+/* What decided the elapsed time. */
+static void add_path(struct document *d, struct wait_report *r)
+{
+	struct wait_path *p = xcalloc(1, sizeof(*p));
+
+	wait_path_init(p, r);
+	document_own(d, free_path, p);
+	if (r->options->request.reader.program) {
+		document_known(d, "path_ns", (int64_t)(p->path.to_ns - p->path.from_ns),
+		               p->present);
+		document_known(d, "path_beyond", (int64_t)p->path.beyond, p->present);
+	}
+	document_table(d, p->present ? MEDIA_ALL : MEDIA_PROGRAMS, "What decided the elapsed time",
+	               "path", wait_path_rows(p));
 }
 
 void wait_document(struct document *d, struct wait_report *r)
@@ -143,6 +168,8 @@ void wait_document(struct document *d, struct wait_report *r)
 		ledger(d, r);
 	if (q->reader.program || !q->tree)
 		document_table(d, MEDIA_ALL, "Waits by cause", "causes", wait_rows(r));
+	if (q->reader.program || !q->tree)
+		add_path(d, r);
 	if (q->tree)
 		document_tree(d, MEDIA_ALL, "Call paths of waiters, with their wakers below",
 		              "tree", wait_tree(r), request_limit(q, &q->reader), q->lines);

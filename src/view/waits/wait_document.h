@@ -9,7 +9,7 @@
 #define ASSAY_VIEW_WAITS_WAIT_DOCUMENT_H
 
 #include "view/document/document.h"
-#include "view/waits/wait_report.h"
+#include "view/waits/wait_path.h"
 
 void wait_document(struct document *d, struct wait_report *r);
 
@@ -17,6 +17,8 @@ void wait_document(struct document *d, struct wait_report *r);
 struct row_set *wait_rows(struct wait_report *r);
 /* Waiters above the threads that woke them ("off-wake"); the document takes ownership. */
 struct view_tree *wait_tree(struct wait_report *r);
+/* The path must outlive the rows. */
+struct row_set *wait_path_rows(struct wait_path *p);
 void wait_summary(struct document *d, const struct wait_report *r);
 
 #endif

@@ -38,6 +38,17 @@ static void put_thread(const struct wait_report *r, uint32_t id, struct buf *out
 		buf_add(out, name, name_length(name));
 }
 
+uint32_t wait_thread_text(struct wait_report *r, uint32_t thread)
+{
+	struct buf text = {0};
+	uint32_t id;
+
+	put_thread(r, thread, &text);
+	id = text_of(r, &text);
+	buf_done(&text);
+	return id;
+}
+
 static void put_place(const struct wait_report *r, uint32_t frame, struct buf *out)
 {
 	const struct symbol *symbol;
@@ -276,8 +287,12 @@ static void account_processes(struct wait_report *r)
 	int8_t *parts = xcalloc(process_table_process_count(p->processes) + 1, 1);
 	struct wait_account *a = &r->account;
 
-	for (uint32_t i = 0; i < threads; i++)
-		parts[process_table_thread_at(p->processes, i)->process] |= r->selected[i] ? 1 : 2;
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct thread *thread = process_table_thread_at(p->processes, i);
+
+		if (thread->tid >= 0)
+			parts[thread->process] |= r->selected[i] ? 1 : 2;
+	}
 	a->is_closed = p->ledger.processes.count != 0;
 	vec_each (process, &p->ledger.processes) {
 		int part = selected_part(r, parts, process->process);

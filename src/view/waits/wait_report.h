@@ -79,6 +79,9 @@ static inline const char *wait_text(const struct wait_report *r, uint32_t text)
 	return intern_text(&r->texts, text);
 }
 
+/* The text of a thread: its name, with `instances` also its number. */
+uint32_t wait_thread_text(struct wait_report *r, uint32_t thread);
+
 /* A percentile of the waits of a row in ns; NAN: not known. */
 double wait_row_percentile(const struct wait_row *row, double part);
 

@@ -204,7 +204,7 @@ static const char *const wrappers[] = {
         "std::mutex*",
         "std::thread::join",
         "std::sys::*",
-        "PyThread_*",
+
         "__new_sem_*",
         "do_futex_wait*",
 };
@@ -304,10 +304,13 @@ bool wait_rule_is_locking(const char *function)
 
 bool wait_rule_is_wrapper(const char *function)
 {
+	const struct wait_rule *rule = wait_rule_user(function);
+	enum wait_release release;
 	enum wait_kind kind;
 
-	return wait_rule_user(function) || wait_release_user(function, &kind) != RELEASE_NONE ||
-	       matches_any(wrappers, LENGTH(wrappers), function);
+	release = wait_release_user(function, &kind);
+	return (rule && rule->rank != RULE_RUNTIME) || release == RELEASE_LOCK ||
+	       release == RELEASE_ANY || matches_any(wrappers, LENGTH(wrappers), function);
 }
 
 static const char *const kind_names[WAIT_KINDS] = {

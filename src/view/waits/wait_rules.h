@@ -84,7 +84,7 @@ enum wait_release wait_release_user(const char *function, enum wait_kind *kind);
 /* True for functions that only take a lock of the kernel, or call the scheduler: the function
  * outside of them says which lock it is. */
 bool wait_rule_is_locking(const char *function);
-/* True for functions of a library or runtime that only wrap a wait. */
+/* True for functions of a C library that only wrap a wait or a wake-up. */
 bool wait_rule_is_wrapper(const char *function);
 
 const char *wait_kind_name(enum wait_kind kind); /* "lock", "page_fault" */

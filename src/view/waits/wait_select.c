@@ -94,13 +94,26 @@ static int select_filtered(struct wait_report *r, struct error *err)
 	return ret;
 }
 
+/* After its exit a thread has the number -1 in samples, which is no thread of its own. */
+static void drop_exited(struct wait_report *r)
+{
+	size_t threads = process_table_thread_count(table_of(r));
+
+	for (uint32_t i = 0; i < threads; i++)
+		if (process_table_thread_at(table_of(r), i)->tid < 0)
+			r->selected[i] = 0;
+}
+
 int wait_select(struct wait_report *r, struct error *err)
 {
 	const struct filter *f = &r->options->request.filter;
+	int ret = 0;
 
 	r->selected = xcalloc(process_table_thread_count(table_of(r)) + 1, 1);
 	if (f->comm.count || f->pid.count || f->tid.count)
-		return select_filtered(r, err);
-	select_default(r);
-	return 0;
+		ret = select_filtered(r, err);
+	else
+		select_default(r);
+	drop_exited(r);
+	return ret;
 }
