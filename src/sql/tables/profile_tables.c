@@ -111,5 +111,7 @@ int sql_add_profile(struct sql *s, const struct profile *p, struct symbolizer *s
 		ret = profile_tables_add_code(s, m, err);
 	if (!ret)
 		ret = profile_tables_add_samples(s, m, err);
+	if (!ret)
+		ret = profile_tables_add_waits(s, m, err);
 	return ret;
 }

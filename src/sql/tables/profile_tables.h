@@ -45,5 +45,6 @@ uint64_t profile_model_wall(const struct profile_model *m, uint32_t recording, u
 int profile_tables_add_sessions(struct sql *s, struct profile_model *m, struct error *err);
 int profile_tables_add_code(struct sql *s, struct profile_model *m, struct error *err);
 int profile_tables_add_samples(struct sql *s, struct profile_model *m, struct error *err);
+int profile_tables_add_waits(struct sql *s, struct profile_model *m, struct error *err);
 
 #endif
