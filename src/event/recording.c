@@ -40,6 +40,11 @@ void recording_done(struct recording *r)
 	vec_done(&r->build_ids);
 	vec_done(&r->tracepoints);
 	vec_done(&r->account.targets);
+	vec_each (device, &r->account.devices) {
+		free(device->name);
+		free(device->mount);
+	}
+	vec_done(&r->account.devices);
 	vec_done(&r->account.cpus);
 	vec_done(&r->account.rates);
 	vec_done(&r->account.notes);

@@ -133,6 +133,13 @@ struct account_unwind {
 	uint64_t cpu_ns;
 };
 
+/* A block device at the start of a recording of --waits. */
+struct account_device {
+	uint32_t major, minor; /* `dev` of block_rq_issue is major << 20 | minor */
+	char *name;            /* "vda1" */
+	char *mount; /* where its file system is mounted, as in mountinfo; NULL: nowhere */
+};
+
 struct account {
 	bool present;                   /* false: not from assay, or the recorder was killed */
 	bool machine_wide;              /* -a, against one command or process */
@@ -158,6 +165,7 @@ struct account {
 	 * those that were asked for are in the recording.
 	 */
 	VEC(int32_t) targets;
+	VEC(struct account_device) devices;
 	VEC(struct account_cpu) cpus;
 	struct account_unwind unwind;
 	VEC(struct account_rate) rates; /* changes only: empty if the rate stayed the same */

@@ -6,6 +6,7 @@
 #include "base/this_boot.h"
 #include "event/attr.h"
 #include "format/perf/tracepoint_format.h"
+#include "source/proc/block_devices.h"
 #include "source/tracefs/tracepoint_files.h"
 
 #include <stdio.h>
@@ -124,6 +125,8 @@ void account_describe(struct recording *r, const struct plan *plan,
 		describe_tracepoint(r, event);
 	if (plan->waits && !options->machine_wide)
 		describe_targets(r, targets);
+	if (plan->waits)
+		block_devices_list(&r->account);
 	if (plan->kernel) {
 		kernel = vec_add(&r->build_ids);
 		kernel->filename = xstrdup("[kernel.kallsyms]");

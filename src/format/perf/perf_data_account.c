@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum field_type { FIELD_U64, FIELD_I64, FIELD_I32, FIELD_BOOL };
@@ -211,6 +212,10 @@ void perf_data_account_encode(struct buf *out, const struct recording *r)
 		buf_addf(out, "boot_id %s\n", a->boot_id);
 	for (size_t i = 0; i < a->targets.count; i++)
 		buf_addf(out, "target %" PRId32 "\n", a->targets.items[i]);
+	for (size_t i = 0; i < a->devices.count; i++)
+		buf_addf(out, "device %" PRIu32 " %" PRIu32 " %s %s\n", a->devices.items[i].major,
+		         a->devices.items[i].minor, a->devices.items[i].name,
+		         a->devices.items[i].mount ? a->devices.items[i].mount : "");
 	for (size_t i = 0; i < r->attrs.count; i++)
 		if (r->attrs.items[i].role == ATTR_WITNESS)
 			buf_addf(out, "witness_attr %zu\n", i);
@@ -329,6 +334,21 @@ static bool decode_target(char *text, struct account *a)
 	return true;
 }
 
+/* The last word, the place of the mount, may be missing. */
+static bool decode_device(const char *text, struct account *a)
+{
+	struct account_device d = {0};
+	int words = sscanf(text, "%" SCNu32 " %" SCNu32 " %ms %ms", &d.major, &d.minor, &d.name,
+	                   &d.mount);
+
+	if (words >= 3) {
+		vec_push(&a->devices, d);
+		return true;
+	}
+	free(d.name);
+	return false;
+}
+
 static bool decode_line(char *line, struct account *a, uint16_t *witness)
 {
 	static const struct account_field number = {"witness_attr", 0, FIELD_U64};
@@ -349,6 +369,8 @@ static bool decode_line(char *line, struct account *a, uint16_t *witness)
 		return decode_rate(value, a);
 	if (!strcmp(line, "target"))
 		return decode_target(value, a);
+	if (!strcmp(line, "device"))
+		return decode_device(value, a);
 	if (!strcmp(line, "note")) {
 		vec_push(&a->notes, xstrdup(value));
 		return true;

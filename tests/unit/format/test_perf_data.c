@@ -173,6 +173,10 @@ static void fill_recording(struct recording *r)
 	                      .counted_oncpu_ns = 8,
 	                      .exit_status = -1};
 	a->boot_id = xstrdup("b007-1d");
+	vec_push(&a->targets, 71);
+	vec_push(&a->targets, 72);
+	vec_push(&a->devices, (struct account_device){254, 0, xstrdup("vda"), xstrdup("/")});
+	vec_push(&a->devices, (struct account_device){254, 1, xstrdup("vda1"), NULL});
 	vec_push(&a->cpus, (struct account_cpu){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14});
 	vec_push(&a->cpus, (struct account_cpu){.cpu = 5, .ring_used_max = UINT64_MAX});
 	vec_push(&a->notes, xstrdup("a note: with = signs"));
@@ -225,6 +229,13 @@ static void features_are_read_as_they_were_written(void)
 	fixture_read_file(&got, path);
 	CHECK_STR(got.r.hostname, "host");
 	CHECK_STR(got.r.account.boot_id, "b007-1d");
+	CHECK_EQ(got.r.account.targets.count, 2);
+	CHECK_EQ(got.r.account.targets.items[1], 72);
+	CHECK_EQ(got.r.account.devices.count, 2);
+	CHECK_EQ(got.r.account.devices.items[1].minor, 1);
+	CHECK_STR(got.r.account.devices.items[0].name, "vda");
+	CHECK_STR(got.r.account.devices.items[0].mount, "/");
+	CHECK(!got.r.account.devices.items[1].mount);
 	CHECK_STR(got.r.os_release, "6.1.0");
 	CHECK_STR(got.r.arch, "x86_64");
 	CHECK_STR(got.r.cpu_description,

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""record --waits: each switch of a thread has its sample, perf reads the file, descriptors have names,
+and without rights or without tracefs the recording is still made."""
+import json
+import os
+import re
+
+from harness import ASSAY, main, test
+
+PING_PONG = """
+import os
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+there, back = os.pipe(), os.pipe()
+child = os.fork()
+for _ in range(200):
+    if child:
+        os.write(there[1], b"x"); os.read(back[0], 1)
+    else:
+        os.read(there[0], 1); os.write(back[1], b"x")
+"""
+
+KNOWN = """
+import os, select, socket, threading, time
+
+def blocks(wait, wake):
+    timer = threading.Timer(0.02, wake)
+    timer.start(); wait(); timer.join()
+
+r, w = os.pipe()
+blocks(lambda: os.read(r, 1), lambda: os.write(w, b"x"))
+a, b = socket.socketpair()
+blocks(lambda: a.recv(1), lambda: b.send(b"x"))
+server = socket.socket(); server.bind(("127.0.0.1", 0)); server.listen()
+client = socket.create_connection(server.getsockname())
+peer, _ = server.accept()
+blocks(lambda: client.recv(1), lambda: peer.send(b"x"))
+blocks(server.accept, lambda: socket.create_connection(server.getsockname()))
+poll = select.epoll(); poll.register(r)
+blocks(lambda: poll.poll(5), lambda: os.write(w, b"x"))
+locked = os.open(PATH, os.O_CREAT | os.O_RDWR)
+time.sleep(1)  # until the recorder has read the names
+print(os.getpid(), r, os.readlink(f"/proc/self/fd/{r}"), a.fileno(), os.fstat(a.fileno()).st_ino,
+      client.fileno(), client.getsockname()[1], server.fileno(), server.getsockname()[1],
+      poll.fileno(), sep="|")
+"""
+
+
+def recorded(t, *command, words=(), around=()):
+    """Records a command; returns the file and what the command printed. Skips without the rights."""
+    if os.geteuid():
+        t.skip("needs root, for tracepoints of the scheduler")
+    data = t.path("waits.data")
+    done = t.run(*around, ASSAY, "record", "--waits", "-o", data, *words, "--", *command)
+    if "Wakers: not available" in done.err:
+        t.skip("the kernel has no tracepoints of the scheduler, or they may not be opened")
+    return data, done.out
+
+
+def rows(t, data, query):
+    return json.loads(t.assay("sql", "--format", "json", data, query).out)
+
+
+def lost(t, data):
+    return rows(t, data, "SELECT count(*) AS n FROM events WHERE kind = 'lost'")[0]["n"]
+
+
+@test
+def each_switch_of_a_thread_has_its_sample(t):
+    data, out = recorded(t, "python3", "-c", PING_PONG + "\nif child: print(child, os.getpid())",
+                         words=("--memory", "64"))
+    if lost(t, data):
+        t.skip("records were lost on this machine")
+    for pid in out.split():
+        got = rows(t, data, f"SELECT (SELECT count(*) FROM events WHERE kind = 'switch' AND tid = {pid} "
+                   f"AND name IN ('out', 'preempted')) AS switches, (SELECT count(*) FROM events WHERE "
+                   f"kind = 'sample' AND name = 'sched:sched_switch' AND tid = {pid}) AS samples")[0]
+        t.equal(got["samples"], got["switches"], f"switches of {pid}")
+        t.true(got["samples"] >= 200, f"{got['samples']} switches of {pid} are too few")
+    parent, child = sorted(map(int, out.split()))
+    wakings = rows(t, data, "SELECT tid, fields ->> 'pid' AS woken FROM events WHERE kind = 'sample' "
+                   "AND name = 'sched:sched_waking'")
+    between = [(w["tid"], int(w["woken"])) for w in wakings]
+    # A thread that was preempted before it waits is not woken.
+    t.true(between.count((parent, child)) >= 100, "the parent wakes the child")
+    t.true(between.count((child, parent)) >= 100, "the child wakes the parent")
+
+
+@test
+def perf_prints_the_same_switches(t):
+    t.need("perf")
+    data, _ = recorded(t, "python3", "-c", PING_PONG)
+    text = t.run("perf", "script", "-F", "trace:tid,event,trace", "-i", data).out
+    for event, field in (("sched:sched_switch", "prev_pid"), ("sched:sched_waking", "pid")):
+        want = re.findall(r"^\s*(-?\d+) +%s: .*?\b%s=(\d+)" % (event, field), text, re.M)
+        got = rows(t, data, f"SELECT tid, fields ->> '{field}' AS other FROM events WHERE "
+                   f"kind = 'sample' AND name = '{event}' ORDER BY seq")
+        t.equal(sorted((str(r["tid"]), str(r["other"])) for r in got), sorted(want), event)
+        t.true(want, f"no {event}")
+
+
+@test
+def descriptors_on_which_threads_wait_have_names(t):
+    data, out = recorded(t, "python3", "-c", KNOWN.replace("PATH", repr(str(t.path("a file")))))
+    (pid, pipe, pipe_name, pair, inode, client, client_port, server, server_port,
+     poll) = out.strip().split("|")
+    got = {}
+    for row in rows(t, data, f"SELECT value, name FROM events WHERE kind = 'descriptor' AND pid = {pid}"):
+        got.setdefault(str(row["value"]), []).append(row["name"])
+    t.has(got.get(pipe, []), pipe_name, "the pipe")
+    t.true(any(re.fullmatch(rf"unix {inode} (\d+|-)", name) for name in got.get(pair, [])),
+           f"the pair of sockets {inode}: {got.get(pair)}")
+    t.has(got.get(client, []), f"tcp 127.0.0.1:{client_port} 127.0.0.1:{server_port}", "the client")
+    t.has(got.get(server, []), f"tcp 127.0.0.1:{server_port} -", "the server")
+    t.has(got.get(poll, []), "anon_inode:[eventpoll]", "epoll")
+
+
+@test
+def tracefs_need_not_be_mounted(t):
+    t.need("unshare")
+    data, _ = recorded(t, "true", around=(
+        "unshare", "-m", "sh", "-c", "for d in /sys/kernel/tracing /sys/kernel/debug; do "
+        'umount -l $d 2>/dev/null; done; ls /sys/kernel/tracing | grep -q . && exit 77; exec "$@"', "sh"))
+    events = {r["name"] for r in rows(t, data, "SELECT DISTINCT name FROM events WHERE kind = 'sample'")}
+    t.has(events, "sched:sched_switch", "events")
+    fields = rows(t, data, "SELECT fields FROM events WHERE name = 'sched:sched_switch' LIMIT 1")
+    t.has(fields[0]["fields"], "prev_state", "fields")
+
+
+@test
+def without_the_right_the_recording_has_a_note(t):
+    if os.geteuid():
+        t.skip("needs root, to become a user without rights")
+    t.need("setpriv")
+    with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as f:
+        if int(f.read()) < 0:
+            t.skip("perf_event_paranoid lets every user open tracepoints")
+    place = t.path("user")
+    os.mkdir(place)
+    os.chmod(os.path.dirname(place), 0o711)
+    os.chown(place, 65534, 65534)
+    data = os.path.join(place, "user.data")
+    done = t.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all",
+                 "env", f"HOME={place}", ASSAY, "record", "--waits", "-o", data, "--", "sleep", "0.05")
+    t.has(done.err, "Wakers: not available", "the message")
+    t.has(t.assay("report", "--full", data).out.replace("\n", " "), "Wakers: not available", "the report")
+
+
+@test
+def a_flight_recorder_and_a_store_take_waits(t):
+    if os.geteuid():
+        t.skip("needs root, for tracepoints of the scheduler")
+    data = t.path("ring.data")
+    for words in (("--ring=8M", "-o", data), ("--store", t.path("waits.db"))):
+        t.assay("start", "--waits", "--name", "waits", *words)
+        t.run("python3", "-c", PING_PONG)
+        t.assay("stop", "--name", "waits")
+    names = {r["name"] for r in rows(t, data, "SELECT DISTINCT name FROM events WHERE kind = 'sample'")}
+    t.has(names, "sched:sched_waking", "the flight recorder's events")
+    t.true(rows(t, t.path("waits.db"), "SELECT count(*) AS n FROM windows")[0]["n"] > 0, "windows")
+
+
+main()
