@@ -32,6 +32,8 @@
 #define LOOK_LEAST_NS UINT64_C(50000000) /* minimum length of the last check */
 /* Assumed CPU time after sampling: the end of the file, and the data that is written at the end. */
 #define END_ASSUMED_NS 5000000
+/* So many checks above the budget at the lowest rate stop the samples of --waits. */
+#define WAITS_CHECKS 3
 /* Weight of a new measured cost, since a few ms on a busy machine are not representative. */
 #define COST_WEIGHT 0.5
 
@@ -42,7 +44,9 @@ struct rate_control_bound {
 	double cost_ns; /* in use */
 	uint64_t record_ns;
 	uint64_t begun_ns, looked_ns, measured_ns, cpu_ns;
-	uint64_t tracked; /* at the last check */
+	uint64_t tracked;        /* at the last check */
+	uint64_t waits, wait_ns; /* samples of --waits at the last check, and the cost of one */
+	unsigned over;           /* checks in a row above the budget, at the lowest rate */
 	double share;
 };
 
@@ -269,6 +273,8 @@ void rate_control_budget(struct rate_control *s, double share)
 	vec_each (event, &s->plan->events)
 		if (event->role == ATTR_TRACK)
 			record_cost_measure(&event->attr, &b->record_ns, &denied);
+		else if (s->plan->waits && event->role == ATTR_SWITCH)
+			record_cost_switch(&event->attr, &b->wait_ns, &denied);
 }
 
 static char *too_short(const struct rate_control_bound *b, double set_up_ns, double duration_ns)
@@ -328,12 +334,39 @@ static struct budget_load load_since(struct rate_control *s, uint64_t now_ns)
 
 	load.sampling = samples_each_second(s) * b->cost_ns / 1e9;
 	load.own = ((double)(cpu_ns - b->cpu_ns) +
-	            (double)(s->tracked - b->tracked) * (double)b->record_ns) /
+	            (double)(s->tracked - b->tracked) * (double)b->record_ns +
+	            (double)(s->waits - b->waits) * (double)b->wait_ns) /
 	           (double)(load.elapsed_ns * cpus);
 	b->tracked = s->tracked;
+	b->waits = s->waits;
 	b->looked_ns = now_ns;
 	b->cpu_ns = cpu_ns;
 	return load;
+}
+
+bool rate_control_is_wait(const struct perf_source_event *event)
+{
+	return event->attr.type == PERF_TYPE_TRACEPOINT &&
+	       (event->role == ATTR_SWITCH || event->role == ATTR_WAKE);
+}
+
+/*
+ * The number of switches and wake-ups is not the recorder's choice, and each belongs to another: a
+ * part of them would tell nothing. If the clock's lowest rate is not enough, all of them end.
+ */
+static void look_at_waits(struct rate_control *s, const struct budget_load *load, uint64_t now_ns)
+{
+	struct rate_control_bound *b = s->bound;
+	double least = fmin(b->control.asked_hz, BUDGET_FLOOR_HZ);
+	bool over = load->sampling + load->own > b->control.share && load->hz <= least * 1.01;
+
+	b->over = over ? b->over + 1 : 0;
+	if (!s->plan->waits || s->waits_end_ns || b->over < WAITS_CHECKS)
+		return;
+	for (size_t i = 0; i < s->plan->events.count; i++)
+		if (rate_control_is_wait(&s->plan->events.items[i]))
+			perf_source_stop(s->source, i);
+	s->waits_end_ns = now_ns;
 }
 
 static void look_at_budget(struct rate_control *s, uint64_t now_ns)
@@ -345,6 +378,7 @@ static void look_at_budget(struct rate_control *s, uint64_t now_ns)
 		return;
 	load = load_since(s, now_ns);
 	budget_look(&b->control, &load);
+	look_at_waits(s, &load, now_ns);
 	if (!b->cost.samples || now_ns - b->measured_ns > COST_EVERY_NS) {
 		measure(b, b->cost.samples ? COST_AGAIN_NS : COST_FIRST_NS);
 		b->measured_ns = now_ns;
@@ -434,6 +468,11 @@ void rate_control_account(const struct rate_control *s, struct account *account)
 	note_merged(s, account);
 	if (s->bound)
 		account_budget(s->bound, &account->budget);
+	if (s->waits_end_ns)
+		vec_push(&account->notes,
+		         xasprintf("Wakers: not available from %.1f s on. The budget did not "
+		                   "suffice for the switches and wake-ups, so their samples ended.",
+		                   (double)(s->waits_end_ns - account->start_ns) / 1e9));
 	if (s->unbound)
 		vec_push(&account->notes,
 		         xstrdup("The budget was not applied: the sampled event is neither a clock "

@@ -4,7 +4,8 @@
  *
  * If the recorder falls behind, each step halves the rate of all clocks, down to a minimum; each
  * quiet interval doubles it again. With a budget, the rate is also limited so that the measurement
- * uses no more than that share of a CPU's time. The lower of the two rates applies. Every change is
+ * uses no more than that share of a CPU's time. The lower of the two rates applies. If the lowest
+ * rate exceeds the budget, the samples of --waits end. Every change is
  * stored with its time, for the account.
  *
  *	rate_control_init()	after the events were opened
@@ -52,11 +53,16 @@ struct rate_control {
 	uint64_t merged; /* number of changes that were merged into others */
 	uint64_t changed_ns, calm_since_ns, patience_ns;
 	uint64_t slowed_ns[2]; /* before the last change: [0] for the rings, [1] for the budget */
+	uint64_t waits;        /* samples of --waits; the reader of the rings counts them */
+	uint64_t waits_end_ns; /* when the budget ended them; 0: it did not */
 	uint64_t tracked;      /* records other than samples; the reader of the rings counts them */
 	struct rate_control_bound
 	        *bound; /* NULL: no budget, or (`unbound`) none that could be applied*/
 	bool unbound;
 };
+
+/* True for a switch or a wake-up of --waits. */
+bool rate_control_is_wait(const struct perf_source_event *event);
 
 /* `foreign` is set afterwards. */
 void rate_control_init(struct rate_control *s, const struct plan *plan, struct perf_source *source);

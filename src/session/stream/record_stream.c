@@ -242,6 +242,8 @@ static int take_record(struct record_stream *s, struct ring_record *record, stru
 		return 0;
 	}
 	s->rate_control.tracked += e.kind != EVENT_SAMPLE;
+	s->rate_control.waits +=
+	        e.kind == EVENT_SAMPLE && rate_control_is_wait(&s->o.plan->events.items[e.attr]);
 	switch (e.kind) {
 	case EVENT_SAMPLE:
 		return take_sample(s, record, &e, err);

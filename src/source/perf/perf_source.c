@@ -388,6 +388,13 @@ void perf_source_set_period(struct perf_source *s, size_t event, uint64_t value,
 	}
 }
 
+void perf_source_stop(struct perf_source *s, size_t event)
+{
+	vec_each (instance, &s->instances)
+		if (instance->event == event)
+			ioctl(instance->fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
 size_t perf_source_cpu_count(const struct perf_source *s)
 {
 	return s->cpus.count;

@@ -106,6 +106,9 @@ struct perf_ring *perf_source_track_ring(struct perf_source *source, size_t cpu)
 void perf_source_set_period(struct perf_source *source, size_t event, uint64_t value,
                             uint64_t *done_ns);
 
+/* Ends the samples of an event, before perf_source_disable(). */
+void perf_source_stop(struct perf_source *source, size_t event);
+
 size_t perf_source_cpu_count(const struct perf_source *source);
 const struct perf_source_cpu *perf_source_cpu_at(const struct perf_source *source, size_t index);
 /* The number of instances that were refused because of missing rights. */
