@@ -64,6 +64,15 @@ struct event_scheduling {
 	int64_t state;      /* switch: prev_state of the kernel; 0: the thread is still runnable */
 };
 
+/* The decoded fields of raw_syscalls:sys_enter and raw_syscalls:sys_exit. */
+struct event_system_call {
+	bool known;        /* false: the sample has no such fields */
+	bool exit;         /* the call returns */
+	int64_t number;    /* by the architecture of the recording; -1: none */
+	uint64_t argument; /* enter: the first argument */
+	int64_t result;    /* exit: of failed calls -errno */
+};
+
 struct event_sample {
 	uint64_t ip;
 	uint64_t period; /* the weight of the sample, in the event's unit */
@@ -91,6 +100,7 @@ struct event_sample {
 	const uint8_t *raw;
 	uint32_t raw_size;
 	struct event_scheduling scheduling; /* of samples with the role ATTR_SWITCH or ATTR_WAKE */
+	struct event_system_call system_call;
 };
 
 /* Frames, innermost first. The callers of the last frame are in the outer stack `parent`. */

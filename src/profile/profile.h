@@ -24,6 +24,7 @@
 #include "profile/ledger/ledger.h"
 #include "profile/ledger/switch_log.h"
 #include "profile/time_axis.h"
+#include "profile/waits/system_calls.h"
 #include "profile/waits/wait_log.h"
 
 #define PROFILE_CPU_UNKNOWN UINT16_MAX /* not recorded, or above the limit */
@@ -90,8 +91,9 @@ struct profile {
 	VEC(struct recording *) recordings; /* owned; one per file */
 	VEC(struct profile_span) windows;   /* empty: time is not divided */
 	struct ledger ledger;
-	struct switch_log switches; /* empty if it was not asked for */
-	struct wait_log waits;      /* the same */
+	struct switch_log switches;       /* empty if it was not asked for */
+	struct wait_log waits;            /* the same */
+	struct system_calls system_calls; /* the same */
 	struct id_table frame_index, row_index;
 	struct path_tree path_index; /* by frame_hash() */
 };

@@ -31,6 +31,7 @@ struct profile_builder *profile_builder_new(struct profile *p,
 	profile_counter_init(&b->counter, p);
 	b->counter.time_axis = b->options.time_axis;
 	p->switches.wanted = b->options.switches;
+	p->system_calls.wanted = b->options.system_calls && !b->options.endless;
 	p->waits.wanted = b->options.waits && !b->options.endless;
 	b->queue = counter_queue_new(take_notes, &b->counter, b->options.endless);
 	return b;
@@ -301,6 +302,9 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 	 */
 	n->idle = e->pid == 0 && e->tid == 0 && e->mode != CPU_MODE_USER;
 	n->off_cpu = a->role == ATTR_SWITCH && e->pid > 0;
+	if (e->sample.system_call.known && !b->before)
+		system_calls_add(&p->system_calls, process, key.thread, e->time_ns,
+		                 &e->sample.system_call);
 	if (b->tids.wanted)
 		profile_builder_scheduling(b, e, a, &key, process);
 }
@@ -364,6 +368,12 @@ static void on_task(struct profile_builder *b, const struct event *e)
 	                    ? process_table_find_thread(processes, e->fork.parent_pid,
 	                                                e->fork.parent_tid)
 	                    : ID_NONE;
+	if (exec)
+		system_calls_exec(&b->profile->system_calls, old, now);
+	else if (e->kind == EVENT_FORK)
+		system_calls_fork(&b->profile->system_calls, now);
+	else
+		system_calls_exit(&b->profile->system_calls, now);
 }
 
 /* Begins and ends the part of the time that is counted. */
@@ -419,6 +429,7 @@ static int on_event(void *ctx, const struct event *e, struct error *err)
 	case EVENT_LOST:
 		process_table_event(b->profile->processes, e);
 		profile_builder_note(b, e, UPDATE_LOST)->amount = e->lost.count;
+		system_calls_lost(&b->profile->system_calls);
 		break;
 	case EVENT_THROTTLE:
 		profile_builder_note(b, e, UPDATE_THROTTLE)->amount = e->throttle.stopped;
@@ -438,6 +449,7 @@ static int on_end(void *ctx, const struct recording *r, struct error *err)
 
 	if (b->before)
 		pass_edges(b, b->edge_ns);
+	system_calls_finish(&b->profile->system_calls);
 	if (b->after)
 		return 0;
 	counter_queue_finish(b->queue);

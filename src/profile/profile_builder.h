@@ -24,6 +24,7 @@ struct profile_builder_options {
 	bool drop_chains;   /* keep only the sampled address: flat reports of large files */
 	bool time_axis;     /* fill profile.axis */
 	bool switches;      /* fill profile.switches; only for a single recording */
+	bool system_calls;  /* fill profile.system_calls; the same */
 	bool waits;         /* fill profile.waits; only for a single recording with an end */
 	bool endless;       /* an endless stream (profile_windows.h) */
 	uint64_t window_ns; /* rows are separated by windows of this length; 0: no windows */

@@ -95,6 +95,7 @@ void profile_builder_descriptor(struct profile_builder *b, const struct event *e
 	                                 e->time_ns, e->descriptor.name);
 	if (descriptor == ID_NONE)
 		return;
+	system_calls_file(&b->profile->system_calls, process, e->descriptor.number, descriptor);
 	n = profile_builder_note(b, e, UPDATE_DESCRIPTOR);
 	n->process = process;
 	n->amount = e->descriptor.number;

@@ -191,7 +191,7 @@ struct perf_source_event *plan_add_event(struct plan *plan, const char *name, en
  * Sampling of a command starts at its exec, unless the command replaces the whole machine (-a
  * without the right to it): then other processes run already.
  */
-static bool starts_with_command(const struct plan *plan, const struct session_options *o)
+bool plan_starts_with_command(const struct plan *plan, const struct session_options *o)
 {
 	return !plan->machine_wide && o->command && !o->machine_wide && !session_follows_pids(o);
 }
@@ -215,7 +215,7 @@ static int add_sampled(struct plan *plan, const struct session_options *o, const
 	clock = attr_is_clock(&attr);
 	if (attr.type == PERF_TYPE_TRACEPOINT)
 		attr.sample_type |= PERF_SAMPLE_RAW;
-	attr.enable_on_exec = starts_with_command(plan, o);
+	attr.enable_on_exec = plan_starts_with_command(plan, o);
 	if (o->period) {
 		attr.sample_period = o->period;
 	} else if (o->frequency_asked || !counts_single_events(&attr)) {
@@ -262,7 +262,7 @@ static void add_off_cpu(struct plan *plan, const struct session_options *o)
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
 	attr.sample_period = 1;
-	attr.enable_on_exec = starts_with_command(plan, o);
+	attr.enable_on_exec = plan_starts_with_command(plan, o);
 	plan_add_event(plan, "context-switches", ATTR_SWITCH, &attr);
 }
 
@@ -347,6 +347,9 @@ int plan_make(struct plan *plan, const struct session_options *o, struct error *
 	add_witness(plan, o);
 	add_off_cpu(plan, o);
 	plan_add_waits(plan, o);
+	status = plan_add_system_calls(plan, o, err);
+	if (status)
+		return status;
 	add_tracking(plan, o);
 	return 0;
 }

@@ -29,6 +29,8 @@ int plan_make(struct plan *plan, const struct session_options *options, struct e
 void plan_done(struct plan *plan);
 /* The event as it is written to the file, with call chains instead of stack bytes. */
 struct perf_event_attr plan_file_attr(const struct perf_source_event *event);
+/* True for the name of a tracepoint of --syscalls. */
+bool plan_is_system_call(const char *name);
 void plan_note(struct plan *plan, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -67,6 +67,7 @@ struct session_options {
 	bool data_addresses;
 	bool off_cpu;
 	bool waits; /* switches and wake-ups of the whole machine, with stacks; else as off_cpu */
+	bool system_calls; /* entry and return of each system call, without stacks */
 	bool witness;
 	bool calibrate;                /* first measure by how much sampling slows programs */
 	uint64_t memory_bytes;         /* for all rings together, 0: automatic */

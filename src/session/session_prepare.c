@@ -3,6 +3,7 @@
 #include "base/read/spare_files.h"
 #include "base/text/plural.h"
 #include "session/rate/calibration.h"
+#include "session/rate/system_call_cost.h"
 #include "session/session_internal.h"
 #include "source/perf/perf_ring_size.h"
 
@@ -189,6 +190,26 @@ static void begin_budget(struct session *s)
 	free(remark);
 }
 
+/* Says beforehand by how much system calls become slower, and records it. */
+static void state_system_call_cost(struct session *s)
+{
+	const struct session_options *o = s->options;
+	struct system_call_cost cost;
+	char *sentence;
+
+	if (!o->system_calls || system_call_cost_measure(&s->plan, &cost))
+		return;
+	sentence = xasprintf("Each system call of the traced processes takes about %.2f us longer: "
+	                     "a short one %.2f us without tracing, %.2f us with it (measured "
+	                     "before the recording).",
+	                     (cost.traced_ns - cost.plain_ns) / 1000, cost.plain_ns / 1000,
+	                     cost.traced_ns / 1000);
+	if (o->remark)
+		o->remark(o->ctx, sentence);
+	plan_note(&s->plan, "%s", sentence);
+	free(sentence);
+}
+
 int session_prepare(struct session *s, struct error *err)
 {
 	const struct session_options *o = s->options;
@@ -205,6 +226,8 @@ int session_prepare(struct session *s, struct error *err)
 	if (foreign_pid(s->foreign))
 		proc_threads(foreign_pid(s->foreign), &s->plan.own);
 	status = plan_make(&s->plan, o, err);
+	if (!status)
+		state_system_call_cost(s);
 	if (!status && o->calibrate)
 		calibration_measure(&s->plan, &s->recording.account.calibration);
 	if (!status && o->command)

@@ -48,7 +48,7 @@ int load_check(const struct load_options *o, struct error *err)
 struct profile_reading {
 	struct profile *profile;
 	const char *root;
-	bool time_axis, switches, waits;
+	bool time_axis, switches, waits, system_calls;
 	uint64_t window_ns;
 	struct cache_dir *cache; /* NULL: none, so files are searched at their recorded places */
 	const volatile sig_atomic_t *stop;
@@ -91,7 +91,8 @@ static int read_profile(void *ctx, const char *path, const struct perf_data_read
 	                                     .window_ns = reading->window_ns,
 	                                     .time_axis = reading->time_axis,
 	                                     .switches = reading->switches,
-	                                     .waits = reading->waits};
+	                                     .waits = reading->waits,
+	                                     .system_calls = reading->system_calls};
 	struct profile_builder *b = profile_builder_new(p, &bo);
 	struct stoppable stoppable = {profile_builder_sink(b), reading->stop};
 	struct event_sink sink = {&stoppable, stoppable_begin, stoppable_event, stoppable_end};
@@ -118,6 +119,7 @@ static int read_files(struct profile *p, const struct load_options *o, struct er
 	                                  .time_axis = o->time_axis,
 	                                  .switches = o->switches,
 	                                  .waits = o->waits,
+	                                  .system_calls = o->system_calls,
 	                                  .stop = o->stop};
 	int ret;
 

@@ -37,6 +37,7 @@ struct load_options {
 	const volatile sig_atomic_t *stop; /* samples: -EINTR once it is not 0; NULL: never */
 	bool time_axis;                    /* the profile gets the time of each sample */
 	bool switches;                     /* and the times when threads were off the CPU */
+	bool system_calls;                 /* and its system calls (profile/waits/system_calls.h) */
 	bool waits;                        /* and why (profile/waits/wait_log.h) */
 	uint64_t window_ns; /* length of windows that separate samples; 0: no windows */
 };

@@ -107,6 +107,11 @@ const struct option record_option_table[] = {
                     "these processes. Block I/O and contended locks of the kernel are recorded "
                     "too. Needs root or CAP_PERFMON; otherwise it records what --off-cpu does.",
          .offset = AT(waits)},
+        {OPTION_FLAG, 0, "syscalls", NULL, "record each system call, for 'assay waits --syscalls'",
+         .details = "Number, errors and durations of the calls. Before sampling begins a message "
+                    "says by how much each call takes longer: programs with many short calls "
+                    "become much slower. Needs root, or CAP_PERFMON and readable tracefs.",
+         .offset = AT(system_calls)},
         {OPTION_FLAG, 0, "all-cgroups", NULL,
          "record the control group of each sample: its container or service",
          .details = "The path of the group, \"/system.slice/cron.service\". It distinguishes "
@@ -258,6 +263,7 @@ int record_options_use(const struct record_options *o, const char *command, cons
 	so->data_addresses = o->data_addresses;
 	so->off_cpu = o->off_cpu;
 	so->waits = o->waits;
+	so->system_calls = o->system_calls;
 	so->witness = !o->no_witness;
 	so->all_cgroups = o->all_cgroups;
 	so->memory_bytes = isnan(o->memory_mb) ? 0 : (uint64_t)(o->memory_mb * 1e6);

@@ -18,7 +18,7 @@
 struct record_options {
 	const char *frequency;
 	uint64_t period;
-	bool all, data_addresses, off_cpu, waits, no_witness, all_cgroups;
+	bool all, data_addresses, off_cpu, waits, system_calls, no_witness, all_cgroups;
 	struct option_list pids, events;
 	const char *call_graph; /* NULL: not given; "": as "auto" */
 	uint64_t stack_size;

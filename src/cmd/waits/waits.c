@@ -6,6 +6,7 @@
 #include "cmd/load/filters.h"
 #include "cmd/load/load.h"
 #include "cmd/report/report_options.h"
+#include "cmd/waits/waits_syscalls.h"
 #include "view/waits/wait_document.h"
 
 #include <errno.h>
@@ -16,7 +17,8 @@ struct waits_options {
 	struct option_list by;
 	double limit; /* percent; < 0: the default of the reader */
 	uint64_t lines;
-	bool all, instances, tree, wide, json;
+	struct option_list calls;
+	bool all, instances, tree, syscalls, wide, json;
 	struct style_options style;
 };
 
@@ -34,6 +36,13 @@ static const struct option options[] = {
          .offset = AT(instances)},
         {OPTION_FLAG, 'g', "call-graph", NULL,
          "the call paths of waiters, with the paths of their wakers below", .offset = AT(tree)},
+        {OPTION_FLAG, 0, "syscalls", NULL,
+         "system calls: number, errors and durations, by call and file",
+         .details = "Of a recording with 'assay record --syscalls'. Files are named if it was "
+                    "made with --waits, too. The columns are count, failed, time, share, p50, p90, "
+                    "p99, max, call, file and errors. --comm and --pid select processes.",
+         .offset = AT(syscalls)},
+        {OPTION_LIST, 0, "call", "NAME", "with --syscalls: only these calls", .offset = AT(calls)},
         {OPTION_LIST, 's', "sort", "COLUMN,...",
          "sort the rows by these columns: numbers largest first, texts from a to z",
          .details = "The columns are share, blocked, runnable, count, p50, p99, max, kind, name, "
@@ -111,20 +120,54 @@ static int check_waits(const struct profile *p, const char *file, struct error *
 	                 file);
 }
 
+/* The recording was read. */
+static int show(struct waits_options *o, struct profile *profile, struct wait_options *w)
+{
+	struct symbolizer *symbols;
+	struct error err = {0};
+	struct view *view;
+	int status;
+
+	if (o->syscalls)
+		return waits_syscalls_print(profile, load_file(&o->load, 0), &w->request, o->all,
+		                            &(struct filter_list){o->calls.items, o->calls.count},
+		                            &o->style);
+	if (check_waits(profile, load_file(&o->load, 0), &err))
+		return command_fail(1, "waits: %s", err.text);
+	symbols = load_symbolizer(profile, &o->load);
+	view = view_new(profile, symbols);
+	status = print(o, view, w);
+	debug_files_fetch(profile, symbols);
+	view_free(view);
+	symbolizer_free(symbols);
+	return status;
+}
+
+static int check_options(const struct waits_options *o)
+{
+	if (o->calls.count && !o->syscalls)
+		return command_fail(2, "waits: --call selects system calls: give --syscalls, too");
+	if (o->syscalls && (o->tree || o->filters.tid.count))
+		return command_fail(2, "waits: --syscalls has no call paths and sums of processes: "
+		                       "-g and --tid do not apply");
+	return 0;
+}
+
 static int run(void *p, int argc, char **argv)
 {
 	struct waits_options *o = p;
-	struct symbolizer *symbols;
 	struct profile *profile = NULL;
 	struct wait_options w;
 	struct error err = {0};
 	struct buf words = {0};
-	struct view *view;
-	int status;
+	int status = check_options(o);
 
+	if (status)
+		return status;
 	o->load.arguments = argv;
 	o->load.argument_count = argc;
 	o->load.waits = o->load.time_axis = true;
+	o->load.system_calls = o->syscalls;
 	if (load_named(&o->load, 1))
 		return command_fail(2, "waits: give one recording");
 	if (o->load.store)
@@ -136,18 +179,9 @@ static int run(void *p, int argc, char **argv)
 	if (load_profile(&profile, &o->load, &err))
 		return command_fail(err.code == EINVAL && o->load.time ? 2 : 1, "waits: %s",
 		                    err.text);
-	if (check_waits(profile, load_file(&o->load, 0), &err)) {
-		profile_free(profile);
-		return command_fail(1, "waits: %s", err.text);
-	}
 	load_words(&o->load, &words);
 	w.request.reader.words = buf_text(&words);
-	symbols = load_symbolizer(profile, &o->load);
-	view = view_new(profile, symbols);
-	status = print(o, view, &w);
-	debug_files_fetch(profile, symbols);
-	view_free(view);
-	symbolizer_free(symbols);
+	status = show(o, profile, &w);
 	profile_free(profile);
 	buf_done(&words);
 	return status;

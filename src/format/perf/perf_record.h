@@ -56,6 +56,18 @@ struct perf_scheduling_layout {
 	struct perf_raw_field tid, own_tid, flags, state, target_cpu;
 };
 
+enum perf_system_call_kind {
+	PERF_SYSTEM_CALL_NONE, /* another event */
+	PERF_SYSTEM_CALL_ENTER,
+	PERF_SYSTEM_CALL_EXIT,
+};
+
+/* The places of the fields of struct event_system_call. */
+struct perf_system_call_layout {
+	uint8_t kind; /* enum perf_system_call_kind */
+	struct perf_raw_field number, argument, result;
+};
+
 /* The places of fields in the records of an attr; 0: the field does not exist. */
 struct perf_layout {
 	uint64_t sample_type, read_format;
@@ -68,6 +80,7 @@ struct perf_layout {
 	uint8_t id_at, id_back;    /* of IDENTIFIER or ID */
 	uint64_t period;           /* of samples without a period */
 	struct perf_scheduling_layout scheduling;
+	struct perf_system_call_layout system_call;
 };
 
 typedef VEC(uint64_t) perf_words;
@@ -106,7 +119,8 @@ void perf_decoder_add_ids(struct perf_decoder *d, uint16_t attr, const void *ids
 /*
  * The attr's samples have the fields of this tracepoint. Switches and wake-ups of threads
  * (sched:sched_switch, sched_waking, sched_wakeup, sched_wakeup_new) are decoded to
- * event_sample.scheduling; other tracepoints are ignored.
+ * event_sample.scheduling, and system calls (raw_syscalls:sys_enter, sys_exit) to
+ * event_sample.system_call; other tracepoints are ignored.
  */
 void perf_decoder_set_tracepoint(struct perf_decoder *d, uint16_t attr, const struct tracepoint *t);
 void perf_decoder_seal(struct perf_decoder *d);

@@ -229,6 +229,8 @@ enum perf_decoded perf_decode_sample(struct perf_decoder *d, const uint8_t *reco
 		return PERF_DECODED_DAMAGED;
 	if (l->scheduling.kind)
 		perf_decode_scheduling(&l->scheduling, &e->sample);
+	if (l->system_call.kind)
+		perf_decode_system_call(&l->system_call, &e->sample);
 	return PERF_DECODED;
 }
 

@@ -77,9 +77,9 @@ static void ledger(struct document *d, const struct wait_report *r)
 
 static const char *scope_name(const struct wait_report *r)
 {
-	return r->scope == WAITS_OF_TARGETS  ? "command"
-	       : r->scope == WAITS_OF_FILTER ? "filter"
-	                                     : "all";
+	return r->selection.scope == WAITS_OF_TARGETS  ? "command"
+	       : r->selection.scope == WAITS_OF_FILTER ? "filter"
+	                                               : "all";
 }
 
 static void facts(struct document *d, const struct wait_report *r)
@@ -117,7 +117,7 @@ static void notes(struct document *d, const struct wait_report *r)
 {
 	struct section *s = document_notes(d, MEDIA_READERS, "Notes", NULL);
 
-	if (!r->account.is_closed && r->scope == WAITS_OF_FILTER)
+	if (!r->account.is_closed && r->selection.scope == WAITS_OF_FILTER)
 		section_note(s, "The time on the CPU is known for whole processes, and the filters "
 		                "select some threads of a process.");
 	else if (!r->account.is_closed)

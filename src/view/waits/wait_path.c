@@ -38,12 +38,12 @@ static uint32_t last_thread(const struct wait_report *r)
 	int32_t pid = 0;
 
 	for (uint32_t i = 0; i < threads; i++)
-		chosen[process_table_thread_at(t, i)->process] |= r->selected[i];
-	for (uint32_t i = 0; r->scope != WAITS_OF_ALL && i < threads; i++) {
+		chosen[process_table_thread_at(t, i)->process] |= r->selection.selected[i];
+	for (uint32_t i = 0; r->selection.scope != WAITS_OF_ALL && i < threads; i++) {
 		const struct thread *at = process_table_thread_at(t, i);
 		uint32_t last;
 
-		if (!r->selected[i] || !is_root(r, chosen, at->process) ||
+		if (!r->selection.selected[i] || !is_root(r, chosen, at->process) ||
 		    at->tid != process_table_process(t, at->process)->pid)
 			continue;
 		/* Programs of one process, one after the other, are one. */

@@ -142,7 +142,7 @@ static void account_sum(struct wait_account *a, const struct wait_sum *sum,
 
 static bool is_wait(struct wait_report *r, const struct wait_key *key)
 {
-	return r->selected[key->thread] && !key->since_start &&
+	return r->selection.selected[key->thread] && !key->since_start &&
 	       !(key->woken == WAIT_OPEN && wait_path_is_exit(&r->causes, key->path));
 }
 
@@ -266,7 +266,7 @@ static void count_threads(struct wait_report *r)
 	uint8_t *seen = xcalloc(threads + 1, 1);
 
 	vec_each (sum, &r->log->sums)
-		if (r->selected[sum->key.thread])
+		if (r->selection.selected[sum->key.thread])
 			seen[sum->key.thread] = 1;
 	for (size_t i = 0; i < threads; i++)
 		r->account.threads += seen[i];
@@ -291,7 +291,7 @@ static void account_processes(struct wait_report *r)
 		const struct thread *thread = process_table_thread_at(p->processes, i);
 
 		if (thread->tid >= 0)
-			parts[thread->process] |= r->selected[i] ? 1 : 2;
+			parts[thread->process] |= r->selection.selected[i] ? 1 : 2;
 	}
 	a->is_closed = p->ledger.processes.count != 0;
 	vec_each (process, &p->ledger.processes) {
@@ -318,7 +318,7 @@ static void sum_up(struct wait_report *r)
 		const struct wait_sum *sum = &r->log->sums.items[i];
 
 		r->row_of[i] = ID_NONE;
-		if (r->selected[sum->key.thread] && sum->key.since_start)
+		if (r->selection.selected[sum->key.thread] && sum->key.since_start)
 			r->account.before_ns += sum->blocked_ns + sum->runnable_ns;
 		if (is_wait(r, &sum->key))
 			add_cause(r, i, &text);
@@ -340,7 +340,7 @@ int wait_report_new(struct wait_report **out, struct view *v, const struct wait_
 	r->options = o;
 	intern_init(&r->texts);
 	wait_causes_init(&r->causes, v);
-	ret = wait_select(r, err);
+	ret = wait_select(&r->selection, v->profile, &o->request.filter, o->all, err);
 	if (ret) {
 		wait_report_free(r);
 		return ret;
@@ -363,7 +363,7 @@ void wait_report_free(struct wait_report *r)
 	wait_causes_done(&r->causes);
 	free(r->row_of);
 	free(r->by_of);
-	free(r->selected);
+	wait_selection_done(&r->selection);
 	free(r);
 }
 

@@ -18,6 +18,7 @@
 #include "profile/calls/call_times.h"
 #include "view/request.h"
 #include "view/waits/wait_cause.h"
+#include "view/waits/wait_select.h"
 
 struct wait_options {
 	struct report_request request; /* filters, `instances`: each thread by itself; limits */
@@ -63,9 +64,8 @@ struct wait_report {
 	struct id_table index;
 	uint32_t *row_of;     /* per sum: its row; ID_NONE: not selected */
 	uint32_t *by_of;      /* per sum: text of the thread that released it; 0: none */
-	uint8_t *selected;    /* per thread */
 	VEC(uint32_t) births; /* per thread: index into births of the log, or ID_NONE */
-	enum { WAITS_OF_TARGETS, WAITS_OF_ALL, WAITS_OF_FILTER } scope;
+	struct wait_selection selection;
 	struct wait_account account;
 };
 
@@ -84,8 +84,5 @@ uint32_t wait_thread_text(struct wait_report *r, uint32_t thread);
 
 /* A percentile of the waits of a row in ns; NAN: not known. */
 double wait_row_percentile(const struct wait_row *row, double part);
-
-/* Selects threads; fills `selected` and `scope`. */
-int wait_select(struct wait_report *r, struct error *err);
 
 #endif

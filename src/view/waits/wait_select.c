@@ -1,35 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which threads a report on waits is about. */
-#include "view/waits/wait_report.h"
+#include "view/waits/wait_select.h"
 
-static const struct process_table *table_of(const struct wait_report *r)
-{
-	return r->view->profile->processes;
-}
+#include "base/memory/xalloc.h"
 
 /* Marks the processes that were asked for. */
-static bool mark_targets(const struct wait_report *r, uint8_t *chosen)
+static bool mark_targets(const struct profile *p, uint8_t *chosen)
 {
-	size_t count = process_table_process_count(table_of(r));
+	size_t count = process_table_process_count(p->processes);
 	bool any = false;
 
-	vec_each (recording, &r->view->profile->recordings)
+	vec_each (recording, &p->recordings)
 		vec_each (pid, &(*recording)->account.targets)
 			for (uint32_t id = 0; id < count; id++)
-				if (process_table_process(table_of(r), id)->pid == *pid)
+				if (process_table_process(p->processes, id)->pid == *pid)
 					chosen[id] = any = true;
 	return any;
 }
 
 /* A process belongs to the processes asked for if one of its ancestors does. */
-static bool is_descendant(const struct wait_report *r, const uint8_t *chosen, uint32_t process)
+static bool is_descendant(const struct profile *p, const uint8_t *chosen, uint32_t process)
 {
-	size_t steps = process_table_process_count(table_of(r));
+	size_t steps = process_table_process_count(p->processes);
 
 	while (process != ID_NONE && steps--) {
 		if (chosen[process])
 			return true;
-		process = process_table_process(table_of(r), process)->parent;
+		process = process_table_process(p->processes, process)->parent;
 	}
 	return false;
 }
@@ -40,54 +37,55 @@ static bool is_idle_task(const struct process *process)
 }
 
 /* The process that records is not part of what was asked for. */
-static bool is_recorder(const struct wait_report *r, const struct process *process)
+static bool is_recorder(const struct profile *p, const struct process *process)
 {
-	vec_each (recording, &r->view->profile->recordings)
+	vec_each (recording, &p->recordings)
 		if (process->pid == (*recording)->account.observer_pid ||
 		    (process->pid == (*recording)->account.reader_pid && process->pid))
 			return true;
 	return false;
 }
 
-static void select_default(struct wait_report *r)
+static void select_default(struct wait_selection *s, const struct profile *p, bool all)
 {
-	size_t threads = process_table_thread_count(table_of(r));
-	uint8_t *chosen = xcalloc(process_table_process_count(table_of(r)) + 1, 1);
-	bool targets = !r->options->all && mark_targets(r, chosen);
+	size_t threads = process_table_thread_count(p->processes);
+	uint8_t *chosen = xcalloc(process_table_process_count(p->processes) + 1, 1);
+	bool targets = !all && mark_targets(p, chosen);
 
-	r->scope = targets ? WAITS_OF_TARGETS : WAITS_OF_ALL;
+	s->scope = targets ? WAITS_OF_TARGETS : WAITS_OF_ALL;
 	for (uint32_t i = 0; i < threads; i++) {
-		uint32_t id = process_table_thread_at(table_of(r), i)->process;
-		const struct process *process = process_table_process(table_of(r), id);
+		uint32_t id = process_table_thread_at(p->processes, i)->process;
+		const struct process *process = process_table_process(p->processes, id);
 
 		if (targets)
-			r->selected[i] = is_descendant(r, chosen, id);
+			s->selected[i] = is_descendant(p, chosen, id);
 		else
-			r->selected[i] = !process->kernel && !is_idle_task(process) &&
-			                 !is_recorder(r, process);
+			s->selected[i] = !process->kernel && !is_idle_task(process) &&
+			                 !is_recorder(p, process);
 	}
 	free(chosen);
 }
 
-static int select_filtered(struct wait_report *r, struct error *err)
+static int select_filtered(struct wait_selection *s, const struct profile *p,
+                           const struct filter *f, struct error *err)
 {
-	const struct filter *f = &r->options->request.filter;
-	size_t threads = process_table_thread_count(table_of(r));
+	size_t threads = process_table_thread_count(p->processes);
 	filter_ranges pids = {0}, tids = {0};
 	int ret = filter_ranges_parse(&f->pid, "process", false, &pids, err);
 
 	if (!ret)
 		ret = filter_ranges_parse(&f->tid, "thread", false, &tids, err);
-	r->scope = WAITS_OF_FILTER;
+	s->scope = WAITS_OF_FILTER;
 	for (uint32_t i = 0; !ret && i < threads; i++) {
-		const struct thread *thread = process_table_thread_at(table_of(r), i);
-		const struct process *process = process_table_process(table_of(r), thread->process);
+		const struct thread *thread = process_table_thread_at(p->processes, i);
+		const struct process *process =
+		        process_table_process(p->processes, thread->process);
 
-		r->selected[i] =
+		s->selected[i] =
 		        !is_idle_task(process) && filter_ranges_have(&pids, process->pid) &&
 		        filter_ranges_have(&tids, thread->tid) &&
-		        filter_list_has(&f->comm, process_table_name(table_of(r), process->name),
-		                        process_table_name(table_of(r), thread->name));
+		        filter_list_has(&f->comm, process_table_name(p->processes, process->name),
+		                        process_table_name(p->processes, thread->name));
 	}
 	vec_done(&pids);
 	vec_done(&tids);
@@ -95,25 +93,31 @@ static int select_filtered(struct wait_report *r, struct error *err)
 }
 
 /* After its exit a thread has the number -1 in samples, which is no thread of its own. */
-static void drop_exited(struct wait_report *r)
+static void drop_exited(struct wait_selection *s, const struct profile *p)
 {
-	size_t threads = process_table_thread_count(table_of(r));
+	size_t threads = process_table_thread_count(p->processes);
 
 	for (uint32_t i = 0; i < threads; i++)
-		if (process_table_thread_at(table_of(r), i)->tid < 0)
-			r->selected[i] = 0;
+		if (process_table_thread_at(p->processes, i)->tid < 0)
+			s->selected[i] = 0;
 }
 
-int wait_select(struct wait_report *r, struct error *err)
+int wait_select(struct wait_selection *s, const struct profile *p, const struct filter *f, bool all,
+                struct error *err)
 {
-	const struct filter *f = &r->options->request.filter;
 	int ret = 0;
 
-	r->selected = xcalloc(process_table_thread_count(table_of(r)) + 1, 1);
+	*s = (struct wait_selection){0};
+	s->selected = xcalloc(process_table_thread_count(p->processes) + 1, 1);
 	if (f->comm.count || f->pid.count || f->tid.count)
-		ret = select_filtered(r, err);
+		ret = select_filtered(s, p, f, err);
 	else
-		select_default(r);
-	drop_exited(r);
+		select_default(s, p, all);
+	drop_exited(s, p);
 	return ret;
+}
+
+void wait_selection_done(struct wait_selection *s)
+{
+	free(s->selected);
 }

@@ -166,9 +166,9 @@ static void recorded(struct summary *s, const struct wait_report *r)
 
 	profile_span(r->view->profile, &from, &to);
 	text_counted(&s->recorded, a->threads, "thread", "threads");
-	buf_puts(&s->recorded, r->scope == WAITS_OF_TARGETS  ? " of the command"
-	                       : r->scope == WAITS_OF_FILTER ? " by the filters"
-	                                                     : " of the machine");
+	buf_puts(&s->recorded, r->selection.scope == WAITS_OF_TARGETS  ? " of the command"
+	                       : r->selection.scope == WAITS_OF_FILTER ? " by the filters"
+	                                                               : " of the machine");
 	buf_puts(&s->recorded, ", ");
 	text_time(&s->recorded, (int64_t)(to - from));
 	buf_puts(&s->recorded, ": ");
@@ -191,7 +191,7 @@ void wait_summary(struct document *d, const struct wait_report *r)
 	reasons(&s, r, (double)whole);
 	limits(&s, r);
 	summary_next(&s, "waits -g", NULL, "the call paths of waiters, with their wakers below");
-	if (r->scope == WAITS_OF_TARGETS)
+	if (r->selection.scope == WAITS_OF_TARGETS)
 		summary_next(&s, "waits --all", NULL, "the waits of all processes");
 	summary_write(&s, d);
 	summary_done(&s);

@@ -3,6 +3,8 @@
 
 #include "format/perf/tracepoint_format.h"
 
+#include <string.h>
+
 /* The kernel's TASK_REPORT_MAX: the thread was preempted, whatever its state was. */
 #define STATE_PREEMPTED 0x100
 
@@ -33,12 +35,12 @@ static enum perf_scheduling_kind kind_of(const struct tracepoint *t)
 	                                            : PERF_SCHEDULING_NONE;
 }
 
-void perf_decoder_set_tracepoint(struct perf_decoder *d, uint16_t attr, const struct tracepoint *t)
+static void set_scheduling(struct perf_layout *layout, const struct tracepoint *t)
 {
 	struct perf_scheduling_layout l = {.kind = (uint8_t)kind_of(t)};
 	bool is_switch = l.kind == PERF_SCHEDULING_SWITCH;
 
-	if (attr >= d->layouts.count || !l.kind)
+	if (!l.kind)
 		return;
 	l.tid = find_field(t, is_switch ? "next_pid" : "pid");
 	l.own_tid = find_field(t, is_switch ? "prev_pid" : "common_pid");
@@ -49,7 +51,43 @@ void perf_decoder_set_tracepoint(struct perf_decoder *d, uint16_t attr, const st
 		l.target_cpu = find_field(t, "target_cpu");
 	if (!l.tid.size || !l.own_tid.size || !l.flags.size || (is_switch && !l.state.size))
 		return;
-	d->layouts.items[attr].scheduling = l;
+	layout->scheduling = l;
+}
+
+/* The first number of an array of numbers. */
+static struct perf_raw_field find_first(const struct tracepoint *t, const char *name)
+{
+	vec_each (f, &t->fields)
+		if (!strcmp(f->name, name) && f->kind == TRACEPOINT_BYTES &&
+		    f->place == TRACEPOINT_FIXED && f->size >= sizeof(uint64_t))
+			return (struct perf_raw_field){(uint16_t)f->offset, sizeof(uint64_t),
+			                               f->is_signed};
+	return (struct perf_raw_field){0};
+}
+
+static void set_system_call(struct perf_layout *layout, const struct tracepoint *t)
+{
+	struct perf_system_call_layout l = {.number = find_field(t, "id")};
+
+	if (!t->system || strcmp(t->system, "raw_syscalls") != 0 || !t->name)
+		return;
+	if (!strcmp(t->name, "sys_enter")) {
+		l.kind = PERF_SYSTEM_CALL_ENTER;
+		l.argument = find_first(t, "args");
+	} else if (!strcmp(t->name, "sys_exit")) {
+		l.kind = PERF_SYSTEM_CALL_EXIT;
+		l.result = find_field(t, "ret");
+	}
+	if (l.number.size && (l.argument.size || l.result.size))
+		layout->system_call = l;
+}
+
+void perf_decoder_set_tracepoint(struct perf_decoder *d, uint16_t attr, const struct tracepoint *t)
+{
+	if (attr >= d->layouts.count)
+		return;
+	set_scheduling(&d->layouts.items[attr], t);
+	set_system_call(&d->layouts.items[attr], t);
 }
 
 /* Little endian, as all machines that assay supports; false: the bytes end before the field. */
@@ -87,5 +125,22 @@ void perf_decode_scheduling(const struct perf_scheduling_layout *l, struct event
 	        .own_tid = (int32_t)own_tid,
 	        .target_cpu = (int32_t)target_cpu,
 	        .state = state & STATE_PREEMPTED ? 0 : state,
+	};
+}
+
+void perf_decode_system_call(const struct perf_system_call_layout *l, struct event_sample *s)
+{
+	bool exit = l->kind == PERF_SYSTEM_CALL_EXIT;
+	int64_t number, value;
+
+	if (!s->raw || !take(&l->number, s, &number) ||
+	    !take(exit ? &l->result : &l->argument, s, &value))
+		return;
+	s->system_call = (struct event_system_call){
+	        .known = true,
+	        .exit = exit,
+	        .number = number,
+	        .argument = exit ? 0 : (uint64_t)value,
+	        .result = exit ? value : 0,
 	};
 }
