@@ -26,7 +26,7 @@ static APART void nap_poll(void)
 	struct truth_mark from = truth_mark();
 
 	poll(NULL, 0, 15);
-	truth_waited(from, (struct truth_cause){"sleep|timer", NULL, NULL, NULL, NULL});
+	truth_waited(from, (struct truth_cause){"sleep", NULL, NULL, NULL, NULL});
 }
 
 int main(void)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`assay waits` reports causes, releasers, holders and times as programs log them.
+
+The programs are in tests/workloads/waiting. Eight of them are compared here, all 25 with ASSAY_LONG.
+"""
+import os
+import re
+
+from harness import LONG, main, test, test_of_shares
+from programs import comment
+from waits_truth import Comparison, blocked_ns, program, recorded, script_words
+
+SHORT = ["mutex", "condvar", "pipe", "epoll", "child", "sleep", "fsync", "sockets"]
+PROGRAMS = SHORT + ["rwlock", "semaphore", "eventfd", "io_uring", "timerfd", "direct", "page_fault",
+                    "cpu", "priority", "signals", "vfork", "requeue", "herd", "spurious"]
+SCRIPTS = ["lock.py", "channels.go", "Monitors.java"]  # runtimes wait at other places, too
+_results = {}
+
+
+def compared(t, name):
+    """Records a program once for the tests of this file."""
+    if os.geteuid() != 0:
+        t.skip("tracepoints of the scheduler need root")
+    if name not in _results:
+        words = script_words(t, name) if name in SCRIPTS else [program(name)]
+        _results[name] = Comparison(name, *recorded(t, words, name), exact=name not in SCRIPTS)
+        for line in _results[name].lines if os.environ.get("TABLE") or LONG else ():
+            comment(line)
+    return _results[name]
+
+
+def truth_test(name):
+    """Declares the tests of one program: what is exact, and the shares of time."""
+
+    def exact(t):
+        wrong = compared(t, name).wrong
+        t.true(not wrong, "\n".join(wrong))
+
+    def shares(t):
+        # A second run of the test records again.
+        comparison = compared(t, name)
+        if comparison.unequal:
+            del _results[name]
+        t.true(not comparison.unequal, "\n".join(comparison.unequal))
+
+    title = re.sub(r"\W", "_", name)
+    exact.__name__ = f"counts_and_holders_of_{title}_are_those_of_its_log"
+    shares.__name__ = f"causes_and_releasers_of_{title}_have_the_times_of_its_log"
+    test(exact)
+    test_of_shares(shares)
+
+
+for one in PROGRAMS + SCRIPTS if LONG else SHORT:
+    truth_test(one)
+
+main()
