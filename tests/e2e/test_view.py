@@ -379,6 +379,10 @@ def mistakes_are_explained(t):
     t.has(t.assay("view", "--name", "a/b", status=2, env=env).err, "not a valid session name")
     t.has(t.assay("view", t.path("none.data"), status=1).err, "there is no file")
     t.has(t.assay("view", "--time", "0,1", data, status=2).err, "--time needs")
+    broken = t.write("broken.calls", b"ASYCALLS" + bytes(100)), t.write("broken.pb", b"\x0a\xff\xff"), t.path("none.data")
+    for words in (("--time", "0,1", data), *((file,) for file in broken)):
+        err = t.assay("view", *words, status=None, env=env).err
+        t.true(err.startswith("assay: view: ") or err.startswith("view: "), f"{words}: {err}")
 
 
 @test

@@ -15,6 +15,7 @@ struct style_options {
 	struct document_media media; /* only of commands that print documents (cmd/cli/medium.h) */
 	bool pager;                  /* not an option: the command sets it */
 	struct buf *page_data;       /* likewise: takes the data of a page instead of a file */
+	const char *command;         /* likewise: named in messages of a report; NULL: report */
 };
 
 extern const struct option style_option_table[];

@@ -101,7 +101,7 @@ static int report(const struct call_paths *paths, struct symbolizer *symbols,
 	int status;
 
 	if (report_options_request(o, &q, &err) || report_groups_use(&q, NULL, &err))
-		return command_fail(2, "report: %s", err.text);
+		return report_fail(&o->style, 2, &err);
 	status = report_calls_print(paths, symbols, &q, &o->style, false);
 	report_groups_done(&q);
 	return status;

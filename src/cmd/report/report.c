@@ -166,7 +166,7 @@ static int report_calls(const struct report_command_options *o, const struct rep
 	int status;
 
 	if (load_calls(&paths, &o->load, &err))
-		return command_fail(1, "report: %s", err.text);
+		return report_fail(&o->report.style, 1, &err);
 	symbols = load_calls_symbolizer(paths, &o->load);
 	status = (o->tui ? report_calls_show : report_calls_print)(
 	        paths, symbols, q, &o->report.style, o->load.raw_names);
@@ -186,7 +186,7 @@ static int report_samples(const struct report_command_options *o, const struct r
 
 	load.time_axis = true;
 	if (load_profile(&profile, &load, &err))
-		return command_fail(1, "report: %s", err.text);
+		return report_fail(&o->report.style, 1, &err);
 	symbols = load_symbolizer(profile, &load);
 	if (o->tui)
 		status = report_tui_samples(profile, symbols, q, &o->report.style);
@@ -223,7 +223,7 @@ static int report_tags(const struct report_command_options *o, const struct repo
 	if (q->rules)
 		tags.groups = NULL; /* the rules are those of the request */
 	if (load_tags_path(&path, &o->load, &err))
-		return command_fail(2, "report: %s", err.text);
+		return report_fail(&o->report.style, 2, &err);
 	return (o->tui ? report_tags_show : report_tags_print)(path, q, &tags, &o->report.style);
 }
 
@@ -233,7 +233,7 @@ static int report_pprof(const struct report_command_options *o, const struct rep
 	const char *path;
 
 	if (load_pprof_path(&path, &o->load, &err))
-		return command_fail(2, "report: %s", err.text);
+		return report_fail(&o->report.style, 2, &err);
 	return (o->tui ? report_pprof_show : report_pprof_print)(path, q, &o->report.style,
 	                                                         !o->load.no_inlines);
 }
@@ -249,7 +249,7 @@ static int show(struct report_command_options *o)
 
 	if (load_kind(&kind, &o->load, &err) ||
 	    report_kinds_check(kind, options, o, &o->report, &err) || make_request(o, &q, &err))
-		return command_fail(2, "report: %s", err.text);
+		return report_fail(&o->report.style, 2, &err);
 	status = check_page(o);
 	if (status)
 		return status;
@@ -257,7 +257,7 @@ static int show(struct report_command_options *o)
 	    !request_has_key(&q, FLAT_GROUP))
 		q.keys[q.key_count++] = FLAT_GROUP;
 	if (report_groups_use(&q, o->tags.groups, &err))
-		return command_fail(1, "report: %s", err.text);
+		return report_fail(&o->report.style, 1, &err);
 	load_words(&o->load, &words);
 	q.reader.words = buf_text(&words);
 	q.reader.findings = o->brief ? &findings : NULL;

@@ -32,7 +32,7 @@ static int print(const struct call_report *r, const struct call_document *d,
 	int status;
 
 	if (medium_is_page(style) && fill_page(&page, r, &err))
-		status = command_fail(1, "report: %s", err.text);
+		status = report_fail(style, 1, &err);
 	else
 		status = report_print(&page.page, &r->request, style);
 	report_page_done(&page);
@@ -50,9 +50,9 @@ int report_calls_print(const struct call_paths *c, struct symbolizer *symbols,
 
 	r.names = call_names_new(c, symbols, raw_names);
 	if (call_report_check(&r, &err)) {
-		status = command_fail(err.code == EINVAL ? 2 : 1, "report: %s", err.text);
+		status = report_fail(style, err.code == EINVAL ? 2 : 1, &err);
 	} else if (!(d = call_document_new(&r, &err))) {
-		status = command_fail(err.code == EINVAL ? 2 : 1, "report: %s", err.text);
+		status = report_fail(style, err.code == EINVAL ? 2 : 1, &err);
 	} else {
 		status = print(&r, d, style);
 		call_document_free(d);

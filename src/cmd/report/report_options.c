@@ -222,6 +222,16 @@ static void print_findings(const struct summary_findings *f, const struct style_
 	buf_done(&out);
 }
 
+const char *report_command(const struct style_options *style)
+{
+	return style->command ? style->command : "report";
+}
+
+int report_fail(const struct style_options *style, int status, const struct error *err)
+{
+	return command_fail(status, "%s: %s", report_command(style), err->text);
+}
+
 int report_print(const struct page *page, const struct report_request *q,
                  const struct style_options *style)
 {
@@ -232,8 +242,8 @@ int report_print(const struct page *page, const struct report_request *q,
 		return 0;
 	}
 	if (request_check_order(q, page->document, &err))
-		return command_fail(2, "report: %s%s",
+		return command_fail(2, "%s: %s%s", report_command(style),
 		                    q->by_sort ? "--sort has the keys " SORT_KEYS "; " : "",
 		                    err.text);
-	return medium_show(page, &q->reader, style, "report");
+	return medium_show(page, &q->reader, style, report_command(style));
 }

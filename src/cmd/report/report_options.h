@@ -39,6 +39,11 @@ void report_options_defaults(struct report_options *o);
 int report_options_request(const struct report_options *o, struct report_request *q,
                            struct error *err);
 
+/* The command whose messages are printed: `assay view` makes reports, too. */
+const char *report_command(const struct style_options *style);
+/* Prints an error in its name. Returns `status`. */
+int report_fail(const struct style_options *style, int status, const struct error *err);
+
 /* Prints the document of the page, or writes the page (--html; report_page.h). The exit status: 2
  * if no table has a column of --by, with a message. */
 int report_print(const struct page *page, const struct report_request *q,

@@ -31,12 +31,12 @@ static int print(struct symbolized_report *r, const char *path, const struct rep
 	symbolized_document(&document, r, &q->reader, path, buf_text(left));
 	page.page.document = &document;
 	if (medium_is_page(style) && fill_page(&page, r, path, q, &err))
-		status = command_fail(1, "report: %s", err.text);
+		status = report_fail(style, 1, &err);
 	else
 		status = report_print(&page.page, q, style);
 	report_page_done(&page);
 	document_done(&document);
-	command_remarks("report", left->data);
+	command_remarks(report_command(style), left->data);
 	return status;
 }
 
@@ -52,9 +52,9 @@ int report_pprof_print(const char *path, const struct report_request *q,
 	symbolized_profile_init(&n);
 	n.wanted = q->event;
 	if (profile_file_read(&n, path, &left, &err))
-		status = command_fail(1, "report: %s", err.text);
+		status = report_fail(style, 1, &err);
 	else if (symbolized_report_new(&report, &n, q, inlines, &err))
-		status = command_fail(err.code == EINVAL ? 2 : 1, "report: %s", err.text);
+		status = report_fail(style, err.code == EINVAL ? 2 : 1, &err);
 	else
 		status = print(report, path, q, style, &left);
 	symbolized_report_free(report);
@@ -119,7 +119,7 @@ int report_pprof_show(const char *path, const struct report_request *q,
 	symbolized_profile_init(&s.profile);
 	s.profile.wanted = q->event;
 	if (profile_file_read(&s.profile, path, &s.left, &err))
-		status = command_fail(1, "report: %s", err.text);
+		status = report_fail(style, 1, &err);
 	else
 		status = report_tui_show(&source, q, style);
 	symbolized_profile_done(&s.profile);

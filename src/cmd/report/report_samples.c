@@ -30,7 +30,7 @@ static int print(struct report *r, const struct style_options *style, enum repor
 	report_document(&document, r, &r->options.reader);
 	page.page.document = &document;
 	if (medium_is_page(style) && fill_page(&page, r, code, &err))
-		status = command_fail(1, "report: %s", err.text);
+		status = report_fail(style, 1, &err);
 	else
 		status = report_print(&page.page, &r->options, style);
 	report_page_done(&page);
@@ -47,7 +47,7 @@ int report_samples_print(const struct profile *p, struct symbolizer *symbols,
 	int status;
 
 	if (report_new(&report, p, symbols, q, &err))
-		return command_fail(err.code == EINVAL ? 2 : 1, "report: %s", err.text);
+		return report_fail(style, err.code == EINVAL ? 2 : 1, &err);
 	status = print(report, style, code);
 	report_free(report);
 	return status;

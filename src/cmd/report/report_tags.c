@@ -374,7 +374,7 @@ static int print(const struct reporting *g, const struct style_options *style)
 	fill(g, &document);
 	page.page.document = &document;
 	if (medium_is_page(style) && fill_page(&page, g, &err))
-		status = command_fail(1, "report: %s", err.text);
+		status = report_fail(style, 1, &err);
 	else
 		status = report_print(&page.page, &g->report->request, style);
 	report_page_done(&page);
@@ -448,9 +448,9 @@ int report_tags_print(const char *path, const struct report_request *q,
 	int status;
 
 	if (check(own, &err) || named_keys_check(q->keys, q->key_count, q->children, &err))
-		return command_fail(2, "report: %s", err.text);
+		return report_fail(style, 2, &err);
 	if (make(&g, path, q, &err))
-		status = command_fail(1, "report: %s", err.text);
+		status = report_fail(style, 1, &err);
 	else
 		status = print(&g, style);
 	done(&g);
@@ -522,6 +522,6 @@ int report_tags_show(const char *path, const struct report_request *q,
 	struct error err = {0};
 
 	if (check(own, &err) || named_keys_check(q->keys, q->key_count, q->children, &err))
-		return command_fail(2, "report: %s", err.text);
+		return report_fail(style, 2, &err);
 	return report_tui_show(&source, q, style);
 }

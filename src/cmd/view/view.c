@@ -112,6 +112,7 @@ static int make(struct viewing *v, struct buf *data)
 	report.load.stop = &stopped;
 	report.interim = v->session.name && !v->session.ended;
 	report.report.style.page_data = data;
+	report.report.style.command = "view";
 	if (v->session.name && view_session_file(&v->session, &path, &err))
 		return fail(1, &err);
 	status = v->session.name ? report_run(&report, 1, &path)
