@@ -18,6 +18,10 @@ struct scroll {
 	size_t top;   /* the first line on the screen */
 };
 
+/* The lines of the list that are on the screen. */
+#define scroll_each(at, s)                                                                         \
+	for (size_t at = (s)->top; at < (s)->top + (s)->page && at < (s)->count; at++)
+
 /* The list or the screen changed. */
 void scroll_fit(struct scroll *s, size_t count, size_t page);
 /* Selects a line; beyond an end the last or the first line. */

@@ -188,25 +188,26 @@ uint32_t table_view_row(const struct table_view *v)
 
 /* ---- layout -------------------------------------------------------------- */
 
-static unsigned total_width(const table_view_columns *columns, const struct row_source *s,
-                            const unsigned *widths, unsigned last)
+static unsigned total_width(const struct table_view_layout *l, unsigned last)
 {
 	unsigned all = 0;
 
-	vec_each (c, columns)
-		all += c == vec_last(columns) ? last : widths[*c - s->columns.items] + GAP;
+	vec_each (c, &l->columns)
+		all += c == vec_last(&l->columns)
+		               ? last
+		               : l->widths.items[*c - l->source->columns.items] + GAP;
 	return all;
 }
 
 /* Takes width from the widest text column; false: there is none to take from. */
-static bool narrow(const table_view_columns *columns, const struct row_source *s, unsigned *widths)
+static bool narrow(struct table_view_layout *l)
 {
 	unsigned *widest = NULL;
 
-	vec_each (c, columns) {
-		unsigned *width = &widths[*c - s->columns.items];
+	vec_each (c, &l->columns) {
+		unsigned *width = &l->widths.items[*c - l->source->columns.items];
 
-		if (c != vec_last(columns) && (*c)->unit->left && *width > NARROWEST &&
+		if (c != vec_last(&l->columns) && (*c)->unit->left && *width > NARROWEST &&
 		    (!widest || *width > *widest))
 			widest = width;
 	}
@@ -216,12 +217,13 @@ static bool narrow(const table_view_columns *columns, const struct row_source *s
 }
 
 /* Leaves out the last column of numbers, but not the first; false: there is none. */
-static bool leave_out(table_view_columns *columns)
+static bool leave_out(struct table_view_layout *l)
 {
+	table_view_columns *columns = &l->columns;
 	size_t found = 0;
 
 	for (size_t i = 1; i + 1 < columns->count; i++)
-		if (!columns->items[i]->unit->left)
+		if (!columns->items[i]->unit->left && columns->items[i] != l->sorted)
 			found = i;
 	if (!found)
 		return false;
@@ -231,18 +233,50 @@ static bool leave_out(table_view_columns *columns)
 	return true;
 }
 
-table_view_columns table_view_fit(const struct row_source *s, unsigned width, unsigned *widths,
-                                  unsigned last)
+static void fit(struct table_view_layout *l, unsigned width, unsigned last)
 {
-	table_view_columns columns = {0};
-
-	vec_each (c, &s->columns)
-		if (column_is_for(c, MEDIA_READERS) && c->room <= width)
-			vec_push(&columns, c);
-	while (columns.count && total_width(&columns, s, widths, last) > width)
-		if (!narrow(&columns, s, widths) && !leave_out(&columns))
+	vec_each (c, &l->source->columns)
+		if (column_is_for(c, MEDIA_READERS) && (c->room <= width || c == l->sorted))
+			vec_push(&l->columns, c);
+	while (l->columns.count && total_width(l, last) > width)
+		if (!narrow(l) && !leave_out(l))
 			break;
-	return columns;
+}
+
+static void draw_titles(const struct table_view_layout *l, struct canvas *c, unsigned line)
+{
+	canvas_over(c, line, CANVAS_HEADER);
+	vec_each (column, &l->columns) {
+		bool last = column == vec_last(&l->columns);
+		unsigned width =
+		        last ? c->width : l->widths.items[*column - l->source->columns.items];
+		enum canvas_style style = *column == l->sorted ? CANVAS_BOLD : CANVAS_HEADER;
+		unsigned from = line < c->height ? c->lines[line].used : 0;
+
+		if ((*column)->unit->left || last)
+			canvas_add(c, line, style, (*column)->title, width);
+		else
+			canvas_add_right(c, line, style, (*column)->title, width);
+		if (*column == l->sorted)
+			canvas_add(c, line, style, "v", 1);
+		if (!last)
+			canvas_move(c, line, from + width + GAP);
+	}
+}
+
+void table_view_lay_out(struct table_view_layout *l, const table_view_widths *widest, unsigned last,
+                        struct canvas *c, unsigned line)
+{
+	vec_each (width, widest)
+		vec_push(&l->widths, *width);
+	fit(l, c->width, last);
+	draw_titles(l, c, line);
+}
+
+void table_view_layout_done(struct table_view_layout *l)
+{
+	vec_done(&l->columns);
+	vec_done(&l->widths);
 }
 
 /* Widens the columns for the rows on the screen. */
@@ -278,42 +312,19 @@ static void measure(struct table_view *v)
 	buf_done(&plain);
 }
 
-void table_view_titles(const table_view_columns *columns, const struct row_source *s,
-                       const unsigned *widths, const struct column *sorted, struct canvas *c,
-                       unsigned line)
-{
-	canvas_over(c, line, CANVAS_HEADER);
-	vec_each (column, columns) {
-		bool last = column == vec_last(columns);
-		unsigned width = last ? c->width : widths[*column - s->columns.items];
-		enum canvas_style style = *column == sorted ? CANVAS_BOLD : CANVAS_HEADER;
-		unsigned from = line < c->height ? c->lines[line].used : 0;
-
-		if ((*column)->unit->left || last)
-			canvas_add(c, line, style, (*column)->title, width);
-		else
-			canvas_add_right(c, line, style, (*column)->title, width);
-		if (*column == sorted)
-			canvas_add(c, line, style, "v", 1);
-		if (!last)
-			canvas_move(c, line, from + width + GAP);
-	}
-}
-
-void table_view_cells(const struct row_source *s, const table_view_columns *columns,
-                      const unsigned *widths, uint32_t row, struct canvas *c, unsigned line,
-                      enum canvas_style style)
+void table_view_cells(const struct table_view_layout *l, uint32_t row, struct canvas *c,
+                      unsigned line, enum canvas_style style)
 {
 	struct buf text = {0};
 
-	vec_each (column, columns) {
-		unsigned width = widths[*column - s->columns.items];
+	vec_each (column, &l->columns) {
+		unsigned width = l->widths.items[*column - l->source->columns.items];
 		unsigned from = line < c->height ? c->lines[line].used : 0;
 
-		if (column == vec_last(columns))
+		if (column == vec_last(&l->columns))
 			break;
 		buf_clear(&text);
-		table_view_text(s, *column, row, &text);
+		table_view_text(l->source, *column, row, &text);
 		if ((*column)->unit->left)
 			canvas_add(c, line, style, buf_text(&text), width);
 		else
@@ -352,33 +363,26 @@ static enum canvas_style style_of(const struct row_source *s, uint32_t row)
 
 void table_view_draw(struct table_view *v, struct canvas *c, unsigned line, unsigned lines)
 {
-	const struct row_source *s = v->rows->source;
-	table_view_columns columns;
-	unsigned *widths;
+	struct table_view_layout layout = {.source = v->rows->source,
+	                                   .sorted = table_view_sorted_by(v)};
 
 	scroll_fit(&v->scroll, v->order.count, lines > 1 ? lines - 1 : 1);
 	measure(v);
-	widths = xcalloc(s->columns.count + 1, sizeof(*widths));
-	for (size_t i = 0; i < s->columns.count; i++)
-		widths[i] = v->widths.items[i];
-	columns = table_view_fit(s, c->width, widths, LAST_ROOM);
-	table_view_titles(&columns, s, widths, table_view_sorted_by(v), c, line);
-	for (size_t i = 0; i < v->scroll.page; i++) {
-		size_t at = v->scroll.top + i;
-		unsigned y = line + 1 + (unsigned)i;
+	table_view_lay_out(&layout, &v->widths, LAST_ROOM, c, line);
+	scroll_each(at, &v->scroll)
+	{
+		unsigned y = line + 1 + (unsigned)(at - v->scroll.top);
+		uint32_t row = v->order.items[at];
 
-		if (at >= v->order.count || !columns.count)
+		if (!layout.columns.count)
 			break;
-		table_view_cells(s, &columns, widths, v->order.items[at], c, y,
-		                 style_of(s, v->order.items[at]));
-		draw_last(v, *vec_last(&columns), v->order.items[at], c, y,
-		          style_of(s, v->order.items[at]));
+		table_view_cells(&layout, row, c, y, style_of(layout.source, row));
+		draw_last(v, *vec_last(&layout.columns), row, c, y, style_of(layout.source, row));
 		if (at == v->scroll.at)
 			canvas_over(c, y, CANVAS_SELECTED);
 	}
 	if (!v->order.count)
 		canvas_add(c, line + 1, CANVAS_DIM,
 		           v->filter.text ? "no line matches the filter" : "nothing yet", c->width);
-	vec_done(&columns);
-	free(widths);
+	table_view_layout_done(&layout);
 }

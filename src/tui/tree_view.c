@@ -225,10 +225,9 @@ static void measure(struct tree_view *v)
 		size_t width =
 		        column_is_for(column, MEDIA_READERS) ? display_width(column->title) : 0;
 
-		for (size_t i = 0; width && i < v->scroll.page; i++) {
-			size_t at = v->scroll.top + i;
-
-			if (at >= v->lines.count || column == last_column(v->tree))
+		scroll_each(at, &v->scroll)
+		{
+			if (!width || column == last_column(v->tree))
 				break;
 			buf_clear(&text);
 			table_view_text(s, column, v->lines.items[at].node, &text);
@@ -261,24 +260,16 @@ static void draw_name(const struct tree_view *v, const struct tree_view_line *li
 
 void tree_view_draw(struct tree_view *v, struct canvas *c, unsigned line, unsigned lines)
 {
-	const struct row_source *s = v->tree->source;
-	table_view_columns columns;
-	unsigned *widths;
+	struct table_view_layout layout = {.source = v->tree->source};
 
 	scroll_fit(&v->scroll, v->lines.count, lines > 1 ? lines - 1 : 1);
 	measure(v);
-	widths = xcalloc(s->columns.count + 1, sizeof(*widths));
-	for (size_t i = 0; i < s->columns.count; i++)
-		widths[i] = v->widths.items[i];
-	columns = table_view_fit(s, c->width, widths, LAST_ROOM);
-	table_view_titles(&columns, s, widths, NULL, c, line);
-	for (size_t i = 0; i < v->scroll.page; i++) {
-		size_t at = v->scroll.top + i;
-		unsigned y = line + 1 + (unsigned)i;
+	table_view_lay_out(&layout, &v->widths, LAST_ROOM, c, line);
+	scroll_each(at, &v->scroll)
+	{
+		unsigned y = line + 1 + (unsigned)(at - v->scroll.top);
 
-		if (at >= v->lines.count)
-			break;
-		table_view_cells(s, &columns, widths, v->lines.items[at].node, c, y, CANVAS_PLAIN);
+		table_view_cells(&layout, v->lines.items[at].node, c, y, CANVAS_PLAIN);
 		draw_name(v, &v->lines.items[at], c, y);
 		if (at == v->scroll.at)
 			canvas_over(c, y, CANVAS_SELECTED);
@@ -286,6 +277,5 @@ void tree_view_draw(struct tree_view *v, struct canvas *c, unsigned line, unsign
 	if (!v->lines.count)
 		canvas_add(c, line + 1, CANVAS_DIM,
 		           v->filter.text ? "no node matches the filter" : "no samples", c->width);
-	vec_done(&columns);
-	free(widths);
+	table_view_layout_done(&layout);
 }

@@ -29,7 +29,7 @@ struct tree_view {
 	VEC(uint64_t) turned; /* paths of nodes that are not as they were at first */
 	bool all;             /* all nodes are open at first */
 	uint64_t selected;    /* path; 0: the first line */
-	VEC(unsigned) widths; /* as in struct table_view */
+	table_view_widths widths;
 };
 
 void tree_view_show(struct tree_view *v, const struct view_tree *tree);

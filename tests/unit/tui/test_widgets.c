@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The widgets of the screen without tables: canvas, scrolling, prompt, filter, keys. */
+/* The widgets of the screen: canvas, tables, scrolling, prompt, filter, keys. */
 #include "canvas_lines.h"
 #include "tui/keys.h"
 #include "tui/line_filter.h"
 #include "tui/prompt.h"
 #include "tui/scroll.h"
+#include "tui/table_view.h"
 #include "tui/text_view.h"
 
 static void texts_are_cut_at_their_room(void)
@@ -199,6 +200,47 @@ static void text_scrolls_and_is_filtered(void)
 	text_view_done(&v);
 }
 
+static struct cell number_of(const struct row_source *s, const struct column *c, uint32_t row,
+                             struct buf *text)
+{
+	return cell_int((int64_t)c->argument + row);
+}
+
+static struct cell name_of(const struct row_source *s, const struct column *c, uint32_t row,
+                           struct buf *text)
+{
+	return cell_text("a_function");
+}
+
+static void the_column_of_the_order_is_always_shown(void)
+{
+	static const struct column columns[] = {
+	        {"one", "one", "one", &unit_count, ROLE_SUM, .get = number_of, .argument = 1000},
+	        {"two", "two", "two", &unit_count, ROLE_SUM, .get = number_of, .argument = 2000},
+	        {"three", "three", "three", &unit_count, ROLE_SUM, .get = number_of,
+	         .argument = 3000},
+	        {"four", "four", "four", &unit_count, ROLE_SUM, .get = number_of, .argument = 4000,
+	         .room = 200},
+	        {"name", "name", "name", &unit_text, .get = name_of}};
+	static const char *const by[] = {"four"};
+	struct row_source *s = row_source_new(NULL);
+	struct table_view v = {0};
+	struct row_set *rows;
+	struct canvas c;
+
+	row_source_columns(s, columns, sizeof(columns) / sizeof(*columns));
+	s->rows = 2;
+	rows = row_set_new(s, &(struct row_request){.by = by, .by_count = 1});
+	table_view_show(&v, rows);
+	canvas_init(&c, 42, 3);
+	table_view_draw(&v, &c, 0, 3);
+	check_line(&c, 0, "  one   fourv name");
+	check_line(&c, 1, "1,001  4,001  a_function");
+	canvas_done(&c);
+	table_view_done(&v);
+	row_set_free(rows);
+}
+
 int main(void)
 {
 	RUN(texts_are_cut_at_their_room);
@@ -211,5 +253,6 @@ int main(void)
 	RUN(keys_of_a_session_are_for_sessions);
 	RUN(hints_fit_the_line);
 	RUN(text_scrolls_and_is_filtered);
+	RUN(the_column_of_the_order_is_always_shown);
 	return check_end();
 }
