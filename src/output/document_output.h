@@ -37,6 +37,9 @@ void document_text_print(const struct document *d, const struct document_text_op
 void document_json_print(const struct document *d, bool nested, const struct output_stream *stream,
                          struct buf *out);
 
+/* The same as one line of text. */
+void document_json_line(const struct document *d, struct buf *out);
+
 void document_markdown_print(const struct document *d, const struct output_stream *stream,
                              struct buf *out);
 

@@ -22,16 +22,6 @@ def has_rows(lines):
     return [match.groups() for match in map(ROW.match, lines) if match]
 
 
-def objects(text):
-    """The JSON objects that follow each other."""
-    decoder, found = json.JSONDecoder(), []
-    while text.strip():
-        value, end = decoder.raw_decode(text.lstrip())
-        found.append(value)
-        text = text.lstrip()[end:]
-    return found
-
-
 def by_key(rows, *keys):
     return sorted(json.dumps([row.get(key) for key in keys]) for row in rows)
 
@@ -188,8 +178,8 @@ def one_report_has_the_figures_of_its_recording(t):
 @test
 def the_reports_of_a_batch_add_up_to_the_recording(t):
     data = t.path("a.data")
-    parts = objects(t.assay("top", "--batch", "-n", "3", "-d", "0.4", "--json", "-F", "997", "-o",
-                            data).out)
+    out = t.assay("top", "--batch", "-n", "3", "-d", "0.4", "--json", "-F", "997", "-o", data).out
+    parts = [json.loads(line) for line in out.splitlines()]
     report = t.report(data)
     t.equal(len(parts), 3, "reports")
     t.equal(sum(part["samples"] for part in parts), report["samples"], "samples")

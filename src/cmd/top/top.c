@@ -67,7 +67,7 @@ static const struct option options[] = {
          "of --batch: at most N rows a table, the others summed up (default 20; 0: all)",
          .offset = AT(lines)},
         {OPTION_FLAG, 0, "json", NULL,
-         "of --batch: each report as JSON, with the keys of 'assay report --json'",
+         "of --batch: each report as one line of JSON, with the keys of 'assay report --json'",
          .offset = AT(json)},
         {OPTION_STRING, 'o', "output", "FILE",
          "also write the records to a perf.data file (an older one becomes FILE.old)",

@@ -27,6 +27,15 @@ static void add_heading(struct document *d, const struct report *r)
 	buf_done(&text);
 }
 
+static void print_line_of(const struct document *d)
+{
+	struct buf line = {0};
+
+	document_json_line(d, &line);
+	print_text(&line);
+	buf_done(&line);
+}
+
 void top_print(const struct sample_pages *pages, const struct style_options *style,
                struct error *failed)
 {
@@ -41,11 +50,12 @@ void top_print(const struct sample_pages *pages, const struct style_options *sty
 	document_init(&d);
 	if (q.reader.program) {
 		report_document(&d, r, &q.reader);
+		print_line_of(&d);
 	} else {
 		add_heading(&d, r);
 		report_document_tables(&d, r, &q.reader);
+		medium_print(&d, &q.reader, style);
 	}
-	medium_print(&d, &q.reader, style);
 	fflush(stdout);
 	document_done(&d);
 	report_free(r);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * top_print: one interval of `assay top --batch` on standard output, at once: text, Markdown, or
- * JSON as 'assay report --json' prints it. Errors are stored in `failed`. Uses: cmd/cli, view.
+ * top_print: one interval of `assay top --batch` on standard output, at once: text, Markdown, or a
+ * line of JSON with the keys of 'assay report --json'. Errors are stored in `failed`. Uses:
+ * cmd/cli, view.
  */
 #ifndef ASSAY_CMD_TOP_TOP_PRINT_H
 #define ASSAY_CMD_TOP_TOP_PRINT_H

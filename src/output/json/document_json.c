@@ -151,15 +151,29 @@ static void print_sections(struct json_printing *p, const struct document *d)
 			print_section(p, s);
 }
 
+static void print_object(struct json_printing *p, const struct document *d)
+{
+	json_object(&p->j);
+	json_kstr(&p->j, "assay", ASSAY_VERSION);
+	print_sections(p, d);
+	json_end_object(&p->j);
+	buf_done(&p->scratch);
+}
+
 void document_json_print(const struct document *d, bool nested, const struct output_stream *stream,
                          struct buf *out)
 {
 	struct json_printing p = {.stream = stream, .nested = nested};
 
 	json_init(&p.j, out);
-	json_object(&p.j);
-	json_kstr(&p.j, "assay", ASSAY_VERSION);
-	print_sections(&p, d);
-	json_end_object(&p.j);
-	buf_done(&p.scratch);
+	print_object(&p, d);
+}
+
+void document_json_line(const struct document *d, struct buf *out)
+{
+	struct json_printing p = {0};
+
+	json_init(&p.j, out);
+	p.j.compact = true;
+	print_object(&p, d);
 }
