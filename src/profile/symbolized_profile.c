@@ -93,12 +93,17 @@ uint32_t named_place_add(struct symbolized_profile *n, uint32_t image, uint64_t 
 	return (uint32_t)n->places.count - 1;
 }
 
-uint32_t named_place_word(struct symbolized_profile *n, const char *name)
+uint32_t named_place_in(struct symbolized_profile *n, uint32_t image, const char *name)
 {
-	struct named_function f = {.name = named_text(n, name), .image = NAMED_NONE};
+	struct named_function f = {.name = named_text(n, name), .image = image};
 	struct named_line line = {.function = named_function_id(n, &f)};
 
-	return named_place_add(n, NAMED_NONE, 0, &line, 1);
+	return named_place_add(n, image, 0, &line, 1);
+}
+
+uint32_t named_place_word(struct symbolized_profile *n, const char *name)
+{
+	return named_place_in(n, NAMED_NONE, name);
 }
 
 static uint32_t path_child(struct symbolized_profile *n, uint32_t parent, uint32_t place)

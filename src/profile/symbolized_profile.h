@@ -123,7 +123,8 @@ uint32_t named_function_id(struct symbolized_profile *n, const struct named_func
 /* Adds a place with these lines, and updates the flags and range of its image. */
 uint32_t named_place_add(struct symbolized_profile *n, uint32_t image, uint64_t address,
                          const struct named_line *lines, size_t count);
-/* A place without image, with one function of that name. */
+/* A place without address, with one function of that name; below: and without image. */
+uint32_t named_place_in(struct symbolized_profile *n, uint32_t image, const char *name);
 uint32_t named_place_word(struct symbolized_profile *n, const char *name);
 uint32_t named_path_step(struct symbolized_profile *n, uint32_t parent, uint32_t place);
 uint32_t named_owner_id(struct symbolized_profile *n, const struct named_owner *o);

@@ -81,6 +81,16 @@ static inline void tag_recording_free(struct tag_recording *r)
 		r->free(r);
 }
 
+/* Whether the code is a kernel's: only the CPUs that a capture device watched have several
+ * processes in one stream. */
+static inline bool tag_recording_of_kernel(const struct tag_recording *r)
+{
+	vec_each (stream, &r->streams)
+		if (!stream->device)
+			return false;
+	return r->streams.count > 0;
+}
+
 /* Converts ticks to ns, without overflow up to 584 years. */
 static inline uint64_t tag_clock_ns(const struct tag_clock *c, uint64_t ticks)
 {

@@ -37,6 +37,20 @@ def by_path(process):
 
 
 @test
+def an_average_beyond_the_longest_call_is_not_printed(t):
+    table = Table("prog", 42)
+    outer = table.path(0, "main", calls=1, net=9000, low=9000, high=9000)
+    table.path(outer, "within", calls=10, net=3000, low=100, high=290, error=200)
+    table.path(outer, "beyond", calls=10, net=3000, low=100, high=290, error=50)
+    data = write(t, table)
+    functions = {row["path"][-1]: row for row in t.report(data)["processes"][0]["paths"]}
+    t.equal([functions[name]["avg_ns"] for name in ("main", "within", "beyond")], [9000, None, 300], "averages")
+    rows = {line.split()[-1]: line for line in t.assay("report", "-f", "--wide", data).out.splitlines() if line}
+    t.true("300.0 ns" not in rows["within"] and "290.0 ns" in rows["within"], rows["within"])
+    t.true("300.0 ns" in rows["beyond"] and "290.0 ns" not in rows["beyond"], rows["beyond"])
+
+
+@test
 def json_says_what_was_written(t):
     process = t.report(write(t, sample()))["processes"][0]
     t.equal((process["name"], process["pid"], process["flags"]), ("prog", 42, ["lost"]), "who")

@@ -326,5 +326,15 @@ def an_import_that_fails_leaves_no_directory(t):
         t.true(not t.path("out").exists(), f"a directory after {words}")
 
 
+@test
+def functions_of_a_kernel_have_its_groups(t):
+    names = "tcp_ack/100\nvfs_read/102\nswtch/104!\n"
+    events = [(10, 100), (40, 101), (50, 102), (70, 103), (80, 104), (90, 105)]
+    trace = imported(t, records(events), names)
+    found = {row["group"]: row["calls"] for row in t.report(trace, "--sort", "group")["rows"]}
+    t.equal({name: found.get(name) for name in ("kernel/network", "kernel/file systems")},
+            {"kernel/network": 1, "kernel/file systems": 1}, "groups")
+
+
 if __name__ == "__main__":
     main()

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#define ROUNDING_NS 1
+
 static struct cell time_cell(double ns)
 {
 	return isnan(ns) ? cell_none() : cell_real(ns);
@@ -101,6 +103,41 @@ static struct cell total_error_cell(const struct row_source *s, const struct col
 	                                     : cell_none();
 }
 
+/*
+ * Net is estimated from samples, or has a compensation; shortest and longest are those of the calls
+ * that were timed one by one. An average beyond them by no more than its error is not known, and
+ * with more than its error, longer or shorter calls than those were not timed.
+ */
+static bool is_beyond(const struct call_row *of, double limit_ns, bool above)
+{
+	double average = call_row_average_ns(of);
+
+	return !of->open &&
+	       (above ? average > limit_ns + ROUNDING_NS : average < limit_ns - ROUNDING_NS);
+}
+
+static bool is_far_beyond(const struct call_rows *r, const struct call_row *of, double limit_ns,
+                          bool above)
+{
+	double average = call_row_average_ns(of);
+	double error = of->calls ? call_row_error_ns(r, of) / (double)of->calls : 0;
+
+	return is_beyond(of, limit_ns, above) && fabs(average - limit_ns) > error;
+}
+
+/* Shortest or longest: the argument is its place in the row. */
+static struct cell extreme_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                                struct buf *text)
+{
+	const struct call_rows *r = s->model;
+	const struct call_row *of = call_rows_at(s, row);
+	bool above = c->argument == offsetof(struct call_row, max_ns);
+
+	if (!r->for_programs && is_far_beyond(r, of, above ? of->max_ns : of->min_ns, above))
+		return cell_none();
+	return time_at(s, c, row, text);
+}
+
 static struct cell average_cell(const struct row_source *s, const struct column *c, uint32_t row,
                                 struct buf *text)
 {
@@ -108,6 +145,9 @@ static struct cell average_cell(const struct row_source *s, const struct column 
 	const struct call_row *of = call_rows_at(s, row);
 
 	if (!call_rows_timed(r, of) || (!r->for_programs && !call_row_known(r, of)))
+		return cell_none();
+	if ((is_beyond(of, of->max_ns, true) && !is_far_beyond(r, of, of->max_ns, true)) ||
+	    (is_beyond(of, of->min_ns, false) && !is_far_beyond(r, of, of->min_ns, false)))
 		return cell_none();
 	return time_cell(call_row_average_ns(of));
 }
@@ -208,6 +248,7 @@ static void identity_json(const struct row_source *s, const struct column *c, ui
 
 #define AT(field) .argument = offsetof(struct call_row, field)
 #define TIME .unit = &unit_fine_time, .get = time_at
+#define EXTREME .unit = &unit_fine_time, .get = extreme_cell
 #define COUNT .unit = &unit_count, .get = count_at, .role = ROLE_SUM
 
 static void add_parts(struct row_source *s, struct cell net)
@@ -239,11 +280,11 @@ static void add_columns(struct row_source *s)
 	         .room = CALL_ROOM_MOST},
 	        {"share", "share", NULL, &unit_share, ROLE_RATIO, .of = "net", .base = net,
 	         .room = CALL_ROOM_MOST},
-	        {"min", "min", "min_ns", TIME, .role = ROLE_LEAST, AT(min_ns),
+	        {"min", "min", "min_ns", EXTREME, .role = ROLE_LEAST, AT(min_ns),
 	         .room = CALL_ROOM_ALL},
 	        {"avg", "avg", "avg_ns", &unit_fine_time, .get = average_cell,
 	         .room = CALL_ROOM_MOST},
-	        {"max", "max", "max_ns", TIME, .role = ROLE_MOST, AT(max_ns),
+	        {"max", "max", "max_ns", EXTREME, .role = ROLE_MOST, AT(max_ns),
 	         .room = CALL_ROOM_ALL},
 	        {"p50", "p50", "p50_ns", TIME, AT(p50_ns), .room = CALL_ROOM_PERCENTILES},
 	        {"p90", "p90", "p90_ns", TIME, AT(p90_ns), .room = CALL_ROOM_PERCENTILES},

@@ -8,10 +8,9 @@
 #include <string.h>
 
 /* The rule that decides on a function: the first one that matches any of its names. */
-static uint32_t rule_of(struct group_rules *rules, const struct tag_row *row)
+static uint32_t rule_of(struct group_rules *rules, const struct tag_row *row, bool is_kernel)
 {
 	const char *program = row->program ? row->program : "";
-	bool is_kernel = group_image_is_kernel(program);
 	struct tag_aliases names;
 	uint32_t best = ID_NONE;
 
@@ -51,6 +50,7 @@ struct tag_groups *tag_groups_new(struct group_rules *rules, const struct tag_re
 {
 	struct tag_groups *g = xcalloc(1, sizeof(*g));
 	size_t other = group_rules_groups(rules), outside = other + 1;
+	bool is_kernel = tag_recording_of_kernel(r->recording);
 
 	g->rules = rules;
 	g->used = xcalloc(group_rules_count(rules) + 1, sizeof(*g->used));
@@ -60,7 +60,7 @@ struct tag_groups *tag_groups_new(struct group_rules *rules, const struct tag_re
 	vec_push(&g->groups, (struct tag_group){.name = "(outside)"});
 	vec_each (row, &r->functions.rows) {
 		bool is_outside = row->kind == TAG_ROW_OUTSIDE;
-		uint32_t rule = is_outside ? ID_NONE : rule_of(rules, row);
+		uint32_t rule = is_outside ? ID_NONE : rule_of(rules, row, is_kernel);
 		uint16_t id = group_rules_of(rules, rule);
 		struct tag_group *group = &g->groups.items[is_outside   ? outside
 		                                           : id < other ? id

@@ -224,6 +224,7 @@ struct finish {
 	struct tag_paths *p;
 	struct symbolized_profile *n;
 	const struct tag_recording *r;
+	uint32_t image;               /* of all functions; NAMED_NONE: unknown */
 	uint64_t ticks[NAMED_VALUES]; /* sums so far */
 	struct path_tree places;      /* by tag and names: place + 1 */
 	VEC(uint32_t) latest;         /* by row: its latest node + 1 */
@@ -241,7 +242,11 @@ static uint32_t place_of(struct finish *f, const struct tag_names *names, uint32
 		return id - 1;
 	name = names ? tag_names_find(names, tag, &exit) : NULL;
 	snprintf(text, sizeof(text), "tag %" PRIu32, tag);
-	id = named_place_word(f->n, !name ? text : name->shown ? name->shown : name->name) + 1;
+	id = named_place_in(f->n, f->image,
+	                    !name         ? text
+	                    : name->shown ? name->shown
+	                                  : name->name) +
+	     1;
 	return path_tree_step(&f->places, tag, (uintptr_t)names, id) - 1;
 }
 
@@ -363,12 +368,24 @@ static void add_nodes(struct finish *f)
 	free(paths);
 }
 
+/* Rules of groups are about its functions. */
+static uint32_t kernel_image(struct symbolized_profile *n)
+{
+	struct named_image *image = vec_add(&n->images);
+
+	image->name = named_text(n, "[kernel]");
+	image->low = 1; /* no range */
+	return (uint32_t)n->images.count - 1;
+}
+
 void tag_paths_finish(struct tag_paths *p, const struct tag_recording *r,
                       struct symbolized_profile *n)
 {
-	struct finish f = {.p = p, .n = n, .r = r};
+	struct finish f = {.p = p, .n = n, .r = r, .image = NAMED_NONE};
 
 	named_call_values(n);
+	if (tag_recording_of_kernel(r))
+		f.image = kernel_image(n);
 	n->depth_max = NAMED_DEPTH_MAX;
 	if (r->command)
 		n->command = named_text(n, r->command);
