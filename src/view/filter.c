@@ -154,6 +154,12 @@ static void select_row(struct view *v, const struct matcher *m, uint32_t id, str
 	}
 }
 
+bool filter_is_empty(const struct filter *f)
+{
+	return !f->comm.count && !f->pid.count && !f->tid.count && !f->cpu.count &&
+	       !f->image.count && !f->function.count && !f->cgroup.count;
+}
+
 int filter_select(struct view *v, const struct filter *f, uint8_t event, struct selection *out,
                   struct error *err)
 {

@@ -62,6 +62,8 @@ int filter_ranges_parse(const struct filter_list *list, const char *what, bool r
 bool filter_ranges_have(const filter_ranges *v, long value);
 bool filter_list_has(const struct filter_list *list, const char *a, const char *b);
 
+/* Whether no list selects. */
+bool filter_is_empty(const struct filter *f);
 /* -EINVAL if a pid, tid or cpu is not a number. */
 int filter_select(struct view *v, const struct filter *f, uint8_t event, struct selection *out,
                   struct error *err);

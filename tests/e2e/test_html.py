@@ -105,7 +105,45 @@ def event_tags_have_the_calls_of_each_thread(t):
             del open_[depth:]
             t.true(not open_ or begin + length <= open_[-1], f"{name} ends before its caller")
             open_.append(begin + length)
-    t.equal(page_of(t, "report", recorded(t), name="s.html").head["lanes"], None, "samples have none")
+
+
+def absences(profile):
+    """The lengths (ns) of the complete off-CPU markers in the export to the Firefox Profiler, by thread."""
+    found = {}
+    for thread in profile["threads"]:
+        marks = thread["markers"]
+        found[f"{thread['name']} {thread['tid']}"] = collections.Counter(
+            round((end - start) * 1e6) for start, end in zip(marks["startTime"], marks["endTime"]) if end is not None)
+    return found
+
+
+@test
+def switches_have_a_lane_for_each_thread(t):
+    data = t.path("s.data")
+    t.assay("record", "-a", "-F", "499", "-o", data, "--", "sh", "-c", "for i in 1 2 3; do sleep 0.05; done")
+    page = page_of(t, "report", data)
+    lanes, ref = page.lanes(), page.head["lanes"]
+    t.true(ref["switches"] and ref["left"] == 0, "kind of the lanes")
+    inner = {}
+    for process, thread, spans in lanes:
+        t.true(spans and process and thread, "a thread with its name")
+        end = 0
+        for name, begin, length, depth, out in spans:
+            t.equal((depth, bool(out)), (0, name != "on a CPU"), f"{thread}: {name}")
+            t.true(begin >= end and length > 0, f"{thread}: {name} at {begin}, after {end}")
+            end = begin + length
+            if out and begin and end < ref["duration_ns"]:
+                inner.setdefault(thread, collections.Counter())[length] += 1
+        t.true(end <= ref["duration_ns"], f"the end of {thread}")
+    # The export has threads with samples alone, and also absences before the first sample.
+    exported = absences(json.loads(t.assay("export", "--to", "firefox", data).out))
+    both = inner.keys() & exported.keys()
+    t.true(sum(sum(inner[thread].values()) for thread in both) > 3, "absences in both")
+    for thread in both:
+        t.equal(inner[thread] - exported[thread], collections.Counter(), f"absences of {thread} in no export")
+    lanes = page_of(t, "report", "--comm", "sleep", data, name="c.html").lanes()
+    t.equal({process for process, _, _ in lanes}, {"sleep"}, "lanes of the selected processes")
+    t.equal(page_of(t, "report", data, data, name="two.html").head["lanes"], None, "two recordings have none")
 
 
 @test

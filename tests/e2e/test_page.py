@@ -126,6 +126,11 @@ def tables_sort_and_filter_and_the_ledger_closes(t):
 
 
 @test
+def tables_are_drawn_with_the_sizes_of_their_figures(t):
+    step(t, "bars")
+
+
+@test
 def narrow_dark_and_printed_pages_are_whole(t):
     step(t, "shapes")
 

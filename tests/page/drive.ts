@@ -245,6 +245,26 @@ async function tables(r: Reader): Promise<void> {
 	assert.ok(Math.abs(ends[11][0] + ends[11][1] - 100) < 0.01, "the bars of the ledger end at the total");
 }
 
+/* Tables that are drawn: the parts of the pictures have the sizes of the figures. */
+async function bars(r: Reader): Promise<void> {
+	await r.open(file("a.html"));
+	const heights = (tone: string) => r.page.locator(`main svg.bars rect.${tone}`).evaluateAll((all) =>
+		all.map((e) => Math.round(+e.getAttribute("height")!)));
+	assert.deepEqual(await heights("count"), [60, 120, 6]);
+	assert.deepEqual(await heights("marked"), [2, 30, 6]);
+	const widths = await r.page.locator(".pair b").evaluateAll((all) =>
+		all.map((e) => Math.round(parseFloat((e as HTMLElement).style.width))));
+	assert.deepEqual(widths, [83, 92, 42, 17]);
+	const intervals = await r.page.locator(".pair u").evaluateAll((all) =>
+		all.map((e) => [e.style.left, e.style.width].map((x) => Math.round(parseFloat(x)))));
+	assert.deepEqual(intervals, [[75, 17], [83, 17], [38, 8], [15, 3]]);
+	assert.match(await r.page.locator(".pair", { hasText: "alpha" }).innerText(), /agree/);
+	assert.equal(await r.page.locator(".over path").first().getAttribute("d"), "M0 8V8H1V4H2V0H3V7H4V8Z");
+	await r.page.getByLabel("table of the sampled and counted times").click();
+	assert.equal(await r.page.locator(".behind thead th").count(), 4);
+	assert.match(await r.page.locator(".behind tbody").innerText(), /beta<\/script>/);
+}
+
 async function shapes(r: Reader, s: Started): Promise<void> {
 	await r.page.setViewportSize({ width: 390, height: 800 });
 	await r.open(file("a.html"));
@@ -334,7 +354,7 @@ async function live(r: Reader): Promise<void> {
 }
 
 const steps: Record<string, Step> = {
-	opens, totals, names, searches, zooms, drags, links, keyboard, neighbours, tables, shapes, diffs, network,
+	opens, totals, names, searches, zooms, drags, links, keyboard, neighbours, tables, bars, shapes, diffs, network,
 	messages, live,
 };
 

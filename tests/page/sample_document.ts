@@ -103,6 +103,28 @@ function tree(w: BlobWriter) {
 	};
 }
 
+/* Tables that are drawn as pictures. */
+export function pictures(w: BlobWriter) {
+	const histogram = table(w, "histogram", "", [
+		column("from us", { unit: "us", name: "from" }), column("to us", { unit: "us", name: "to" }),
+		column("count", { unit: "count", name: "count" }), column("delayed", { unit: "count", name: "marked" }),
+	], [[990, 1000, 40, 1], [1000, 1010, 80, 20], [1010, 1020, 4, 4]]);
+	const timeline = table(w, "timeline", "Over time, 4 windows of 1.00 s", [
+		column("process", { left: true, name: "process" }), column("use", { left: true, name: "use" }),
+		column("most", { left: true, name: "most" }),
+	], [["cc1", " ▄█▁", "1.00 CPUs"], ["sh", "▂▂  ", "0.20 CPUs"]]);
+	const numbers = ["sampled", "counted"].flatMap((side) => ["ns", "low_ns", "high_ns"].map((what) =>
+		({ ...column("", { unit: "number", name: `${side}_${what}` }), hidden: true })));
+	const pairs = table(w, "functions", "CPU time of functions", [
+		column("sampled", { name: "sampled" }), column("counted", { name: "counted" }),
+		column("verdict", { name: "judgement" }), ...numbers, column("function", { left: true }),
+	], [
+		["10 us", "11 us", "agree", 10000, 9000, 11000, 11000, 10000, 12000, "alpha"],
+		["5 us", "2 us", "differ", 5000, 4500, 5500, 2000, 1800, 2200, "beta</script>"],
+	]);
+	return [timeline, histogram, pairs];
+}
+
 export function sampleDocument(w: BlobWriter, names: string[]) {
 	return {
 		sections: [
@@ -119,6 +141,7 @@ export function sampleDocument(w: BlobWriter, names: string[]) {
 			cpus(w),
 			{ kind: "text", title: "ticks", text: "100: 65 user, 15 kernel, 5 interrupts, 15 idle" },
 			functionsTable(w, names),
+			...pictures(w),
 			tree(w),
 			{
 				kind: "parts", key: "processes",

@@ -185,6 +185,9 @@ static int report_samples(const struct report_command_options *o, const struct r
 	int status;
 
 	load.time_axis = true;
+	/* The lanes of a page; the times of several recordings are on several clocks. */
+	load.switches = medium_is_page(&o->report.style) && !o->interim && !o->load.store &&
+	                !load_named(&o->load, 1);
 	if (load_profile(&profile, &load, &err))
 		return report_fail(&o->report.style, 1, &err);
 	symbols = load_symbolizer(profile, &load);

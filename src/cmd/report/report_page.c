@@ -2,6 +2,7 @@
 #include "cmd/report/report_page.h"
 
 #include "cmd/report/report_groups.h"
+#include "cmd/report/switch_lanes.h"
 #include "view/annotate/annotate_document.h"
 #include "view/annotate/hot_functions.h"
 #include "view/symbolized/symbolized.h"
@@ -73,6 +74,9 @@ void report_page_samples(struct report_page *p, struct report *r)
 	p->stacks.cpus = cpus_of(profile);
 	p->stacks.row_of = p->row_of;
 	p->stacks.times = profile->axis.tracks.count ? profile : NULL;
+	if (p->stacks.times && profile->switches.absences.count)
+		switch_lanes_fill(report_page_lanes(p), profile,
+		                  filter_is_empty(&r->options.filter) ? NULL : &r->selection);
 }
 
 static void add_code(struct report_page *p, struct annotate *a)

@@ -106,6 +106,7 @@ void page_lanes_write(struct page_blob *b, const char *key, struct page_lanes *l
 		               strlen(intern_text(&l->names, i)));
 	json_object(&b->json);
 	json_ku64(&b->json, "duration_ns", l->duration_ns);
+	json_kbool(&b->json, "switches", l->switches);
 	json_ku64(&b->json, "count", l->count);
 	json_ku64(&b->json, "left", l->left);
 	page_blob_texts(b, "names", &names);

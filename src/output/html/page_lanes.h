@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * page_lanes: the calls of each thread in the order of time, as data of a page.
+ * page_lanes: the calls of each thread in the order of time, or its times on and off the CPUs, as
+ * data of a page.
  *
  * page_lanes_init(); page_lanes_name() for each name of a call, 0 is ""; a struct page_lane for
  * each thread in `lanes`, with its names; page_lanes_add() for each call, in any order. At most
@@ -32,6 +33,7 @@ struct page_lane {
 struct page_lanes {
 	VEC(struct page_lane) lanes;
 	struct intern names;
+	bool switches;        /* calls are times on a CPU; these and times OUT have no depth */
 	uint64_t duration_ns; /* of the trace */
 	uint64_t count, left; /* calls that are in the page, and that are not */
 };

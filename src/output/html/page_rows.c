@@ -67,7 +67,7 @@ static column_list columns_of(const struct row_source *s)
 	column_list columns = {0};
 
 	vec_each (c, &s->columns)
-		if (column_is_for(c, MEDIA_READERS))
+		if (column_is_for(c, MEDIA_READERS) || c->page)
 			vec_push(&columns, c);
 	return columns;
 }
@@ -89,6 +89,7 @@ static void write_column(struct json *j, const struct column *c)
 	json_kdouble(j, "bar_full", c->bar_full > 0 ? c->bar_full : 1);
 	json_kbool(j, "path", c->path);
 	json_kbool(j, "wide", c->room > 0);
+	json_kbool(j, "hidden", !column_is_for(c, MEDIA_READERS));
 	json_end_object(j);
 }
 

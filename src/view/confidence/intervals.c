@@ -33,7 +33,7 @@ static void figures(const double *sorted, size_t count, struct intervals_figures
 
 /* Bins of equal width over the trimmed range; values outside are counted in the first and last
  * bin. */
-static void histogram(const double *sorted, size_t count, struct intervals_cpu *c)
+static void make_bins(const double *sorted, size_t count, struct intervals_cpu *c)
 {
 	double from = floor(c->trimmed.min_ns), to = ceil(c->trimmed.max_ns);
 	double width = fmax(1, ceil((to - from) / INTERVALS_BINS));
@@ -45,11 +45,21 @@ static void histogram(const double *sorted, size_t count, struct intervals_cpu *
 	c->bins[0].from = (uint64_t)sorted[0];
 	if (sorted[count - 1] > (double)c->bins[INTERVALS_BINS - 1].to)
 		c->bins[INTERVALS_BINS - 1].to = (uint64_t)sorted[count - 1];
-	for (size_t i = 0; i < count; i++) {
-		double place = floor((sorted[i] - from) / width);
+}
 
-		place = fmin(fmax(place, 0), INTERVALS_BINS - 1);
-		c->bins[(size_t)place].count++;
+/* `spans`: in the order of time. */
+static void fill_bins(const struct ticks_cpu *t, const double *spans, size_t count,
+                      struct intervals_cpu *c)
+{
+	double from = floor(c->trimmed.min_ns);
+	double width = (double)(c->bins[1].to - c->bins[1].from);
+
+	for (size_t i = 0; i < count; i++) {
+		double place = fmin(fmax(floor((spans[i] - from) / width), 0), INTERVALS_BINS - 1);
+		struct histogram_step *bin = &c->bins[(size_t)place];
+
+		bin->count++;
+		bin->marked += c->late_limit_ns > 0 && t->late.items[i + 1] > c->late_limit_ns;
 	}
 }
 
@@ -62,6 +72,8 @@ static void lateness(const struct ticks_cpu *t, struct intervals_cpu *c)
 		late[i] = (double)t->late.items[i];
 	sorted_doubles(late, count);
 	figures(late, count, &c->late);
+	if (count && count == t->times.count)
+		c->late_limit_ns = INTERVALS_LATE * c->late.percentiles_ns[3];
 	free(late);
 }
 
@@ -70,6 +82,7 @@ static void measure(const struct ticks_cpu *t, struct intervals_cpu *c)
 	size_t count = t->times.count ? t->times.count - 1 : 0;
 	size_t drop = (size_t)ceil(INTERVALS_EXTREMES * (double)count);
 	double *spans = xmalloc((count + 1) * sizeof(*spans));
+	double *sorted = xmalloc((count + 1) * sizeof(*sorted));
 
 	c->recording = t->recording;
 	c->cpu = t->cpu;
@@ -77,16 +90,19 @@ static void measure(const struct ticks_cpu *t, struct intervals_cpu *c)
 	c->missing = t->missing;
 	c->backwards = t->backwards;
 	for (size_t i = 0; i < count; i++)
-		spans[i] = (double)(t->times.items[i + 1] - t->times.items[i]);
-	sorted_doubles(spans, count);
+		sorted[i] = spans[i] = (double)(t->times.items[i + 1] - t->times.items[i]);
+	sorted_doubles(sorted, count);
 	if (count <= 2 * drop)
 		drop = 0;
-	figures(spans, count, &c->all);
-	figures(spans + drop, count - 2 * drop, &c->trimmed);
-	if (count)
-		histogram(spans, count, c);
-	free(spans);
+	figures(sorted, count, &c->all);
+	figures(sorted + drop, count - 2 * drop, &c->trimmed);
 	lateness(t, c);
+	if (count) {
+		make_bins(sorted, count, c);
+		fill_bins(t, spans, count, c);
+	}
+	free(spans);
+	free(sorted);
 }
 
 static int compare_cpus(const void *a, const void *b)

@@ -15,6 +15,7 @@
 
 #define INTERVALS_CURVE 20
 #define INTERVALS_BINS 16
+#define INTERVALS_LATE 2         /* medians of the lateness: later samples are delayed ticks */
 #define INTERVALS_EXTREMES 0.005 /* fraction left out at each end for the trimmed figures */
 
 #define INTERVALS_PERCENTILES 7
@@ -33,9 +34,11 @@ struct intervals_cpu {
 	uint64_t samples, missing, backwards;
 	struct intervals_figures all, trimmed, late; /* late: lateness of samples against the
 	                                              * grid */
-	struct histogram_step bins[INTERVALS_BINS];  /* in ns, over the trimmed range; the first and
-	                                                the last bin include the values outside; the
-	                                                last bin includes its end */
+	double late_limit_ns; /* later samples are delayed ticks; 0: lateness is not known */
+	struct histogram_step bins[INTERVALS_BINS]; /* in ns, over the trimmed range; the first and
+	                                               the last bin include the values outside; the
+	                                               last bin includes its end; marked: the
+	                                               interval ends with a delayed tick */
 };
 
 struct intervals {

@@ -67,9 +67,23 @@ static void curve(struct document *d, const struct intervals_cpu *c)
 	document_grid(d, "", "curve", g);
 }
 
+static void tell_delayed(struct document *d, const struct intervals_cpu *c)
+{
+	struct buf text = {0};
+
+	buf_puts(&text, "delayed: intervals whose second sample came later than ");
+	text_fine_time(&text, c->late_limit_ns);
+	buf_addf(&text,
+	         " after its time on the timer's grid, %d times the median: code with interrupts "
+	         "off delays ticks.",
+	         INTERVALS_LATE);
+	document_text(d, NULL, buf_text(&text));
+	buf_done(&text);
+}
+
 static void histogram(struct document *d, const struct intervals_cpu *c)
 {
-	static const struct histogram_form form = {
+	struct histogram_form form = {
 	        .from = "from us",
 	        .to = "to us",
 	        .count = "count",
@@ -77,12 +91,17 @@ static void histogram(struct document *d, const struct intervals_cpu *c)
 	        .bound_unit = &unit_us,
 	        .count_unit = &unit_count,
 	        .share_unit = &unit_share,
+	        .marked_key = "delayed",
 	};
 	histogram_steps steps = {0};
 
+	if (c->late_limit_ns > 0)
+		form.marked = "delayed";
 	for (size_t b = 0; c->all.count && b < INTERVALS_BINS; b++)
 		vec_push(&steps, c->bins[b]);
 	document_histogram(d, "histogram", &form, &steps);
+	if (c->all.count && c->late_limit_ns > 0)
+		tell_delayed(d, c);
 }
 
 static void heading(struct document *d, const struct intervals *v, const struct intervals_cpu *c)
@@ -152,6 +171,7 @@ static bool next_cpu(void *ctx, size_t i, struct document *d)
 	document_known(d, "cpu", c->cpu, c->cpu != EVENT_NO_CPU);
 	document_int(d, "samples", (int64_t)c->samples);
 	document_known(d, "expected_ns", (int64_t)v->period_ns, v->period_ns);
+	document_known(d, "delayed_from_ns", (int64_t)c->late_limit_ns, c->late_limit_ns > 0);
 	document_known(d, "missing", (int64_t)c->missing, v->period_ns && v->machine_wide);
 	document_int(d, "out_of_order", (int64_t)c->backwards);
 	figures(d, "intervals", &c->all);

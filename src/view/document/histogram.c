@@ -33,8 +33,14 @@ static void add_columns(struct row_source *s, const struct histogram_form *f, ui
 	         .base = cell_int((int64_t)all), .bar = true,
 	         .bar_full = all ? (double)most / (double)all : 0},
 	};
+	const struct column marked = {"marked",      f->marked, f->marked_key,
+	                              f->count_unit, ROLE_SUM,  FIGURE(marked)};
+	size_t count = sizeof(columns) / sizeof(*columns);
 
-	row_source_columns(s, columns, sizeof(columns) / sizeof(*columns));
+	row_source_columns(s, columns, count - 1);
+	if (f->marked)
+		row_source_columns(s, &marked, 1);
+	row_source_columns(s, &columns[count - 1], 1);
 }
 
 void document_histogram(struct document *d, const char *key, const struct histogram_form *form,

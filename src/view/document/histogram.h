@@ -13,6 +13,7 @@
 struct histogram_step {
 	uint64_t from, to; /* [from, to) */
 	uint64_t count;
+	uint64_t marked; /* part of the count */
 };
 
 typedef VEC(struct histogram_step) histogram_steps;
@@ -21,6 +22,8 @@ typedef VEC(struct histogram_step) histogram_steps;
 struct histogram_form {
 	const char *from, *to, *count, *share;
 	const struct unit *bound_unit, *count_unit, *share_unit;
+	const char *marked; /* NULL: there is no such column */
+	const char *marked_key;
 };
 
 /* Takes ownership of the steps. With a key, programs get "from_ns", "to_ns" and "count" of each

@@ -237,6 +237,11 @@ static const struct unit right = {.name = "figure"};
 	{                                                                                          \
 		key_, NULL, key_, &unit_number, .get = figure_cell, .argument = OF(side, which)    \
 	}
+#define DRAWN(key_, side, which)                                                                   \
+	{                                                                                          \
+		key_, NULL, key_, &unit_number, .get = figure_cell, .argument = OF(side, which),   \
+		                                .page = true                                       \
+	}
 #define S RECONCILE_SAMPLED
 #define C RECONCILE_COUNTED
 
@@ -251,12 +256,12 @@ static const struct column figures[] = {
         {"difference", "difference", NULL, &right, .get = difference_cell},
         {"difference_interval", "", NULL, &right, .get = difference_cell, .argument = 1},
         {"judgement", "verdict", NULL, &right, .get = judgement_cell},
-        NUMBER("sampled_ns", S, MEAN),
-        NUMBER("sampled_low_ns", S, LOW),
-        NUMBER("sampled_high_ns", S, HIGH),
-        NUMBER("counted_ns", C, MEAN),
-        NUMBER("counted_low_ns", C, LOW),
-        NUMBER("counted_high_ns", C, HIGH),
+        DRAWN("sampled_ns", S, MEAN),
+        DRAWN("sampled_low_ns", S, LOW),
+        DRAWN("sampled_high_ns", S, HIGH),
+        DRAWN("counted_ns", C, MEAN),
+        DRAWN("counted_low_ns", C, LOW),
+        DRAWN("counted_high_ns", C, HIGH),
         NUMBER("difference_ns", S, DIFFERENCE),
         NUMBER("difference_error_ns", S, DIFFERENCE_ERROR),
         NUMBER("folded_ns", S, FOLDED),

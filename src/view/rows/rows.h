@@ -55,10 +55,11 @@ struct column {
 	const struct unit *unit;
 	enum column_role role;
 	enum media media; /* 0: all; a column without title and key is for sorting and sums */
-	bool bar;         /* readers also get a bar of this share */
-	double bar_full;  /* the share that fills the bar; 0: 1 */
-	bool blank_zero;  /* readers get nothing for 0 */
-	bool cut;         /* a row is shown if this share reaches the limit */
+	bool page;       /* pages have its numbers too, for a picture; its table does not show it */
+	bool bar;        /* readers also get a bar of this share */
+	double bar_full; /* the share that fills the bar; 0: 1 */
+	bool blank_zero; /* readers get nothing for 0 */
+	bool cut;        /* a row is shown if this share reaches the limit */
 	bool path;       /* call paths "a > b > c": cut in the middle if there is too little room */
 	uint16_t room;   /* readers get it on terminals at least this wide */
 	const char *of;  /* ROLE_RATIO: column with the part */

@@ -92,8 +92,8 @@ static void a_histogram_has_bars_for_readers_and_steps_for_programs(void)
 	histogram_steps steps = {0};
 	struct document d;
 
-	vec_push(&steps, ((struct histogram_step){0, 10, 1}));
-	vec_push(&steps, ((struct histogram_step){10, 20, 4}));
+	vec_push(&steps, ((struct histogram_step){0, 10, 1, 0}));
+	vec_push(&steps, ((struct histogram_step){10, 20, 4, 0}));
 	document_init(&d);
 	document_histogram(&d, "steps", &form, &steps);
 	check(&d, AS_TEXT,
@@ -129,8 +129,8 @@ static void bars_get_shorter_on_narrow_terminals(void)
 	histogram_steps steps = {0};
 	struct document d;
 
-	vec_push(&steps, ((struct histogram_step){0, 10, 1}));
-	vec_push(&steps, ((struct histogram_step){10, 20, 4}));
+	vec_push(&steps, ((struct histogram_step){0, 10, 1, 0}));
+	vec_push(&steps, ((struct histogram_step){10, 20, 4, 0}));
 	document_init(&d);
 	document_histogram(&d, "steps", &form, &steps);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

@@ -130,6 +130,45 @@ static void test_extremes_are_left_out(void)
 	recording_done(&r);
 }
 
+/* One tick in ten is late: the bars contain these, and readers get the limit. */
+static void delayed_ticks_are_marked(void)
+{
+	const struct document_text_options plain = {0};
+	struct event_sink sink;
+	struct error err = {0};
+	struct recording r;
+	struct intervals *v;
+	struct document d;
+	struct buf out = {0};
+	struct ticks t;
+	uint64_t marked = 0, count = 0;
+
+	recording_with_clock(&r, PERIOD);
+	ticks_init(&t);
+	sink = ticks_sink(&t);
+	CHECK_EQ(sink.begin(sink.ctx, &r, &err), 0);
+	for (uint64_t i = 1; i <= 1000; i++)
+		feed(&sink, 0, 7, i * PERIOD + 1000 * (i % 3) + (i % 10 ? 0 : 40000));
+	v = intervals_new(&t);
+	CHECK(v->cpus.items[0].late_limit_ns > 0 && v->cpus.items[0].late_limit_ns < 40000);
+	for (int i = 0; i < INTERVALS_BINS; i++) {
+		count += v->cpus.items[0].bins[i].count;
+		marked += v->cpus.items[0].bins[i].marked;
+	}
+	CHECK_EQ(count, 999);
+	CHECK_EQ(marked, 100);
+	document_init(&d);
+	intervals_document_fill(&d, v);
+	document_text_print(&d, &plain, NULL, &out);
+	CHECK(strstr(buf_text(&out), "count  delayed   share"));
+	CHECK(strstr(buf_text(&out), "delayed: intervals whose second sample came later than"));
+	document_done(&d);
+	buf_done(&out);
+	intervals_free(v);
+	ticks_done(&t);
+	recording_done(&r);
+}
+
 static void test_outputs(void)
 {
 	const struct document_text_options plain = {0};
@@ -192,6 +231,7 @@ int main(void)
 	RUN(test_even_ticks);
 	RUN(test_missing_ticks);
 	RUN(test_extremes_are_left_out);
+	RUN(delayed_ticks_are_marked);
 	RUN(test_outputs);
 	RUN(test_two_recordings);
 	return check_end();

@@ -28,6 +28,7 @@ export interface Column {
 	bar_full: number;
 	path: boolean;
 	wide: boolean;
+	hidden?: boolean; /* numbers for a picture; the table does not show them */
 }
 
 export interface Cells {
@@ -124,6 +125,7 @@ export interface Stacks {
 
 export interface LanesRef {
 	duration_ns: number;
+	switches?: boolean; /* times on and off the CPUs, no calls */
 	count: number;
 	left: number; /* calls that are not in the page */
 	names: TextsRef;

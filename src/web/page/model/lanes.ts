@@ -21,6 +21,7 @@ export interface Lane {
 
 export interface Lanes {
 	durationNs: number;
+	switches: boolean; /* times on and off the CPUs, no calls */
 	count: number;
 	left: number;
 	names: Texts;
@@ -41,7 +42,7 @@ function decode(b: Blob_, ref: LanesRef): Lanes {
 	const columns = [ref.begin, ref.length, ref.name, ref.depth].map((r) => new Varints(b.u8(r)));
 	const process = b.texts(ref.process), thread = b.texts(ref.thread), spans = b.u32(ref.spans);
 	const l: Lanes = {
-		durationNs: ref.duration_ns, count: ref.count, left: ref.left, names: b.texts(ref.names), lanes: [],
+		durationNs: ref.duration_ns, switches: !!ref.switches, count: ref.count, left: ref.left, names: b.texts(ref.names), lanes: [],
 		begin: new Float64Array(ref.count), length: new Float64Array(ref.count),
 		name: new Uint32Array(ref.count), depth: new Uint16Array(ref.count), kind: b.u8(ref.kind),
 	};

@@ -6,7 +6,7 @@ import { Section } from "../data/contract";
 import { safeText } from "../data/texts";
 import { Analysis } from "../model/analysis";
 import { amount, counted, share, time } from "../model/figure";
-import { readLanes } from "../model/lanes";
+import { Lanes, readLanes } from "../model/lanes";
 import { Model, readModel } from "../model/model";
 import { isTimed } from "../model/selection";
 import { Colour, fromHash, START, toHash, View } from "../model/view";
@@ -217,6 +217,15 @@ function Annotated(p: { b: Blob_ }) {
 	);
 }
 
+function LanesPart(p: { l: Lanes; v: View; set: (change: Partial<View>) => void; dark: boolean }) {
+	return p.l.count > 0 ? (
+		<Part id="lanes" title={p.l.switches ? "Threads over time" : "Calls over time"} picture
+			note={counted(p.l.lanes.length, "thread", "threads")}>
+			<LanesView {...p} />
+		</Part>
+	) : null;
+}
+
 /* What fits the recording: a diff has changes, and calls of one program have one image. */
 function usualColour(m: Model): Colour {
 	const images = new Set<string>();
@@ -242,12 +251,9 @@ export function App(p: { b: Blob_; state: string }) {
 			<Header b={p.b} v={v} set={set} state={p.state} />
 			<main>
 				<Groups b={p.b} groups={first} id="summary" />
-				{lanes && lanes.count > 0 && (
-					<Part id="lanes" title="Calls over time" note={counted(lanes.lanes.length, "thread", "threads")} picture>
-						<LanesView l={lanes} v={v} set={set} dark={dark} />
-					</Part>
-				)}
+				{lanes && !lanes.switches && <LanesPart l={lanes} v={v} set={set} dark={dark} />}
 				{a && <Interactive a={a} v={shown} set={set} dark={dark} />}
+				{lanes?.switches && <LanesPart l={lanes} v={v} set={set} dark={dark} />}
 				<Annotated b={p.b} />
 				<Groups b={p.b} groups={rest} id="report" />
 			</main>

@@ -38,7 +38,7 @@ function number(x: number): string {
 
 /* Columns that readers see: the bounds of an interval are drawn with its share if they have no title. */
 export function shownColumns(g: Grid): number[] {
-	const hidden = (c: Column) => !c.title && (c.name === "low" || c.name === "high");
+	const hidden = (c: Column) => c.hidden || (!c.title && (c.name === "low" || c.name === "high"));
 	return g.columns.map((_, i) => i).filter((i) => !hidden(g.columns[i]));
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* document_view: the sections of a report's document. The page knows no kind of recording here. */
 import { Blob_ } from "../data/blob";
-import { Document_, Fact, Section } from "../data/contract";
+import { Document_, Fact, Section, TableSection } from "../data/contract";
 import { safeText } from "../data/texts";
+import { HistogramView, isPair, PairsView, TimelineView } from "./bars_view";
 import { CpusView, LedgerView } from "./ledger_view";
 import { TableView } from "./table_view";
 import { TreeView } from "./tree_view";
@@ -45,15 +46,21 @@ function Parts(p: { b: Blob_; parts: Document_[] }) {
 	);
 }
 
+/* Tables with a picture. */
+function Table(p: { b: Blob_; s: TableSection; code?: boolean }) {
+	const View = { ledger: LedgerView, cpus: CpusView, histogram: HistogramView, timeline: TimelineView }[p.s.key ?? ""];
+	if (View)
+		return <View b={p.b} s={p.s} />;
+	return isPair(p.b, p.s) ? <PairsView b={p.b} s={p.s} /> : <TableView {...p} />;
+}
+
 function Body(p: { b: Blob_; s: Section; code?: boolean }) {
 	const { b, s } = p;
 	switch (s.kind) {
 	case "facts":
 		return <Facts facts={s.facts} />;
 	case "table":
-		if (s.key === "ledger")
-			return <LedgerView b={b} s={s} />;
-		return s.key === "cpus" ? <CpusView b={b} s={s} /> : <TableView b={b} s={s} code={p.code} />;
+		return <Table b={b} s={s} code={p.code} />;
 	case "tree":
 		return <TreeView b={b} s={s} />;
 	case "notes":

@@ -28,10 +28,10 @@ function looks(p: LanesPicture, c: Palette): (call: number) => Look {
 		let look = known.get(name);
 		if (!look) {
 			const text = p.l.names.get(name), out = p.l.kind[call] === OUT;
-			const func = { name: text, image: "", file: "", line: 0, group: "", kind: 0 };
+			const func = { name: text, image: "", file: "", line: 0, group: "", kind: p.l.switches ? 1 : 0 };
 			look = {
 				text, hit: p.matches?.(text) ?? false,
-				colour: out ? c.line : frameColour("function", func, new Map(), c.dark),
+				colour: !out ? frameColour(p.l.switches ? "kind" : "function", func, new Map(), c.dark) : text === "(preempted)" ? c.dim : c.line,
 			};
 			known.set(name, look);
 		}
@@ -88,7 +88,7 @@ function drawLane(
 		g.fillStyle = look_.hit ? c.match : look_.colour;
 		g.fillRect(x, y, Math.max(width - (width > 3 ? 1 : 0), 1), LANE_LINE - 1);
 		const room = Math.floor((width - 6) / char);
-		if (room > 1) {
+		if (room > 1 && !l.switches) {
 			g.fillStyle = look_.hit ? "#1a1a1a" : c.text;
 			g.fillText(look_.text.length > room ? look_.text.slice(0, room - 1) + "…" : look_.text, x + 3, y + LANE_LINE / 2);
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lanes_view: the calls of each thread over time. A drag shows a part of the time, a click one
+ * lanes_view: the calls of each thread over time, or its times on and off the CPUs. A drag shows a part of the time, a click one
  * call, a double click all; the wheel with Ctrl zooms.
  */
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -30,7 +30,8 @@ function place(l: Lanes, call: number): string {
 function LongestTable(p: { l: Lanes; shown: Stretch }) {
 	const { l } = p, rows = longest(l, p.shown, ROWS);
 	return (
-		<PlainTable label="the longest calls of the time shown" head={["begin", "time", "thread", "function"]}
+		<PlainTable label={`the longest ${l.switches ? "times" : "calls"} of the time shown`}
+			head={["begin", "time", "thread", l.switches ? "state" : "function"]}
 			left={[2, 3]} rows={rows.length}
 			row={(i) => {
 				const { call, lane } = rows[i];
@@ -44,12 +45,18 @@ function LongestTable(p: { l: Lanes; shown: Stretch }) {
 }
 
 function notes(l: Lanes, narrow: number): string {
-	const parts = [`A line is one level of calls; grey is time switched out. Drag to show a part of the time, click a
-		call to show it, double click to show all.`];
+	const one = l.switches ? "time" : "call", many = `${one}s`;
+	const parts = [
+		l.switches
+			? `A line is a thread: coloured on a CPU, light grey blocked, dark grey preempted. What a thread did before it left
+				a CPU for the first time is not known.`
+			: "A line is one level of calls; grey is time switched out.",
+		`Drag to show a part of the time, click a ${one} to show it, double click to show all.`,
+	];
 	if (narrow)
-		parts.push(`${counted(narrow, "call is", "calls are")} too narrow to draw.`);
+		parts.push(`${counted(narrow, `${one} is`, `${many} are`)} too narrow to draw.`);
 	if (l.left)
-		parts.push(`The page has the first ${count(l.count)} calls; ${count(l.left)} more are in the recording.`);
+		parts.push(`The page has the first ${count(l.count)} ${many}; ${count(l.left)} more are in the recording.`);
 	return parts.join(" ");
 }
 
@@ -123,7 +130,7 @@ export function LanesView(p: LanesProps) {
 			<div class="flame" ref={box} style={{ height: `${height}px` }} onScroll={(e) => setScroll(e.currentTarget.scrollTop)}>
 				<div style={{ height: `${tops[tops.length - 1]}px` }}>
 					<canvas ref={canvas} tabIndex={0} role="application" style={{ width: `${width}px`, height: `${height}px` }}
-						aria-label="Calls over time: arrows move, plus and minus zoom; the table has the longest calls"
+						aria-label={`${l.switches ? "Threads" : "Calls"} over time: arrows move, plus and minus zoom; the table has the longest`}
 						onMouseDown={(e) => setDrag({ from: at(e).x, to: at(e).x })}
 						onMouseMove={(e) => {
 							const { x, y } = at(e);
@@ -142,12 +149,12 @@ export function LanesView(p: LanesProps) {
 			<p class="status" id="lanes-status">
 				{hover.call >= 0 && (
 					<>
-						{l.names.get(l.name[hover.call])}{l.kind[hover.call] === OUT ? "" : " of"} {l.lanes[hover.lane].thread}: {place(l, hover.call)}
+						{l.names.get(l.name[hover.call])}{l.switches ? "," : l.kind[hover.call] === OUT ? "" : " of"} {l.lanes[hover.lane].thread}: {place(l, hover.call)}
 					</>
 				)}
 			</p>
 			<p class="note">{notes(l, narrow)}</p>
-			<TableButton name="calls" table={() => <LongestTable l={l} shown={shown} />} />
+			<TableButton name={l.switches ? "threads" : "calls"} table={() => <LongestTable l={l} shown={shown} />} />
 		</>
 	);
 }
