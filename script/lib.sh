@@ -17,7 +17,7 @@ npm_package() {
 packages_build="meson ninja-build gcc g++ gcc-$(gcc_major)-plugin-dev libc6-dev pkg-config
 	libelf-dev libdw-dev libcapstone-dev libiberty-dev libzstd-dev zlib1g-dev
 	liblzma-dev libtraceevent-dev libtracefs-dev libsqlite3-dev libedit-dev
-	libncurses-dev libmicrohttpd-dev"
+	libncurses-dev libmicrohttpd-dev libcurl4-openssl-dev"
 packages_test="$packages_build python3 binutils clang clang-format libclang-rt-dev linux-perf
 	hotspot valgrind mandoc zsh fish qemu-system-x86 qemu-user busybox-static cpio xz-utils
 	procps make babeltrace2 sqlite3 tcl dpkg-dev nodejs default-jdk-headless libdebuginfod1 gdb libc6-dbg

@@ -13,17 +13,17 @@
  * they are an answer with a status of 3xx, which http_answer_check() refuses, so that a token goes
  * to no other server. No cookies, no ~/.netrc. http_proxy and the like in the environment are used
  * as by curl. The answer comes from a stranger: its size is limited after it was unpacked, and
- *texts of it in error sentences are printable.
+ * texts of it in error sentences are printable.
  *
  * The token is sent as `Authorization: Bearer TOKEN`, or with a user as `Basic`. It is never part
- *of a sentence. Its file must be a regular file of this user or of root which others cannot read.
- *It is read again if the server answered 401 or 403 and the file changed.
+ * of a sentence. Its file must be a regular file of this user or of root which others cannot read.
+ * It is read again if the server answered 401 or 403 and the file changed.
  *
  * Errors (-errno with a sentence that names the URL): -ECONNREFUSED, -ETIMEDOUT, -ECONNRESET,
  * -EHOSTUNREACH (no such host, no route), -EAGAIN (429, 502, 503, 504, 408): passing, see
  * http_is_passing(). -EKEYREJECTED: the certificate; -EACCES: 401, 403; -EFBIG: the answer is
- *larger than its limit; -EREMOTE: 3xx; -EPROTO: any other answer; -ECANCELED: `stop` was true;
- *-ENOENT: libcurl is not installed.
+ * larger than its limit; -EREMOTE: 3xx; -EPROTO: any other answer; -ECANCELED: `stop` was true;
+ * -ENOENT: libcurl is not installed.
  *
  * A client belongs to one thread. It does not survive fork(): open it in the process that uses it.
  * No signals are used. Times in ms. Uses: base.
