@@ -37,7 +37,8 @@ struct transfer {
 	const struct http_request *r;
 	struct http_answer *a;
 	struct error *err;
-	int failed; /* -errno of a callback */
+	char *place; /* the URL without its query, for sentences */
+	int failed;  /* -errno of a callback */
 };
 
 /* ---- the token ----------------------------------------------------------- */
@@ -89,7 +90,7 @@ static void add_authorization(const struct http_client *c, struct buf *line)
 static size_t too_much(struct transfer *t, const char *what, size_t limit)
 {
 	t->failed = error_set(t->err, EFBIG, "%s: the %s of the answer is larger than %zu bytes",
-	                      t->r->url, what, limit);
+	                      t->place, what, limit);
 	return 0;
 }
 
@@ -179,7 +180,7 @@ static int transfer_failed(struct transfer *t, CURLcode code)
 	if (t->failed)
 		return t->failed;
 	plain_text_add(&shown, reason, strlen(reason));
-	error_set(t->err, curl_error(code), "%s: %s", t->r->url, buf_text(&shown));
+	error_set(t->err, curl_error(code), "%s: %s", t->place, buf_text(&shown));
 	buf_done(&shown);
 	return -curl_error(code);
 }
@@ -341,8 +342,10 @@ int http_client_send(struct http_client *c, const struct http_request *r, struct
 	struct transfer t = {.c = c, .r = r, .a = a, .err = err};
 	struct http_url u;
 	struct buf packed = {0};
-	int ret = check_url(c, r->url, &u, err);
+	int ret;
 
+	t.place = xstrndup(r->url, strcspn(r->url, "?"));
+	ret = check_url(c, t.place, &u, err);
 	if (!ret && r->body && r->pack)
 		ret = pack(r, &packed, err);
 	if (!ret)
@@ -351,6 +354,7 @@ int http_client_send(struct http_client *c, const struct http_request *r, struct
 		ret = perform(&t, &u, &packed);
 	buf_done(&packed);
 	http_url_done(&u);
+	free(t.place);
 	return ret;
 }
 

@@ -54,7 +54,8 @@ struct http_client_options {
 };
 
 struct http_request {
-	const char *url;    /* http:// or https:// */
+	/* http:// or https://; a query (?a=b) is not part of error sentences. */
+	const char *url;
 	const char *method; /* NULL: POST with a body, else GET */
 	/* "Name: value", NULL at the end; NULL: none. Content-Type of the body is one of them. */
 	const char *const *headers;

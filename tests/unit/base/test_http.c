@@ -193,7 +193,10 @@ static void requests_are_complete(void)
 	struct http_answer a = {0};
 	struct buf sent = {0}, value = {0};
 	struct error err = {0};
+	char query[80];
 
+	snprintf(query, sizeof(query), "%s?a=%%7B&b=1", s.url);
+	CHECK_EQ(send_with(&o, query, false, &a, &err), 0);
 	CHECK_EQ(send_with(&o, s.url, false, &a, &err), 0);
 	CHECK_EQ(a.status, 200);
 	CHECK_EQ(a.retry_after_ms, 7000);
@@ -203,6 +206,7 @@ static void requests_are_complete(void)
 	CHECK(!http_answer_header(&a, "x-cod", &value));
 	CHECK_EQ(send_with(&o, s.url, true, &a, &err), 0);
 	server_stop(&s, &sent);
+	CHECK(strstr(buf_text(&sent), "POST /in?a=%7B&b=1 HTTP/1.1\r\n") != NULL);
 	CHECK(strstr(buf_text(&sent), "POST /in HTTP/1.1\r\n") != NULL);
 	CHECK(strstr(buf_text(&sent), "Content-Type: application/x-protobuf\r\n") != NULL);
 	CHECK(strstr(buf_text(&sent), "\r\n\r\n0123456789") != NULL);
