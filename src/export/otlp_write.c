@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "export/otlp_write.h"
 
+#include "base/memory/blake2b.h"
 #include "export/protobuf_write.h"
 #include "format/otlp/otlp_wire.h"
 
 #include <stdlib.h>
 
 #define PAGE 4096u
+#define ID_BYTES 16
 
 /* An attribute of the dictionary: a key with a text or a number. */
 struct otlp_attribute {
@@ -18,6 +20,7 @@ typedef VEC(uint32_t) attribute_list;
 
 struct otlp_writer {
 	const struct symbolized_profile *n;
+	const struct otlp_resource *resource; /* NULL: none */
 	struct spill *out;
 	struct intern words; /* texts that the model does not have; their ids follow its ids */
 	VEC(struct otlp_attribute) attributes; /* [0] is empty */
@@ -114,15 +117,54 @@ static void put_profile(struct otlp_writer *w, unsigned value)
 	protobuf_number(&w->message, OTLP_PROFILE_PERIOD, (uint64_t)n->period);
 }
 
+/* The id of a Profile is a digest of its bytes and of the resource. */
+static void put_id(struct otlp_writer *w, const struct buf *resource)
+{
+	uint8_t digest[BLAKE2B_BYTES];
+	struct blake2b b;
+
+	blake2b_init(&b);
+	blake2b_add(&b, buf_text(resource), resource->size);
+	blake2b_add(&b, w->message.data, w->message.size);
+	blake2b_end(&b, digest);
+	protobuf_bytes(&w->message, OTLP_PROFILE_ID, digest, ID_BYTES);
+}
+
+static void put_pair(struct otlp_writer *w, struct buf *out, const char *key, const char *value)
+{
+	if (!value || !*value)
+		return;
+	protobuf_text(&w->inner, OTLP_PAIR_KEY, key);
+	protobuf_text(&w->deep, OTLP_VALUE_STRING, value);
+	protobuf_message(&w->inner, OTLP_PAIR_VALUE, &w->deep);
+	protobuf_message(out, OTLP_RESOURCE_ATTRIBUTES, &w->inner);
+}
+
+static void put_resource(struct otlp_writer *w, struct buf *out)
+{
+	struct buf attributes = {0};
+
+	if (!w->resource)
+		return;
+	put_pair(w, &attributes, OTLP_HOST_NAME, w->resource->host);
+	put_pair(w, &attributes, OTLP_SERVICE_NAME, w->resource->service);
+	put_pair(w, &attributes, OTLP_SERVICE_VERSION, w->resource->version);
+	protobuf_message(out, OTLP_RESOURCE, &attributes);
+	buf_done(&attributes);
+}
+
 static void put_resources(struct otlp_writer *w)
 {
 	struct buf scope = {0}, resource = {0};
 
+	put_resource(w, &resource);
 	protobuf_text(&w->inner, OTLP_SCOPE_NAME, "assay");
 	protobuf_text(&w->inner, OTLP_SCOPE_VERSION, ASSAY_VERSION);
 	protobuf_message(&scope, OTLP_SCOPE, &w->inner);
 	for (unsigned i = 0; i < w->n->value_count; i++) {
 		put_profile(w, i);
+		if (w->resource)
+			put_id(w, &resource);
 		protobuf_message(&scope, OTLP_SCOPE_PROFILES, &w->message);
 	}
 	protobuf_message(&resource, OTLP_RESOURCE_SCOPES, &scope);
@@ -232,9 +274,10 @@ static void put_dictionary(struct otlp_writer *w)
 	buf_done(&dictionary);
 }
 
-void otlp_write(const struct symbolized_profile *n, struct spill *out)
+void otlp_write(const struct symbolized_profile *n, const struct otlp_resource *resource,
+                struct spill *out)
 {
-	struct otlp_writer w = {.n = n, .out = out};
+	struct otlp_writer w = {.n = n, .resource = resource, .out = out};
 
 	intern_init(&w.words);
 	w.of_owner = xcalloc(n->owners.count + 1, sizeof(*w.of_owner));

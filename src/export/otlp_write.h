@@ -14,6 +14,16 @@
 #include "base/file/spill.h"
 #include "profile/symbolized_profile.h"
 
-void otlp_write(const struct symbolized_profile *n, struct spill *out);
+/* The attributes host.name, service.name and service.version; NULL: not known. */
+struct otlp_resource {
+	const char *host, *service, *version;
+};
+
+/*
+ * `resource`: NULL for a file. With a resource each Profile has an id, made of its bytes: the same
+ * data has the same id.
+ */
+void otlp_write(const struct symbolized_profile *n, const struct otlp_resource *resource,
+                struct spill *out);
 
 #endif

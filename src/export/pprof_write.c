@@ -5,11 +5,8 @@
 #include "export/protobuf_write.h"
 #include "format/pprof/pprof_wire.h"
 
-#include <string.h>
-
 #define LEVEL 1 /* of zlib: fast */
 #define PAGE 4096u
-#define COMM_MAX 15 /* characters of a process's name in the kernel */
 
 struct pprof_writer {
 	const struct symbolized_profile *n;
@@ -194,45 +191,12 @@ static void put_strings(struct pprof_writer *w)
 		}
 }
 
-/* The process with the most of the main value, by its name; 0: there is none. */
-static uint32_t main_process(const struct symbolized_profile *n)
-{
-	int64_t *sums = xcalloc(n->texts.texts.count + 1, sizeof(*sums));
-	uint32_t found = 0;
-
-	vec_each (row, &n->rows) {
-		const struct named_owner *o = &n->owners.items[row->owner];
-
-		if (o->pid > 0)
-			sums[o->process] = named_add(sums[o->process], row->values[n->main_value]);
-	}
-	for (uint32_t i = 1; i < n->texts.texts.count; i++)
-		if (sums[i] > sums[found])
-			found = i;
-	free(sums);
-	return found;
-}
-
-/* Readers take the first mapping for the program. The kernel's name of a process is cut. */
-static uint32_t main_image(const struct symbolized_profile *n)
-{
-	uint32_t process = main_process(n);
-	const char *name = intern_text(&n->texts, process);
-
-	for (uint32_t i = 0; process && i < n->images.count; i++) {
-		const char *path = intern_text(&n->texts, n->images.items[i].name);
-		const char *base = strrchr(path, '/');
-
-		if (base && !strncmp(base + 1, name, COMM_MAX))
-			return i;
-	}
-	return 0;
-}
-
 static void put_mappings(struct pprof_writer *w)
 {
-	uint32_t first = main_image(w->n);
+	uint32_t first = named_main_image(w->n);
 
+	/* Readers take the first mapping for the program. */
+	first = first == NAMED_NONE ? 0 : first;
 	if (first < w->n->images.count)
 		put_mapping(w, first);
 	for (uint32_t i = 0; i < w->n->images.count; i++)

@@ -4,7 +4,10 @@
 #include "base/memory/buf.h"
 #include "base/text/plain_text.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#define COMM_MAX 15 /* characters of a process's name in the kernel */
 
 void symbolized_profile_init(struct symbolized_profile *n)
 {
@@ -217,4 +220,38 @@ struct named_below symbolized_profile_below(const struct symbolized_profile *n, 
 		below.rows++;
 	}
 	return below;
+}
+
+uint32_t named_main_process(const struct symbolized_profile *n)
+{
+	int64_t *sums = xcalloc(n->texts.texts.count + 1, sizeof(*sums));
+	uint32_t found = 0;
+
+	vec_each (row, &n->rows) {
+		const struct named_owner *o = &n->owners.items[row->owner];
+
+		if (o->pid > 0)
+			sums[o->process] = named_add(sums[o->process], row->values[n->main_value]);
+	}
+	for (uint32_t i = 1; i < n->texts.texts.count; i++)
+		if (sums[i] > sums[found])
+			found = i;
+	free(sums);
+	return found;
+}
+
+/* The kernel's name of a process is cut. */
+uint32_t named_main_image(const struct symbolized_profile *n)
+{
+	uint32_t process = named_main_process(n);
+	const char *name = intern_text(&n->texts, process);
+
+	for (uint32_t i = 0; process && i < n->images.count; i++) {
+		const char *path = intern_text(&n->texts, n->images.items[i].name);
+		const char *base = strrchr(path, '/');
+
+		if (base && !strncmp(base + 1, name, COMM_MAX))
+			return i;
+	}
+	return NAMED_NONE;
 }

@@ -136,6 +136,11 @@ void named_comment(struct symbolized_profile *n, const char *fmt, ...)
 /* The outermost function at a place, into which the others were inlined. */
 uint32_t named_place_function(const struct symbolized_profile *n, uint32_t place);
 
+/* The process with the most of the main value, by its name, as a text; 0: there is none. */
+uint32_t named_main_process(const struct symbolized_profile *n);
+/* The file of the program with the most of the main value, by its name; NAMED_NONE: none found. */
+uint32_t named_main_image(const struct symbolized_profile *n);
+
 /* a + b, saturated: values may come from damaged files. */
 static inline int64_t named_add(int64_t a, int64_t b)
 {

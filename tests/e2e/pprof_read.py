@@ -43,9 +43,11 @@ def packed(data):
 
 
 class Pprof:
-    def __init__(self, path):
+    def __init__(self, source):
+        """Of a file, or of its bytes."""
+        data = source if isinstance(source, bytes) else source.read_bytes()
         every = collections.defaultdict(list)
-        for number, value in fields(gzip.decompress(path.read_bytes())):
+        for number, value in fields(gzip.decompress(data)):
             every[number].append(value)
         self.strings = [s.decode() for s in every[6]]
         assert self.strings[0] == ""

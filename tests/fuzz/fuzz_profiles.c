@@ -80,7 +80,7 @@ static void rewrite(const struct symbolized_profile *n)
 
 	symbolized_profile_init(&again);
 	spill_to(&out, -1, "memory");
-	otlp_write(n, &out);
+	otlp_write(n, NULL, &out);
 	if (otlp_read_memory(&again, "again", out.buf.data, out.buf.size, NULL, &err))
 		abort();
 	if (check_all(&again) != check_all(n))

@@ -46,6 +46,8 @@ struct option {
 	 * `choices`.
 	 */
 	bool looks_ahead;
+	/* Of OPTION_STRING with `choices`: true for other valid values (addresses); NULL: none. */
+	bool (*is_other)(const char *value);
 	/*
 	 * A flag may have the same letter as an option with a value. The letter selects the
 	 * option if a value is attached, or if the next word can be its value: the word exists, is

@@ -143,7 +143,8 @@ static int check_choice(struct parser *p, const struct option *o, const char *ty
 {
 	struct buf choices = {0};
 
-	if (!o->choices || has_choice(o->choices, value, length))
+	if (!o->choices || has_choice(o->choices, value, length) ||
+	    (o->is_other && o->is_other(value)))
 		return 0;
 	for (const char *at = o->choices; *at; at++)
 		buf_addf(&choices, *at == ',' ? "%c " : "%c", *at);

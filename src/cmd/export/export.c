@@ -6,6 +6,7 @@
 #include "cmd/cli/command.h"
 #include "cmd/export/export_formats.h"
 #include "cmd/export/export_pprof.h"
+#include "cmd/export/export_push.h"
 #include "cmd/export/export_sqlite.h"
 #include "cmd/export/export_timed.h"
 #include "cmd/load/filters.h"
@@ -27,13 +28,16 @@ struct export_options {
 	struct filter_options filters;
 	const char *to, *output, *value, *event;
 	uint64_t limit;
+	struct push_options push;
+	struct export_push *pushed; /* NULL: --to is a format */
 	bool no_idle, compress;
 };
 
 #define AT(field) offsetof(struct export_options, field)
 
 static const struct option options[] = {
-        {OPTION_STRING, 0, "to", "FORMAT", "the output format", .choices = EXPORT_FORMATS,
+        {OPTION_STRING, 0, "to", "FORMAT", "the output format, or the address of a back end",
+         .choices = EXPORT_FORMATS, .is_other = push_target_is,
          .details =
                  "pprof: profile.proto compressed by gzip, symbolized, for go tool pprof, "
                  "speedscope, "
@@ -51,7 +55,11 @@ static const struct option options[] = {
                  "ctf: a directory in the Common Trace Format, for babeltrace2 and Trace Compass; "
                  "only event tags, from a compressed trace or that of another tool. "
                  "sqlite: the tables and views of 'assay sql', for any program that reads SQLite; "
-                 "also stores and pprof files.",
+                 "also stores and pprof files. "
+                 "An address sends the profile instead: otlp+http://HOST:4318 as OTLP profiles, "
+                 "pyroscope+http://HOST:4040 or pyroscope-ingest+http://HOST:4040 to Pyroscope "
+                 "(https in place of http for TLS), pprof-dir:DIR as files of pprof in a "
+                 "directory.",
          .offset = AT(to)},
         {OPTION_STRING, 'o', "output", "FILE",
          "the output file (default: standard output; pprof: " EXPORT_PPROF_DEFAULT
@@ -71,6 +79,7 @@ static const struct option options[] = {
          "firefox, perf-script, chrome: at most N samples, the first", .offset = AT(limit)},
         {OPTION_FLAG, 0, "compress", NULL, "ctf: compress the streams, which only assay reads",
          .offset = AT(compress)},
+        {.kind = OPTION_INCLUDE, .include = push_option_table, .offset = AT(push)},
         {.kind = OPTION_GROUP, .help = "What is read"},
         {.kind = OPTION_INCLUDE, .include = load_to_form_table, .offset = AT(load)},
         {OPTION_STRING, 0, "event", "NAME",
@@ -173,8 +182,11 @@ int export_columns(const struct export_target *target, struct symbolized_profile
 {
 	struct error err = {0};
 	struct spill out;
-	int ret = export_open(target, &out);
+	int ret;
 
+	if (target->push)
+		return export_push_profile(target->push, n);
+	ret = export_open(target, &out);
 	if (ret)
 		return ret;
 	ret = write_to(target, n, columns, &out, &err);
@@ -205,8 +217,11 @@ uint32_t export_depth(const char *to)
 
 static struct export_target target_of(const struct export_options *o)
 {
-	return (struct export_target){
-	        .command = "export", .to = o->to, .output = o->output, .value = o->value};
+	return (struct export_target){.command = "export",
+	                              .to = o->to,
+	                              .output = o->output,
+	                              .push = o->pushed,
+	                              .value = o->value};
 }
 
 static int write_samples(const struct export_options *o, struct symbolized_profile *n,
@@ -216,6 +231,8 @@ static int write_samples(const struct export_options *o, struct symbolized_profi
 	uint32_t *rows;
 	int status;
 
+	if (o->pushed)
+		return export_push_samples(o->pushed, view, selection);
 	if (!export_format_find(o->to)->write_timed) {
 		named_of_samples(n, view, selection, NULL);
 		return export_write(&target, n, false);
@@ -379,30 +396,12 @@ static int wrong_kind(const struct export_options *o, enum load_kind kind)
 	return 2;
 }
 
-static int run(void *p, int argc, char **argv)
+/* Reads the recording, and writes or sends it. */
+static int export_recording(const struct export_options *o)
 {
-	struct export_options *o = p;
 	enum load_kind kind;
 	struct error err = {0};
 
-	o->load.arguments = argv;
-	o->load.argument_count = argc;
-	if (!o->to)
-		return command_fail(2, "export: --to is missing: choose one of " EXPORT_FORMATS);
-	if (o->value && !export_format_find(o->to)->one_value)
-		return command_fail(2, "export: --value is for --to folded; %s contains all values",
-		                    o->to);
-	if (o->limit && !export_format_find(o->to)->write_timed)
-		return command_fail(2,
-		                    "export: --limit is for firefox, perf-script and chrome; %s "
-		                    "contains sums of all samples",
-		                    o->to);
-	if (o->compress && !is(o, "ctf"))
-		return command_fail(2, "export: --compress is for --to ctf");
-	load_choose(&o->load, LOAD_BIT(LOAD_SAMPLES) | LOAD_BIT(LOAD_CALLS) | LOAD_BIT(LOAD_TAGS),
-	            about(o));
-	if (check_output(o))
-		return 2;
 	if (is(o, "sqlite"))
 		return export_all(o);
 	if (export_pprof_file(&o->load))
@@ -417,6 +416,63 @@ static int run(void *p, int argc, char **argv)
 	if (kind == LOAD_TAGS)
 		return export_tags(o);
 	return kind == LOAD_CALLS ? export_calls(o) : export_samples(o);
+}
+
+/* An address: opens it, and replaces it by the format that is sent. */
+static int choose_target(struct export_options *o)
+{
+	const char *given = push_options_given(&o->push);
+	int status;
+
+	if (!push_target_is(o->to))
+		return given ? command_fail(2,
+		                            "export: %s is for an address: --to otlp+http://HOST",
+		                            given)
+		             : 0;
+	if (o->output)
+		return command_fail(2, "export: -o is for a format; --to %s sends the profile",
+		                    o->to);
+	status = export_push_open(&o->pushed, o->to, &o->push);
+	if (!status)
+		o->to = export_push_format(o->pushed);
+	return status;
+}
+
+static int check(const struct export_options *o)
+{
+	if (o->value && !export_format_find(o->to)->one_value)
+		return command_fail(2, "export: --value is for --to folded; %s contains all values",
+		                    o->to);
+	if (o->limit && !export_format_find(o->to)->write_timed)
+		return command_fail(2,
+		                    "export: --limit is for firefox, perf-script and chrome; %s "
+		                    "contains sums of all samples",
+		                    o->to);
+	if (o->compress && !is(o, "ctf"))
+		return command_fail(2, "export: --compress is for --to ctf");
+	return o->pushed ? 0 : check_output(o);
+}
+
+static int run(void *p, int argc, char **argv)
+{
+	struct export_options *o = p;
+	int status;
+
+	o->load.arguments = argv;
+	o->load.argument_count = argc;
+	if (!o->to)
+		return command_fail(2, "export: --to is missing: choose one of " EXPORT_FORMATS
+		                       ", or the address of a back end");
+	status = choose_target(o);
+	if (!status) {
+		load_choose(&o->load,
+		            LOAD_BIT(LOAD_SAMPLES) | LOAD_BIT(LOAD_CALLS) | LOAD_BIT(LOAD_TAGS),
+		            about(o));
+		status = check(o);
+	}
+	if (!status)
+		status = export_recording(o);
+	return export_push_end(o->pushed, status);
 }
 
 const struct command cmd_export = {
@@ -455,7 +511,9 @@ const struct command cmd_export = {
                     "    where the program waited\n"
                     "assay export --to sqlite -o perf.db; sqlite3 perf.db 'SELECT * FROM "
                     "by_function'\n"
-                    "    as a database\n",
+                    "    as a database\n"
+                    "assay export --to otlp+http://localhost:4318\n"
+                    "    to a collector of OpenTelemetry on this machine\n",
         .options = options,
         .options_size = sizeof(struct export_options),
         .opens_images = true,

@@ -12,11 +12,14 @@
 
 #define EXPORT_PPROF_DEFAULT "profile.pb.gz"
 
+struct export_push;
+
 struct export_target {
-	const char *command; /* for messages: "export" */
-	const char *to;      /* one of EXPORT_FORMATS */
-	const char *output;  /* NULL: standard output, or the default file of the format */
-	const char *value;   /* folded: the value to write; NULL: the default */
+	const char *command;      /* for messages: "export" */
+	const char *to;           /* one of EXPORT_FORMATS */
+	const char *output;       /* NULL: standard output, or the default file of the format */
+	struct export_push *push; /* NULL: a file; else `to` is the format that is sent */
+	const char *value;        /* folded: the value to write; NULL: the default */
 };
 
 /* The number of functions after which a path is cut, in this format; 0: none. */

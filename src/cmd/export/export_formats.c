@@ -65,7 +65,7 @@ static int to_json(const struct symbolized_profile *n, unsigned columns, struct 
 static int to_otlp(const struct symbolized_profile *n, unsigned columns, struct spill *out,
                    struct named_below *below, struct error *err)
 {
-	otlp_write(n, out);
+	otlp_write(n, NULL, out);
 	return 0;
 }
 

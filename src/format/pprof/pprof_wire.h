@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * pprof_wire: the field numbers of profile.proto, and an iterator over the fields of a message.
- * Private to format/pprof_*.c.
+ * Private to format/pprof and format/otlp.
  *
  *	struct pprof_cursor c = {begin, end};
  *	while (pprof_next(&c, &field) == 1) ...

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "push/push_service.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define UNIT ".service"
+#define SCOPE ".scope"
+#define ID_LEAST 32 /* digits of a container's id; shorter numbers are kept */
+#define ID_SHOWN 12
+
+void push_services_init(struct push_services *s)
+{
+	*s = (struct push_services){0};
+	intern_init(&s->names);
+}
+
+void push_services_done(struct push_services *s)
+{
+	intern_done(&s->names);
+	vec_done(&s->of_process);
+}
+
+void push_services_restart(struct push_services *s)
+{
+	s->of_process.count = 0;
+}
+
+static bool ends_with(const char *text, size_t size, const char *suffix)
+{
+	size_t length = strlen(suffix);
+
+	return size > length && !memcmp(text + size - length, suffix, length);
+}
+
+/* Containers have an id of 64 digits, of which tools show the first twelve. */
+static void add_short(const char *text, size_t size, struct buf *out)
+{
+	size_t digits = 0;
+
+	while (digits < size && isxdigit((unsigned char)text[size - 1 - digits]))
+		digits++;
+	buf_add(out, text, digits >= ID_LEAST ? size - digits + ID_SHOWN : size);
+}
+
+/* The last component that is a unit, else the last component. */
+void push_service_name(const char *cgroup, struct buf *out)
+{
+	const char *found = NULL;
+	size_t size = 0, length;
+	bool unit = false;
+
+	for (const char *at = cgroup; *at; at += length + (at[length] == '/')) {
+		length = strcspn(at, "/");
+		if (!length || (unit && !ends_with(at, length, UNIT)))
+			continue;
+		unit = ends_with(at, length, UNIT);
+		found = at;
+		size = length;
+	}
+	if (unit)
+		size -= strlen(UNIT);
+	else if (found && ends_with(found, size, SCOPE))
+		size -= strlen(SCOPE);
+	if (found)
+		add_short(found, size, out);
+	else
+		buf_puts(out, PUSH_SERVICE_SYSTEM);
+}
+
+static uint32_t look_up(struct push_services *s, const struct profile *p,
+                        const struct process *process)
+{
+	struct buf name = {0};
+	uint32_t id;
+
+	if (process->cgroup == ID_NONE)
+		return intern_add(&s->names, PUSH_SERVICE_SYSTEM);
+	push_service_name(process_table_name(p->processes, process->cgroup), &name);
+	id = intern_add(&s->names, buf_text(&name));
+	buf_done(&name);
+	return id;
+}
+
+uint32_t push_service_of(struct push_services *s, const struct profile *p,
+                         const struct profile_row *row)
+{
+	const struct process_table *t = p->processes;
+	uint32_t process = process_table_thread_at(t, row->thread)->process;
+
+	while (s->of_process.count <= process)
+		vec_push(&s->of_process, 0);
+	if (!s->of_process.items[process])
+		s->of_process.items[process] = look_up(s, p, process_table_process(t, process));
+	return s->of_process.items[process];
+}
+
+bool push_services_known(const struct profile *p)
+{
+	for (uint32_t i = 0; i < process_table_process_count(p->processes); i++)
+		if (process_table_process(p->processes, i)->cgroup != ID_NONE)
+			return true;
+	return false;
+}
