@@ -16,6 +16,8 @@ void session_account_done(struct session_account *a)
 	free(a->error);
 	free(a->snapshot);
 	free(a->unfinished);
+	free(a->spool);
+	free(a->send_error);
 	vec_done(&a->cpus);
 	session_account_rules_done(a);
 	vec_each (note, &a->notes)

@@ -22,7 +22,7 @@ enum session_state {
 	SESSION_KILLED, /* its process was killed and wrote no final state */
 };
 
-enum session_kind { SESSION_FILE, SESSION_RING, SESSION_STORE };
+enum session_kind { SESSION_FILE, SESSION_RING, SESSION_STORE, SESSION_PUSH };
 
 enum session_end {
 	SESSION_END_NOT,
@@ -51,11 +51,13 @@ struct session_account_rule {
 struct session_account {
 	char *name;
 	char *what;   /* what is sampled: "the whole machine at 997 Hz" */
-	char *output; /* absolute path of the file or store; for a ring the directory of snapshots
-	               */
+	char *output; /* absolute path of the file or store; for a ring the directory of snapshots;
+	                 for SESSION_PUSH an address */
 	char *error;
 	char *snapshot;            /* path of the last snapshot */
 	char *unfinished;          /* of a killed session: the snapshot that was not complete */
+	char *spool;               /* SESSION_PUSH: the directory of batches that wait */
+	char *send_error;          /* the last failure; NULL: none since the last success */
 	uint64_t state, kind, end; /* of the enums above */
 	uint64_t pid;              /* of the process that samples */
 	uint64_t started_wall_ns, now_wall_ns, elapsed_ns;
@@ -74,6 +76,10 @@ struct session_account {
 	                           */
 	uint64_t period_ns, period_asked_ns; /* of the main clock; 0: the clock does not count ns */
 	uint64_t sample_cost_ns;             /* 0: not measured */
+	/* SESSION_PUSH: due = sent + waiting + dropped; each is counted by itself. */
+	uint64_t batches_due, batches_sent, batches_waiting, batches_dropped;
+	uint64_t samples_due, samples_sent, samples_waiting, samples_dropped;
+	uint64_t send_failures; /* attempts */
 	VEC(struct session_account_cpu) cpus;
 	VEC(struct session_account_rule) rules;
 	VEC(char *) notes;

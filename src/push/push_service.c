@@ -24,6 +24,8 @@ void push_services_done(struct push_services *s)
 void push_services_restart(struct push_services *s)
 {
 	s->of_process.count = 0;
+	intern_done(&s->names);
+	intern_init(&s->names);
 }
 
 static bool ends_with(const char *text, size_t size, const char *suffix)

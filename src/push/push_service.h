@@ -30,7 +30,7 @@ void push_services_init(struct push_services *s);
 void push_services_done(struct push_services *s);
 uint32_t push_service_of(struct push_services *s, const struct profile *p,
                          const struct profile_row *row);
-/* Ids of processes changed: names and their ids stay. */
+/* Forgets all names: ids of processes or their cgroups may have changed. */
 void push_services_restart(struct push_services *s);
 
 /* Appends the service of a cgroup's path. */

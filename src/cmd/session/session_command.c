@@ -77,6 +77,9 @@ static void add_left(struct buf *text, const struct session_account *a)
 	} else if (a->kind == SESSION_RING) {
 		buf_puts(text, "; the records in memory are lost, snapshots are where they were "
 		               "written");
+	} else if (a->kind == SESSION_PUSH) {
+		buf_puts(text, "; batches that were not sent are in its spool, from which the "
+		               "next session to the same address sends them");
 	} else if (access(a->output, F_OK)) {
 		buf_addf(text, "; its recording %s does not exist: %s", a->output, strerror(errno));
 	} else {
@@ -115,7 +118,12 @@ void session_command_tell_ended(const struct session_account *a)
 	buf_addf(&text, " had %s", status_end(a));
 	if (a->error)
 		buf_addf(&text, ": %s", a->error);
-	if (a->output) {
+	if (a->kind == SESSION_PUSH) {
+		buf_addf(&text,
+		         "; %" PRIu64 " of %" PRIu64 " batches were sent to %s, %" PRIu64 " wait",
+		         a->batches_sent, a->batches_due, a->output ? a->output : "?",
+		         a->batches_waiting);
+	} else if (a->output) {
 		buf_addf(&text, "; what it recorded is in %s: '", a->output);
 		status_reading(&text, a);
 		buf_putc(&text, '\'');

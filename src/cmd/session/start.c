@@ -164,7 +164,7 @@ static int prepare(struct start *s)
 	if (status)
 		return status;
 	s->session.output = s->sink.output;
-	if (s->sink.kind == SESSION_STORE) {
+	if (s->sink.kind == SESSION_STORE || s->sink.kind == SESSION_PUSH) {
 		s->session.all_cgroups = true;
 		if (!s->session.frequency_asked && !s->session.period)
 			s->session.frequency_hz = START_STORE_HZ;
@@ -179,7 +179,7 @@ static int prepare(struct start *s)
 	if (!status)
 		status = look_at_others(s);
 	/* An unusable output is reported now rather than at the end. */
-	if (!status && replace_file_check(s->sink.output, &err))
+	if (!status && s->sink.kind != SESSION_PUSH && replace_file_check(s->sink.output, &err))
 		status = command_fail(1, NAME ": %s", err.text);
 	if (!status && session_registry_claim(&s->place, s->name, &s->claim, &err))
 		status = command_fail(1, NAME ": %s", err.text);
@@ -188,9 +188,17 @@ static int prepare(struct start *s)
 
 /* ---- the process that samples -------------------------------------------- */
 
+static void delivery(void *ctx, struct session_account *a)
+{
+	const struct start *s = ctx;
+
+	start_sink_delivery(&s->sink, a);
+}
+
 static int sample(struct start *s, background_begun_fn *begun, struct error *err)
 {
 	struct background_options b = {
+	        .delivery = s->sink.kind == SESSION_PUSH ? delivery : NULL,
 	        .session = &s->session,
 	        .claim = &s->claim,
 	        .what = buf_text(&s->what),
@@ -261,7 +269,8 @@ static void tell(const struct start *s, const struct session_account *a)
 	bool named = strcmp(s->name, SESSION_NAME_DEFAULT) != 0;
 	struct buf text = {0};
 
-	buf_addf(&text, "sampling %s into ", a->what ? a->what : "?");
+	buf_addf(&text, "sampling %s %s ", a->what ? a->what : "?",
+	         a->kind == SESSION_PUSH ? "for" : "into");
 	if (a->kind == SESSION_RING)
 		buf_puts(&text, "memory, for ");
 	else if (a->kind == SESSION_STORE)
@@ -355,7 +364,8 @@ const struct command cmd_start = {
                 "Returns when sampling has started, with exit status 0, or prints the error and "
                 "returns 1. A process in the background then samples the machine, or with -p some "
                 "processes while they live, and writes to a file, a flight recorder in memory "
-                "(--ring) or a store (--store). 'assay status' shows its state, 'assay snapshot' "
+                "(--ring) or a store (--store), or sends each window to a back end (--to). 'assay "
+                "status' shows its state, 'assay snapshot' "
                 "writes its data while it continues, 'assay stop' ends it and prints the account. "
                 "SIGTERM also ends it.\n\n"
                 "A user can have one session of each name. If its process is killed, the next of "
@@ -364,7 +374,9 @@ const struct command cmd_start = {
                     "assay start --ring=10min --when 'load>8'\n    the last ten minutes, written "
                     "when the machine is busy\n"
                     "assay start --name day --store /var/lib/assay/day.db --budget 1\n    all "
-                    "day long, with at most 1 % of a CPU\n",
+                    "day long, with at most 1 % of a CPU\n"
+                    "assay start --to otlp+http://localhost:4318 --budget 1\n    the machine, to "
+                    "a collector of OpenTelemetry\n",
         .options = options,
         .options_size = sizeof(struct start_options),
         .defaults = defaults,

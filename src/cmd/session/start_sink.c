@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/session/start_sink.h"
 
+#include "base/text/plural.h"
 #include "cmd/cli/amount.h"
 #include "cmd/session/session_command.h"
 #include "cmd/session/store_names.h"
@@ -10,17 +11,21 @@
 #include "session/sinks/snapshot_name.h"
 #include "session/sinks/store_sink.h"
 #include "session/daemon/trigger.h"
+#include "push/push_sink.h"
 #include "store/store_path.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NAME "start"
 #define SNAPSHOTS_MOST 10000
 #define SNAPSHOTS_NOT_SAID UINT64_MAX
 #define WINDOW_S_MOST 3600
+#define SPOOL_MB 256.0
 
 #define AT(field) offsetof(struct start_sink_options, field)
 
@@ -53,20 +58,35 @@ const struct option start_sink_option_table[] = {
                     "slash is in /var/lib/assay. A directory that other users may "
                     "write to is refused. The default rate is 97 Hz.",
          .offset = AT(store)},
-        {OPTION_NUMBER, 0, "window", "SECONDS", "length of a window of the store (default 10)",
-         .offset = AT(window_s)},
+        {OPTION_STRING, 0, "to", "ADDRESS",
+         "send each window to a back end: otlp+http://HOST:4318, pyroscope+http://HOST:4040",
+         .details = "Also pyroscope-ingest+http://HOST:4040, each with https in place of http for "
+                    "TLS, and pprof-dir:DIR for files of pprof in a directory. Samples of idle "
+                    "CPUs are not sent. While the back end is away, batches wait in a spool on the "
+                    "disk, and are sent later. The default rate is 97 Hz.",
+         .offset = AT(to)},
+        {OPTION_STRING, 0, "spool", "DIR",
+         "the directory for batches that wait (default: /var/lib/assay/spool for root, else "
+         "~/.local/state/assay/spool)",
+         .offset = AT(spool)},
+        {OPTION_NUMBER, 0, "spool-size", "MB",
+         "size limit of the spool: the oldest batches are dropped and counted (default 256)",
+         .offset = AT(spool_mb)},
+        {OPTION_NUMBER, 0, "window", "SECONDS",
+         "length of a window of the store or of --to (default 10)", .offset = AT(window_s)},
         {OPTION_STRING, 0, "keep", "TIME",
          "delete older data from the store: 12h, 30d, 1y (default 1y)", .offset = AT(keep)},
         {OPTION_NUMBER, 0, "keep-size", "MB",
          "size limit of the store: old windows are merged, then the oldest deleted "
          "(default 4000; a year of an idle server needs about 350)",
          .offset = AT(keep_mb)},
+        {.kind = OPTION_INCLUDE, .include = push_option_table, .offset = AT(push)},
         {.kind = OPTION_END},
 };
 
 void start_sink_default(struct start_sink_options *o)
 {
-	o->window_s = o->keep_mb = NAN; /* not given */
+	o->window_s = o->keep_mb = o->spool_mb = NAN; /* not given */
 	o->snapshots = SNAPSHOTS_NOT_SAID;
 }
 
@@ -101,6 +121,15 @@ static int plan_ring(const struct start_sink_options *o, struct start_sink_plan 
 	return 0;
 }
 
+static int plan_window(const struct start_sink_options *o, struct start_sink_plan *plan)
+{
+	if (!isnan(o->window_s) && !(o->window_s >= 1 && o->window_s <= WINDOW_S_MOST))
+		return command_fail(2, NAME ": --window must be from 1 to %d seconds",
+		                    WINDOW_S_MOST);
+	plan->window_ns = isnan(o->window_s) ? 0 : (uint64_t)(o->window_s * 1e9);
+	return 0;
+}
+
 static int plan_store(const struct start_sink_options *o, struct start_sink_plan *plan)
 {
 	plan->kind = SESSION_STORE;
@@ -114,25 +143,90 @@ static int plan_store(const struct start_sink_options *o, struct start_sink_plan
 	if (o->keep && !amount_ns(o->keep, &plan->keeping.all_ns))
 		return command_fail(
 		        2, NAME ": --keep needs a time, such as 12h, 30d or 1y, not '%s'", o->keep);
-	if (!isnan(o->window_s) && !(o->window_s >= 1 && o->window_s <= WINDOW_S_MOST))
-		return command_fail(2, NAME ": --window must be from 1 to %d seconds",
-		                    WINDOW_S_MOST);
 	if (!isnan(o->keep_mb) && !(o->keep_mb >= 1 && o->keep_mb <= 1e9))
 		return command_fail(2, NAME ": --keep-size needs a number of MB");
-	plan->window_ns = isnan(o->window_s) ? 0 : (uint64_t)(o->window_s * 1e9);
 	plan->keeping.bytes = isnan(o->keep_mb) ? 0 : (uint64_t)(o->keep_mb * 1e6);
 	return 0;
+}
+
+/* $XDG_STATE_HOME/assay/spool; for root beside the stores. */
+static char *default_spool(void)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+	if (!getuid())
+		return xstrdup("/var/lib/assay/spool");
+	if (state && *state == '/')
+		return xasprintf("%s/assay/spool", state);
+	return home && *home == '/' ? xasprintf("%s/.local/state/assay/spool", home) : NULL;
+}
+
+/* Paths are made absolute, since a session in the background changes its directory. */
+static int plan_paths(const struct start_sink_options *o, struct start_sink_plan *plan,
+                      struct error *err)
+{
+	char *path = NULL;
+	int ret = 0;
+
+	plan->push = o->push;
+	plan->push.token_file = plan->push.ca_file = NULL;
+	if (o->push.token_file)
+		ret = session_command_absolute(o->push.token_file, (char **)&plan->push.token_file,
+		                               err);
+	if (!ret && o->push.ca_file)
+		ret = session_command_absolute(o->push.ca_file, (char **)&plan->push.ca_file, err);
+	if (!ret && plan->target.directory) {
+		ret = session_command_absolute(plan->target.directory, &path, err);
+		free(plan->target.directory);
+		plan->target.directory = path;
+	}
+	if (ret)
+		return ret;
+	if (o->spool)
+		return session_command_absolute(o->spool, &plan->spool, err);
+	plan->spool = default_spool();
+	return plan->spool ? 0
+	                   : error_set(err, ENOENT,
+	                               "there is no home directory: name a directory "
+	                               "with --spool");
+}
+
+static int plan_push(const struct start_sink_options *o, struct start_sink_plan *plan)
+{
+	struct error err = {0};
+
+	plan->kind = SESSION_PUSH;
+	if (o->store || o->output || o->ring || o->when.count ||
+	    o->snapshots != SNAPSHOTS_NOT_SAID || o->keep || !isnan(o->keep_mb))
+		return command_fail(2, NAME ": --to excludes --store, --keep, --keep-size, --ring, "
+		                            "--when, --snapshots and -o");
+	if (!isnan(o->spool_mb) && !(o->spool_mb >= 0.01 && o->spool_mb <= 1e9))
+		return command_fail(2, NAME ": --spool-size needs a number of MB");
+	plan->spool_bytes = (uint64_t)((isnan(o->spool_mb) ? SPOOL_MB : o->spool_mb) * 1e6);
+	if (push_target_parse(o->to, &plan->target, &err) ||
+	    push_options_check(&o->push, &plan->target, &err) || plan_paths(o, plan, &err))
+		return command_fail(2, NAME ": %s", err.text);
+	return plan_window(o, plan);
 }
 
 static int plan_kind(const struct start_sink_options *o, struct start_sink_plan *plan)
 {
 	struct error err = {0};
 
+	if (o->to)
+		return plan_push(o, plan);
+	if (o->spool || !isnan(o->spool_mb) || push_options_given(&o->push))
+		return command_fail(2, NAME ": %s is for --to only",
+		                    o->spool              ? "--spool"
+		                    : !isnan(o->spool_mb) ? "--spool-size"
+		                                          : push_options_given(&o->push));
 	if (o->store)
-		return plan_store(o, plan);
+		return plan_window(o, plan) ? 2 : plan_store(o, plan);
 	if (o->keep || !isnan(o->window_s) || !isnan(o->keep_mb))
-		return command_fail(2,
-		                    NAME ": --window, --keep and --keep-size are for --store only");
+		return command_fail(
+		        2,
+		        NAME ": --keep and --keep-size are for --store only, --window for --store "
+		             "and --to");
 	if (o->snapshots != SNAPSHOTS_NOT_SAID) {
 		if (!o->snapshots || o->snapshots > SNAPSHOTS_MOST)
 			return command_fail(2, NAME ": --snapshots must be from 1 to %d",
@@ -153,6 +247,10 @@ int start_sink_plan(const struct start_sink_options *o, struct start_sink_plan *
 
 	*plan = (struct start_sink_plan){0};
 	status = plan_kind(o, plan);
+	if (!status && o->to) {
+		plan->output = xstrdup(o->to);
+		return 0;
+	}
 	if (!status && !*output)
 		status = command_fail(2, NAME ": the file's name is empty");
 	if (!status && o->store && store_path_to_write(o->store, &path, &err))
@@ -167,8 +265,73 @@ void start_sink_done(struct start_sink_plan *plan)
 {
 	trigger_free(plan->trigger);
 	store_names_free(plan->names);
+	push_queue_free(plan->queue);
+	push_target_done(&plan->target);
+	free((char *)(uintptr_t)plan->push.token_file);
+	free((char *)(uintptr_t)plan->push.ca_file);
+	free(plan->spool);
 	free(plan->output);
 	*plan = (struct start_sink_plan){0};
+}
+
+static int make_push(struct start_sink_plan *plan, struct session_sink **sink, struct error *err)
+{
+	const struct push_queue_options queue = {.target = plan->target,
+	                                         .address = plan->output,
+	                                         .spool = plan->spool,
+	                                         .spool_bytes = plan->spool_bytes,
+	                                         .client = push_options_client(&plan->push)};
+	struct push_sink_options o = {
+	        .kind = plan->target.kind,
+	        .window_ns = plan->window_ns,
+	        .window = {.name = store_names_find, .service = plan->push.service},
+	        .name_foreign = store_names_foreign};
+	int ret = push_queue_open(&plan->queue, &queue, err);
+
+	if (ret)
+		return ret;
+	o.queue = plan->queue;
+	plan->names = o.window.name_ctx = store_names_new(NULL);
+	*sink = push_sink_new(&o);
+	return 0;
+}
+
+static void add_note(struct session_account *a, const struct push_count *dropped, const char *why)
+{
+	if (dropped->batches)
+		vec_push(&a->notes,
+		         xasprintf("%" PRIu64 " %s with %" PRIu64 " %s dropped: %s",
+		                   dropped->batches, plural(dropped->batches, "batch", "batches"),
+		                   dropped->samples,
+		                   plural(dropped->samples, "sample was", "samples were"), why));
+}
+
+void start_sink_delivery(const struct start_sink_plan *plan, struct session_account *a)
+{
+	struct push_queue_account q;
+
+	if (!plan->queue)
+		return;
+	push_queue_look(plan->queue, &q);
+	a->batches_due = q.due.batches;
+	a->samples_due = q.due.samples;
+	a->batches_sent = q.sent.batches;
+	a->samples_sent = q.sent.samples;
+	a->batches_waiting = q.waiting.batches;
+	a->samples_waiting = q.waiting.samples;
+	a->batches_dropped = q.full.batches + q.unwritten.batches + q.refused.batches;
+	a->samples_dropped = q.full.samples + q.unwritten.samples + q.refused.samples;
+	a->send_failures = q.failures;
+	free(a->send_error);
+	free(a->spool);
+	a->send_error = q.error[0] ? xstrdup(q.error) : NULL;
+	a->spool = xstrdup(q.spool);
+	add_note(a, &q.full, "the spool was full, see --spool-size");
+	add_note(a, &q.unwritten, "they could not be written to the spool");
+	add_note(a, &q.refused, "the back end did not accept them");
+	if (q.exited)
+		vec_push(&a->notes, xstrdup("the process that sends was killed: batches wait in "
+		                            "the spool for the next session"));
 }
 
 int start_sink_make(struct start_sink_plan *plan, struct session_sink **sink, struct error *err)
@@ -181,6 +344,8 @@ int start_sink_make(struct start_sink_plan *plan, struct session_sink **sink, st
 
 		return flight_recorder_new(sink, &ring, err);
 	}
+	if (plan->kind == SESSION_PUSH)
+		return make_push(plan, sink, err);
 	if (plan->kind == SESSION_STORE) {
 		struct store_sink_options store = {.path = plan->output,
 		                                   .window_ns = plan->window_ns,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * start_sink: the output of a session in the background, by its options: a file, a flight recorder
- * in memory, a store.
+ * in memory, a store, a back end.
  *
  * start_sink_plan() checks the options, prints errors and returns the exit status, 0 for none.
  * start_sink_make() creates the sink, in the process that samples. start_sink_done() frees the
@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "cmd/cli/command.h"
+#include "cmd/push/push_options.h"
 #include "event/session_account.h"
 #include "session/sink.h"
 #include "store/store.h"
@@ -26,6 +27,10 @@ struct start_sink_options {
 	const char *ring;   /* NULL: none; "": the default size */
 	const char *store;  /* NULL: none */
 	const char *keep;   /* NULL: the store's default */
+	const char *to;     /* an address; NULL: none */
+	const char *spool;  /* NULL: the default */
+	double spool_mb;
+	struct push_options push;
 	double window_s, keep_mb;
 	uint64_t snapshots;
 	struct option_list when;
@@ -45,11 +50,19 @@ struct start_sink_plan {
 	struct store_retention_rules keeping;
 	unsigned snapshots;
 	struct trigger *trigger;   /* NULL: none */
-	struct store_names *names; /* names for a store, while it is written */
+	struct store_names *names; /* names for a store or a back end */
+	struct push_queue *queue;  /* of SESSION_PUSH: batches on the way */
+	struct push_target target;
+	char *spool;
+	uint64_t spool_bytes;
+	struct push_options push; /* absolute paths */
 };
 
 int start_sink_plan(const struct start_sink_options *o, struct start_sink_plan *plan);
 void start_sink_done(struct start_sink_plan *plan);
+
+/* What was sent, for SESSION_PUSH; adds notes. */
+void start_sink_delivery(const struct start_sink_plan *plan, struct session_account *a);
 
 int start_sink_make(struct start_sink_plan *plan, struct session_sink **sink, struct error *err);
 

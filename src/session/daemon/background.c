@@ -171,6 +171,8 @@ static void look_at_session(struct background *b)
 	account_update(&b->account, &status);
 	if (b->o->kind == SESSION_RING)
 		look_at_ring(b);
+	if (b->o->delivery)
+		b->o->delivery(b->o->ctx, &b->account);
 	look_at_rules(b);
 	session_status_done(&status);
 }
@@ -198,6 +200,8 @@ static void account_copy(struct session_account *to, const struct session_accoun
 	to->error = from->error ? xstrdup(from->error) : NULL;
 	to->snapshot = from->snapshot ? xstrdup(from->snapshot) : NULL;
 	to->unfinished = from->unfinished ? xstrdup(from->unfinished) : NULL;
+	to->spool = from->spool ? xstrdup(from->spool) : NULL;
+	to->send_error = from->send_error ? xstrdup(from->send_error) : NULL;
 	memset(&to->cpus, 0, sizeof(to->cpus));
 	memset(&to->rules, 0, sizeof(to->rules));
 	memset(&to->notes, 0, sizeof(to->notes));
@@ -444,6 +448,8 @@ static void end_account(struct background *b, int status, const struct session_r
 		a->observer_cpu_ns = result->observer_cpu_ns;
 	}
 	tell_notes(b, result->notes.items, result->notes.count);
+	if (b->o->delivery)
+		b->o->delivery(b->o->ctx, a);
 }
 
 /*

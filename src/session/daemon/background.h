@@ -33,6 +33,11 @@ struct background_options {
 	                            of snapshot_name.h */
 	bool watched; /* a parent waits for this process: a normal end is not reported again */
 	background_begun_fn *begun; /* NULL: none */
+	/*
+	 * Fills the account of what was sent, and adds notes; also after the end of the sink. NULL:
+	 * nothing is sent.
+	 */
+	void (*delivery)(void *ctx, struct session_account *a);
 	void *ctx;
 };
 

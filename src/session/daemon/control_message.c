@@ -21,7 +21,7 @@ struct message_field {
 
 static const char *const verbs[] = {"status", "stop", "snapshot", "release", NULL};
 static const char *const states[] = {"starting", "running", "ended", "killed", NULL};
-static const char *const kinds[] = {"file", "ring", "store", NULL};
+static const char *const kinds[] = {"file", "ring", "store", "push", NULL};
 static const char *const ends[] = {"not",   "stopped",  "signal", "processes-gone",
                                    "error", "duration", NULL};
 
@@ -51,6 +51,8 @@ static const struct message_field reply_fields[] = {
         TEXT(output),
         TEXT(error),
         TEXT(snapshot),
+        TEXT(spool),
+        TEXT(send_error),
         {"state", FIELD_WORD, ACCOUNT(state), states},
         {"kind", FIELD_WORD, ACCOUNT(kind), kinds},
         {"end-reason", FIELD_WORD, ACCOUNT(end), ends},
@@ -78,6 +80,15 @@ static const struct message_field reply_fields[] = {
         NUMBER(period_ns),
         NUMBER(period_asked_ns),
         NUMBER(sample_cost_ns),
+        NUMBER(batches_due),
+        NUMBER(batches_sent),
+        NUMBER(batches_waiting),
+        NUMBER(batches_dropped),
+        NUMBER(samples_due),
+        NUMBER(samples_sent),
+        NUMBER(samples_waiting),
+        NUMBER(samples_dropped),
+        NUMBER(send_failures),
         {NULL, FIELD_NUMBER, 0, NULL},
 };
 

@@ -187,6 +187,8 @@ static void written(struct document *d, const struct session_account *a)
 	bool holds = a->kind == SESSION_RING && a->state != SESSION_ENDED;
 	struct buf text = {0};
 
+	if (a->kind == SESSION_PUSH)
+		return;
 	if (holds) {
 		held(a, &text);
 	} else if (a->kind == SESSION_RING && a->end == SESSION_END_ERROR && !a->bytes) {
@@ -201,6 +203,40 @@ static void written(struct document *d, const struct session_account *a)
 	text_count(&text, a->snapshots);
 	buf_addf(&text, ", the last in %s", a->snapshot ? a->snapshot : "?");
 	line(d, "snapshots", &text);
+}
+
+static void part(struct buf *text, const char *what, uint64_t batches, uint64_t samples)
+{
+	text_count(text, batches);
+	buf_addf(text, " %s (", what);
+	text_counted(text, samples, "sample", "samples");
+	buf_puts(text, ")");
+}
+
+/* What was sent to a back end. */
+static void sent(struct document *d, const struct session_account *a)
+{
+	struct buf text = {0};
+
+	if (a->kind != SESSION_PUSH)
+		return;
+	part(&text, plural(a->batches_due, "batch due", "batches due"), a->batches_due,
+	     a->samples_due);
+	buf_puts(&text, ": ");
+	part(&text, "sent", a->batches_sent, a->samples_sent);
+	buf_puts(&text, ", ");
+	part(&text, "waiting", a->batches_waiting, a->samples_waiting);
+	buf_puts(&text, ", ");
+	part(&text, "dropped", a->batches_dropped, a->samples_dropped);
+	line(d, "sent", &text);
+	document_line(d, "to", a->output ? a->output : "?");
+	if (a->batches_waiting && a->spool)
+		document_line(d, "spool", a->spool);
+	if (!a->send_error)
+		return;
+	text_counted(&text, a->send_failures, "attempt has", "attempts have");
+	buf_addf(&text, " failed; the last: %s", a->send_error);
+	line(d, "failure", &text);
 }
 
 /* The rules that write a snapshot, their current values, and how often each rule was fulfilled. */
@@ -262,7 +298,7 @@ static void put(struct document *d, const struct figure *f, size_t count)
 static void identity(struct document *d, const struct session_account *a)
 {
 	static const char *const states[] = {"starting", "running", "ended", "killed"};
-	static const char *const kinds[] = {"file", "ring", "store"};
+	static const char *const kinds[] = {"file", "ring", "store", "push"};
 	static const char *const ends[] = {"",      "stopped", "signal", "processes gone",
 	                                   "error", "duration"};
 
@@ -275,6 +311,32 @@ static void identity(struct document *d, const struct session_account *a)
 	document_string(d, "kind", WORD(kinds, a->kind));
 	document_string(d, "output", a->output);
 	document_int(d, "started_ns", (int64_t)a->started_wall_ns);
+}
+
+static void sent_figures(struct document *d, const struct session_account *a)
+{
+	const struct figure batches[] = {{"due", a->batches_due, false},
+	                                 {"sent", a->batches_sent, false},
+	                                 {"waiting", a->batches_waiting, false},
+	                                 {"dropped", a->batches_dropped, false}};
+	const struct figure samples[] = {{"due", a->samples_due, false},
+	                                 {"sent", a->samples_sent, false},
+	                                 {"waiting", a->samples_waiting, false},
+	                                 {"dropped", a->samples_dropped, false}};
+
+	if (a->kind != SESSION_PUSH)
+		return;
+	document_object(d, "sent");
+	document_object(d, "batches");
+	PUT(d, batches);
+	document_end(d);
+	document_object(d, "samples");
+	PUT(d, samples);
+	document_end(d);
+	document_int(d, "failures", (int64_t)a->send_failures);
+	document_string(d, "failure", a->send_error);
+	document_string(d, "spool", a->spool);
+	document_end(d);
 }
 
 static void all_figures(struct document *d, const struct session_account *a)
@@ -382,7 +444,8 @@ static void reading(struct document *d, const struct session_account *a)
 	struct buf text = {0};
 
 	/* The data of a ring is in no file if writing failed or the session was discarded. */
-	if (a->state != SESSION_ENDED || (a->end == SESSION_END_ERROR && !a->bytes))
+	if (a->kind == SESSION_PUSH || a->state != SESSION_ENDED ||
+	    (a->end == SESSION_END_ERROR && !a->bytes))
 		return;
 	buf_puts(&text, "Read it with '");
 	status_reading(&text, a);
@@ -405,11 +468,13 @@ void status_document_fill(struct document *d, const struct session_account *a,
 	dropped(d, a);
 	cost(d, a);
 	written(d, a);
+	sent(d, a);
 	rules(d, a);
 	remarks(d, a);
 	/* For a session that was killed, no further figures are known. */
 	if (known) {
 		all_figures(d, a);
+		sent_figures(d, a);
 		rule_figures(d, a);
 	}
 	if (known || !reader->program)

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "push/push_window.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_MAX 200000 /* frames with names; then all are looked up again */
+
+struct push_window {
+	struct push_window_options o;
+	struct push_services services;
+	struct intern texts;    /* images, and names of functions */
+	struct path_tree index; /* by image's text and offset */
+	VEC(uint32_t) names;    /* texts; 0: no name. [0] is not used */
+};
+
+/* A window while it is converted. */
+struct converting {
+	struct push_window *w;
+	const struct profile *p;
+	struct symbolized_profile *n;
+	uint8_t event;
+	uint32_t *known;  /* per frame: id in w->names, 0: not needed */
+	uint32_t *places; /* of this service, per frame: place + 1, 0: none */
+	uint32_t *images; /* likewise, per image */
+	uint32_t *paths;  /* likewise, per node */
+};
+
+struct push_window *push_window_new(const struct push_window_options *o)
+{
+	struct push_window *w = xcalloc(1, sizeof(*w));
+
+	w->o = *o;
+	w->o.service = o->service ? xstrdup(o->service) : NULL;
+	push_services_init(&w->services);
+	intern_init(&w->texts);
+	vec_push(&w->names, 0);
+	return w;
+}
+
+static void forget_names(struct push_window *w)
+{
+	intern_done(&w->texts);
+	path_tree_done(&w->index);
+	intern_init(&w->texts);
+	w->names.count = 1;
+}
+
+void push_window_free(struct push_window *w)
+{
+	if (!w)
+		return;
+	push_services_done(&w->services);
+	intern_done(&w->texts);
+	path_tree_done(&w->index);
+	vec_done(&w->names);
+	free((char *)(uintptr_t)w->o.service);
+	free(w);
+}
+
+/* ---- names --------------------------------------------------------------- */
+
+static bool is_wanted(const struct converting *c, const struct profile_row *row)
+{
+	return row->event == c->event && row->mode != PROFILE_IDLE && row->samples;
+}
+
+/* The same file has the same text in each window. Generated code belongs to its process. */
+static uint32_t image_key(struct push_window *w, const struct profile *p, uint32_t id)
+{
+	const struct image *image = &p->images.images.items[id];
+	char build_id[2 * BUILD_ID_MAX + 1], *text;
+	bool own = image->kind == IMAGE_JIT || image->kind == IMAGE_NAME;
+	uint32_t key;
+
+	build_id_text(&image->build_id, build_id);
+	text = xasprintf("%s\n%s\n%d\n%d", image_path(&p->images, id), build_id, (int)image->kind,
+	                 own ? (int)image->pid : 0);
+	key = intern_add(&w->texts, text);
+	free(text);
+	return key;
+}
+
+/* Looks up the frames without a name, and keeps the names. */
+static void ask_names(struct converting *c, const uint32_t *frames, size_t count)
+{
+	struct push_window *w = c->w;
+	const char **names = xcalloc(count + 1, sizeof(*names));
+
+	if (count)
+		w->o.name(w->o.name_ctx, c->p, frames, count, names);
+	for (size_t i = 0; i < count; i++)
+		if (names[i])
+			w->names.items[c->known[frames[i]]] = intern_add(&w->texts, names[i]);
+	free(names);
+}
+
+static void name_frames(struct converting *c)
+{
+	struct push_window *w = c->w;
+	uint32_t *keys = xcalloc(c->p->images.images.count + 1, sizeof(*keys));
+	VEC(uint32_t) missing = {0};
+
+	if (w->names.count > NAMES_MAX)
+		forget_names(w);
+	vec_each (row, &c->p->rows) {
+		if (!is_wanted(c, row))
+			continue;
+		for (uint32_t at = row->path; at != PATH_ROOT; at = c->p->paths.items[at].parent) {
+			uint32_t id = c->p->paths.items[at].frame;
+			const struct frame *f = &c->p->frames.items[id].frame;
+			uint32_t next = (uint32_t)w->names.count;
+
+			if (c->known[id])
+				continue;
+			if (!keys[f->image])
+				keys[f->image] = image_key(w, c->p, f->image);
+			c->known[id] = path_tree_step(&w->index, keys[f->image], f->offset, next);
+			if (c->known[id] == next) {
+				vec_push(&w->names, 0);
+				vec_push(&missing, id);
+			}
+		}
+	}
+	ask_names(c, missing.items, missing.count);
+	vec_done(&missing);
+	free(keys);
+}
+
+/* ---- one service --------------------------------------------------------- */
+
+static uint32_t image_of(struct converting *c, uint32_t id)
+{
+	struct named_image *made;
+
+	if (!c->images[id]) {
+		c->images[id] = (uint32_t)c->n->images.count + 1;
+		made = vec_add(&c->n->images);
+		made->name = named_text(c->n, image_path(&c->p->images, id));
+		made->build_id = c->p->images.images.items[id].build_id;
+		made->low = 1;
+	}
+	return c->images[id] - 1;
+}
+
+static uint32_t place_of(struct converting *c, uint32_t id)
+{
+	const struct frame *f = &c->p->frames.items[id].frame;
+	uint32_t name = c->w->names.items[c->known[id]];
+	enum image_kind kind = c->p->images.images.items[f->image].kind;
+	struct named_function function = {.image = image_of(c, f->image)};
+	const char *path = image_path(&c->p->images, f->image), *base = strrchr(path, '/');
+	struct named_line line = {0};
+	char *word;
+
+	if (c->places[id])
+		return c->places[id] - 1;
+	if (name) {
+		function.name = named_text(c->n, intern_text(&c->w->texts, name));
+	} else {
+		base = base ? base + 1 : path;
+		word = *base == '[' ? xstrdup(base) : xasprintf("[%s]", base);
+		function.name = named_text(c->n, word);
+		free(word);
+	}
+	line.function = named_function_id(c->n, &function);
+	c->places[id] = 1 + named_place_add(c->n, function.image,
+	                                    kind == IMAGE_JIT || kind == IMAGE_NAME ? 0 : f->offset,
+	                                    &line, 1);
+	return c->places[id] - 1;
+}
+
+/* The outermost frame first; without frames the path is "[unknown]". */
+static uint32_t path_of(struct converting *c, uint32_t node)
+{
+	const struct path_node *nodes = c->p->paths.items;
+	VEC(uint32_t) way = {0};
+	uint32_t path = NAMED_ROOT;
+
+	if (node == PATH_ROOT)
+		return named_path_step(c->n, NAMED_ROOT, named_place_word(c->n, "[unknown]"));
+	if (c->paths[node])
+		return c->paths[node];
+	for (uint32_t at = node; at != PATH_ROOT; at = nodes[at].parent)
+		vec_push(&way, at);
+	for (size_t i = way.count; i-- > 0;) {
+		uint32_t at = way.items[i];
+
+		if (!c->paths[at])
+			c->paths[at] = named_path_step(c->n, path, place_of(c, nodes[at].frame));
+		path = c->paths[at];
+	}
+	vec_done(&way);
+	return path;
+}
+
+static void add_row(struct converting *c, const struct profile_row *row)
+{
+	const struct process_table *t = c->p->processes;
+	const struct thread *thread = process_table_thread_at(t, row->thread);
+	const struct process *process = process_table_process(t, thread->process);
+	const struct named_owner who = {
+	        .process = named_text(c->n, process_table_name(t, process->name)),
+	        .thread = named_text(c->n, process_table_name(t, thread->name)),
+	        .pid = process->pid,
+	        .tid = thread->tid};
+	uint32_t owner = named_owner_id(c->n, &who);
+	struct named_row *to = named_row_of(c->n, path_of(c, row->path), owner);
+
+	to->values[0] = named_add(to->values[0], (int64_t)row->samples);
+	to->values[1] = named_add(to->values[1],
+	                          row->weight > INT64_MAX ? INT64_MAX : (int64_t)row->weight);
+}
+
+static void describe(struct converting *c, uint64_t start_ns, uint64_t end_ns)
+{
+	const struct profile_event *e = &c->p->events.items[c->event];
+	struct symbolized_profile *n = c->n;
+
+	n->values[0] = (struct named_value){"samples", "count"};
+	n->values[1] = e->role == ATTR_CLOCK && e->period_ns
+	                       ? (struct named_value){"cpu", "nanoseconds"}
+	                       : (struct named_value){"events", "count"};
+	n->value_count = 2;
+	n->main_value = 1;
+	n->period_of = n->values[1];
+	n->period = (int64_t)e->period_ns;
+	n->depth_max = NAMED_DEPTH_MAX;
+	n->time_ns = (int64_t)start_ns;
+	n->duration_ns = (int64_t)(end_ns - start_ns);
+}
+
+static uint32_t service_of(struct push_window *w, const struct profile *p,
+                           const struct profile_row *row)
+{
+	return w->o.service ? intern_add(&w->services.names, w->o.service)
+	                    : push_service_of(&w->services, p, row);
+}
+
+static void clear(struct converting *c)
+{
+	memset(c->places, 0, c->p->frames.count * sizeof(*c->places));
+	memset(c->images, 0, c->p->images.images.count * sizeof(*c->images));
+	memset(c->paths, 0, c->p->paths.count * sizeof(*c->paths));
+}
+
+/* ---- a window ------------------------------------------------------------ */
+
+static int convert(struct converting *c, uint64_t start_ns, uint64_t end_ns, push_window_fn *fn,
+                   void *ctx, struct error *err)
+{
+	struct push_window *w = c->w;
+	uint32_t *services = xcalloc(c->p->rows.count + 1, sizeof(*services));
+	int ret = 0;
+
+	for (size_t i = 0; i < c->p->rows.count; i++)
+		if (is_wanted(c, &c->p->rows.items[i]))
+			services[i] = service_of(w, c->p, &c->p->rows.items[i]);
+	for (uint32_t id = 1; !ret && id < w->services.names.texts.count; id++) {
+		struct symbolized_profile n;
+
+		symbolized_profile_init(&n);
+		c->n = &n;
+		describe(c, start_ns, end_ns);
+		clear(c);
+		for (size_t i = 0; i < c->p->rows.count; i++)
+			if (services[i] == id)
+				add_row(c, &c->p->rows.items[i]);
+		if (n.rows.count)
+			ret = fn(ctx, intern_text(&w->services.names, id), &n, err);
+		symbolized_profile_done(&n);
+	}
+	free(services);
+	return ret;
+}
+
+int push_window_split(struct push_window *w, const struct profile *p, uint64_t start_ns,
+                      uint64_t end_ns, push_window_fn *fn, void *ctx, struct error *err)
+{
+	struct converting c = {.w = w, .p = p, .event = profile_main_event(p)};
+	int ret;
+
+	if (!p->rows.count || !p->events.count)
+		return 0;
+	/* Ids of processes may have changed since the last window, and cgroups too. */
+	push_services_restart(&w->services);
+	c.known = xcalloc(p->frames.count + 1, sizeof(*c.known));
+	c.places = xcalloc(p->frames.count + 1, sizeof(*c.places));
+	c.images = xcalloc(p->images.images.count + 1, sizeof(*c.images));
+	c.paths = xcalloc(p->paths.count + 1, sizeof(*c.paths));
+	name_frames(&c);
+	ret = convert(&c, start_ns, end_ns, fn, ctx, err);
+	free(c.known);
+	free(c.places);
+	free(c.images);
+	free(c.paths);
+	return ret;
+}
