@@ -144,13 +144,20 @@ static void count(struct push_count *to, uint64_t samples)
 	to->samples += samples;
 }
 
-static void fail(struct sending *s, int ret, uint64_t asked_ms, const struct error *err)
+static void fail(struct sending *s, const struct push_item *item, int ret, uint64_t asked_ms,
+                 const struct error *err)
 {
 	struct push_sender_state *state = &s->shared->state;
+
+	push_spool_return(s->o->spool, item);
 
 	s->attempts++;
 	s->refused = !http_is_passing(ret);
 	s->token_changed = token_time(s);
+	if (s->refused) { /* the next attempt reads token and certificates again */
+		push_delivery_close(s->delivery);
+		s->delivery = NULL;
+	}
 	s->next_ms =
 	        now_ms() + (s->refused ? REFUSED_MS
 	                               : push_backoff_ms(s->attempts, FIRST_MS, MOST_MS, asked_ms));
@@ -209,7 +216,7 @@ static bool send_one(struct sending *s)
 	} else {
 		ret = deliver(s, &item, &asked, &err);
 		if (ret && keeps_batch(ret))
-			fail(s, ret, asked, &err);
+			fail(s, &item, ret, asked, &err);
 		else
 			settle(s, &item, !ret, err.text);
 	}

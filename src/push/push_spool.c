@@ -190,6 +190,8 @@ int push_spool_add(struct push_spool *s, uint64_t time_ns, const struct push_bat
 		return error_set(err, EFBIG, "a batch of %" PRIu64 " bytes exceeds --spool-size",
 		                 bytes);
 	make_room(s, bytes, dropped);
+	if (s->bytes + bytes > s->bytes_max)
+		return error_set(err, ENOSPC, "%s: the spool is full", s->path);
 	ret = write_part(s, b, err);
 	if (ret)
 		return ret;
@@ -275,6 +277,15 @@ int push_spool_take(struct push_spool *s, struct push_item *item, struct error *
 void push_spool_remove(struct push_spool *s, const struct push_item *item)
 {
 	unlinkat(s->fd, item->name, 0);
+}
+
+void push_spool_return(struct push_spool *s, const struct push_item *item)
+{
+	char name[NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%s", item->name);
+	memcpy(strrchr(name, '.'), WAITING, sizeof(WAITING));
+	renameat(s->fd, item->name, s->fd, name);
 }
 
 void push_item_done(struct push_item *item)

@@ -48,12 +48,17 @@ void push_spool_close(struct push_spool *s);
 const char *push_spool_path(const struct push_spool *s);
 int push_spool_descriptor(const struct push_spool *s);
 
-/* *dropped: older batches that were deleted. After an error the batch is not in the spool. */
+/*
+ * *dropped: older batches that were deleted. After an error the batch is not in the spool; -ENOSPC:
+ * it does not fit beside the batch that is being sent, or the disk is full.
+ */
 int push_spool_add(struct push_spool *s, uint64_t time_ns, const struct push_batch *b,
                    struct push_count *dropped, struct error *err);
 /* -EINVAL: the file was damaged; item->name is set, and batch.samples. */
 int push_spool_take(struct push_spool *s, struct push_item *item, struct error *err);
 void push_spool_remove(struct push_spool *s, const struct push_item *item);
+/* The batch was not sent: it waits again, and may be dropped. */
+void push_spool_return(struct push_spool *s, const struct push_item *item);
 void push_item_done(struct push_item *item);
 
 int push_spool_count(const struct push_spool *s, struct push_count *count);
