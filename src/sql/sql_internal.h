@@ -8,7 +8,7 @@
 #include "sql/sql.h"
 #include "sql/tables/table.h"
 #include "sql/views.h"
-#include "store/database.h"
+#include "store/sqlite/database.h"
 
 struct sql {
 	sqlite3 *db;

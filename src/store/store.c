@@ -1,161 +1,75 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "store/store_internal.h"
-#include "store/keep/store_retention.h"
+#include "store/store_engine.h"
 
-#include "base/file/replace_by_path.h"
-#include "store/database_place.h"
+/* SQLite accepts all names, so it is the last engine. */
+static const struct store_engine *const engines[] = {&sqlite_engine};
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/*
- * The WAL is copied into the database about every megabyte, and truncated to this size. It
- * stays that small unless a reader is active.
- */
-static const char write_settings[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-                                     "PRAGMA wal_autocheckpoint = 256;"
-                                     "PRAGMA journal_size_limit = 2097152;"
-                                     "PRAGMA temp_store = MEMORY;";
-
-/* 1: created; 0: the file existed; -errno. */
-static int make_file(const char *path, struct error *err)
+static const struct store_engine *engine_of(const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	size_t i = 0;
 
-	if (fd < 0 && errno == EEXIST)
-		return 0;
-	if (fd < 0)
-		return error_set(err, errno, "%s: the store cannot be created: %s", path,
-		                 strerror(errno));
-	close(fd);
-	return 1;
-}
-
-/* *version 0: an empty file, which will become a store. */
-static int check_file(const char *path, int *version, struct error *err)
-{
-	struct error why = {0};
-	struct stat st;
-	int status;
-
-	if (!lstat(path, &st) && S_ISLNK(st.st_mode))
-		return error_set(err, ELOOP, "%s is a link: name the store itself", path);
-	status = schema_recognise(path, version, &why);
-	if (!status || status == -ENODATA)
-		return 0;
-	return error_set(err, -status, "%s", why.text);
-}
-
-static int open_for_writing(struct store *s, const char *path, struct error *err)
-{
-	int version, status = check_file(path, &version, err);
-
-	if (!status)
-		status = database_open(&s->db, path, DATABASE_WRITE, err);
-	if (!status && !version)
-		status = schema_create(&s->db, err);
-	if (!status && version && version < STORE_VERSION)
-		status = schema_upgrade(&s->db, version, err);
-	if (!status)
-		status = database_run(&s->db, write_settings, err);
-	return status;
-}
-
-static int open_for_reading(struct store *s, const char *path, struct error *err)
-{
-	int version, status = schema_recognise(path, &version, err);
-
-	return status ? status : database_open(&s->db, path, DATABASE_READ, err);
-}
-
-static void set_defaults(struct store_retention_rules *k)
-{
-	k->fine_ns = k->fine_ns ? k->fine_ns : STORE_FINE_NS;
-	k->coarse_ns = k->coarse_ns ? k->coarse_ns : STORE_COARSE_NS;
-	k->all_ns = k->all_ns ? k->all_ns : STORE_ALL_NS;
-	k->bytes = k->bytes ? k->bytes : STORE_BYTES;
+	while (i + 1 < sizeof(engines) / sizeof(*engines) && !engines[i]->has(path))
+		i++;
+	return engines[i];
 }
 
 int store_open(struct store **out, const char *path, const struct store_options *options,
                struct error *err)
 {
-	struct store *s;
-	int made = 0, status;
-
-	*out = NULL;
-	if (!options->read_only) {
-		made = database_place(path, DATABASE_WRITE, NULL, err);
-		made = made ? made : make_file(path, err);
-	}
-	if (made < 0)
-		return made;
-	s = xcalloc(1, sizeof(*s));
-	s->lock_fd = -1;
-	s->options = *options;
-	set_defaults(&s->options.keeping);
-	status = options->read_only ? open_for_reading(s, path, err)
-	                            : open_for_writing(s, path, err);
-	if (!status) {
-		*out = s;
-		return 0;
-	}
-	store_close(s);
-	if (made)
-		unlink(path);
-	return status;
+	return engine_of(path)->open(out, path, options, err);
 }
 
 void store_close(struct store *s)
 {
-	if (!s)
-		return;
-	store_retention_run_free(s->keeper);
-	names_done(&s->names);
-	database_close(&s->db);
-	if (s->lock_fd >= 0)
-		close(s->lock_fd);
-	free(s);
+	if (s)
+		s->engine->close(s);
 }
 
-static int copy_into(struct store *s, const char *part, struct error *err)
+int store_begin(struct store *s, const struct recording *described, uint64_t start_ns,
+                struct error *err)
 {
-	sqlite3_stmt *copy;
-	int status = database_prepare(&s->db, "VACUUM INTO ?", &copy, err);
+	return s->engine->begin(s, described, start_ns, err);
+}
 
-	if (status)
-		return status;
-	status = database_put(&s->db, copy, err, "s", part);
-	sqlite3_finalize(copy);
-	return status;
+int store_set_notes(struct store *s, char *const *notes, size_t count, struct error *err)
+{
+	return s->engine->set_notes(s, notes, count, err);
+}
+
+int store_add_window(struct store *s, const struct profile *p, const struct store_window *w,
+                     struct error *err)
+{
+	return s->engine->add_window(s, p, w, err);
+}
+
+int store_add_gap(struct store *s, uint64_t start_ns, uint64_t end_ns, const char *why,
+                  struct error *err)
+{
+	return s->engine->add_gap(s, start_ns, end_ns, why, err);
+}
+
+int store_retention(struct store *s, uint64_t now_ns, struct error *err)
+{
+	return s->engine->retention(s, now_ns, err);
+}
+
+int store_end(struct store *s, uint64_t end_ns, const char *why, struct error *err)
+{
+	return s->engine->end(s, end_ns, why, err);
 }
 
 int store_copy(struct store *s, const char *path, struct error *err)
 {
-	struct replace_by_path copy;
-	int status = replace_file_check(path, err);
-
-	/* SQLite would create it readable for all users. */
-	if (!status)
-		status = replace_by_path_begin(&copy, path, err);
-	if (status)
-		return status;
-	return replace_by_path_end(&copy, copy_into(s, copy.path, err), err);
+	return s->engine->copy(s, path, err);
 }
 
-/* The size of the file and of its WAL. */
 uint64_t store_bytes(const struct store *s)
 {
-	char *wal = xasprintf("%s-wal", s->db.path);
-	struct stat st;
-	uint64_t bytes = 0;
+	return s->engine->bytes(s);
+}
 
-	if (!stat(s->db.path, &st))
-		bytes += (uint64_t)st.st_size;
-	if (!stat(wal, &st))
-		bytes += (uint64_t)st.st_size;
-	free(wal);
-	return bytes;
+int store_read(const char *path, const struct store_range *range, struct profile *p,
+               struct error *err)
+{
+	return engine_of(path)->read(path, range, p, err);
 }

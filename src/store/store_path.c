@@ -3,7 +3,7 @@
 
 #include "base/file/safe_directory.h"
 #include "base/memory/xalloc.h"
-#include "store/database_place.h"
+#include "store/sqlite/database_place.h"
 
 #include <stdbool.h>
 #include <string.h>

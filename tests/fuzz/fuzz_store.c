@@ -10,7 +10,7 @@
 #include "store_inputs.h"
 
 #include "base/memory/buf.h"
-#include "store/read/store_reader.h"
+#include "store/sqlite/read/store_reader.h"
 
 #include <unistd.h>
 

@@ -3,14 +3,14 @@
  * store_tables: the tables of a store under their public names.
  *
  * A file from an untrusted source may contain harmful views, so the views of the file are not
- * used. Instead, store/schema.h creates its views in an empty database in memory, and their texts
- * are copied as temporary views over the tables of the file.
+ * used. Instead, store/sqlite/schema.h creates its views in an empty database in memory, and their
+ * texts are copied as temporary views over the tables of the file.
  */
 #include "sql/sql_internal.h"
 
 #include "base/memory/xalloc.h"
 #include "sql/tables/columns.h"
-#include "store/schema.h"
+#include "store/sqlite/schema.h"
 
 #include <errno.h>
 #include <stdlib.h>

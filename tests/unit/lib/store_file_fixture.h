@@ -9,7 +9,7 @@
 
 #include "check.h"
 #include "sqlite_fixture.h"
-#include "store/store_internal.h"
+#include "store/sqlite/sqlite_store_internal.h"
 #include "store_world.h"
 
 #include <stdlib.h>
@@ -43,6 +43,11 @@ static inline struct store *open_store(struct error *err)
 	CHECK_EQ(store_open(&s, path, &options, err), 0);
 	CHECK_STR(err->text, "");
 	return s;
+}
+
+static inline struct sqlite_store *of_sqlite(struct store *s)
+{
+	return (struct sqlite_store *)s;
 }
 
 static inline struct store *begin(struct world *w, const char *host, struct error *err)

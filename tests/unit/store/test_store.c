@@ -219,8 +219,8 @@ static void names_are_asked_for_once_a_window(void)
 	struct world w;
 	struct store *s = begin(&w, "here", &err);
 
-	s->options.name = name_frames;
-	s->options.name_ctx = &n;
+	of_sqlite(s)->options.name = name_frames;
+	of_sqlite(s)->options.name_ctx = &n;
 	world_sample(&w, 1, 1, 16, 32, 1);
 	world_sample(&w, 1, 1, 16, 48, 1);
 	CHECK_EQ(world_window(&w, s, 0, &err), 0);
@@ -250,11 +250,11 @@ static void an_unused_name_is_deleted(void)
 	struct world w;
 	struct store *s = begin(&w, "here", &err);
 
-	s->options.name = name_frames;
-	s->options.name_ctx = &n;
+	of_sqlite(s)->options.name = name_frames;
+	of_sqlite(s)->options.name_ctx = &n;
 	for (uint64_t i = 0; i < 20; i++) {
 		/* As with a new measurement each time: only the file has state. */
-		store_forget(s);
+		store_forget(of_sqlite(s));
 		world_sample_at(&w, 1, w.program, 64, false, 1);
 		CHECK_EQ(world_window(&w, s, i, &err), 0);
 	}
@@ -274,7 +274,7 @@ static void dictionaries_are_refilled_from_the_file(void)
 		world_sample(&w, 1, 1, 16, 32, 1);
 		world_sample(&w, 1, 1, 16, 48 + i / 3, 1);
 		if (i % 2)
-			store_forget(s);
+			store_forget(of_sqlite(s));
 		CHECK_EQ(world_window(&w, s, i, &err), 0);
 	}
 	end(&w, s);
@@ -308,8 +308,8 @@ static void generated_code_is_found_by_its_name(void)
 	struct world w;
 	struct store *s = begin(&w, "here", &err);
 
-	s->options.name = name_frames;
-	s->options.name_ctx = &n;
+	of_sqlite(s)->options.name = name_frames;
+	of_sqlite(s)->options.name_ctx = &n;
 	mine = jit_image(&w, 1, 0x1000, &a);
 	yours = jit_image(&w, 2, 0x7000, &b);
 	world_sample_at(&w, 1, mine, (uint64_t)a << 32 | 5, false, 2);

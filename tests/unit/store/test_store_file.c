@@ -92,7 +92,7 @@ static void another_writer_costs_at_most_one_window(void)
 	struct store *s = begin(&w, "here", &err);
 	sqlite3 *db = NULL;
 
-	sqlite3_busy_timeout(s->db.handle, 10);
+	sqlite3_busy_timeout(of_sqlite(s)->db.handle, 10);
 	CHECK_EQ(sqlite3_open(path, &db), SQLITE_OK);
 	CHECK_EQ(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
 	run_one(&w, 10, "cc");

@@ -6,7 +6,7 @@
  */
 #include "store_check.h"
 
-#include "store/database.h"
+#include "store/sqlite/database.h"
 
 #include <stdarg.h>
 #include <sys/resource.h>

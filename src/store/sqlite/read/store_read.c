@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store/sqlite/read/store_reader.h"
+
+#include "store/sqlite/sqlite_store.h"
+
+#include <stdio.h>
+#include <time.h>
+
+static bool equal_id(const void *ctx, uint32_t id, const void *key)
+{
+	return ((const struct store_ids *)ctx)->keys.items[id] == *(const int64_t *)key;
+}
+
+uint32_t *store_ids_place(struct store_ids *ids, int64_t key)
+{
+	uint64_t hash = hash_u64((uint64_t)key);
+	uint32_t at = id_table_find(&ids->table, hash, equal_id, ids, &key);
+
+	if (at == ID_NONE) {
+		at = (uint32_t)ids->keys.count;
+		vec_push(&ids->keys, key);
+		vec_push(&ids->values, STORE_UNREAD);
+		id_table_add(&ids->table, hash, at);
+	}
+	return &ids->values.items[at];
+}
+
+void store_ids_done(struct store_ids *ids)
+{
+	id_table_done(&ids->table);
+	vec_done(&ids->keys);
+	vec_done(&ids->values);
+}
+
+uint64_t store_column(sqlite3_stmt *statement, int column)
+{
+	int64_t number = sqlite3_column_int64(statement, column);
+
+	return number > 0 ? (uint64_t)number : 0;
+}
+
+const char *store_column_text(sqlite3_stmt *statement, int column)
+{
+	const unsigned char *text = sqlite3_column_text(statement, column);
+
+	return text ? (const char *)text : "";
+}
+
+const char *store_time_text(uint64_t time_ns, char text[STORE_TIME_TEXT])
+{
+	time_t seconds = (time_t)(time_ns / 1000000000);
+	struct tm tm;
+
+	if (!localtime_r(&seconds, &tm) ||
+	    !strftime(text, STORE_TIME_TEXT, "%Y-%m-%d %H:%M:%S", &tm))
+		snprintf(text, STORE_TIME_TEXT, "%ju s", (uintmax_t)seconds);
+	return text;
+}
+
+static int open_store(struct store_reader *r, const char *path, struct error *err)
+{
+	int version, status = schema_recognise(path, &version, err);
+	int64_t pages = 0, page_bytes = 0;
+
+	if (!status)
+		status = database_open(&r->db, path, DATABASE_READ, err);
+	/* One read transaction: all queries see the same state of the file. */
+	if (!status)
+		status = database_run(&r->db, "BEGIN", err);
+	if (!status)
+		status = schema_stand_in(&r->db, err);
+	if (!status)
+		status = database_number(&r->db, "PRAGMA page_count", 0, &pages, err);
+	if (!status)
+		status = database_number(&r->db, "PRAGMA page_size", 0, &page_bytes, err);
+	r->bytes = (uint64_t)pages * (uint64_t)page_bytes;
+	return status;
+}
+
+void store_reader_init(struct store_reader *r, const struct store_range *range, struct profile *p)
+{
+	*r = (struct store_reader){.range = range, .p = p, .missing_thread = ID_NONE};
+	intern_init(&r->names);
+}
+
+void store_reader_done(struct store_reader *r)
+{
+	vec_done(&r->windows);
+	store_ids_done(&r->sessions);
+	store_ids_done(&r->processes);
+	store_ids_done(&r->threads);
+	store_ids_done(&r->images);
+	store_ids_done(&r->frames);
+	store_ids_done(&r->stacks);
+	store_ids_done(&r->events);
+	store_ids_done(&r->functions);
+	intern_done(&r->names);
+}
+
+int store_reader_all(struct store_reader *r, struct error *err)
+{
+	int status = store_reader_windows(r, err);
+
+	if (!status)
+		status = store_reader_rows(r, err);
+	if (!status)
+		status = store_reader_ledger(r, err);
+	if (!status)
+		status = store_reader_notes(r, err);
+	store_reader_close_names(r);
+	return status;
+}
+
+int sqlite_store_read(const char *path, const struct store_range *range, struct profile *p,
+                      struct error *err)
+{
+	struct error own = {0};
+	struct store_reader r;
+	int status;
+
+	store_reader_init(&r, range, p);
+	status = open_store(&r, path, err ? err : &own);
+	if (!status)
+		status = store_reader_all(&r, err ? err : &own);
+	database_close(&r.db);
+	store_reader_done(&r);
+	return status;
+}

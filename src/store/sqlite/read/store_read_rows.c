@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Adds up rows of samples over windows. The order of samples is known by window only. */
+#include "store/sqlite/read/store_reader.h"
+
+#include "event/stack_end.h"
+
+static const char row_sql[] =
+        "SELECT thread, stack, cpu, mode, event, region, stack_end, samples, weight, runnable_ns,"
+        " blocked_ns, " SCHEMA_WEIGHT(
+                "(SELECT session FROM window WHERE id = s.window)") " FROM sample s WHERE window = "
+                                                                    "?";
+
+static int read_key(struct store_reader *r, sqlite3_stmt *s, struct profile_row *key,
+                    struct error *err)
+{
+	int64_t cpu = sqlite3_column_int64(s, 2), region = sqlite3_column_int64(s, 5);
+	uint64_t mode = store_column(s, 3), end = store_column(s, 6);
+	uint32_t event = *store_ids_place(&r->events, sqlite3_column_int64(s, 4));
+	int status = store_reader_thread(r, sqlite3_column_int64(s, 0), &key->thread, err);
+
+	if (!status)
+		status = store_reader_path(r, sqlite3_column_int64(s, 1), &key->path, err);
+	key->region = REGION_NONE;
+	if (!status && region)
+		status = store_reader_image(r, region, &key->region, err);
+	key->cpu = cpu >= 0 && cpu < PROFILE_CPU_UNKNOWN ? (uint16_t)cpu : PROFILE_CPU_UNKNOWN;
+	key->mode = mode <= PROFILE_UNKNOWN ? (uint8_t)mode : PROFILE_UNKNOWN;
+	key->stack_end = end < STACK_ENDS ? (uint8_t)end : STACK_END_UNKNOWN;
+	key->event = event < r->p->events.count ? (uint8_t)event : 0;
+	return status;
+}
+
+/* The samples of a window have the time of its start. */
+static void add_to_axis(struct store_reader *r, const struct store_span *w,
+                        const struct profile_row *key, struct time_entry entry)
+{
+	struct time_axis *axis = &r->p->axis;
+	uint32_t track = time_axis_track(axis, w->recording, key->cpu, key->event);
+
+	entry.time_ns = w->start_ns;
+
+	if (w->end_ns - w->start_ns > axis->window_ns)
+		axis->window_ns = w->end_ns - w->start_ns;
+	time_axis_add(axis, track, &entry);
+}
+
+static int take_row(struct store_reader *r, const struct store_span *w, sqlite3_stmt *s,
+                    struct error *err)
+{
+	struct profile_row key = {0}, *row;
+	uint64_t samples = store_column(s, 7), weight = store_column(s, 8);
+	struct profile *p = r->p;
+	int status = read_key(r, s, &key, err);
+
+	if (status || !p->events.count)
+		return status;
+	row = profile_row_add(p, &key);
+	row->samples += samples;
+	row->weight += store_column(s, 11);
+	row->runnable_ns += store_column(s, 9);
+	row->blocked_ns += store_column(s, 10);
+	p->events.items[key.event].samples += samples;
+	p->events.items[key.event].weight += weight;
+	if (samples)
+		add_to_axis(r, w, &key,
+		            (struct time_entry){.row = (uint32_t)(row - p->rows.items),
+		                                .samples = samples,
+		                                .weight = weight});
+	return 0;
+}
+
+int store_reader_rows(struct store_reader *r, struct error *err)
+{
+	sqlite3_stmt *s;
+	int status = database_kept(&r->db, row_sql, &s, err);
+
+	for (size_t i = 0; !status && i < r->windows.count; i++) {
+		const struct store_span *w = &r->windows.items[i];
+
+		status = database_bind(&r->db, s, err, "i", w->id);
+		while (!status && (status = database_step(&r->db, s, err)) == 1)
+			status = take_row(r, w, s, err);
+		sqlite3_reset(s);
+	}
+	return status;
+}

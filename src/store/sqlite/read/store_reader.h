@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * store_reader: shared by the files of sqlite_store_read(): the windows to read, and the mapping
+ * from ids of the store to ids of the profile.
+ *
+ * A missing row that another row refers to (it was folded, or the file is damaged) is replaced by
+ * a thread "[not kept]" or an unknown frame. The file is not trusted: every number is checked
+ * where it is read, and the length of chains is limited. Life cycle and threads are those of
+ * sqlite_store_read(). Uses: base, image, process, profile.
+ */
+#ifndef ASSAY_STORE_SQLITE_READ_STORE_READER_H
+#define ASSAY_STORE_SQLITE_READ_STORE_READER_H
+
+#include "image/stored_names.h"
+#include "store/sqlite/schema.h"
+#include "store/store.h"
+
+/* Maps ids of the database to ids of the profile, in the order of their first use. */
+struct store_ids {
+	struct id_table table;
+	VEC(int64_t) keys;
+	VEC(uint32_t) values; /* STORE_UNREAD: seen, not yet read */
+};
+
+#define STORE_UNREAD ID_NONE
+
+/* The value of an id, valid until the next call. *place == STORE_UNREAD: the id is new. */
+uint32_t *store_ids_place(struct store_ids *ids, int64_t key);
+void store_ids_done(struct store_ids *ids);
+
+struct store_span {
+	int64_t id, session;
+	uint64_t start_ns, end_ns, samples, lost_records, observer_cpu_ns, period_ns, unobserved_ns;
+	uint32_t recording; /* index into profile.recordings */
+	uint64_t merged;
+	struct store_rate rate;
+	bool has_rate; /* the store has a row window_rate for it */
+};
+
+struct store_reader {
+	struct database db;
+	const struct store_range *range;
+	struct profile *p;
+	int64_t host;
+	VEC(struct store_span) windows; /* by session, then time */
+	struct store_ids sessions;      /* to recordings */
+	struct store_ids processes, threads, images, frames, stacks;
+	struct store_ids events;    /* to profile.events */
+	struct store_ids functions; /* to texts of `names` */
+	struct intern names;
+	/* Thread that replaces missing threads; ID_NONE: not created yet */
+	uint32_t missing_thread;
+	uint64_t by_name;        /* number of instances that are stored by name */
+	uint64_t names_for_them; /* number of names for these instances */
+	uint64_t bytes;          /* of the file */
+};
+
+/*
+ * The steps of sqlite_store_read() on an open database. The caller opens `r.db`, and closes it
+ * before store_reader_done().
+ */
+void store_reader_init(struct store_reader *r, const struct store_range *range, struct profile *p);
+int store_reader_all(struct store_reader *r, struct error *err);
+void store_reader_done(struct store_reader *r);
+
+/*
+ * Reads the sessions and windows of the range. -ENODATA: none; the error names the range of the
+ * store.
+ */
+int store_reader_windows(struct store_reader *r, struct error *err);
+/* Map ids of the store to threads, paths and images; a row is read at the first use of its id. */
+int store_reader_thread(struct store_reader *r, int64_t id, uint32_t *thread, struct error *err);
+int store_reader_path(struct store_reader *r, int64_t stack, uint32_t *path, struct error *err);
+int store_reader_image(struct store_reader *r, int64_t id, uint32_t *image, struct error *err);
+/* Adds the names of all frames to the images; call it after the last frame was read. */
+void store_reader_close_names(struct store_reader *r);
+
+int store_reader_rows(struct store_reader *r, struct error *err);
+int store_reader_ledger(struct store_reader *r, struct error *err);
+/* Adds notes: gaps without measurement, and details that merging removed. */
+int store_reader_notes(struct store_reader *r, struct error *err);
+
+/* A time as local time, for messages. */
+#define STORE_TIME_TEXT 32
+const char *store_time_text(uint64_t time_ns, char text[STORE_TIME_TEXT]);
+
+/* The number in a column; negative numbers, which only a damaged file has, become 0. */
+uint64_t store_column(sqlite3_stmt *statement, int column);
+/* "" if the column is NULL. */
+const char *store_column_text(sqlite3_stmt *statement, int column);
+
+#endif
