@@ -106,8 +106,13 @@ static struct row_set *make_rows(const struct system_call_report *r, const struc
 /* The durations of all lines as powers of two. */
 static void add_histogram(struct document *d, const struct system_call_report *r)
 {
-	static const struct histogram_form form = {"from",     "to",        "calls",    "share",
-	                                           &unit_time, &unit_count, &unit_share};
+	static const struct histogram_form form = {.from = "from",
+	                                           .to = "to",
+	                                           .count = "calls",
+	                                           .share = "share",
+	                                           .bound_unit = &unit_time,
+	                                           .count_unit = &unit_count,
+	                                           .share_unit = &unit_share};
 	histogram_steps steps = {0};
 	struct call_times all = {0};
 	uint64_t end = 0; /* of the last step */
@@ -120,9 +125,9 @@ static void add_histogram(struct document *d, const struct system_call_report *r
 		uint64_t to = from ? from * 2 : 1;
 
 		for (; end && end < from; end *= 2)
-			vec_push(&steps, (struct histogram_step){end, 2 * end, 0});
+			vec_push(&steps, (struct histogram_step){.from = end, .to = 2 * end});
 		if (end != to)
-			vec_push(&steps, (struct histogram_step){from, to, 0});
+			vec_push(&steps, (struct histogram_step){.from = from, .to = to});
 		end = to;
 		steps.items[steps.count - 1].count += b->count;
 	}
