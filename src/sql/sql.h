@@ -35,6 +35,10 @@ struct sql;
 
 int sql_open(struct sql **out, struct error *err);
 int sql_open_store(struct sql **out, const char *path, struct error *err);
+/* Of a store on a server only this range is read. */
+struct store_range;
+int sql_open_store_range(struct sql **out, const char *path, const struct store_range *range,
+                         struct error *err);
 void sql_close(struct sql *s); /* NULL-safe */
 
 int sql_add_profile(struct sql *s, const struct profile *p, struct symbolizer *symbols,

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/store_engine.h"
 
+#include "store/clickhouse/click_store.h"
+
+#include <errno.h>
+
 /* SQLite accepts all names, so it is the last engine. */
-static const struct store_engine *const engines[] = {&sqlite_engine};
+static const struct store_engine *const engines[] = {&click_engine, &sqlite_engine};
 
 static const struct store_engine *engine_of(const char *path)
 {
@@ -72,4 +76,48 @@ int store_read(const char *path, const struct store_range *range, struct profile
                struct error *err)
 {
 	return engine_of(path)->read(path, range, p, err);
+}
+
+bool store_is_remote(const char *path)
+{
+	return engine_of(path) == &click_engine;
+}
+
+int store_create(const char *path, struct error *err)
+{
+	if (!store_is_remote(path))
+		return error_set(err, EINVAL,
+		                 "%s: a store in a file is created by 'assay start --store %s'",
+		                 path, path);
+	return click_store_create(path, err);
+}
+
+static int copy_file(const char *from, const char *to, struct error *err)
+{
+	struct store_options options = {.read_only = true};
+	struct store *s;
+	int status = store_open(&s, from, &options, err);
+
+	if (!status)
+		status = store_copy(s, to, err);
+	store_close(s);
+	return status;
+}
+
+int store_transfer(const char *from, const struct store_range *range, const char *to,
+                   uint64_t *windows, struct error *err)
+{
+	*windows = 0;
+	if (store_is_remote(from) && store_is_remote(to))
+		return error_set(err, EINVAL,
+		                 "both stores are on servers: copy to a file first, and then the "
+		                 "file");
+	if (store_is_remote(from))
+		return click_store_fetch(from, range, to, err);
+	if (range->from_ns || range->to_ns || range->host || range->service)
+		return error_set(err, EINVAL,
+		                 "a part can be copied from a store on a server only; a file is "
+		                 "copied as a whole");
+	return store_is_remote(to) ? click_store_send(from, to, windows, err)
+	                           : copy_file(from, to, err);
 }

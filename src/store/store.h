@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store: the history of one or more machines in one SQLite file. It writes and reads profiles.
+ * store: the history of one or more machines, in one SQLite file or in a database on a ClickHouse
+ * server (clickhouse://HOST/DATABASE). It writes and reads profiles.
  *
  * Writing: one process per host. Each window of a measurement is one transaction, so a writer
  * that is killed loses at most the current window. In WAL mode readers and the writer do not
@@ -113,7 +114,14 @@ uint64_t store_bytes(const struct store *s); /* size of the file, with its WAL *
 
 struct store_range {
 	uint64_t from_ns, to_ns; /* to_ns 0: no end. Windows that overlap are read */
-	const char *host;        /* NULL: the only host; -EINVAL with the names if several */
+	/* A name or a pattern of GLOB ("web*"). NULL: the only host; -EINVAL with the names if
+	 * several */
+	const char *host;
+	/* A service (process/service_name.h) or a pattern: only samples of its processes. NULL: all
+	 */
+	const char *service;
+	/* The order of windows is not needed: samples of several hosts may come as one sum. */
+	bool sums;
 };
 
 /*
@@ -122,5 +130,17 @@ struct store_range {
  */
 int store_read(const char *path, const struct store_range *range, struct profile *p,
                struct error *err);
+
+/* True if the name means a store on a server, and no file. */
+bool store_is_remote(const char *path);
+/* -EINVAL: the store is no such one. Creates the database and its tables, if they are missing. */
+int store_create(const char *path, struct error *err);
+/*
+ * Copies a store into another one: a file to a server, or a range of a store on a server to a new
+ * file, or a file to a new file. A copy to a server adds to it: windows that it has are skipped.
+ * *windows: how many a server received or had.
+ */
+int store_transfer(const char *from, const struct store_range *range, const char *to,
+                   uint64_t *windows, struct error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/file/safe_directory.h"
 #include "base/memory/xalloc.h"
 #include "store/sqlite/database_place.h"
+#include "store/store.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 
 static bool means_roots(const char *name)
 {
-	return !geteuid() && *name && !strchr(name, '/') &&
+	return !store_is_remote(name) && !geteuid() && *name && !strchr(name, '/') &&
 	       (access(name, F_OK) || database_place(name, DATABASE_WRITE, NULL, NULL));
 }
 

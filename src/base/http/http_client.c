@@ -52,6 +52,9 @@ static struct timespec changed_at(const char *path)
 
 static int read_token(struct http_client *c, struct error *err)
 {
+	if (c->o.password)
+		buf_puts(&c->token, c->o.password);
+	c->o.password = NULL; /* the text belongs to the caller */
 	if (!c->token_file)
 		return 0;
 	c->token_changed = changed_at(c->token_file);
@@ -251,6 +254,7 @@ static void set_body(struct http_client *c, const struct http_request *r, const 
 	if (r->method)
 		set(c->curl, CURLOPT_CUSTOMREQUEST, r->method);
 	set(c->curl, CURLOPT_URL, r->url);
+	set(c->curl, CURLOPT_FRESH_CONNECT, (long)r->fresh);
 }
 
 /* "Expect:" disables 100-continue, for which a server without it would be awaited for a second. */
@@ -263,7 +267,7 @@ static struct curl_slist *make_headers(struct http_client *c, const struct http_
 		list = c->lib.slist_append(list, *h);
 	if (r->body && r->pack)
 		list = c->lib.slist_append(list, "Content-Encoding: gzip");
-	if (c->token.size) {
+	if (c->token.size || c->user) {
 		add_authorization(c, &line);
 		list = c->lib.slist_append(list, buf_text(&line));
 		explicit_bzero(line.data, line.size);

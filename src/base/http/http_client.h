@@ -47,6 +47,7 @@ struct http_client_options {
 	size_t answer_max;      /* bytes of a body, unpacked; 0: 1 MiB */
 	const char *user;       /* NULL: none */
 	const char *token_file; /* NULL: none */
+	const char *password;   /* of `user`, in place of a file; NULL: none */
 	const char *ca_file;    /* certificates to trust; NULL: those of the system */
 	/* Called at least once a second while a request runs; true ends it. NULL: none. */
 	bool (*stop)(void *ctx);
@@ -62,6 +63,11 @@ struct http_request {
 	const void *body; /* NULL: none */
 	size_t size;
 	bool pack; /* the body is sent with gzip */
+	/*
+	 * The request has a connection of its own. libcurl sends a request a second time if a
+	 * connection that was used before ends without an answer: the server may get it twice.
+	 */
+	bool fresh;
 	/*
 	 * Instead of answer->body, for an answer of 2xx: receives its bytes piece by piece; other
 	 * answers are in answer->body. -errno with a sentence ends the request with this error.

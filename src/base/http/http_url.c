@@ -144,3 +144,15 @@ bool http_url_is_loopback(const struct http_url *u)
 	return !strcmp(u->host, "localhost") || !strcmp(u->host, "[::1]") ||
 	       (!strncmp(u->host, "127.", 4) && strspn(u->host, "0123456789.") == strlen(u->host));
 }
+
+void http_escape(struct buf *out, const char *text)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	                            "0123456789-._~";
+
+	for (; *text; text++)
+		if (strchr(plain, *text))
+			buf_putc(out, *text);
+		else
+			buf_addf(out, "%%%02X", (unsigned char)*text);
+}

@@ -28,6 +28,8 @@ int http_url_parse(const char *text, struct http_url *u, struct error *err);
 void http_url_done(struct http_url *u);
 /* Appends http[s]://HOST[:PORT]PATH, without the user. */
 void http_url_text(const struct http_url *u, bool tls, struct buf *out);
+/* Appends the text with all bytes except letters, digits and -._~ as %XX, as in a query. */
+void http_escape(struct buf *out, const char *text);
 /* True for localhost, 127.x.y.z and [::1]. */
 bool http_url_is_loopback(const struct http_url *u);
 

@@ -42,6 +42,16 @@ static const struct option range_table[] = {
          .argument = "TIME",
          .help = "of a store: end of the time range",
          .offset = AT(until)},
+        {.kind = OPTION_STRING,
+         .name = "host",
+         .argument = "NAME",
+         .help = "of a store of several machines: the machine, or several: 'web*'",
+         .offset = AT(load.host)},
+        {.kind = OPTION_STRING,
+         .name = "service",
+         .argument = "NAME",
+         .help = "of a store: only samples of this service, or of several: 'web*'",
+         .offset = AT(load.service)},
         {.kind = OPTION_END},
 };
 

@@ -258,6 +258,7 @@ static int export_samples(const struct export_options *o)
 	int status = 0;
 
 	load.time_axis = export_format_find(o->to)->write_timed != NULL;
+	load.sums = !load.time_axis;
 	load.switches = is(o, "firefox");
 	if (load_profile(&profile, &load, &err))
 		return command_fail(1, "export: %s", err.text);

@@ -7,6 +7,7 @@
 #include "format/file_kind.h"
 #include "format/pprof/pprof_legacy.h"
 #include "format/profiles/profile_file.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -189,7 +190,7 @@ int load_kind(enum load_kind *kind, const struct load_options *o, struct error *
 	const char *first = load_file(o, 0), *path;
 
 	*kind = LOAD_SAMPLES;
-	if (o->store)
+	if (o->store || (first && store_is_remote(first)))
 		return 0;
 	*kind = kind_of(first);
 	for (size_t i = 1; (path = load_file(o, i)); i++) {

@@ -22,8 +22,12 @@ const struct option load_until_table[] = {
                     "Windows that overlap with the range are read as a whole.",
          .offset = AT(from)},
         {OPTION_STRING, 0, "until", "TIME", "for a store: end of the time range", .offset = AT(to)},
-        {OPTION_STRING, 0, "host", "NAME", "for a store of several machines: the machine",
-         .offset = AT(host)},
+        {OPTION_STRING, 0, "host", "NAME",
+         "for a store of several machines: the machine, or several: 'web*'", .offset = AT(host)},
+        {OPTION_STRING, 0, "service", "NAME",
+         "for a store: only samples of this service, or of several: 'web*'",
+         .details = "The service of a process is the systemd unit or the container of its cgroup.",
+         .offset = AT(service)},
         {.kind = OPTION_END},
 };
 
@@ -35,7 +39,11 @@ const struct option load_store_table[] = {
 
 static int refuse_times(const struct load_options *o, struct error *err)
 {
-	const char *option = o->from ? "--from" : o->to ? "--until" : o->host ? "--host" : NULL;
+	const char *option = o->from      ? "--from"
+	                     : o->to      ? "--until"
+	                     : o->host    ? "--host"
+	                     : o->service ? "--service"
+	                                  : NULL;
 
 	if (!option)
 		return 0;
@@ -66,7 +74,7 @@ int load_store_path(char **path, const struct load_options *o, struct error *err
 	*path = o->store ? store_path_to_read(o->store) : NULL;
 	for (size_t n = 0; !*path && (file = load_named(o, n)); n++) {
 		*path = store_path_to_read(file);
-		if (file_kind_of(*path, NULL) == FILE_STORE)
+		if (store_is_remote(*path) || file_kind_of(*path, NULL) == FILE_STORE)
 			break;
 		free(*path);
 		*path = NULL;
@@ -84,7 +92,7 @@ int load_store_path(char **path, const struct load_options *o, struct error *err
 int load_store_read(struct profile *p, const char *path, const struct load_options *o,
                     struct error *err)
 {
-	struct store_range range = {.host = o->host};
+	struct store_range range = {.host = o->host, .service = o->service, .sums = o->sums};
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	int r = 0;
 

@@ -185,6 +185,7 @@ static int report_samples(const struct report_command_options *o, const struct r
 	int status;
 
 	load.time_axis = true;
+	load.sums = true;
 	/* The lanes of a page; the times of several recordings are on several clocks. */
 	load.switches = medium_is_page(&o->report.style) && !o->interim && !o->load.store &&
 	                !load_named(&o->load, 1);

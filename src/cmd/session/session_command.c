@@ -5,6 +5,7 @@
 #include "base/file/file_in_use.h"
 #include "base/memory/xalloc.h"
 #include "base/text/figure.h"
+#include "store/store.h"
 #include "view/status/status_document.h"
 
 #include <errno.h>
@@ -42,7 +43,7 @@ int session_command_absolute(const char *path, char **absolute, struct error *er
 	char *here;
 
 	*absolute = NULL;
-	if (*path == '/') {
+	if (*path == '/' || store_is_remote(path)) {
 		*absolute = xstrdup(path);
 		return 0;
 	}

@@ -7,6 +7,7 @@
 #include "cmd/session/session_command.h"
 #include "cmd/session/start_sink.h"
 #include "cmd/cli/print.h"
+#include "store/store.h"
 #include "view/status/status_document.h"
 #include "session/daemon/background.h"
 #include "session/daemon/daemon.h"
@@ -179,7 +180,8 @@ static int prepare(struct start *s)
 	if (!status)
 		status = look_at_others(s);
 	/* An unusable output is reported now rather than at the end. */
-	if (!status && s->sink.kind != SESSION_PUSH && replace_file_check(s->sink.output, &err))
+	if (!status && s->sink.kind != SESSION_PUSH && !store_is_remote(s->sink.output) &&
+	    replace_file_check(s->sink.output, &err))
 		status = command_fail(1, NAME ": %s", err.text);
 	if (!status && session_registry_claim(&s->place, s->name, &s->claim, &err))
 		status = command_fail(1, NAME ": %s", err.text);

@@ -4,6 +4,7 @@
 #include "base/memory/xalloc.h"
 #include "format/file_kind.h"
 #include "format/profiles/profile_file.h"
+#include "store/store.h"
 #include "store/store_path.h"
 #include "view/symbolized/symbolized.h"
 
@@ -90,7 +91,7 @@ int sql_source_open(struct sql_source *s, const char *path, const struct load_op
 	s->options.store = NULL;
 	if (!s->options.window_ns)
 		s->options.window_ns = SQL_SOURCE_WINDOW_NS;
-	kind = file_kind_of(path, NULL);
+	kind = store_is_remote(path) ? FILE_STORE : file_kind_of(path, NULL);
 	if (kind == FILE_STORE)
 		return sql_open_store(&s->sql, path, err);
 	if (kind == FILE_DATABASE)

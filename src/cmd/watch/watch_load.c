@@ -8,6 +8,7 @@
 #include "event/recording.h"
 #include "format/file_kind.h"
 #include "sql/sql.h"
+#include "store/store.h"
 #include "store/store_path.h"
 
 #include <errno.h>
@@ -255,15 +256,18 @@ int watch_load(struct watch *w, const struct watch_range *range, struct error *e
 	struct loading l = {.w = w, .range = range};
 	char *path = store_path_to_read(range->store);
 	int ret = parse_range(&l, err), code = 0;
+	struct store_range fetched;
 
-	if (!ret && (file_kind_of(path, &code) != FILE_STORE))
+	if (!ret && !store_is_remote(path) && file_kind_of(path, &code) != FILE_STORE)
 		ret = code ? error_set(err, -code, "%s: %s", range->store, strerror(-code))
 		           : error_set(err, EINVAL,
 		                       "%s is not a store; 'assay start --store FILE' writes one, "
 		                       "and 'assay diff' compares recordings",
 		                       range->store);
+	fetched = (struct store_range){
+	        .host = range->host ? range->host : "*", .from_ns = l.from_ns, .to_ns = l.until_ns};
 	if (!ret)
-		ret = sql_open_store(&l.sql, path, err);
+		ret = sql_open_store_range(&l.sql, path, &fetched, err);
 	if (!ret)
 		ret = check_hosts(&l, err);
 	if (!ret)

@@ -10,21 +10,36 @@
 
 #include "base/memory/xalloc.h"
 #include "sql/tables/columns.h"
+#include "store/clickhouse/click_store.h"
 #include "store/sqlite/schema.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+static int open_file(struct database *d, const char *path, struct error *err)
+{
+	int version, ret = schema_recognise(path, &version, err);
+
+	return ret ? ret : database_open(d, path, DATABASE_READ, err);
+}
+
 int sql_open_store(struct sql **out, const char *path, struct error *err)
 {
+	const struct store_range all = {.host = "*"};
+
+	return sql_open_store_range(out, path, &all, err);
+}
+
+int sql_open_store_range(struct sql **out, const char *path, const struct store_range *range,
+                         struct error *err)
+{
 	struct sql *s = xcalloc(1, sizeof(*s));
-	int version, ret = schema_recognise(path, &version, err);
+	int ret = store_is_remote(path) ? click_store_fetch_memory(path, range, &s->store, err)
+	                                : open_file(&s->store, path, err);
 
 	s->tables = sql_tables_new();
 	s->is_store = true;
-	if (!ret)
-		ret = database_open(&s->store, path, DATABASE_READ, err);
 	if (ret) {
 		sql_close(s);
 		return ret;

@@ -86,6 +86,7 @@ void store_reader_init(struct store_reader *r, const struct store_range *range, 
 void store_reader_done(struct store_reader *r)
 {
 	vec_done(&r->windows);
+	vec_done(&r->services);
 	store_ids_done(&r->sessions);
 	store_ids_done(&r->processes);
 	store_ids_done(&r->threads);
@@ -108,6 +109,21 @@ int store_reader_all(struct store_reader *r, struct error *err)
 	if (!status)
 		status = store_reader_notes(r, err);
 	store_reader_close_names(r);
+	return status;
+}
+
+int store_reader_database(struct database *db, const struct store_range *range, struct profile *p,
+                          struct error *err)
+{
+	struct error own = {0};
+	struct store_reader r;
+	int status;
+
+	store_reader_init(&r, range, p);
+	r.db = *db;
+	status = store_reader_all(&r, err ? err : &own);
+	*db = r.db; /* with the statements that were prepared */
+	store_reader_done(&r);
 	return status;
 }
 

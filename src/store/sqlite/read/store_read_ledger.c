@@ -141,9 +141,9 @@ static int add_process(struct store_reader *r, int64_t id, uint32_t process, str
 static int holds_all(struct store_reader *r, bool *all, struct error *err)
 {
 	static const char sql[] = "SELECT count(*) FROM window w JOIN session s ON s.id = w.session"
-	                          " WHERE s.host = ? AND w.level >= 0";
+	                          " WHERE s.host IN " STORE_HOSTS("?1") " AND w.level >= 0";
 	sqlite3_stmt *s;
-	int status = database_find(&r->db, sql, &s, err, "i", r->host);
+	int status = database_find(&r->db, sql, &s, err, "s", r->range->host);
 
 	*all = status == 1 && store_column(s, 0) == r->windows.count;
 	sqlite3_reset(s);

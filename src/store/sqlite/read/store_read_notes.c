@@ -73,9 +73,9 @@ static void find_holes(struct store_reader *r, struct holes *h)
 	add_hole(h, reached_ns, to_ns);
 }
 
-static const char gap_sql[] =
-        "SELECT why FROM gap WHERE host = ?1 AND start_ns < ?3 AND end_ns > ?2"
-        " ORDER BY min(end_ns, ?3) - max(start_ns, ?2) DESC LIMIT 1";
+static const char gap_sql[] = "SELECT why FROM gap WHERE host IN " STORE_HOSTS(
+        "?1") " AND start_ns < ?3 AND end_ns > ?2"
+              " ORDER BY min(end_ns, ?3) - max(start_ns, ?2) DESC LIMIT 1";
 
 static int describe_hole(struct store_reader *r, const struct hole *hole, struct buf *out,
                          struct error *err)
@@ -85,8 +85,8 @@ static int describe_hole(struct store_reader *r, const struct hole *hole, struct
 	int status = database_kept(&r->db, gap_sql, &s, err);
 
 	if (!status)
-		status =
-		        database_bind(&r->db, s, err, "iuu", r->host, hole->start_ns, hole->end_ns);
+		status = database_bind(&r->db, s, err, "suu", r->range->host, hole->start_ns,
+		                       hole->end_ns);
 	if (!status)
 		status = database_step(&r->db, s, err);
 	if (status < 0)
@@ -171,6 +171,11 @@ int store_reader_notes(struct store_reader *r, struct error *err)
 		     "no addresses: the samples of a function are shown at one of its addresses.",
 		     merged, r->windows.count,
 		     plural(r->windows.count, "window is", "windows are"));
+	if (r->range->service)
+		note(r,
+		     "Samples are those of the service '%s'; the account of all time is that of "
+		     "the whole machine.",
+		     r->range->service);
 	if (r->by_name)
 		note(r,
 		     "In older windows processes are stored by name alone: %" PRIu64

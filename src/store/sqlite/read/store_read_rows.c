@@ -3,6 +3,9 @@
 #include "store/sqlite/read/store_reader.h"
 
 #include "event/stack_end.h"
+#include "process/service_name.h"
+
+#include <stdlib.h>
 
 static const char row_sql[] =
         "SELECT thread, stack, cpu, mode, event, region, stack_end, samples, weight, runnable_ns,"
@@ -30,6 +33,30 @@ static int read_key(struct store_reader *r, sqlite3_stmt *s, struct profile_row 
 	return status;
 }
 
+enum { SERVICE_UNKNOWN, SERVICE_CHOSEN, SERVICE_OTHER };
+
+/* True if the thread belongs to a service of the range. */
+static bool in_service(struct store_reader *r, uint32_t thread)
+{
+	const struct process_table *t = r->p->processes;
+	uint32_t process = process_table_thread_at(t, thread)->process;
+	uint8_t *known;
+
+	if (!r->range->service)
+		return true;
+	while (r->services.count <= process)
+		vec_push(&r->services, SERVICE_UNKNOWN);
+	known = &r->services.items[process];
+	if (*known == SERVICE_UNKNOWN) {
+		uint32_t cgroup = process_table_process(t, process)->cgroup;
+		char *name = service_name(cgroup == ID_NONE ? NULL : process_table_name(t, cgroup));
+
+		*known = sqlite3_strglob(r->range->service, name) ? SERVICE_OTHER : SERVICE_CHOSEN;
+		free(name);
+	}
+	return *known == SERVICE_CHOSEN;
+}
+
 /* The samples of a window have the time of its start. */
 static void add_to_axis(struct store_reader *r, const struct store_span *w,
                         const struct profile_row *key, struct time_entry entry)
@@ -52,7 +79,7 @@ static int take_row(struct store_reader *r, const struct store_span *w, sqlite3_
 	struct profile *p = r->p;
 	int status = read_key(r, s, &key, err);
 
-	if (status || !p->events.count)
+	if (status || !p->events.count || !in_service(r, key.thread))
 		return status;
 	row = profile_row_add(p, &key);
 	row->samples += samples;

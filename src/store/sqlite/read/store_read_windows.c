@@ -11,21 +11,21 @@
 
 #define HOSTS_TOLD 20
 
-static int list_hosts(struct store_reader *r, struct buf *names, size_t *count, struct error *err)
+/* *chosen: how many of the hosts the range selects. */
+static int list_hosts(struct store_reader *r, struct buf *names, size_t *count, size_t *chosen,
+                      struct error *err)
 {
 	sqlite3_stmt *s;
-	int status = database_kept(&r->db, "SELECT id, name FROM host ORDER BY name", &s, err);
+	int status = database_find(
+	        &r->db, "SELECT name, ?1 IS NULL OR name GLOB ?1 FROM host ORDER BY name", &s, err,
+	        "s", r->range->host);
 
-	*count = 0;
-	while (!status && (status = database_step(&r->db, s, err)) == 1) {
-		const char *name = store_column_text(s, 1);
-
-		status = 0;
+	for (*count = *chosen = 0; status == 1; status = database_step(&r->db, s, err)) {
 		if (++*count <= HOSTS_TOLD)
-			buf_addf(names, "%s%s", names->size ? ", " : "", name);
-		if (!r->range->host || !strcmp(name, r->range->host))
-			r->host = sqlite3_column_int64(s, 0);
+			buf_addf(names, "%s%s", names->size ? ", " : "", store_column_text(s, 0));
+		*chosen += sqlite3_column_int(s, 1) != 0;
 	}
+	sqlite3_reset(s);
 	return status;
 }
 
@@ -33,8 +33,8 @@ static int choose_host(struct store_reader *r, struct error *err)
 {
 	const char *wanted = r->range->host;
 	struct buf names = {0};
-	size_t count;
-	int status = list_hosts(r, &names, &count, err);
+	size_t count, chosen;
+	int status = list_hosts(r, &names, &count, &chosen, err);
 
 	if (!status && !count)
 		status = error_set(err, ENODATA, "%s: the store is still empty", r->db.path);
@@ -43,7 +43,7 @@ static int choose_host(struct store_reader *r, struct error *err)
 		                   "%s holds the history of several machines; choose one with "
 		                   "--host: %s",
 		                   r->db.path, buf_text(&names));
-	else if (!status && wanted && !r->host)
+	else if (!status && !chosen)
 		status = error_set(err, EINVAL, "%s has no data of machine '%s'; it has: %s",
 		                   r->db.path, wanted, buf_text(&names));
 	buf_done(&names);
@@ -52,12 +52,12 @@ static int choose_host(struct store_reader *r, struct error *err)
 
 static int refuse_range(struct store_reader *r, struct error *err)
 {
-	static const char sql[] =
-	        "SELECT min(w.start_ns), max(w.end_ns) FROM window w "
-	        "JOIN session s ON s.id = w.session WHERE s.host = ? AND w.level >= 0";
+	static const char sql[] = "SELECT min(w.start_ns), max(w.end_ns) FROM window w "
+	                          "JOIN session s ON s.id = w.session WHERE s.host IN " STORE_HOSTS(
+	                                  "?1") " AND w.level >= 0";
 	char from[STORE_TIME_TEXT], to[STORE_TIME_TEXT];
 	sqlite3_stmt *s;
-	int status = database_find(&r->db, sql, &s, err, "i", r->host);
+	int status = database_find(&r->db, sql, &s, err, "s", r->range->host);
 
 	if (status < 0)
 		return status;
@@ -229,9 +229,9 @@ static const char window_sql[] =
         " w.observer_cpu_ns, w.period_ns, w.unobserved_ns, w.merged, r.window IS NOT NULL,"
         " r.slowed_budget_ns, r.slowed_behind_ns, r.taken_ns, r.taken_of_ns, r.over_ns,"
         " r.most_ppm, r.sample_ns FROM window w JOIN session s ON s.id = w.session"
-        " LEFT JOIN window_rate r ON r.window = w.id WHERE s.host = ?1 AND w.level >= 0 AND "
-        "w.end_ns > ?2"
-        " AND w.start_ns < ?3 ORDER BY w.session, w.start_ns, w.id";
+        " LEFT JOIN window_rate r ON r.window = w.id WHERE s.host IN " STORE_HOSTS(
+                "?1") " AND w.level >= 0 AND w.end_ns > ?2"
+                      " AND w.start_ns < ?3 ORDER BY w.session, w.start_ns, w.id";
 
 static int take_window(struct store_reader *r, sqlite3_stmt *s, struct error *err)
 {
@@ -342,7 +342,8 @@ int store_reader_windows(struct store_reader *r, struct error *err)
 	if (!status)
 		status = database_kept(&r->db, window_sql, &s, err);
 	if (!status)
-		status = database_bind(&r->db, s, err, "iuu", r->host, r->range->from_ns, to_ns);
+		status = database_bind(&r->db, s, err, "suu", r->range->host, r->range->from_ns,
+		                       to_ns);
 	while (!status && (status = database_step(&r->db, s, err)) == 1)
 		status = take_window(r, s, err);
 	if (!status && !r->windows.count)

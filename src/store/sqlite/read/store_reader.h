@@ -41,7 +41,7 @@ struct store_reader {
 	struct database db;
 	const struct store_range *range;
 	struct profile *p;
-	int64_t host;
+	VEC(uint8_t) services;          /* by process: enum in store_read_rows.c */
 	VEC(struct store_span) windows; /* by session, then time */
 	struct store_ids sessions;      /* to recordings */
 	struct store_ids processes, threads, images, frames, stacks;
@@ -62,6 +62,12 @@ struct store_reader {
 void store_reader_init(struct store_reader *r, const struct store_range *range, struct profile *p);
 int store_reader_all(struct store_reader *r, struct error *err);
 void store_reader_done(struct store_reader *r);
+/* All these steps, for a database that has the tables of a store of this version. */
+int store_reader_database(struct database *db, const struct store_range *range, struct profile *p,
+                          struct error *err);
+
+/* Hosts in a statement: `place` is bound to range.host; NULL selects all. */
+#define STORE_HOSTS(place) "(SELECT id FROM host WHERE " place " IS NULL OR name GLOB " place ")"
 
 /*
  * Reads the sessions and windows of the range. -ENODATA: none; the error names the range of the

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* store: stores on a server are created, and stores are copied. */
+#include "cmd/cli/command.h"
+#include "cmd/cli/parse_time.h"
+#include "cmd/cli/print.h"
+
+#include "base/clock.h"
+#include "base/text/plural.h"
+#include "store/store.h"
+#include "store/store_path.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct store_command_options {
+	const char *from, *until, *host, *service;
+};
+
+#define AT(field) offsetof(struct store_command_options, field)
+
+static int create(void *options, int argc, char **argv)
+{
+	struct error err = {0};
+
+	if (argc != 1)
+		return command_fail(2, "store create: give one name: "
+		                       "clickhouse://[USER@]HOST[:PORT]/DATABASE");
+	if (store_create(argv[0], &err))
+		return command_fail(1, "store create: %s", err.text);
+	print_message("%s is a store; 'assay start --store %s' writes to it", argv[0], argv[0]);
+	return command_end(0);
+}
+
+static const struct option create_table[] = {{.kind = OPTION_END}};
+
+static const struct command store_create_command = {
+        .name = "store create",
+        .synopsis = "NAME",
+        .summary = "create a store in a database on a ClickHouse server",
+        .description =
+                "NAME is clickhouse://[USER@]HOST[:PORT]/DATABASE, or clickhouse+https:// for TLS. "
+                "The database and its tables are created if they are missing; a store that exists "
+                "is not changed. 'assay start --store NAME' does it too if the user has the right. "
+                "The password is in the environment variable ASSAY_CLICKHOUSE_PASSWORD, or in a "
+                "file that ASSAY_CLICKHOUSE_PASSWORD_FILE names.",
+        .examples = "assay store create clickhouse://db.example.com/assay\n"
+                    "    a store for all machines\n",
+        .options = create_table,
+        .options_size = sizeof(struct store_command_options),
+        .run = create,
+};
+
+static const struct option copy_table[] = {
+        {OPTION_STRING, 0, "from", "TIME", "start of the time range of a store on a server",
+         .offset = AT(from)},
+        {OPTION_STRING, 0, "until", "TIME", "end of the time range", .offset = AT(until)},
+        {OPTION_STRING, 0, "host", "NAME", "the machine, or several: 'web*' (default: all)",
+         .offset = AT(host)},
+        {OPTION_STRING, 0, "service", "NAME", "only samples of this service, or of several",
+         .offset = AT(service)},
+        {.kind = OPTION_END},
+};
+
+static int range_of(const struct store_command_options *o, bool remote, struct store_range *range,
+                    struct error *err)
+{
+	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	int ret = 0;
+
+	*range = (struct store_range){.host = o->host || !remote ? o->host : "*",
+	                              .service = o->service};
+	if (o->from)
+		ret = when_parse("--from", o->from, now_ns, &range->from_ns, err);
+	if (!ret && o->until)
+		ret = when_parse("--until", o->until, now_ns, &range->to_ns, err);
+	return ret;
+}
+
+static int copy_store(void *options, int argc, char **argv)
+{
+	const struct store_command_options *o = options;
+	struct store_range range;
+	struct error err = {0};
+	uint64_t windows = 0;
+	char *from, *to = NULL;
+	int status;
+
+	if (argc != 2)
+		return command_fail(2, "store copy: give two names: the store, and its copy");
+	if (range_of(o, store_is_remote(argv[0]), &range, &err))
+		return command_fail(2, "store copy: %s", err.text);
+	from = store_path_to_read(argv[0]);
+	status = store_path_to_write(argv[1], &to, &err);
+	if (!status)
+		status = store_transfer(from, &range, to, &windows, &err);
+	if (!status && windows)
+		print_message("%s has the %" PRIu64 " %s of %s", to, windows,
+		              plural(windows, "window", "windows"), from);
+	free(from);
+	free(to);
+	return status ? command_fail(1, "store copy: %s", err.text) : command_end(0);
+}
+
+static const struct command store_copy_command = {
+        .name = "store copy",
+        .synopsis = "[OPTIONS] FROM TO",
+        .summary = "copy a store into another one: file to server, server to file",
+        .description =
+                "Copies the store FROM, a file or a store on a server, to TO. A copy to a server "
+                "adds to the data of other machines there; windows that it has already are not "
+                "added a second time, so an interrupted copy is run again. A copy to a file is a "
+                "new file, with the whole store or with a part of it.",
+        .examples = "assay store copy day.db clickhouse://db.example.com/assay\n"
+                    "    the history of one machine joins that of the fleet\n"
+                    "assay store copy --host web1 --from -1d clickhouse://db.example.com/assay "
+                    "web1.db\n"
+                    "    a day of one machine as a file, for 'assay sql' and 'assay view'\n",
+        .options = copy_table,
+        .options_size = sizeof(struct store_command_options),
+        .run = copy_store,
+};
+
+static int run(void *options, int argc, char **argv)
+{
+	return command_fail(2, "store: needs a subcommand: create, copy");
+}
+
+static const struct command *const subcommands[] = {&store_create_command, &store_copy_command,
+                                                    NULL};
+
+const struct command cmd_store = {
+        .name = "store",
+        .synopsis = "create|copy ...",
+        .summary = "create a store on a server, copy stores",
+        .description =
+                "A store has the history of one or more machines: a file of 'assay start --store "
+                "FILE', or a database on a ClickHouse server. Reports read both in the same way.",
+        .options = create_table,
+        .options_size = sizeof(struct store_command_options),
+        .run = run,
+        .subcommands = subcommands,
+};

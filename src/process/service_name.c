@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "process/service_name.h"
+
+#include "base/memory/xalloc.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define SUFFIX ".service"
+#define ID_DIGITS 64    /* of a container's id */
+#define SHORT_DIGITS 12 /* of it in a name */
+
+/* The first of 64 hexadecimal digits in a component, as in docker-ID.scope; NULL: it has none. */
+static const char *container_id(const char *component, size_t size)
+{
+	for (size_t i = 0; i + ID_DIGITS <= size; i++) {
+		size_t digits = strspn(component + i, "0123456789abcdef");
+
+		if (digits >= ID_DIGITS)
+			return component + i;
+	}
+	return NULL;
+}
+
+static bool is_service(const char *component, size_t size)
+{
+	return size > strlen(SUFFIX) &&
+	       !memcmp(component + size - strlen(SUFFIX), SUFFIX, strlen(SUFFIX));
+}
+
+/* The innermost component that names a service decides. */
+char *service_name(const char *cgroup)
+{
+	const char *name = "", *at = cgroup ? cgroup : "";
+	size_t name_size = 0;
+	bool found = false;
+
+	while (*at) {
+		size_t size = strcspn(at, "/");
+		const char *id = container_id(at, size);
+
+		if (id || is_service(at, size) || (size && !found)) {
+			name = id ? id : at;
+			name_size = id ? SHORT_DIGITS : size;
+			found = found || id || is_service(at, size);
+		}
+		at += size + (at[size] == '/');
+	}
+	return xstrndup(name, name_size);
+}

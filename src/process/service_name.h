@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * service_name: the service to which a control group belongs, from its path.
+ *
+ * It is the innermost of the path's components that are a unit of systemd (".service") or contain
+ * the id of a container, of which the name has the first 12 digits, as container tools print them;
+ * else the last component. "" for the root
+ * and for a path that is not known. Stateless. Any thread. Uses: base.
+ */
+#ifndef ASSAY_PROCESS_SERVICE_NAME_H
+#define ASSAY_PROCESS_SERVICE_NAME_H
+
+/* `cgroup` may be NULL. The caller frees the name. */
+char *service_name(const char *cgroup);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store/clickhouse/click_fetch_internal.h"
+
+#include "store/clickhouse/click_schema.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+#define VALUES_MAX 32
+
+int click_fetch_each(struct click_fetch *f, const struct buf *answer, const char *letters,
+                     const char *what, click_row_fn *row, struct error *err)
+{
+	struct row_reader r = {.at = answer->data, .end = answer->data + answer->size};
+	struct row_value values[VALUES_MAX];
+	int status;
+
+	while ((status = row_reader_next(&r, letters, values)) == 1) {
+		status = row(f, values, err);
+		if (status)
+			return status;
+	}
+	return status ? click_server_bad(f->server, what, err) : 0;
+}
+
+int click_fetch_rows(struct click_fetch *f, const char *sql, const struct click_map *set,
+                     const char *letters, const char *what, click_row_fn *row, struct error *err)
+{
+	struct buf answer = {0};
+	int status = f->server->ask(f->server, sql, set, &answer, err);
+
+	if (!status)
+		status = click_fetch_each(f, &answer, letters, what, row, err);
+	buf_done(&answer);
+	return status;
+}
+
+static int bind(sqlite3_stmt *put, int place, char letter, va_list *values)
+{
+	const struct row_value *v;
+
+	if (letter != 'z' && letter != 'i')
+		v = va_arg(*values, const struct row_value *);
+	switch (letter) {
+	case 't':
+		return sqlite3_bind_text64(put, place, v->bytes ? v->bytes : "", v->size,
+		                           SQLITE_STATIC, SQLITE_UTF8);
+	case 'b':
+		return sqlite3_bind_blob64(put, place, v->bytes ? v->bytes : "", v->size,
+		                           SQLITE_STATIC);
+	case 'e': /* an empty text is NULL */
+		return v->size ? sqlite3_bind_text64(put, place, v->bytes, v->size, SQLITE_STATIC,
+		                                     SQLITE_UTF8)
+		               : sqlite3_bind_null(put, place);
+	case 'n':
+		return sqlite3_bind_int64(put, place, (int64_t)v->number);
+	default:
+		break;
+	}
+	{
+		int64_t number = va_arg(*values, int64_t);
+
+		return letter == 'z' && number == CLICK_NULL
+		               ? sqlite3_bind_null(put, place)
+		               : sqlite3_bind_int64(put, place, number);
+	}
+}
+
+int click_fetch_put(struct click_fetch *f, const char *sql, struct error *err, const char *letters,
+                    ...)
+{
+	sqlite3_stmt *put;
+	va_list values;
+	int status = database_kept(f->db, sql, &put, err), code = 0;
+
+	if (status)
+		return status;
+	va_start(values, letters);
+	for (int i = 0; !code && letters[i]; i++)
+		code = bind(put, i + 1, letters[i], &values);
+	va_end(values);
+	if (code)
+		return database_error(f->db, code, "a value cannot be bound", err);
+	return database_step(f->db, put, err);
+}
+
+void click_fetch_where(const struct click_fetch *f, struct buf *sql)
+{
+	buf_addf(sql,
+	         " WHERE host IN (%s) AND time >= toDateTime(%" PRIu64 ") AND time <="
+	         " toDateTime(%" PRIu64 ")",
+	         buf_text(&f->host_list), f->first_s, f->last_s);
+}
+
+static int fetch_all(struct click_fetch *f, struct error *err)
+{
+	int status = click_schema_check(f->server, err);
+
+	if (!status)
+		status = click_fetch_hosts(f, err);
+	if (!status)
+		status = click_fetch_windows(f, err);
+	if (!status)
+		status = click_fetch_samples(f, err);
+	return status ? status : click_fetch_names(f, err);
+}
+
+static void fetch_done(struct click_fetch *f)
+{
+	struct click_map *const maps[] = {&f->hosts,    &f->sessions,  &f->keys,   &f->parts,
+	                                  &f->threads,  &f->processes, &f->stacks, &f->frames,
+	                                  &f->images,   &f->names,     &f->events, &f->nodes,
+	                                  &f->functions};
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+		click_map_done(maps[i]);
+	buf_done(&f->host_list);
+	buf_done(&f->service_list);
+	buf_done(&f->names_seen);
+}
+
+int click_fetch(struct click_server *server, const struct store_range *range, struct database *into,
+                struct error *err)
+{
+	struct click_fetch f = {.server = server, .range = range, .db = into};
+	int status = database_run(into, "BEGIN IMMEDIATE", err);
+
+	if (!status) {
+		status = fetch_all(&f, err);
+		if (!status)
+			status = database_run(into, "COMMIT", err);
+		if (status && !sqlite3_get_autocommit(into->handle))
+			database_run(into, "ROLLBACK", NULL);
+	}
+	fetch_done(&f);
+	return status;
+}

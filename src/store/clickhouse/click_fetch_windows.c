@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Hosts, sessions, windows, ledgers and gaps of a range. */
+#include "store/clickhouse/click_fetch_internal.h"
+
+#include "base/memory/xalloc.h"
+#include "store/clickhouse/click_schema.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define NAMES_TOLD 20
+#define HOSTS_MAX 100000
+
+static void tell_name(struct click_fetch *f, const struct row_value *name)
+{
+	if (++f->names_count > NAMES_TOLD)
+		return;
+	buf_puts(&f->names_seen, f->names_seen.size ? ", " : "");
+	buf_add(&f->names_seen, name->bytes, name->size);
+}
+
+/* The pattern is that of SQLite's GLOB, as in SQLite stores; NULL: all names. */
+static bool matches(const char *pattern, const struct row_value *name)
+{
+	char *text = xstrndup(name->size ? name->bytes : "", name->size);
+	bool match = !pattern || !sqlite3_strglob(pattern, text);
+
+	free(text);
+	return match;
+}
+
+static void list_number(struct buf *list, uint64_t number)
+{
+	buf_addf(list, "%s%" PRIu64, list->size ? "," : "", number);
+}
+
+static int take_host(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	bool again = click_map_has(&f->keys, v[0].number), added;
+
+	if (!again) {
+		click_map_place(&f->keys, v[0].number, &added);
+		tell_name(f, &v[1]);
+		if (!matches(f->range->host, &v[1]))
+			return 0;
+		if (f->hosts.pairs.count < HOSTS_MAX)
+			list_number(&f->host_list, v[0].number);
+		click_map_number(&f->hosts, v[0].number);
+	}
+	if (!click_map_has(&f->hosts, v[0].number))
+		return 0;
+	return click_fetch_put(f, "INSERT OR REPLACE INTO host VALUES (?, ?, ?, ?, ?, ?)", err,
+	                       "iteeen", (int64_t)click_map_get(&f->hosts, v[0].number), &v[1],
+	                       &v[2], &v[3], &v[4], &v[5]);
+}
+
+int click_fetch_hosts(struct click_fetch *f, struct error *err)
+{
+	const char *wanted = f->range->host;
+	int status = click_fetch_rows(f,
+	                              "SELECT id, name, release, arch, cpu, cpus FROM hosts"
+	                              " ORDER BY name, id, seen FORMAT RowBinary",
+	                              NULL, "qssssd", "hosts", take_host, err);
+	const char *name = f->server->name;
+
+	click_map_done(&f->keys);
+	if (status)
+		return status;
+	if (!f->names_count)
+		return error_set(err, ENODATA, "%s: the store is still empty", name);
+	if (!wanted && f->hosts.pairs.count > 1)
+		return error_set(err, EINVAL,
+		                 "%s holds the history of several machines; choose one with --host "
+		                 "(or several: '*'): %s",
+		                 name, buf_text(&f->names_seen));
+	if (!f->hosts.pairs.count)
+		return error_set(err, EINVAL, "%s has no data of machine '%s'; it has: %s", name,
+		                 wanted, buf_text(&f->names_seen));
+	f->sums = f->range->sums && f->hosts.pairs.count > 1;
+	return 0;
+}
+
+static int take_window(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	static const char insert[] =
+	        "INSERT INTO window (id, session, start_ns, end_ns, level, merged, samples,"
+	        " lost_records, observer_cpu_ns, period_ns, unobserved_ns, wall_offset_ns)"
+	        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+	uint64_t start_s = v[3].number / 1000000000;
+	int64_t id, session;
+	bool added;
+	int status;
+
+	click_map_place(&f->keys, v[0].number, &added);
+	if (!added) /* a window that was sent again */
+		return 0;
+	id = (int64_t)click_map_number(&f->parts, v[1].number);
+	session = (int64_t)click_map_number(&f->sessions, v[2].number);
+	f->first_s = !f->first_s || start_s < f->first_s ? start_s : f->first_s;
+	f->last_s = start_s > f->last_s ? start_s : f->last_s;
+	status = click_fetch_put(f, insert, err, "iinnnnnnnnnn", id, session, &v[3], &v[4], &v[5],
+	                         &v[6], &v[7], &v[8], &v[9], &v[10], &v[11], &v[12]);
+	if (status || !v[13].number)
+		return status;
+	return click_fetch_put(f, "INSERT INTO window_rate VALUES (?, ?, ?, ?, ?, ?, ?, ?)", err,
+	                       "innnnnnn", id, &v[14], &v[15], &v[16], &v[17], &v[18], &v[19],
+	                       &v[20]);
+}
+
+static int take_count(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	f->windows_all = v[0].number;
+	return 0;
+}
+
+static int count_windows(struct click_fetch *f, struct error *err)
+{
+	char *sql = xasprintf("SELECT toUInt64(count(DISTINCT key)) FROM windows WHERE host IN"
+	                      " (%s) FORMAT RowBinary",
+	                      buf_text(&f->host_list));
+	int status = click_fetch_rows(f, sql, NULL, "q", "the number of windows", take_count, err);
+
+	free(sql);
+	return status;
+}
+
+/* Sessions come first, in the order of their starts. */
+static int take_session(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	static const char insert[] =
+	        "INSERT OR REPLACE INTO session (id, host, boot, start_ns, end_ns, ended, version,"
+	        " command, release, machine_wide, clock, wall_offset_ns, process_base, thread_base,"
+	        " writer) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?)";
+	int64_t id = (int64_t)click_map_number(&f->sessions, v[1].number), place = 0;
+	struct row_value note = {0};
+	size_t at = 0;
+	int status = click_fetch_put(f, insert, err, "iienzeeeennnn", id,
+	                             (int64_t)click_map_get(&f->hosts, v[0].number), &v[2], &v[3],
+	                             (int64_t)v[4].number, &v[5], &v[6], &v[7], &v[8], &v[9],
+	                             &v[10], &v[11], &v[12]);
+
+	if (!status && v[13].number)
+		status = click_fetch_put(
+		        f, "INSERT OR REPLACE INTO session_budget VALUES (?, ?, ?, ?, ?, ?)", err,
+		        "innnnn", id, &v[13], &v[14], &v[15], &v[16], &v[17]);
+	if (!status)
+		status = click_fetch_put(f, "DELETE FROM session_note WHERE session = ?", err, "i",
+		                         id);
+	while (!status && row_value_text(&v[18], &at, &note.bytes, &note.size))
+		status = click_fetch_put(f, "INSERT INTO session_note VALUES (?, ?, ?)", err, "iit",
+		                         id, place++, &note);
+	return status;
+}
+
+static int take_place(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	return click_fetch_put(
+	        f, "INSERT OR REPLACE INTO session_event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	        err,
+	        "inin"
+	        "nnnnnn",
+	        (int64_t)click_map_number(&f->sessions, v[0].number), &v[1],
+	        (int64_t)click_map_number(&f->events, v[2].number), &v[3], &v[4], &v[5], &v[6],
+	        &v[7], &v[8], &v[9]);
+}
+
+static int fetch_sessions(struct click_fetch *f, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	buf_addf(&sql,
+	         "SELECT host, id, boot, start_ns, end_ns, ended, version, command, release,"
+	         " machine_wide, clock, wall_offset_ns, writer, share_ppm, cost_low_ns,"
+	         " cost_high_ns, cost_samples, record_ns, notes FROM sessions WHERE host IN (%s)"
+	         " ORDER BY start_ns, id, changed FORMAT RowBinary",
+	         buf_text(&f->host_list));
+	status = click_fetch_rows(f, buf_text(&sql), NULL, "qqsqqssssbqqqqqqqqt", "sessions",
+	                          take_session, err);
+	buf_done(&sql);
+	if (status)
+		return status;
+	return click_fetch_rows(f,
+	                        "SELECT session, place, event, type, config, sample_type, period,"
+	                        " frequency_hz, period_ns, flags FROM session_events WHERE session"
+	                        " IN keys ORDER BY session, place FORMAT RowBinary",
+	                        &f->sessions, "qwqqqqqqqq", "events", take_place, err);
+}
+
+static int take_cpu(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	static const char ledger[] = "INSERT OR REPLACE INTO ledger_cpu VALUES "
+	                             "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+	int64_t window = (int64_t)click_map_get(&f->parts, v[0].number);
+	int status = 0;
+
+	if (window && v[2].number)
+		status = click_fetch_put(f, ledger, err, "innnnnnnnnnnnnnnnnn", window, &v[1],
+		                         &v[3], &v[4], &v[5], &v[6], &v[7], &v[8], &v[9], &v[10],
+		                         &v[11], &v[12], &v[13], &v[14], &v[15], &v[16], &v[17],
+		                         &v[18], &v[19]);
+	if (!status && window && v[20].number)
+		status = click_fetch_put(
+		        f, "INSERT OR REPLACE INTO buffer VALUES (?, ?, ?, ?, ?, ?)", err, "innnnn",
+		        window, &v[1], &v[21], &v[22], &v[23], &v[24]);
+	return status;
+}
+
+static int fetch_ledger(struct click_fetch *f, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	buf_puts(&sql, "SELECT part, cpu, has_ledger, wall_ns, busy_ns, idle_ns, unknown_ns,"
+	               " switches, period_ns, due_busy, due_idle, seen_busy, seen_idle,"
+	               " weight_busy_ns, weight_idle_ns, lost, throttled, steal_ns, has_switches,"
+	               " has_steal, has_buffer, ring_bytes, used_max, used_average, lost_records"
+	               " FROM ledger");
+	click_fetch_where(f, &sql);
+	buf_puts(&sql, " AND part IN keys FORMAT RowBinary");
+	status = click_fetch_rows(f, buf_text(&sql), &f->parts, "qdbqqqqqqqqqqqqqqqbbbqqqq",
+	                          "ledgers", take_cpu, err);
+	buf_done(&sql);
+	return status;
+}
+
+static int take_gap(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	return click_fetch_put(
+	        f, "INSERT INTO gap (host, start_ns, end_ns, why) VALUES (?, ?, ?, ?)", err, "innt",
+	        (int64_t)click_map_get(&f->hosts, v[0].number), &v[1], &v[2], &v[3]);
+}
+
+static int fetch_gaps(struct click_fetch *f, struct error *err)
+{
+	char *sql = xasprintf("SELECT host, start_ns, max(end_ns), why FROM gaps WHERE host IN (%s)"
+	                      " GROUP BY host, start_ns, why ORDER BY start_ns, host, why FORMAT "
+	                      "RowBinary",
+	                      buf_text(&f->host_list));
+	int status = click_fetch_rows(f, sql, NULL, "qqqs", "gaps", take_gap, err);
+
+	free(sql);
+	return status;
+}
+
+static int fetch_window_rows(struct click_fetch *f, struct error *err)
+{
+	uint64_t to_ns = f->range->to_ns ? f->range->to_ns : INT64_MAX;
+	struct buf sql = {0};
+	int status;
+
+	buf_addf(&sql,
+	         "SELECT key, part, session, start_ns, end_ns, level, merged, samples,"
+	         " lost_records, observer_cpu_ns, period_ns, unobserved_ns, wall_offset_ns,"
+	         " has_rate, slowed_budget_ns, slowed_behind_ns, taken_ns, taken_of_ns, over_ns,"
+	         " most_ppm, sample_ns FROM windows WHERE host IN (%s) AND end_ns > %" PRIu64
+	         " AND start_ns < %" PRIu64
+	         " ORDER BY start_ns, end_ns, key, part FORMAT RowBinary",
+	         buf_text(&f->host_list), f->range->from_ns, to_ns);
+	status = click_fetch_rows(f, buf_text(&sql), NULL, "qqqqqbdqqqqqqbqqqqqqq", "windows",
+	                          take_window, err);
+	buf_done(&sql);
+	return status;
+}
+
+int click_fetch_windows(struct click_fetch *f, struct error *err)
+{
+	int status = fetch_sessions(f, err);
+
+	if (!status)
+		status = fetch_window_rows(f, err);
+	if (!status)
+		status = count_windows(f, err);
+	if (!status && !f->parts.pairs.count && f->windows_all)
+		status = error_set(err, ENODATA, "%s has no data of the requested time",
+		                   f->server->name);
+	if (!status && !f->parts.pairs.count)
+		status = error_set(err, ENODATA, "%s: no window was written to it yet",
+		                   f->server->name);
+	if (!status)
+		status = fetch_ledger(f, err);
+	return status ? status : fetch_gaps(f, err);
+}

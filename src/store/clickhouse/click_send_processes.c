@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rows of the batch about processes and threads. They change until the process ends. */
+#include "store/clickhouse/click_sender_internal.h"
+
+#include "format/clickhouse/row_binary.h"
+#include "process/service_name.h"
+#include "store/clickhouse/click_digest.h"
+#include "store/clickhouse/click_schema.h"
+
+#include <string.h>
+
+/* The columns of a row of `process` that are sent as they are, and those that need a hash. */
+struct process_row {
+	uint64_t name, cgroup, parent, hash, place;
+	bool folded;
+};
+
+static const char process_sql[] =
+        "SELECT name, cgroup, parent, instance, pid, start_ns, life_ns, kernel, instances,"
+        " oncpu_ns, runnable_ns, blocked_ns FROM process WHERE id = ?";
+
+/* Folded processes, with ids below 0, have no instance: they are one for each name on a host. */
+static uint64_t process_hash(const struct click_session *session, int64_t id,
+                             const struct process_row *p, int64_t kernel)
+{
+	if (id < 0)
+		return click_digest("folded", "qqqq", session->host, p->name, p->cgroup, kernel);
+	return click_digest("process", "qq", session->key, id - session->process_base);
+}
+
+static int resolve(struct click_sender *s, const struct click_session *session, int64_t id,
+                   sqlite3_stmt *row, struct process_row *p, struct error *err)
+{
+	int64_t parent = sqlite3_column_int64(row, 2);
+	int status = click_send_name(s, sqlite3_column_int64(row, 0), &p->name, err);
+
+	if (!status)
+		status = click_send_name(s, sqlite3_column_int64(row, 1), &p->cgroup, err);
+	p->folded = id < 0;
+	p->place = (uint64_t)(id < 0 ? -id : id);
+	p->hash = process_hash(session, id, p, sqlite3_column_int64(row, 7));
+	p->parent = parent > 0 ? click_digest("process", "qq", session->key,
+	                                      parent - session->process_base)
+	                       : 0;
+	return status;
+}
+
+static void put_process(struct click_sender *s, const struct click_session *session,
+                        sqlite3_stmt *row, const struct process_row *p)
+{
+	int64_t number[9];
+	uint64_t contents;
+
+	for (int i = 0; i < 9; i++)
+		number[i] = i == 2 || i == 3 ? click_sender_or_null(row, i + 3)
+		                             : sqlite3_column_int64(row, i + 3);
+	contents = click_digest("contents", "qqqb", p->name, p->cgroup, p->parent, number,
+	                        sizeof(number));
+	if (!click_sender_is_new(s, p->hash, contents))
+		return;
+	row_put(&s->rows[CLICK_PROCESSES], "qqqqdqqqqqbbdqqqq", session->host, p->hash, p->place,
+	        p->name, number[0], number[1], p->parent, number[2], number[3], p->cgroup,
+	        number[4], (uint64_t)p->folded, number[5], number[6], number[7], number[8],
+	        s->changed);
+}
+
+/* *p: of the row; hash 0: there is no row. */
+static int send_process(struct click_sender *s, const struct click_session *session, int64_t id,
+                        struct process_row *p, struct error *err)
+{
+	sqlite3_stmt *row;
+	bool added;
+	int status = click_sender_row(s, process_sql, id, &row, err);
+
+	*p = (struct process_row){0};
+	if (status == 1) {
+		status = resolve(s, session, id, row, p, err);
+		if (!status)
+			put_process(s, session, row, p);
+		if (!status && id > 0)
+			*click_map_place(&s->living, (uint64_t)id, &added) =
+			        sqlite3_column_type(row, 6) == SQLITE_NULL;
+	}
+	sqlite3_reset(row);
+	return status;
+}
+
+static const char thread_sql[] =
+        "SELECT t.process, t.name, t.tid, t.start_ns, t.life_ns, c.text FROM thread t"
+        " LEFT JOIN process p ON p.id = t.process LEFT JOIN name c ON c.id = p.cgroup"
+        " WHERE t.id = ?";
+
+static int service_of(struct click_sender *s, const char *cgroup, uint64_t *hash)
+{
+	char *service = service_name(cgroup);
+
+	*hash = 0;
+	if (*service) {
+		*hash = click_digest("name", "b", service, strlen(service));
+		if (click_sender_is_new(s, *hash, 1))
+			row_put(&s->rows[CLICK_NAMES], "qs", *hash, service);
+	}
+	free(service);
+	return 0;
+}
+
+static int put_thread(struct click_sender *s, const struct click_session *session, int64_t id,
+                      sqlite3_stmt *row, struct click_thread *t, struct error *err)
+{
+	int64_t tid = click_sender_or_null(row, 2), start = click_sender_or_null(row, 3);
+	int64_t life = click_sender_or_null(row, 4);
+	uint64_t place = (uint64_t)(id < 0 ? -id : id);
+	struct process_row p;
+	uint64_t name;
+	int status = send_process(s, session, sqlite3_column_int64(row, 0), &p, err);
+
+	if (!status)
+		status = click_send_name(s, sqlite3_column_int64(row, 1), &name, err);
+	if (!status)
+		status = service_of(s, click_sender_text(row, 5), &t->service);
+	if (status)
+		return status;
+	t->program = p.name;
+	t->process = sqlite3_column_int64(row, 0);
+	t->hash = id < 0 ? click_digest("folded thread", "qq", p.hash, name)
+	                 : click_digest("thread", "qq", session->key, id - session->thread_base);
+	if (click_sender_is_new(s, t->hash,
+	                        click_digest("contents", "qqqqq", p.hash, name, tid, start, life)))
+		row_put(&s->rows[CLICK_THREADS], "qqqqqqqqbq", session->host, t->hash, place,
+		        p.hash, tid, name, start, life, (uint64_t)(id < 0), s->changed);
+	return 0;
+}
+
+/* Threads are read once for each batch: in a later one they may have changed. */
+int click_send_thread(struct click_sender *s, const struct click_session *session, int64_t id,
+                      const struct click_thread **thread, struct error *err)
+{
+	uint64_t place = click_map_get(&s->threads, (uint64_t)id);
+	struct click_thread t = {0};
+	sqlite3_stmt *row;
+	bool added;
+	int status = 0;
+
+	if (!place) {
+		status = click_sender_row(s, thread_sql, id, &row, err);
+		if (status == 1)
+			status = put_thread(s, session, id, row, &t, err);
+		sqlite3_reset(row);
+		vec_push(&s->thread_list, t);
+		place = s->thread_list.count;
+		*click_map_place(&s->threads, (uint64_t)id, &added) = place;
+	}
+	*thread = &s->thread_list.items[place - 1];
+	return status < 0 ? status : 0;
+}
+
+int click_send_processes(struct click_sender *s, const struct click_session *session, int64_t first,
+                         int64_t last, struct error *err)
+{
+	size_t count = s->living.pairs.count;
+	struct process_row p;
+	int status = 0;
+
+	for (size_t i = 0; !status && i < count; i++)
+		if (s->living.pairs.items[i].value)
+			status = send_process(s, session, (int64_t)s->living.pairs.items[i].key, &p,
+			                      err);
+	for (int64_t id = first; !status && first && id <= last; id++)
+		status = send_process(s, session, id, &p, err);
+	return status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rows of the batch about samples. */
+#include "store/clickhouse/click_sender_internal.h"
+
+#include "format/clickhouse/row_binary.h"
+#include "store/sqlite/schema.h"
+
+/* The weight of idle rows as a time depends on the ledger of the window: time_ns has it. */
+static const char sample_sql[] =
+        "SELECT thread, stack, cpu, mode, event, region, stack_end, samples, weight, runnable_ns,"
+        " blocked_ns, " SCHEMA_WEIGHT(
+                "(SELECT session FROM window WHERE id = s.window)") " FROM sample s WHERE window = "
+                                                                    "?";
+
+static int put_sample(struct click_sender *s, const struct click_session *session, uint64_t part,
+                      uint64_t time_s, sqlite3_stmt *row, struct error *err)
+{
+	const struct click_thread *thread;
+	uint64_t stack, event, region;
+	int status = click_send_thread(s, session, sqlite3_column_int64(row, 0), &thread, err);
+
+	if (!status)
+		status = click_send_stack(s, sqlite3_column_int64(row, 1), &stack, err);
+	if (!status)
+		status = click_send_event(s, sqlite3_column_int64(row, 4), &event, err);
+	if (!status)
+		status = click_send_image(s, sqlite3_column_int64(row, 5), &region, err);
+	if (status)
+		return status;
+	row_put(&s->rows[CLICK_SAMPLES], "qqdqqqqwbqqbqqqqq", thread->service, session->host,
+	        time_s, part, thread->program, thread->hash, stack, sqlite3_column_int64(row, 2),
+	        sqlite3_column_int64(row, 3), event, region, sqlite3_column_int64(row, 6),
+	        sqlite3_column_int64(row, 7), sqlite3_column_int64(row, 8),
+	        sqlite3_column_int64(row, 11), sqlite3_column_int64(row, 9),
+	        sqlite3_column_int64(row, 10));
+	return 0;
+}
+
+int click_send_samples(struct click_sender *s, int64_t window, const struct click_session *session,
+                       uint64_t part, uint64_t time_s, uint64_t *count, struct error *err)
+{
+	sqlite3_stmt *row;
+	int status = click_sender_row(s, sample_sql, window, &row, err);
+
+	for (*count = 0; status == 1; ++*count) {
+		status = put_sample(s, session, part, time_s, row, err);
+		if (!status)
+			status = database_step(s->db, row, err);
+	}
+	sqlite3_reset(row);
+	return status;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store/clickhouse/click_sender_internal.h"
+
+#include "base/memory/xalloc.h"
+#include "format/clickhouse/row_binary.h"
+#include "store/clickhouse/click_digest.h"
+#include "store/clickhouse/click_schema.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+#define SECOND UINT64_C(1000000000)
+#define REMEMBERED_MAX 4000000  /* rows that are known to be sent */
+#define BATCH_BYTES (16u << 20) /* of samples; more are sent in several batches */
+
+static const char *const table_names[CLICK_TABLES] = {
+        "names",          "images", "frames",    "stacks",  "events", "hosts",   "sessions",
+        "session_events", "gaps",   "processes", "threads", "ledger", "samples", "windows"};
+
+struct click_sender *click_sender_new(struct click_server *server, struct database *db)
+{
+	struct click_sender *s = xcalloc(1, sizeof(*s));
+
+	s->server = server;
+	s->db = db;
+	return s;
+}
+
+/* What may change between two batches is read again. */
+static void begin_batch(struct click_sender *s)
+{
+	click_map_done(&s->threads);
+	click_map_done(&s->sessions);
+	s->thread_list.count = s->session_list.count = 0;
+	for (int i = 0; i < CLICK_TABLES; i++)
+		buf_clear(&s->rows[i]);
+	if (getrandom(&s->attempt, sizeof(s->attempt), 0) != sizeof(s->attempt))
+		s->attempt++;
+	if (s->sent.pairs.count > REMEMBERED_MAX)
+		click_sender_forget(s);
+}
+
+void click_sender_forget(struct click_sender *s)
+{
+	struct click_map *const maps[] = {&s->names,   &s->images,   &s->frames, &s->stacks,
+	                                  &s->events,  &s->sessions, &s->hosts,  &s->processes,
+	                                  &s->threads, &s->sent,     &s->living, &s->known,
+	                                  &s->asked};
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+		click_map_done(maps[i]);
+	s->stack_list.count = s->session_list.count = s->thread_list.count = s->nameless.count = 0;
+}
+
+void click_sender_free(struct click_sender *s)
+{
+	if (!s)
+		return;
+	click_sender_forget(s);
+	vec_done(&s->stack_list);
+	vec_done(&s->session_list);
+	vec_done(&s->thread_list);
+	vec_done(&s->chain);
+	vec_done(&s->nameless);
+	for (int i = 0; i < CLICK_TABLES; i++)
+		buf_done(&s->rows[i]);
+	free(s);
+}
+
+bool click_sender_is_new(struct click_sender *s, uint64_t hash, uint64_t contents)
+{
+	bool added;
+	uint64_t *known = click_map_place(&s->sent, hash, &added);
+
+	if (!added && *known == contents)
+		return false;
+	*known = contents;
+	return true;
+}
+
+int click_sender_row(struct click_sender *s, const char *sql, int64_t id, sqlite3_stmt **statement,
+                     struct error *err)
+{
+	*statement = NULL;
+	return database_find(s->db, sql, statement, err, "i", id);
+}
+
+const char *click_sender_text(sqlite3_stmt *statement, int column)
+{
+	const unsigned char *text = sqlite3_column_text(statement, column);
+
+	return text ? (const char *)text : "";
+}
+
+int64_t click_sender_or_null(sqlite3_stmt *statement, int column)
+{
+	return sqlite3_column_type(statement, column) == SQLITE_NULL
+	               ? CLICK_NULL
+	               : sqlite3_column_int64(statement, column);
+}
+
+struct window_row {
+	int64_t id, number[21];
+	const struct click_session *session;
+	uint64_t key, part, time_s;
+};
+
+/* Numbers of a window, from `session` on. */
+static const char window_sql[] =
+        "SELECT w.session, w.start_ns, w.end_ns, w.level, w.merged, w.samples, w.lost_records,"
+        " w.observer_cpu_ns, w.period_ns, w.unobserved_ns, w.wall_offset_ns,"
+        " r.window IS NOT NULL, r.slowed_budget_ns, r.slowed_behind_ns, r.taken_ns,"
+        " r.taken_of_ns, r.over_ns, r.most_ppm, r.sample_ns, w.process_first, w.process_last"
+        " FROM window w LEFT JOIN window_rate r ON r.window = w.id WHERE w.id = ?";
+
+static int read_window(struct click_sender *s, struct window_row *w, struct error *err)
+{
+	sqlite3_stmt *row;
+	int status = click_sender_row(s, window_sql, w->id, &row, err);
+
+	for (int i = 0; status == 1 && i < 21; i++)
+		w->number[i] = sqlite3_column_int64(row, i);
+	sqlite3_reset(row);
+	if (status != 1)
+		return status;
+	if ((uint64_t)w->number[2] > s->changed)
+		s->changed = (uint64_t)w->number[2];
+	status = click_send_session(s, w->number[0], &w->session, err);
+	w->key = click_digest("window", "qqqqq", w->session->key, w->number[1], w->number[2],
+	                      w->number[3], w->number[4]);
+	w->part = click_digest("part", "qq", w->key, s->attempt);
+	w->time_s = (uint64_t)w->number[1] / SECOND;
+	return status ? status : 1;
+}
+
+static void put_window(struct click_sender *s, const struct window_row *w)
+{
+	const int64_t *n = w->number;
+
+	row_put(&s->rows[CLICK_WINDOWS], "qdqqqqqbdqqqqqqbqqqqqqq", w->session->host, w->time_s,
+	        w->key, w->part, w->session->key, n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8],
+	        n[9], n[10], n[11], n[12], n[13], n[14], n[15], n[16], n[17], n[18]);
+}
+
+/* Of all CPUs that have a ledger or a buffer in the window. */
+static const char ledger_sql[] =
+        "SELECT c.cpu, l.window IS NOT NULL, l.wall_ns, l.busy_ns, l.idle_ns, l.unknown_ns,"
+        " l.switches, l.period_ns, l.due_busy, l.due_idle, l.seen_busy, l.seen_idle,"
+        " l.weight_busy_ns, l.weight_idle_ns, l.lost, l.throttled, l.steal_ns, l.has_switches,"
+        " l.has_steal, b.window IS NOT NULL, b.ring_bytes, b.used_max, b.used_average,"
+        " b.lost_records FROM (SELECT cpu FROM ledger_cpu WHERE window = ?1 UNION"
+        " SELECT cpu FROM buffer WHERE window = ?1) c"
+        " LEFT JOIN ledger_cpu l ON l.window = ?1 AND l.cpu = c.cpu"
+        " LEFT JOIN buffer b ON b.window = ?1 AND b.cpu = c.cpu";
+
+static int put_ledger(struct click_sender *s, const struct window_row *w, struct error *err)
+{
+	struct buf *out = &s->rows[CLICK_LEDGER];
+	sqlite3_stmt *row;
+	int status = click_sender_row(s, ledger_sql, w->id, &row, err);
+
+	while (status == 1) {
+		row_put(out, "qdq", w->session->host, w->time_s, w->part);
+		row_put(out, "db", sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
+		for (int i = 2; i < 17; i++)
+			row_put(out, "q", sqlite3_column_int64(row, i));
+		row_put(out, "bbb", sqlite3_column_int64(row, 17), sqlite3_column_int64(row, 18),
+		        sqlite3_column_int64(row, 19));
+		for (int i = 20; i < 24; i++)
+			row_put(out, "q", sqlite3_column_int64(row, i));
+		status = database_step(s->db, row, err);
+	}
+	sqlite3_reset(row);
+	return status;
+}
+
+/* A window that was sent before, and whose answer was lost, is not sent again. */
+static int ask_known(struct click_sender *s, uint64_t session, struct error *err)
+{
+	struct click_map one = {0};
+	struct buf answer = {0};
+	struct row_value key;
+	struct row_reader r;
+	bool added;
+	int status, more;
+
+	click_map_place(&s->asked, session, &added);
+	if (!added)
+		return 0;
+	click_map_place(&one, session, &added);
+	status = s->server->ask(s->server,
+	                        "SELECT DISTINCT key FROM windows WHERE session IN keys FORMAT "
+	                        "RowBinary",
+	                        &one, &answer, err);
+	r = (struct row_reader){.at = answer.data, .end = answer.data + answer.size};
+	while (!status && (more = row_reader_next(&r, "q", &key)) != 0) {
+		if (more < 0)
+			status = click_server_bad(s->server, "the windows it has", err);
+		else
+			click_map_place(&s->known, key.number, &added);
+	}
+	click_map_done(&one);
+	buf_done(&answer);
+	return status;
+}
+
+static int add_window(struct click_sender *s, int64_t id, struct error *err)
+{
+	struct window_row w = {.id = id};
+	uint64_t count;
+	int status = read_window(s, &w, err);
+
+	if (status != 1) /* 0: it was deleted */
+		return status;
+	status = ask_known(s, w.session->key, err);
+	if (status || click_map_has(&s->known, w.key))
+		return status;
+	if (s->living_session != w.session->key)
+		click_map_done(&s->living);
+	s->living_session = w.session->key;
+	status = click_send_processes(s, w.session, w.number[19], w.number[20], err);
+	if (!status)
+		status = click_send_samples(s, id, w.session, w.part, w.time_s, &count, err);
+	if (!status)
+		status = put_ledger(s, &w, err);
+	if (!status)
+		put_window(s, &w);
+	return status;
+}
+
+static int flush(struct click_sender *s, struct error *err)
+{
+	int status = 0;
+
+	for (int i = 0; !status && i < CLICK_TABLES; i++)
+		if (s->rows[i].size)
+			status = s->server->insert(s->server, table_names[i], &s->rows[i], err);
+	return status;
+}
+
+static int send_batch(struct click_sender *s, const int64_t *windows, size_t count, size_t *done,
+                      struct error *err)
+{
+	int status;
+
+	begin_batch(s);
+	status = click_send_new_names(s, err);
+	for (*done = 0; !status && *done < count && s->rows[CLICK_SAMPLES].size < BATCH_BYTES;
+	     ++*done)
+		status = add_window(s, windows[*done], err);
+	if (!status)
+		status = click_send_gaps(s, err);
+	return status ? status : flush(s, err);
+}
+
+int click_sender_windows(struct click_sender *s, const int64_t *windows, size_t count,
+                         struct error *err)
+{
+	size_t done = 0;
+	int status = 0;
+
+	for (size_t at = 0; !status && at < count; at += done)
+		status = send_batch(s, windows + at, count - at, &done, err);
+	if (status)
+		click_sender_forget(s);
+	return status;
+}
+
+static int add_sessions(struct click_sender *s, struct error *err)
+{
+	const struct click_session *session;
+	sqlite3_stmt *row;
+	int status = database_kept(s->db, "SELECT id FROM session ORDER BY id", &row, err);
+
+	while (!status && (status = database_step(s->db, row, err)) == 1)
+		status = click_send_session(s, sqlite3_column_int64(row, 0), &session, err);
+	sqlite3_reset(row);
+	return status;
+}
+
+int click_sender_sessions(struct click_sender *s, struct error *err)
+{
+	int status;
+
+	begin_batch(s);
+	status = add_sessions(s, err);
+	if (!status)
+		status = click_send_gaps(s, err);
+	if (!status)
+		status = flush(s, err);
+	if (status)
+		click_sender_forget(s);
+	return status;
+}

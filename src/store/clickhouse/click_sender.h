@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * click_sender: sends windows of a SQLite database, a spool or a store to copy, to a server.
+ *
+ * A window is sent with all that its rows refer to. Rows of dictionaries are sent once per sender.
+ * The window's own row comes last and commits it (click_schema.h), so a sender that is killed or
+ * fails leaves no half of a window; sending it again is safe, since its key depends on its contents
+ * alone. After an error the sender forgets what it sent. If the database was changed between two
+ * calls, other than by added rows and changed processes, click_sender_forget() must be called.
+ *
+ *	click_sender_new(server, db)
+ *	click_sender_windows(s, ids, count)
+ *	click_sender_free(s)
+ *
+ * Errors are those of the database and of the server. One thread. Uses: base, process, format,
+ * store/sqlite.
+ */
+#ifndef ASSAY_STORE_CLICKHOUSE_CLICK_SENDER_H
+#define ASSAY_STORE_CLICKHOUSE_CLICK_SENDER_H
+
+#include "store/clickhouse/click_server.h"
+#include "store/sqlite/database.h"
+
+struct click_sender;
+
+struct click_sender *click_sender_new(struct click_server *server, struct database *db);
+void click_sender_free(struct click_sender *s); /* NULL-safe */
+void click_sender_forget(struct click_sender *s);
+
+/* Sends windows, given by their ids in the table `window`, in one batch. */
+int click_sender_windows(struct click_sender *s, const int64_t *windows, size_t count,
+                         struct error *err);
+/* Sends the rows of all sessions and gaps of the database that changed: ends, reasons, notes. */
+int click_sender_sessions(struct click_sender *s, struct error *err);
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store/clickhouse/click_server.h"
+
+#include "base/http/http_url.h"
+#include "base/memory/xalloc.h"
+#include "base/read/regular_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PASSWORD "ASSAY_CLICKHOUSE_PASSWORD"
+#define PASSWORD_MAX 1024
+#define BOUNDARY "assay-0c9a6d7f1e5b"
+#define REQUEST_MS 600000
+#define ANSWER_MAX ((size_t)1 << 30)
+#define WORDS_MAX 300 /* of the server, in a message */
+
+int click_server_bad(const struct click_server *s, const char *what, struct error *err)
+{
+	return error_set(err, EPROTO,
+	                 "%s: the server's answer to the question for %s is not in the expected "
+	                 "form: it is cut off, or another program answers there",
+	                 s->name, what);
+}
+
+/* The number after "Code: " in an answer of ClickHouse; 0: it has none. */
+static int code_of(const char *words)
+{
+	return strncmp(words, "Code: ", 6) ? 0 : atoi(words + 6);
+}
+
+/* Numbers of ClickHouse, which it never changes. */
+enum {
+	UNKNOWN_TABLE = 60,
+	UNKNOWN_DATABASE = 81,
+	UNKNOWN_USER = 192,
+	WRONG_PASSWORD = 193,
+	REQUIRED_PASSWORD = 194,
+	IP_ADDRESS_NOT_ALLOWED = 195,
+	DATABASE_ACCESS_DENIED = 291,
+	READONLY = 164,
+	AUTHENTICATION_FAILED = 516,
+};
+
+/* A statement, or rows. */
+struct click_request {
+	const char *url;
+	const char *type; /* header line; NULL: any bytes */
+	const void *body;
+	size_t size;
+	bool fresh; /* the server must not get it twice */
+	struct buf *answer;
+};
+
+static int refuse(struct click_server *s, unsigned code, const struct buf *answer, struct error *err)
+{
+	const char *words = buf_text(answer), *said = strstr(words, "DB::Exception: ");
+	char line[WORDS_MAX];
+	size_t i = 0;
+
+	said = said ? said + strlen("DB::Exception: ") : words;
+	for (; i + 1 < sizeof(line) && said[i] && said[i] != '\n'; i++)
+		line[i] = said[i];
+	line[i] = 0;
+	switch (code_of(words)) {
+	case UNKNOWN_TABLE:
+	case UNKNOWN_DATABASE:
+		return error_set(err, ENODATA,
+		                 "%s: there is no store yet; 'assay store create %s' creates it",
+		                 s->name, s->name);
+	case UNKNOWN_USER:
+	case WRONG_PASSWORD:
+	case REQUIRED_PASSWORD:
+	case IP_ADDRESS_NOT_ALLOWED:
+	case DATABASE_ACCESS_DENIED:
+	case READONLY:
+	case AUTHENTICATION_FAILED:
+		return error_set(err, EACCES,
+		                 "%s: the server refuses it: %s (user: USER@ in the name, "
+		                 "password: " PASSWORD ")",
+		                 s->name, line);
+	}
+	if (code == 401 || code == 403)
+		return error_set(err, EACCES,
+		                 "%s: the server refuses the user or the password " PASSWORD,
+		                 s->name);
+	return error_set(err, EPROTO, "%s: the server answers with status %u: %s", s->name, code,
+	                 *line ? line : "no words");
+}
+
+/* Replaces the contents of r->answer by the body of the server's answer. */
+static int post(struct click_server *s, const struct click_request *r, struct error *err)
+{
+	const char *const headers[] = {
+	        r->type ? r->type : "Content-Type: application/octet-stream", NULL};
+	const struct http_request request = {.url = r->url,
+	                                     .method = "POST",
+	                                     .headers = headers,
+	                                     .body = r->size ? r->body : "",
+	                                     .size = r->size,
+	                                     .fresh = r->fresh};
+	struct http_answer answer = {0};
+	int status = http_client_send(s->http, &request, &answer, err);
+
+	s->sent_bytes += r->size;
+	if (!status && answer.status != 200)
+		status = refuse(s, answer.status, &answer.body, err);
+	buf_done(r->answer);
+	*r->answer = answer.body;
+	answer.body = (struct buf){0};
+	http_answer_done(&answer);
+	return status;
+}
+
+/* wait_end_of_query: the status and the length come after the last row, so no part is missing. */
+static char *url_of(const struct click_server *s, bool in_database, const char *query)
+{
+	struct buf url = {0};
+	char *text;
+
+	buf_addf(&url, "%s?wait_end_of_query=1", s->base);
+	if (in_database)
+		buf_addf(&url, "&database=%s", s->url.database);
+	if (query) {
+		buf_puts(&url, "&query=");
+		http_escape(&url, query);
+	}
+	text = xstrdup(buf_text(&url));
+	buf_done(&url);
+	return text;
+}
+
+/* The keys are a file of a form, which the statement sees as a temporary table. */
+static int ask_with_keys(struct click_server *s, const char *sql, const struct click_map *set,
+                         struct buf *answer, struct error *err)
+{
+	char *plain = url_of(s, true, sql);
+	char *url = xasprintf("%s&keys_structure=key%%20UInt64&keys_format=RowBinary", plain);
+	struct buf body = {0};
+	int status;
+
+	buf_puts(&body, "--" BOUNDARY "\r\nContent-Disposition: form-data; name=\"keys\"; "
+	                "filename=\"keys\"\r\nContent-Type: application/octet-stream\r\n\r\n");
+	vec_each (pair, &set->pairs)
+		for (int i = 0; i < 64; i += 8)
+			buf_putc(&body, (char)(pair->key >> i));
+	buf_puts(&body, "\r\n--" BOUNDARY "--\r\n");
+	status = post(s,
+	              &(struct click_request){
+	                      .url = url,
+	                      .type = "Content-Type: multipart/form-data; boundary=" BOUNDARY,
+	                      .body = body.data,
+	                      .size = body.size,
+	                      .answer = answer},
+	              err);
+	buf_done(&body);
+	free(url);
+	free(plain);
+	return status;
+}
+
+static int ask(struct click_server *s, const char *sql, const struct click_map *set,
+               struct buf *answer, struct error *err)
+{
+	char *url;
+	int status;
+
+	if (set)
+		return ask_with_keys(s, sql, set, answer, err);
+	url = url_of(s, true, NULL);
+	status = post(s, &(struct click_request){url, NULL, sql, strlen(sql), false, answer}, err);
+	free(url);
+	return status;
+}
+
+static int insert(struct click_server *s, const char *table, const struct buf *rows,
+                  struct error *err)
+{
+	char *query = xasprintf("INSERT INTO %s FORMAT RowBinary", table);
+	char *url = url_of(s, true, query);
+	struct buf answer = {0};
+	int status = post(
+	        s, &(struct click_request){url, NULL, rows->data, rows->size, false, &answer}, err);
+
+	buf_done(&answer);
+	free(url);
+	free(query);
+	return status;
+}
+
+int click_server_run(struct click_server *s, const char *sql, bool in_database, struct error *err)
+{
+	char *url = url_of(s, in_database, NULL);
+	struct buf answer = {0};
+	int status = post(
+	        s, &(struct click_request){url, NULL, sql, strlen(sql), false, &answer}, err);
+
+	buf_done(&answer);
+	free(url);
+	return status;
+}
+
+/* The first line of the file; the caller frees it. */
+static int read_password(const char *path, char **password, struct error *err)
+{
+	struct buf text = {0};
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status = 0;
+	ssize_t size = fd < 0 ? -1 : buf_read(&text, fd);
+
+	if (size < 0)
+		status = error_set(err, errno, "%s, from " PASSWORD "_FILE: %s", path,
+		                   strerror(errno));
+	if (!status && size > PASSWORD_MAX)
+		status = error_set(err, EFBIG, "%s, from " PASSWORD "_FILE: not a password", path);
+	if (!status)
+		*password = xstrndup(buf_text(&text), strcspn(buf_text(&text), "\r\n"));
+	if (fd >= 0)
+		close(fd);
+	buf_done(&text);
+	return status;
+}
+
+static int find_password(char **password, struct error *err)
+{
+	const char *direct = getenv(PASSWORD), *file = getenv(PASSWORD "_FILE");
+
+	*password = NULL;
+	if (direct)
+		*password = xstrdup(direct);
+	return direct || !file ? 0 : read_password(file, password, err);
+}
+
+static int connect_server(struct click_server *s, struct error *err)
+{
+	struct http_client_options options = {.total_ms = REQUEST_MS, .answer_max = ANSWER_MAX};
+	char *password;
+	int status = find_password(&password, err);
+
+	if (status)
+		return status;
+	options.password = password;
+	options.user = s->url.user ? s->url.user : password ? "default" : NULL;
+	s->base = xasprintf("%s://%s:%u/", s->url.tls ? "https" : "http", s->url.host, s->url.port);
+	status = http_client_open(&s->http, &options, err);
+	if (password)
+		explicit_bzero(password, strlen(password));
+	free(password);
+	return status;
+}
+
+int click_server_open(struct click_server **out, const char *name, struct error *err)
+{
+	struct click_server *s = xcalloc(1, sizeof(*s));
+	int status = click_url_parse(name, &s->url, err);
+
+	*out = NULL;
+	s->name = xstrdup(name);
+	s->ask = ask;
+	s->insert = insert;
+	if (!status)
+		status = connect_server(s, err);
+	if (status) {
+		click_server_close(s);
+		return status;
+	}
+	*out = s;
+	return 0;
+}
+
+void click_server_close(struct click_server *s)
+{
+	if (!s)
+		return;
+	http_client_close(s->http);
+	click_url_done(&s->url);
+	free(s->base);
+	free(s->name);
+	free(s);
+}

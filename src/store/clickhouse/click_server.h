@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * click_server: the database on a ClickHouse server that is a store: questions and inserts.
+ *
+ * The name of such a store is clickhouse://[USER@]HOST[:PORT]/DATABASE (HTTP, port 8123) or
+ * clickhouse+https://... (TLS, port 8443). The password is in the environment variable
+ * ASSAY_CLICKHOUSE_PASSWORD, or in the file that ASSAY_CLICKHOUSE_PASSWORD_FILE names; a URL with a
+ * password is refused, since other users can see command lines.
+ *
+ * Statements are constants with numbers: values of other kinds travel as rows (row_binary.h).
+ * Answers are complete: the server sends the status after the last row. Their contents are not
+ * trusted.
+ *
+ *	click_server_open(&s, name)
+ *	s->ask(s, sql, NULL, &answer), s->insert(s, "samples", columns, &rows)
+ *	click_server_close(s)
+ *
+ * Errors: those of base/http/http_client.h; -EPROTO: the server refused a statement (the sentence
+ * has its words); -ENODATA: the database or a table is missing; -EACCES: user or password. Tests
+ * and fuzzers replace `ask` and `insert`. One thread. Uses: base.
+ */
+#ifndef ASSAY_STORE_CLICKHOUSE_CLICK_SERVER_H
+#define ASSAY_STORE_CLICKHOUSE_CLICK_SERVER_H
+
+#include "base/error.h"
+#include "base/http/http_client.h"
+#include "store/clickhouse/click_map.h"
+
+struct click_url {
+	bool tls;
+	char *user; /* NULL: the server's default */
+	char *host; /* with [] around an address of IPv6 */
+	unsigned port;
+	char *database; /* letters, digits and _ */
+};
+
+/* True if the name begins with a scheme of such stores. */
+bool click_url_has(const char *name);
+/* -EINVAL: the sentence shows a correct name. */
+int click_url_parse(const char *name, struct click_url *url, struct error *err);
+void click_url_done(struct click_url *url);
+
+struct click_server {
+	char *name; /* of the store, for messages */
+	struct click_url url;
+	/*
+	 * The rows that the statement selects, in RowBinary. `set`: keys that the statement names
+	 * as "keys"; NULL: none.
+	 */
+	int (*ask)(struct click_server *s, const char *sql, const struct click_map *set,
+	           struct buf *answer, struct error *err);
+	int (*insert)(struct click_server *s, const char *table, const struct buf *rows,
+	              struct error *err);
+	struct http_client *http;
+	char *base; /* http://HOST:PORT/ */
+	uint64_t sent_bytes;
+};
+
+int click_server_open(struct click_server **out, const char *name, struct error *err);
+void click_server_close(struct click_server *s); /* NULL-safe */
+/* Runs a statement outside of the database, as CREATE DATABASE. */
+int click_server_run(struct click_server *s, const char *sql, bool in_database, struct error *err);
+
+/* Sets the sentence for an answer that cannot be read; returns -EPROTO. */
+int click_server_bad(const struct click_server *s, const char *what, struct error *err);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store/clickhouse/click_spool.h"
+
+#include "base/file/cache_dir.h"
+#include "base/file/safe_directory.h"
+#include "base/memory/xalloc.h"
+#include "store/clickhouse/click_digest.h"
+#include "store/sqlite/database_place.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BATCH 64 /* windows, for which one transaction is short */
+
+static int make_directory(const char *directory, struct error *err)
+{
+	int fd = safe_directory_open(
+	        directory, SAFE_DIRECTORY_MAKE | SAFE_DIRECTORY_OURS | SAFE_DIRECTORY_CLOSED, NULL,
+	        err);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+/* ~/.cache/assay/spool */
+static int users_directory(char **directory, struct error *err)
+{
+	struct cache_dir *cache;
+	char *path, *slash;
+	int status = cache_dir_open(&cache, err);
+
+	*directory = NULL;
+	if (status)
+		return status;
+	path = cache_dir_path(cache, "spool", "x");
+	slash = path ? strrchr(path, '/') : NULL;
+	if (slash)
+		*slash = 0;
+	cache_dir_close(cache);
+	*directory = path;
+	return path ? 0 : error_set(err, ENOENT, "the cache has no directory for a spool");
+}
+
+int click_spool_path(const char *name, char **path, struct error *err)
+{
+	const char *given = getenv("ASSAY_SPOOL");
+	char *directory = NULL;
+	int status = 0;
+
+	*path = NULL;
+	if (given && *given)
+		directory = xstrdup(given);
+	else if (!geteuid())
+		directory = xstrdup(DATABASE_PLACE_OF_ROOT);
+	else
+		status = users_directory(&directory, err);
+	if (!status)
+		status = make_directory(directory, err);
+	if (!status)
+		*path = xasprintf("%s/spool-%016" PRIx64 ".db", directory,
+		                  click_digest("spool", "s", name));
+	free(directory);
+	return status;
+}
+
+typedef VEC(int64_t) window_ids;
+
+static int find_waiting(struct database *db, size_t most, window_ids *ids, struct error *err)
+{
+	sqlite3_stmt *row;
+	int status = database_find(db,
+	                           "SELECT id FROM window WHERE level BETWEEN 0 AND 3"
+	                           " ORDER BY start_ns, id LIMIT ?",
+	                           &row, err, "i", (int64_t)most);
+
+	while (status == 1) {
+		vec_push(ids, sqlite3_column_int64(row, 0));
+		status = database_step(db, row, err);
+	}
+	if (row)
+		sqlite3_reset(row);
+	return status;
+}
+
+static int mark_sent(struct database *db, const window_ids *ids, struct error *err)
+{
+	/* Of the windows that were sent, retention deletes all but the newest. */
+	static const char release[] =
+	        "UPDATE window SET level = -1 WHERE level = 4 AND id <>"
+	        " (SELECT id FROM window WHERE level = 4 ORDER BY end_ns DESC, id DESC LIMIT 1)";
+	sqlite3_stmt *put;
+	int status = database_run(db, "BEGIN IMMEDIATE", err);
+
+	if (!status)
+		status = database_kept(db, "UPDATE window SET level = 4 WHERE id = ?", &put, err);
+	for (size_t i = 0; !status && i < ids->count; i++)
+		status = database_put(db, put, err, "i", ids->items[i]);
+	if (!status)
+		status = database_run(db, release, err);
+	if (!status)
+		status = database_run(db, "COMMIT", err);
+	if (status && !sqlite3_get_autocommit(db->handle))
+		database_run(db, "ROLLBACK", NULL);
+	return status;
+}
+
+int click_spool_send(struct database *db, struct click_sender *sender, size_t most, size_t *left,
+                     struct error *err)
+{
+	window_ids ids = {0};
+	int64_t count = 0;
+	int status = 0;
+
+	_Static_assert(CLICK_SPOOL_SENT == 4, "the statements above");
+	do {
+		ids.count = 0;
+		status = find_waiting(db, most < BATCH ? most : BATCH, &ids, err);
+		if (!status && ids.count)
+			status = click_sender_windows(sender, ids.items, ids.count, err);
+		if (!status && ids.count)
+			status = mark_sent(db, &ids, err);
+		most -= ids.count;
+	} while (!status && ids.count == BATCH && most);
+	vec_done(&ids);
+	database_number(db, "SELECT count(*) FROM window WHERE level BETWEEN 0 AND 3", 0, &count,
+	                NULL);
+	*left = (size_t)count;
+	return status;
+}
