@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store_recording RECORDING STORE SECONDS: writes the events of a recording into a new store, in
- * windows of SECONDS. The store must report what the recording reports. Of the recorder's account
- * the store receives the start and end of sampling, and for each CPU its buffer and its steal
- * time. The account has these for the recording as a whole: they are stored with the first window.
+ * store_recording RECORDING STORE SECONDS [HOST]: writes the events of a recording into a new
+ * store, in windows of SECONDS. HOST replaces the name of the machine. The store must report what
+ * the recording reports. Of the recorder's account the store receives the start and end of
+ * sampling, and for each CPU its buffer and its steal time. The account has these for the recording
+ * as a whole: they are stored with the first window.
  */
 #include "cmd/session/store_names.h"
 #include "format/perf/perf_data.h"
@@ -17,6 +18,7 @@ struct copy {
 	struct profile_windows *windows;
 	struct event_sink sink;
 	const struct recording *recording;
+	const char *host; /* NULL: that of the recording */
 	uint64_t wall_offset_ns;
 	VEC(struct store_buffer) buffers; /* of the window that is being written */
 };
@@ -56,12 +58,14 @@ static int take_window(void *ctx, const struct profile *p, const struct profile_
 static int begin(void *ctx, const struct recording *r, struct error *err)
 {
 	struct copy *c = ctx;
+	struct recording described = *r;
 	int status;
 
 	c->recording = r;
 	c->wall_offset_ns = r->clock_wall_ns - r->clock_start_ns;
 	profile_windows_wall(c->windows, c->wall_offset_ns);
-	status = store_begin(c->store, r, r->account.start_ns + c->wall_offset_ns, err);
+	described.hostname = c->host ? (char *)(uintptr_t)c->host : r->hostname;
+	status = store_begin(c->store, &described, r->account.start_ns + c->wall_offset_ns, err);
 	if (!status)
 		status = c->sink.begin(c->sink.ctx, r, err);
 	if (!status)
@@ -111,11 +115,11 @@ static int copy(struct copy *c, const char *from, const char *to, double seconds
 
 int main(int argc, char **argv)
 {
-	struct copy c = {0};
+	struct copy c = {.host = argc == 5 ? argv[4] : NULL};
 	struct error err = {0};
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: store_recording RECORDING STORE SECONDS\n");
+	if (argc != 4 && argc != 5) {
+		fprintf(stderr, "usage: store_recording RECORDING STORE SECONDS [HOST]\n");
 		return 2;
 	}
 	if (copy(&c, argv[1], argv[2], atof(argv[3]), &err)) {

@@ -69,17 +69,16 @@ static void ask_samples(const struct click_fetch *f, struct buf *sql)
 	const char *end = f->service_list.size ? ")" : "";
 
 	if (f->sums)
-		buf_puts(sql,
-		         "SELECT program, toUInt64(0), stack, toInt16(-1), mode, event, region,"
-		         " stack_end, sum(samples), sum(time_ns), sum(runnable_ns),"
-		         " sum(blocked_ns) FROM samples");
+		buf_puts(sql, "SELECT program, toUInt64(0), stack, cpu, mode, event, region,"
+		              " stack_end, sum(samples), sum(time_ns), sum(runnable_ns),"
+		              " sum(blocked_ns) FROM samples");
 	else
 		buf_puts(sql, "SELECT part, thread, stack, cpu, mode, event, region, stack_end,"
 		              " samples, weight, runnable_ns, blocked_ns FROM samples");
 	click_fetch_where(f, sql);
 	buf_addf(sql, "%s%s%s AND part IN keys%s FORMAT RowBinary", more,
 	         buf_text(&f->service_list), end,
-	         f->sums ? " GROUP BY program, stack, mode, event, region, stack_end" : "");
+	         f->sums ? " GROUP BY program, stack, cpu, mode, event, region, stack_end" : "");
 }
 
 static int see_sample(struct click_fetch *f, const struct row_value *v, struct error *err)

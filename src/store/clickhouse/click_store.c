@@ -224,12 +224,16 @@ static int click_read(const char *path, const struct store_range *range, struct 
                       struct error *err)
 {
 	/* The database has only the chosen hosts and services. */
-	struct store_range chosen = {.from_ns = range->from_ns, .to_ns = range->to_ns, .host = "*"};
+	struct store_range chosen = *range;
 	struct database db = {0};
+	int64_t hosts = 0;
 	int status = click_store_fetch_memory(path, range, &db, err);
 
 	if (!status)
-		status = store_reader_database(&db, &chosen, p, err);
+		status = database_number(&db, "SELECT count(*) FROM host", 0, &hosts, err);
+	chosen.host = "*";
+	if (!status)
+		status = store_reader_database(&db, &chosen, range->sums && hosts > 1, p, err);
 	database_close(&db);
 	return status;
 }

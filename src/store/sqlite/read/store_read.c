@@ -112,8 +112,8 @@ int store_reader_all(struct store_reader *r, struct error *err)
 	return status;
 }
 
-int store_reader_database(struct database *db, const struct store_range *range, struct profile *p,
-                          struct error *err)
+int store_reader_database(struct database *db, const struct store_range *range, bool timed,
+                          struct profile *p, struct error *err)
 {
 	struct error own = {0};
 	struct store_reader r;
@@ -121,6 +121,8 @@ int store_reader_database(struct database *db, const struct store_range *range, 
 
 	store_reader_init(&r, range, p);
 	r.db = *db;
+	r.rows_chosen = true;
+	r.rows_timed = timed;
 	status = store_reader_all(&r, err ? err : &own);
 	*db = r.db; /* with the statements that were prepared */
 	store_reader_done(&r);

@@ -7,11 +7,13 @@
 
 #include <stdlib.h>
 
+#define ROW_SQL(weight)                                                                            \
+	"SELECT thread, stack, cpu, mode, event, region, stack_end, samples, weight, runnable_ns," \
+	" blocked_ns, " weight " FROM sample s WHERE window = ?"
+
 static const char row_sql[] =
-        "SELECT thread, stack, cpu, mode, event, region, stack_end, samples, weight, runnable_ns,"
-        " blocked_ns, " SCHEMA_WEIGHT(
-                "(SELECT session FROM window WHERE id = s.window)") " FROM sample s WHERE window = "
-                                                                    "?";
+        ROW_SQL(SCHEMA_WEIGHT("(SELECT session FROM window WHERE id = s.window)"));
+static const char timed_sql[] = ROW_SQL("weight");
 
 static int read_key(struct store_reader *r, sqlite3_stmt *s, struct profile_row *key,
                     struct error *err)
@@ -42,7 +44,7 @@ static bool in_service(struct store_reader *r, uint32_t thread)
 	uint32_t process = process_table_thread_at(t, thread)->process;
 	uint8_t *known;
 
-	if (!r->range->service)
+	if (!r->range->service || r->rows_chosen)
 		return true;
 	while (r->services.count <= process)
 		vec_push(&r->services, SERVICE_UNKNOWN);
@@ -99,7 +101,7 @@ static int take_row(struct store_reader *r, const struct store_span *w, sqlite3_
 int store_reader_rows(struct store_reader *r, struct error *err)
 {
 	sqlite3_stmt *s;
-	int status = database_kept(&r->db, row_sql, &s, err);
+	int status = database_kept(&r->db, r->rows_timed ? timed_sql : row_sql, &s, err);
 
 	for (size_t i = 0; !status && i < r->windows.count; i++) {
 		const struct store_span *w = &r->windows.items[i];

@@ -41,6 +41,8 @@ struct store_reader {
 	struct database db;
 	const struct store_range *range;
 	struct profile *p;
+	bool rows_chosen;               /* all rows are those of the range's service */
+	bool rows_timed;                /* weights of idle rows are times already (SCHEMA_WEIGHT) */
 	VEC(uint8_t) services;          /* by process: enum in store_read_rows.c */
 	VEC(struct store_span) windows; /* by session, then time */
 	struct store_ids sessions;      /* to recordings */
@@ -62,9 +64,12 @@ struct store_reader {
 void store_reader_init(struct store_reader *r, const struct store_range *range, struct profile *p);
 int store_reader_all(struct store_reader *r, struct error *err);
 void store_reader_done(struct store_reader *r);
-/* All these steps, for a database that has the tables of a store of this version. */
-int store_reader_database(struct database *db, const struct store_range *range, struct profile *p,
-                          struct error *err);
+/*
+ * All these steps, for a database that has the tables of a store of this version, and only the rows
+ * of the range's service. `timed`: weights of idle rows are times already.
+ */
+int store_reader_database(struct database *db, const struct store_range *range, bool timed,
+                          struct profile *p, struct error *err);
 
 /* Hosts in a statement: `place` is bound to range.host; NULL selects all. */
 #define STORE_HOSTS(place) "(SELECT id FROM host WHERE " place " IS NULL OR name GLOB " place ")"

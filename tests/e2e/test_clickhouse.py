@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stores on a ClickHouse server: the same figures as stores in files, batches that are sent again,
+several machines, hostile names and answers."""
+import contextlib
+import json
+import os
+import shutil
+import sqlite3
+import struct
+import urllib.parse
+
+import clickhouse_server
+import stores
+from clickhouse_server import Answering, Between
+from harness import main, run, test
+
+BY_STORE = ("path", "bytes", "command")
+
+
+def environment(t):
+    spool = t.path("spool")
+    os.makedirs(spool, exist_ok=True)
+    return {**os.environ, "ASSAY_SPOOL": spool}
+
+
+def recording(t):
+    """A recording of the machine with programs of known kinds on it."""
+    path = t.path("a.data")
+    if not os.path.exists(path):
+        loop = t.workload("loop")
+        t.assay("record", "-a", "-g", "-F", "499", "-o", path, "--", "sh", "-c",
+                f"{loop} 100 & {t.workload('faults')} {t.path('pages')} >/dev/null & "
+                f"for i in 1 2 3; do {loop} 20; done; wait")
+    return path
+
+
+def stored(t, store, host=None, source=None):
+    t.run(t.workload("store_recording"), source or recording(t), store, "0.05",
+          *([host] if host else []), env=environment(t))
+    return store
+
+
+def both(t, database):
+    """The same windows in a file and on a server."""
+    server = clickhouse_server.server(t)
+    return stored(t, t.path(f"{database}.db")), stored(t, server.store(database))
+
+
+def figures(value):
+    """A report without what depends on the store's place."""
+    if isinstance(value, dict):
+        return {k: figures(v) for k, v in value.items() if k not in BY_STORE and k != "next"}
+    return [figures(v) for v in value] if isinstance(value, list) else value
+
+
+def report(t, store, *words, command="report"):
+    return figures(t.json(t.assay(command, "--json", "--store", store, *words,
+                                  env=environment(t)).out))
+
+
+@test
+def both_engines_give_the_same_reports(t):
+    file, name = both(t, "same")
+    for words in ((), ("-g",), ("--sort", "comm,cpu"), ("--sort", "dso,sym"),
+                  ("--comm", "loop", "--no-idle"), ("--full",)):
+        t.equal(report(t, name, *words), report(t, file, *words), f"report {words}")
+    t.true(report(t, file)["functions"], "the report has functions")
+    for command in ("watch", "sql"):
+        query = ["SELECT w.start_ns, count(*), sum(s.samples), sum(s.weight), sum(s.blocked_ns)"
+                 " FROM windows w JOIN samples s ON s.window = w.id GROUP BY 1 ORDER BY 1"]
+        words = query if command == "sql" else ["--json"]
+        t.equal(t.assay(command, name, *words).out, t.assay(command, file, *words).out, command)
+
+
+@test
+def a_time_range_gives_the_same_report(t):
+    file, name = both(t, "ranges")
+    with stores.reading(file) as db:
+        starts = [row[0] / 1e9 for row in stores.rows(db, "SELECT start_ns FROM windows ORDER BY 1")]
+    t.true(len(starts) > 2, starts)
+    words = ("--from", f"@{starts[1] + 0.01:.3f}", "--until", f"@{starts[2] - 0.01:.3f}")
+    t.equal(report(t, name, *words), report(t, file, *words))
+    t.true(len(report(t, file, *words)["functions"]), "the range has functions")
+    out = t.assay("report", "--store", name, "--until", "@1", status=1).err
+    t.has(out, "no data of the requested time")
+    sides = [t.assay("diff", "--json", "--from", f"@{starts[0]:.3f}", "--until",
+                     f"@{starts[1]:.3f}", store, "--", "--from", f"@{starts[1] + 0.01:.3f}",
+                     store).out.replace(str(store), "") for store in (file, name)]
+    t.equal(figures(json.loads(sides[0])), figures(json.loads(sides[1])), "diff")
+
+
+@test
+def a_copy_to_a_server_and_back_is_equal(t):
+    server = clickhouse_server.server(t)
+    file, name, back = stored(t, t.path("copy.db")), server.store("copied"), t.path("back.db")
+    t.assay("store", "copy", file, name)
+    t.assay("store", "copy", name, back)
+    t.equal(report(t, back), report(t, file))
+    t.equal(report(t, name), report(t, file))
+    t.has(t.assay("store", "copy", name, back, status=1).err, "exists")
+    tables = ("window", "ledger_cpu", "buffer", "sample", "session", "session_event")
+    with stores.reading(file) as one, stores.reading(back) as other:
+        for table in tables:
+            count = f"SELECT count(*) FROM {table}"
+            t.equal(stores.number(other, count), stores.number(one, count), table)
+
+
+@test
+def a_batch_that_is_sent_again_counts_once(t):
+    server = clickhouse_server.server(t)
+    file, name = stored(t, t.path("again.db")), server.store("again")
+    expected = report(t, file)
+    inserts = []
+
+    def lose_answers(path, body):
+        """The server has all rows, but the first answer for each table is lost."""
+        query = urllib.parse.unquote(path)
+        if "INSERT" in query and query not in inserts:
+            inserts.append(query)
+            return "cut"
+        return None
+
+    proxy = Between(server.port, lose_answers)
+    by_proxy = server.store("again", proxy.port)
+    t.assay("store", "create", name)
+    for attempt in range(20):
+        copy = run(os.environ["ASSAY"], "store", "copy", file, by_proxy, status=None)
+        if not copy.status:
+            break
+        t.has(copy.err, by_proxy, "the error names the server")
+    # libcurl repeats some requests by itself, but not those of `samples` and `ledger`.
+    t.true(attempt >= 2, f"{attempt} attempts failed")
+    parts = int(server.ask("SELECT uniq(part) FROM samples", "again"))
+    windows = int(server.ask("SELECT count() FROM windows", "again"))
+    keys = int(server.ask("SELECT uniq(key) FROM windows", "again"))
+    t.true(parts > keys, f"{parts} parts of {keys} windows")
+    t.equal(report(t, name), expected, "after lost answers")
+    # A writer that sent the windows twice at the same time committed both.
+    server.ask("INSERT INTO windows SELECT host, time, key, part + 1, session, start_ns, end_ns,"
+               " level, merged, samples, lost_records, observer_cpu_ns, period_ns, unobserved_ns,"
+               " wall_offset_ns, has_rate, slowed_budget_ns, slowed_behind_ns, taken_ns,"
+               " taken_of_ns, over_ns, most_ppm, sample_ns FROM windows", "again")
+    t.equal(report(t, name), expected, "with windows that were committed twice")
+    t.assay("store", "copy", file, name)
+    t.equal(int(server.ask("SELECT count() FROM windows", "again")), 2 * windows,
+            "a further copy adds nothing")
+
+
+@test
+def windows_wait_while_the_server_is_away(t):
+    server = clickhouse_server.server(t)
+    file, name = stored(t, t.path("away.db")), server.store("away")
+    away = []
+    proxy = Between(server.port, lambda path, body: "drop" if away and "INSERT" in path else None)
+    by_proxy = server.store("away", proxy.port)
+    t.assay("store", "create", name)
+    away.append(True)
+    writer = run(t.workload("store_recording"), recording(t), by_proxy, "0.05",
+                 env=environment(t), status=1)
+    t.has(writer.err, "wait in")
+    t.equal(server.ask("SELECT count() FROM windows", "away"), "0", "the server has no window")
+    away.clear()
+    run(t.workload("store_recording"), recording(t), by_proxy, "100000", env=environment(t))
+    with stores.reading(file) as db:
+        count, samples = stores.rows(db, "SELECT count(*), sum(samples) FROM windows")[0]
+    t.equal(server.ask("SELECT count() - 1, toUInt64(sum(samples) / 2) FROM windows", "away"),
+            f"{count}\t{samples}", "the windows of both sessions")
+    spool = [f for f in os.listdir(t.path("spool")) if f.endswith(".db")]
+    with contextlib.closing(sqlite3.connect(f"{t.path('spool')}/{spool[0]}")) as db:
+        t.equal(db.execute("SELECT count(*) FROM window WHERE level >= 0 AND level < 4")
+                .fetchone()[0], 0, "windows that wait")
+
+
+def sums(found, key="functions"):
+    total = {}
+    for row in found[key]:
+        name = (row["function"], row["image"], row["mode"])
+        total[name] = total.get(name, 0) + row["samples"]
+    return total
+
+
+@test
+def hosts_are_read_alone_and_together(t):
+    server = clickhouse_server.server(t)
+    file, name = t.path("hosts.db"), server.store("hosts")
+    for store in (file, name):
+        for host in ("web1", "web2", "db1"):
+            stored(t, store, host)
+    one = report(t, name, "--host", "web1")
+    t.equal(one, report(t, file, "--host", "web1"), "one host")
+    for pattern, count in (("web*", 2), ("*", 3)):
+        both_stores = [report(t, store, "--host", pattern) for store in (name, file)]
+        for found in both_stores:
+            t.equal(len(found["recordings"]), count, "recordings")
+            t.equal({k: v for k, v in sums(found).items() if v},
+                    {k: count * v for k, v in sums(one).items() if v}, f"sums of {pattern}")
+        books = [found["ledger"] for found in both_stores]
+        t.equal(books[0], books[1], "the account in sum")
+    for store in (file, name):
+        err = t.assay("report", "--store", store, status=1).err
+        t.has(err, "several machines")
+        t.has(err, "db1, web1, web2")
+        t.has(t.assay("report", "--store", store, "--host", "mail*", status=1).err, "mail*")
+
+
+@test
+def a_service_is_read_alone(t):
+    server = clickhouse_server.server(t)
+    file, name = stored(t, t.path("services.db")), server.store("services")
+    paths = ("/system.slice/web.service", "/system.slice/docker-" + "0af3" * 16 + ".scope")
+    with contextlib.closing(sqlite3.connect(file)) as db, db:
+        names = [db.execute("INSERT INTO name (text) VALUES (?) RETURNING id", (path,))
+                 .fetchone()[0] for path in paths]
+        for program, cgroup in zip(("loop", "faults"), names):
+            db.execute("UPDATE process SET cgroup = ? WHERE name = (SELECT id FROM name WHERE"
+                       " text = ?)", (cgroup, program))
+    t.assay("store", "copy", file, name)
+    for service, program in (("web.service", "loop"), ("0af30af3*", "faults")):
+        found = [report(t, store, "--service", service) for store in (name, file)]
+        t.equal(found[0], found[1], service)
+        t.equal({row["name"] for row in found[0]["process_functions"]}, {program}, service)
+    t.has(t.assay("report", "--store", name, "--service", "mail", status=1).err,
+          "it has: 0af30af30af3, web.service")
+
+
+@test
+def names_are_never_statements(t):
+    server = clickhouse_server.server(t)
+    name, host = server.store("names"), "a'; DROP TABLE samples; --\\\n\t\"`\x01é"
+    program = t.path("x'); DROP--")
+    shutil.copy(t.workload("loop"), program)
+    data = t.path("names.data")
+    t.assay("record", "-F", "499", "-o", data, "--", program, "20")
+    file = t.path("names.db")
+    for store in (file, name):
+        stored(t, store, host, data)
+    t.equal(report(t, name), report(t, file))
+    t.equal({row["name"] for row in report(t, name)["process_functions"]},
+            {os.path.basename(program)[:15]})
+    t.equal(report(t, name, "--host", host.replace("\\", "?")), report(t, file), "by host")
+    t.has(t.assay("report", "--store", name, "--host", "' OR 1", status=1).err, "' OR 1")
+    t.equal(server.ask("EXISTS TABLE samples", "names"), "1")
+    for wrong in ("clickhouse://127.0.0.1/a;b", "clickhouse://127.0.0.1/", "clickhouse://x y/a",
+                  "clickhouse://127.0.0.1:99999/a", "clickhouse://127.0.0.1/a/b"):
+        t.has(t.assay("report", "--store", wrong, status=1).err, "clickhouse://[USER@]HOST")
+
+
+@test
+def passwords_are_not_in_names(t):
+    server = clickhouse_server.server(t)
+    as_writer = server.store("secret", user="writer@")
+    t.has(t.assay("store", "create", as_writer, status=1).err, "ASSAY_CLICKHOUSE_PASSWORD")
+    with_password = server.store("secret", user="writer:se'cret@")
+    refused = t.assay("store", "create", with_password, status=1).err
+    t.has(refused, "visible for other users")
+    t.lacks(refused, "se'cret")
+    t.assay("store", "create", as_writer,
+            env={**os.environ, "ASSAY_CLICKHOUSE_PASSWORD": "se'cret"})
+    t.assay("store", "copy", stored(t, t.path("secret.db")), as_writer, env={
+        **os.environ, "ASSAY_CLICKHOUSE_PASSWORD_FILE": t.write("password", "se'cret\n")})
+    reader = server.store("secret", user="reader@")
+    t.true(report(t, reader)["functions"], "a user who may only read")
+    t.has(t.assay("store", "create", server.store("other", user="reader@"), status=1).err,
+          "the server refuses it")
+
+
+@test
+def a_store_of_a_later_version_is_refused(t):
+    server = clickhouse_server.server(t)
+    name = server.store("later")
+    t.has(t.assay("report", "--store", name, status=1).err, f"assay store create {name}")
+    t.assay("store", "create", name)
+    t.has(t.assay("report", "--store", name, status=1).err, "still empty")
+    server.ask("INSERT INTO store_version VALUES (77)", "later")
+    t.has(t.assay("report", "--store", name, status=1).err, "version 77")
+
+
+def endless(out):
+    with contextlib.suppress(OSError):
+        while True:
+            out.write(bytes(1 << 20))
+
+
+@test
+def hostile_answers_are_reported(t):
+    version = struct.pack("<I", 1)
+    answers = {
+        "status 500: Something broke": Answering(500, b"Something broke\n\x1b[31m"),
+        "status 302": Answering(302, b"", [("Location", "file:///etc/passwd")]),
+        "not in the expected form": Answering(200, version + b"\xff" * 9),
+        "cut off": Answering(200, b"\x01"),
+        "end of response with": Answering(200, b"abc", [("Content-Length", "1000")]),
+        "larger than": Answering(200, endless),
+    }
+    for words, server in answers.items():
+        name = f"clickhouse://127.0.0.1:{server.port}/db"
+        refused = t.assay("report", "--store", name, status=1).err
+        if words == "end of response with":
+            words = name
+        t.has(refused, words)
+        t.lacks(refused, "\x1b")
+    no_server = f"clickhouse://127.0.0.1:{clickhouse_server.free_port()}/db"
+    t.has(t.assay("report", "--store", no_server, status=1).err, no_server)
+    t.has(t.assay("start", "--store", no_server, status=1, env=environment(t)).err, no_server)
+
+
+main()
