@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/clickhouse/click_spool.h"
 
+#include "base/clock.h"
 #include "base/file/cache_dir.h"
 #include "base/file/safe_directory.h"
 #include "base/memory/xalloc.h"
 #include "store/clickhouse/click_digest.h"
 #include "store/sqlite/database_place.h"
+#include "store/sqlite/keep/store_retention.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BATCH 64 /* windows, for which one transaction is short */
+#define DELETE_NS UINT64_C(20000000) /* CPU time of one call */
+#define BATCH 64                     /* windows, for which one transaction is short */
 
 static int make_directory(const char *directory, struct error *err)
 {
@@ -89,7 +92,7 @@ static int find_waiting(struct database *db, size_t most, window_ids *ids, struc
 
 static int mark_sent(struct database *db, const window_ids *ids, struct error *err)
 {
-	/* Of the windows that were sent, retention deletes all but the newest. */
+	/* Of the windows that were sent, all but the newest are deleted. */
 	static const char release[] =
 	        "UPDATE window SET level = -1 WHERE level = 4 AND id <>"
 	        " (SELECT id FROM window WHERE level = 4 ORDER BY end_ns DESC, id DESC LIMIT 1)";
@@ -131,4 +134,29 @@ int click_spool_send(struct database *db, struct click_sender *sender, size_t mo
 	                NULL);
 	*left = (size_t)count;
 	return status;
+}
+
+/* The oldest window was sent: a step of retention deletes its rows. */
+static int delete_sent(struct sqlite_store *spool, struct error *err)
+{
+	int64_t level;
+	int status = database_number(
+	        &spool->db, "SELECT level FROM window ORDER BY start_ns LIMIT 1", 0, &level, err);
+
+	if (status || level != KEEP_LEVEL_GOES)
+		return status;
+	return keep_delete_step(spool, INT64_MAX, err);
+}
+
+int click_spool_retention(struct sqlite_store *spool, uint64_t now_ns, struct error *err)
+{
+	uint64_t used_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	int status = sqlite_store_retention(spool, now_ns, err);
+
+	if (status)
+		return status;
+	do
+		status = delete_sent(spool, err);
+	while (status == 1 && clock_ns(CLOCK_THREAD_CPUTIME_ID) - used_ns < DELETE_NS);
+	return status < 0 ? status : 0;
 }

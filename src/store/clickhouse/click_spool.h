@@ -13,6 +13,7 @@
 #define ASSAY_STORE_CLICKHOUSE_CLICK_SPOOL_H
 
 #include "store/clickhouse/click_sender.h"
+#include "store/sqlite/sqlite_store.h"
 
 #define CLICK_SPOOL_SENT 4 /* above all levels of merged windows */
 
@@ -25,5 +26,8 @@ int click_spool_path(const char *name, char **path, struct error *err);
  */
 int click_spool_send(struct database *db, struct click_sender *sender, size_t most, size_t *left,
                      struct error *err);
+
+/* store_retention() of a spool: it also deletes windows that were sent, for a bounded time. */
+int click_spool_retention(struct sqlite_store *spool, uint64_t now_ns, struct error *err);
 
 #endif

@@ -164,7 +164,7 @@ static int click_add_gap(struct store *store, uint64_t start_ns, uint64_t end_ns
 
 static int click_retention(struct store *store, uint64_t now_ns, struct error *err)
 {
-	return sqlite_store_retention(of(store)->spool, now_ns, err);
+	return click_spool_retention(of(store)->spool, now_ns, err);
 }
 
 static int click_end(struct store *store, uint64_t end_ns, const char *why, struct error *err)

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stores on a server without a server: names of stores, ids, and what a sender sends when inserts
+ * fail. tests/e2e/test_clickhouse.py has a server.
+ */
+#include "store_file_fixture.h"
+
+#include "format/clickhouse/row_binary.h"
+#include "store/clickhouse/click_digest.h"
+#include "store/clickhouse/click_sender.h"
+#include "store/clickhouse/click_spool.h"
+
+#include <errno.h>
+
+static void urls_are_parsed(void)
+{
+	struct error err = {0};
+	struct click_url u;
+
+	CHECK_EQ(click_url_parse("clickhouse://db.example.com/assay", &u, &err), 0);
+	CHECK(!u.tls && !u.user && u.port == 8123);
+	CHECK_STR(u.host, "db.example.com");
+	CHECK_STR(u.database, "assay");
+	click_url_done(&u);
+	CHECK_EQ(click_url_parse("clickhouse+https://me@[::1]:99/a_1", &u, &err), 0);
+	CHECK(u.tls && u.port == 99);
+	CHECK_STR(u.user, "me");
+	CHECK_STR(u.host, "[::1]");
+	click_url_done(&u);
+	CHECK(!click_url_has("clickhouse.db"));
+	CHECK(!click_url_has("/clickhouse://a/b"));
+}
+
+static void wrong_urls_are_refused(void)
+{
+	static const char *const wrong[] = {
+	        "clickhouse://",          "clickhouse://h",       "clickhouse:///d",
+	        "clickhouse://h/",        "clickhouse://h:/d",    "clickhouse://h:0/d",
+	        "clickhouse://h:70000/d", "clickhouse://h:1x/d",  "clickhouse://h/d'",
+	        "clickhouse://h/d d",     "clickhouse://h/d?a=b", "clickhouse://[]/d",
+	        "clickhouse://u'@h/d",    "clickhouse://h\n/d",   "clickhouse://a#b/d",
+	        "clickhouse://@h/d",
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		struct error err = {0};
+		struct click_url u;
+
+		CHECK_EQ(click_url_parse(wrong[i], &u, &err), -EINVAL);
+		CHECK(strstr(err.text, "clickhouse://[USER@]HOST") != NULL);
+	}
+}
+
+/* Ids are in databases of users: they never change. */
+static void ids_depend_on_contents_alone(void)
+{
+	CHECK_EQ(click_digest("name", "s", "loop"), click_digest("name", "b", "loop", (size_t)4));
+	CHECK(click_digest("name", "ss", "ab", "c") != click_digest("name", "ss", "a", "bc"));
+	CHECK(click_digest("name", "q", UINT64_C(1)) != click_digest("path", "q", UINT64_C(1)));
+	CHECK_EQ(click_digest("name", "s", "loop"), UINT64_C(0x94e3884906f7c100));
+}
+
+#define TABLES 16
+
+struct told {
+	struct click_server server;
+	char names[TABLES][32];
+	size_t bytes[TABLES], count;
+	size_t fail_at; /* this insert fails; SIZE_MAX: none */
+	struct buf known;
+	uint64_t key; /* of the last window */
+};
+
+static int told_insert(struct click_server *s, const char *table, const struct buf *rows,
+                       struct error *err)
+{
+	struct told *t = (struct told *)s;
+	struct row_reader r = {.at = rows->data, .end = rows->data + rows->size};
+	struct row_value v[3];
+
+	if (t->count == t->fail_at)
+		return error_set(err, EHOSTUNREACH, "away");
+	snprintf(t->names[t->count], sizeof(t->names[0]), "%s", table);
+	t->bytes[t->count++] = rows->size;
+	if (!strcmp(table, "windows") && row_reader_next(&r, "qdq", v) == 1)
+		t->key = v[2].number;
+	return 0;
+}
+
+static int told_ask(struct click_server *s, const char *sql, const struct click_map *set,
+                    struct buf *answer, struct error *err)
+{
+	struct told *t = (struct told *)s;
+
+	buf_clear(answer);
+	if (t->known.size)
+		buf_add(answer, t->known.data, t->known.size);
+	return 0;
+}
+
+static bool has_table(const struct told *t, const char *table)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (!strcmp(t->names[i], table))
+			return true;
+	return false;
+}
+
+static struct told a_server(void)
+{
+	return (struct told){.server = {.name = (char *)(uintptr_t) "clickhouse://told/db",
+	                                .insert = told_insert,
+	                                .ask = told_ask},
+	                     .fail_at = SIZE_MAX};
+}
+
+static struct store *a_store(struct world *w, struct error *err)
+{
+	struct store *s = begin(w, "here", err);
+
+	for (uint64_t i = 0; i < 3; i++) {
+		world_sample(w, 1, 1, 16, 32 + 16 * i, 5);
+		CHECK_EQ(world_window(w, s, i, err), 0);
+	}
+	return s;
+}
+
+static void windows_come_last_and_only_if_all_is_sent(void)
+{
+	struct error err = {0};
+	struct world w;
+	struct store *s = a_store(&w, &err);
+	int64_t ids[] = {1, 2, 3};
+	size_t all;
+
+	for (size_t fail = 0; fail <= TABLES; fail++) {
+		struct told t = a_server();
+		struct click_sender *sender = click_sender_new(&t.server, &of_sqlite(s)->db);
+
+		t.fail_at = fail;
+		if (!click_sender_windows(sender, ids, 3, &err)) {
+			all = t.count;
+			CHECK_STR(t.names[all - 1], "windows");
+			CHECK(fail >= all);
+			/* Dictionaries are not sent again. */
+			t.count = 0;
+			CHECK_EQ(click_sender_windows(sender, ids, 3, &err), 0);
+			CHECK_EQ(t.count, 3);
+			CHECK(!has_table(&t, "stacks") && !has_table(&t, "names"));
+		} else {
+			CHECK(!has_table(&t, "windows"));
+			/* After a failure all is sent again. */
+			t.count = 0;
+			t.fail_at = SIZE_MAX;
+			CHECK_EQ(click_sender_windows(sender, ids, 3, &err), 0);
+			CHECK(has_table(&t, "stacks") && has_table(&t, "windows"));
+		}
+		click_sender_free(sender);
+	}
+	end(&w, s);
+}
+
+static void windows_that_the_server_has_are_not_sent(void)
+{
+	struct error err = {0};
+	struct world w;
+	struct store *s = a_store(&w, &err);
+	struct told t = a_server();
+	struct click_sender *sender = click_sender_new(&t.server, &of_sqlite(s)->db);
+	int64_t ids[] = {1, 2, 3};
+
+	CHECK_EQ(click_sender_windows(sender, ids + 2, 1, &err), 0);
+	row_put(&t.known, "q", t.key);
+	click_sender_forget(sender);
+	t.count = 0;
+	CHECK_EQ(click_sender_windows(sender, ids + 2, 1, &err), 0);
+	CHECK(!has_table(&t, "windows") && !has_table(&t, "samples"));
+	CHECK_EQ(click_sender_windows(sender, ids, 2, &err), 0);
+	CHECK(has_table(&t, "windows") && has_table(&t, "samples"));
+	/* A window that was deleted is none. */
+	ids[0] = 77;
+	t.count = 0;
+	CHECK_EQ(click_sender_windows(sender, ids, 1, &err), 0);
+	CHECK(!has_table(&t, "windows"));
+	buf_done(&t.known);
+	click_sender_free(sender);
+	end(&w, s);
+}
+
+static void a_cut_answer_is_an_error(void)
+{
+	struct error err = {0};
+	struct world w;
+	struct store *s = a_store(&w, &err);
+	struct told t = a_server();
+	struct click_sender *sender = click_sender_new(&t.server, &of_sqlite(s)->db);
+	int64_t id = 1;
+
+	buf_add(&t.known, "1234567", 7);
+	CHECK_EQ(click_sender_windows(sender, &id, 1, &err), -EPROTO);
+	CHECK(strstr(err.text, "clickhouse://told/db") != NULL);
+	CHECK(!has_table(&t, "windows"));
+	buf_done(&t.known);
+	click_sender_free(sender);
+	end(&w, s);
+}
+
+static void sent_windows_leave_the_spool(void)
+{
+	struct error err = {0};
+	struct world w;
+	struct store *s = a_store(&w, &err);
+	struct told t = a_server();
+	struct click_sender *sender = click_sender_new(&t.server, &of_sqlite(s)->db);
+	size_t left;
+
+	t.fail_at = 2;
+	CHECK_EQ(click_spool_send(&of_sqlite(s)->db, sender, 10, &left, &err), -EHOSTUNREACH);
+	CHECK_EQ(left, 3);
+	t.fail_at = SIZE_MAX;
+	t.count = 0;
+	CHECK_EQ(click_spool_send(&of_sqlite(s)->db, sender, 2, &left, &err), 0);
+	CHECK_EQ(left, 1);
+	t.count = 0;
+	CHECK_EQ(click_spool_send(&of_sqlite(s)->db, sender, 10, &left, &err), 0);
+	CHECK_EQ(left, 0);
+	/* The newest stays for the end of a killed session. */
+	for (int i = 0; i < 50; i++)
+		CHECK_EQ(click_spool_retention(of_sqlite(s), WORLD_WALL_NS, &err), 0);
+	CHECK_STR(ask("SELECT id, level FROM window"), "3|4");
+	CHECK_STR(ask("SELECT count(*) FROM sample WHERE window < 3"), "0");
+	click_sender_free(sender);
+	end(&w, s);
+}
+
+int main(void)
+{
+	if (!place_make()) {
+		printf("Bail out! no temporary directory\n");
+		return 1;
+	}
+	RUN(urls_are_parsed);
+	RUN(wrong_urls_are_refused);
+	RUN(ids_depend_on_contents_alone);
+	RUN(windows_come_last_and_only_if_all_is_sent);
+	RUN(windows_that_the_server_has_are_not_sent);
+	RUN(a_cut_answer_is_an_error);
+	RUN(sent_windows_leave_the_spool);
+	place_take_away();
+	return check_end();
+}
