@@ -24,7 +24,7 @@
 struct http_client {
 	struct http_library lib;
 	struct http_client_options o;
-	char *user, *token_file, *ca_file;
+	char *name, *user, *token_file, *ca_file;
 	struct buf token;
 	struct timespec token_changed;
 	CURL *curl;
@@ -37,8 +37,8 @@ struct transfer {
 	const struct http_request *r;
 	struct http_answer *a;
 	struct error *err;
-	char *place; /* the URL without its query, for sentences */
-	int failed;  /* -errno of a callback */
+	const char *place; /* the server, or the URL without its query, for sentences */
+	int failed;        /* -errno of a callback */
 };
 
 /* ---- the token ----------------------------------------------------------- */
@@ -346,10 +346,10 @@ int http_client_send(struct http_client *c, const struct http_request *r, struct
 	struct transfer t = {.c = c, .r = r, .a = a, .err = err};
 	struct http_url u;
 	struct buf packed = {0};
-	int ret;
+	char *url = xstrndup(r->url, strcspn(r->url, "?"));
+	int ret = check_url(c, url, &u, err);
 
-	t.place = xstrndup(r->url, strcspn(r->url, "?"));
-	ret = check_url(c, t.place, &u, err);
+	t.place = c->name ? c->name : url;
 	if (!ret && r->body && r->pack)
 		ret = pack(r, &packed, err);
 	if (!ret)
@@ -358,7 +358,7 @@ int http_client_send(struct http_client *c, const struct http_request *r, struct
 		ret = perform(&t, &u, &packed);
 	buf_done(&packed);
 	http_url_done(&u);
-	free(t.place);
+	free(url);
 	return ret;
 }
 
@@ -380,6 +380,7 @@ int http_client_open(struct http_client **out, const struct http_client_options 
 
 	c->o = *o;
 	set_defaults(&c->o);
+	c->name = o->name ? xstrdup(o->name) : NULL;
 	c->user = o->user ? xstrdup(o->user) : NULL;
 	c->token_file = o->token_file ? xstrdup(o->token_file) : NULL;
 	c->ca_file = o->ca_file ? xstrdup(o->ca_file) : NULL;
@@ -406,6 +407,7 @@ void http_client_close(struct http_client *c)
 	if (c->token.data)
 		explicit_bzero(c->token.data, c->token.size);
 	buf_done(&c->token);
+	free(c->name);
 	free(c->user);
 	free(c->token_file);
 	free(c->ca_file);

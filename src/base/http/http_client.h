@@ -41,6 +41,7 @@
 #define HTTP_HEADERS_MAX ((size_t)64 << 10) /* of an answer, together */
 
 struct http_client_options {
+	const char *name;       /* of the server, in sentences; NULL: the URL of the request */
 	uint64_t connect_ms;    /* 0: 5000 */
 	uint64_t silent_ms;     /* no byte is sent or received for this time; 0: 30000 */
 	uint64_t total_ms;      /* a whole request; 0: 120000 */

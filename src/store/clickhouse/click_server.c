@@ -55,7 +55,8 @@ struct click_request {
 	struct buf *answer;
 };
 
-static int refuse(struct click_server *s, unsigned code, const struct buf *answer, struct error *err)
+static int refuse(struct click_server *s, unsigned code, const struct buf *answer,
+                  struct error *err)
 {
 	const char *words = buf_text(answer), *said = strstr(words, "DB::Exception: ");
 	char line[WORDS_MAX];
@@ -94,8 +95,8 @@ static int refuse(struct click_server *s, unsigned code, const struct buf *answe
 /* Replaces the contents of r->answer by the body of the server's answer. */
 static int post(struct click_server *s, const struct click_request *r, struct error *err)
 {
-	const char *const headers[] = {
-	        r->type ? r->type : "Content-Type: application/octet-stream", NULL};
+	const char *const headers[] = {r->type ? r->type : "Content-Type: application/octet-stream",
+	                               NULL};
 	const struct http_request request = {.url = r->url,
 	                                     .method = "POST",
 	                                     .headers = headers,
@@ -197,8 +198,8 @@ int click_server_run(struct click_server *s, const char *sql, bool in_database, 
 {
 	char *url = url_of(s, in_database, NULL);
 	struct buf answer = {0};
-	int status = post(
-	        s, &(struct click_request){url, NULL, sql, strlen(sql), false, &answer}, err);
+	int status =
+	        post(s, &(struct click_request){url, NULL, sql, strlen(sql), false, &answer}, err);
 
 	buf_done(&answer);
 	free(url);
@@ -237,7 +238,8 @@ static int find_password(char **password, struct error *err)
 
 static int connect_server(struct click_server *s, struct error *err)
 {
-	struct http_client_options options = {.total_ms = REQUEST_MS, .answer_max = ANSWER_MAX};
+	struct http_client_options options = {
+	        .name = s->name, .total_ms = REQUEST_MS, .answer_max = ANSWER_MAX};
 	char *password;
 	int status = find_password(&password, err);
 

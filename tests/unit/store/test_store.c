@@ -367,8 +367,19 @@ static void only_names(const char *columns, struct buf *names)
 	}
 }
 
-/* The views have the names and columns of the tables of recordings. Two tables are no part of a
- * store, and the views `interrupts` and `stack_groups` need functions of assay. */
+/* Tables that are no part of a store, or views that need functions of assay. */
+static bool is_of_recordings_only(const char *name)
+{
+	static const char *const names[] = {"calls",      "events",     "waits",       "wakings",
+	                                    "wait_graph", "interrupts", "stack_groups"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* The views have the names and columns of the tables of recordings. */
 static void views_have_the_public_columns(void)
 {
 	char query[128];
@@ -379,8 +390,7 @@ static void views_have_the_public_columns(void)
 	for (const struct sql_columns *c = sql_columns; c->name; c++) {
 		struct buf want = {0};
 
-		if (c->function || !strcmp(c->name, "calls") || !strcmp(c->name, "events") ||
-		    !strcmp(c->name, "interrupts") || !strcmp(c->name, "stack_groups"))
+		if (c->function || is_of_recordings_only(c->name))
 			continue;
 		only_names(c->columns, &want);
 		snprintf(query, sizeof(query), "SELECT name FROM pragma_table_info('%s')", c->name);
