@@ -239,7 +239,7 @@ int session_prepare(struct session *s, struct error *err)
 	status = spare_files_check(SPARE_FILES, err);
 	if (status)
 		return status;
-	if (!s->sink->names)
+	if (!s->sink->names || s->sink->keeps)
 		open_keeper(s);
 	targets = session_targets(s);
 	account_describe(&s->recording, &s->plan, o, &targets);

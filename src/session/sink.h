@@ -58,8 +58,10 @@ struct session_sink {
 	struct foreign *foreign; /* set before open(): for files of other processes; NULL: none */
 	bool ordered;            /* it needs records in time order, and the count of ticks */
 	bool grows;              /* its file exists under its name from open() on */
-	bool names;        /* functions are named at once: files that are deleted later need not be
-	                      kept, but the rights to read names must be */
+	bool keeps; /* with `names`: a report of the records is made later, too: such files are kept
+	             */
+	bool names; /* functions are named at once: files that are deleted later need not be
+	               kept, but the rights to read names must be */
 	uint64_t flush_ns; /* interval of flush(), at multiples of it on the wall clock; 0: by age
 	                      of the data, as in wakeup_schedule.h */
 };

@@ -252,6 +252,8 @@ def stores_have_windows(t):
         windows = stores.number(db, "SELECT count(*) FROM windows WHERE samples > 0")
     t.true(0 < len({e[0] for e in stacks.entries}) <= windows, "a time for each window")
     t.true(stacks.times["window_ns"] > 0, "the length of windows")
+    t.equal(stacks.times["step_ns"], stacks.times["finest_ns"], "the step of a small store")
+    t.equal(len({entry[:3] for entry in stacks.entries}), len(stacks.entries), "one entry for each time, row and CPU")
 
 
 @test

@@ -8,6 +8,9 @@ import re
 import shutil
 
 from attacks import EVIL_NAME
+from calls_table import Table
+from device_recorder import records
+from device_truth import imported
 from harness import ASSAY, main, run, test
 from screen import Screen
 
@@ -198,6 +201,24 @@ def the_reports_of_a_batch_add_up_to_the_recording(t):
 
 
 @test
+def programs_that_are_deleted_during_top_keep_their_names(t):
+    program, data = t.path("gone_loop"), t.path("a.data")
+    shutil.copy(t.workload("loop"), program)
+    env = {"XDG_CACHE_HOME": str(t.path("cache"))}
+    job = t.start(program, "60000")
+    watcher = t.start("sh", "-c", 'exec "$@" >"$0"', t.path("out"), ASSAY, "top", "--batch", "-n", "2", "-d", "1", "-o", data,
+                      env=env)
+    t.until(data.exists, "the recording")
+    program.unlink()
+    t.wait(watcher)
+    job.kill()
+    t.wait(job)
+    names = {row["function"] for row in t.json(t.assay("report", "--json", data, env=env).out)["functions"]
+             if row["image"].startswith(str(program))}
+    t.true("loop_body" in names, f"functions of the program: {names}")
+
+
+@test
 def once_prints_tables(t):
     out = t.assay("top", "--once", "-d", "0.3", "--lines", "3").out
     for part in ("The whole machine", "residual", "Processes", "Functions", "total"):
@@ -278,6 +299,38 @@ def a_recording_is_shown_with_foreign_names_escaped(t):
         # Wide characters take two columns: the columns of the next line are below those of this one.
         titles = next(l for l in s.lines() if "image" in l and "function" in l)
         t.equal(row.index("loop_body") + 5, titles.index("function"), "the column of functions")
+
+
+@test
+def counted_calls_event_tags_and_stores_are_shown(t):
+    table = Table("prog", 42)
+    outer = table.path(0, "main_loop", calls=1, net=100000)
+    table.path(table.path(outer, "sort_items", calls=20, net=20000), "compare_two", calls=123, net=30000)
+    calls = t.write("prog.calls", table.bytes())
+    names = "parse/100\nlookup/102\nswtch/104!\n"
+    events = [(10, 100), (40, 102), (50, 103), (70, 101), (80, 104), (90, 105)]
+    tags = imported(t, records(events), names)
+    data, store = t.path("s.data"), t.path("s.db")
+    run(ASSAY, "record", "-q", "-g", "-F", "499", "-o", data, "--", t.workload("loop"), "300")
+    run(t.workload("store_recording"), data, store, "0.1")
+    with Screen(t, 110, 30) as s:
+        for words, name, tree in ((("-f", calls), "compare_two", "sort_items"), ((tags,), "lookup", "parse"),
+                                  (("--store", store), "loop_body", "main")):
+            s.run(ASSAY, "report", "--tui", *words)
+            row = s.until(lambda lines, name=name: next((l for l in lines if name in l), None))
+            t.true("123" in row or name != "compare_two", f"the calls of {name}: {row}")
+            s.keys("/")
+            s.type(f"{name[:-2]}..")
+            s.keys("Enter")
+            s.until(lambda lines, name=name: any(name in l for l in lines) and "filter: " in "\n".join(lines))
+            s.keys("Escape", ">", "?")
+            s.until("the line above")
+            s.keys("x", "t")
+            s.until(lambda lines, tree=tree: any(tree in l for l in lines))
+            s.keys("Escape", "q")
+            s.until(lambda lines: s.flag("alternate_on") == "0")
+            s.run("clear")
+            s.prompt()
 
 
 main()

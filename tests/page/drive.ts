@@ -108,6 +108,7 @@ async function opens(r: Reader): Promise<void> {
 	assert.equal(await r.selected(), busy.length);
 	for (const id of ["heatmap", "flame", "functions", "processes", "cpu-use", "code"])
 		assert.equal(await r.page.locator(`#${id}`).count(), 1, id);
+	assert.match(await r.text("#heatmap .note"), /the recording has steps of 512 ns; the page adds them up/);
 	await r.page.getByLabel("idle").check();
 	assert.equal(await r.selected(), COUNT);
 }

@@ -50,7 +50,7 @@ export function recording(count: number, seed: number, slow = 1): Sample[] {
 
 export function makeBlob(count: number, diff: boolean): Uint8Array {
 	const w = new BlobWriter();
-	const options = { stepNs: 1024, periodNs: 1e6, cpus: 2, blocked: (row: number) => (row % 5) * 1e6 };
+	const options = { stepNs: 1024, finestNs: 512, periodNs: 1e6, cpus: 2, blocked: (row: number) => (row % 5) * 1e6 };
 	const s = stacks(w, recording(count, 1), options);
 	const before = diff
 		? stacks(w, recording(count, 2, 1.4), { ...options, times: false, work: 3, workUnit: "run" }) : null;

@@ -17,6 +17,7 @@ export interface Sample {
 
 export interface StackOptions {
 	stepNs?: number;
+	finestNs?: number;
 	periodNs?: number;
 	windowNs?: number;
 	times?: boolean;
@@ -126,7 +127,7 @@ export function stacks(w: BlobWriter, all: Sample[], o: StackOptions = {}) {
 		},
 		calls: null,
 		times: o.times === false ? null : {
-			begin_ns: 0, duration_ns: (last + 1) * step, step_ns: step, period_ns: period,
+			begin_ns: 0, duration_ns: (last + 1) * step, step_ns: step, finest_ns: o.finestNs ?? step, period_ns: period,
 			window_ns: o.windowNs ?? 0, recordings: 1, count: all.length, weight_is_ns: true,
 			time: w.varint(time), row: w.varint(row), cpu: w.varint(cpu), samples: w.varint(samples),
 			weight: w.varint(weight),

@@ -23,8 +23,9 @@
 
 struct profile;
 
-/* Each has 2 to 4 bytes in the page. */
+/* Each has 2 to 4 bytes in the page. Sums of windows are fewer: histories also have more paths. */
 #define PAGE_ENTRIES 2000000
+#define PAGE_SUMS 1000000
 #define PAGE_ROWS 5000 /* of a table or tree, at most */
 
 /* Call paths, for graphs and tables that the reader changes. */
@@ -37,7 +38,7 @@ struct page_stacks {
 	 * named_of_samples() fills it. NULL: no times. */
 	const struct profile *times;
 	const uint32_t *row_of;
-	size_t entries; /* of times, at most; 0: PAGE_ENTRIES */
+	size_t entries; /* of times, at most; 0: PAGE_ENTRIES, PAGE_SUMS */
 	unsigned cpus;  /* 0: unknown */
 	unsigned runs;  /* whose sums these are; 0: one */
 	double work;    /* the values divided by it can be compared; 0: 1 */

@@ -20,6 +20,7 @@ struct page_times {
 	const struct page_model *model;
 	struct moment_axis axis;
 	uint64_t step_ns, end_ns, usual; /* usual: weight of one sample */
+	uint64_t finest_ns;              /* the step that the recording allows */
 	bool merged;                     /* entries of one row and step are one entry */
 	bool counting, voting;           /* nothing is written; `usual` is determined */
 	int64_t votes;
@@ -177,15 +178,18 @@ static void collect(struct page_times *t)
 /* Makes the step longer until there are not too many entries. */
 static void choose_step(struct page_times *t)
 {
-	size_t most = t->model->source->entries ? t->model->source->entries : PAGE_ENTRIES;
+	size_t most = t->axis.window_ns ? PAGE_SUMS : PAGE_ENTRIES;
 
-	t->step_ns = step_of(t->model, &t->axis);
+	if (t->model->source->entries)
+		most = t->model->source->entries;
+	t->step_ns = t->finest_ns = step_of(t->model, &t->axis);
+	t->merged = t->axis.window_ns > 0;
 	t->counting = t->voting = true;
 	collect(t);
 	t->voting = false;
 	while (t->count > most && t->step_ns < t->axis.end_ns - t->axis.begin_ns) {
-		/* Shorter steps contain too few samples of one row. */
-		t->step_ns *= t->merged ? 4 : STEPS * STEPS;
+		/* Shorter steps contain too few samples of one row; windows have many. */
+		t->step_ns *= t->axis.window_ns ? 2 : t->merged ? 4 : STEPS * STEPS;
 		t->merged = true;
 		collect(t);
 	}
@@ -201,6 +205,7 @@ static void write_all(struct page_blob *b, const struct page_times *t)
 	json_ku64(j, "begin_ns", t->axis.wall_ns);
 	json_ku64(j, "duration_ns", t->end_ns - t->axis.begin_ns);
 	json_ku64(j, "step_ns", t->step_ns);
+	json_ku64(j, "finest_ns", t->finest_ns);
 	json_ku64(j, "window_ns", t->axis.window_ns);
 	json_ku64(j, "recordings", t->axis.recordings);
 	json_ku64(j, "count", t->count);

@@ -283,6 +283,7 @@ struct session_sink *live_sink_new(const struct live_sink_options *options)
 	s->o = *options;
 	s->sink = (struct session_sink){.ops = &ops, .ordered = true, .names = true};
 	if (s->o.records) {
+		s->sink.keeps = true;
 		s->sink.grows = s->o.records->grows;
 		s->sink.flush_ns = s->o.records->flush_ns;
 	}

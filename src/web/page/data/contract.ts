@@ -94,6 +94,7 @@ export interface TimesRef {
 	begin_ns: number;
 	duration_ns: number;
 	step_ns: number;
+	finest_ns?: number; /* the step that the recording allows; the page has a longer one if it is too large */
 	period_ns: number;
 	recordings: number;
 	count: number;

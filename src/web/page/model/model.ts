@@ -27,6 +27,7 @@ export interface Times {
 	beginNs: number;
 	durationNs: number;
 	stepNs: number;
+	finestNs: number; /* the step that the recording allows */
 	periodNs: number;
 	recordings: number;
 	weightIsNs: boolean;
@@ -154,6 +155,7 @@ function readTimes(b: Blob_, s: Stacks, side: Side): Times | null {
 		beginNs: t.begin_ns,
 		durationNs: Math.max(t.duration_ns, (entries.time[t.count - 1] + 1) * t.step_ns),
 		stepNs: t.step_ns,
+		finestNs: t.finest_ns ?? t.step_ns,
 		periodNs: t.period_ns,
 		recordings: t.recordings,
 		weightIsNs: t.weight_is_ns,

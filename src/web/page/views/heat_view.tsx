@@ -210,6 +210,7 @@ export function HeatView(p: { c: Context }) {
 			<p id="heat-status" class="status" role="status">{inside ? cellText(c, heat, point) : ""}</p>
 			<p class="note">
 				A cell is {time(heat.cellSteps * t.stepNs)}: {text}
+				{t.stepNs > t.finestNs ? ` (the recording has steps of ${time(t.finestNs)}; the page adds them up, so that it is not too large)` : ""}
 				{heat.byCpu ? "" : `; a column is ${time(heat.columnSteps * t.stepNs)}, its time runs downward`}.
 				Drag to select a stretch, drag with Ctrl to compare a second one with it; double click or
 				Escape clears.
