@@ -169,7 +169,7 @@ def a_failed_start_prints_the_reason_and_leaves_no_files(t):
                 (("--name", "a" * 65), 2, "is not a valid session name"),
                 (("--ring=5x",), 2, "--ring needs a size or a time"),
                 (("--when", "moon>1"), 2, "--when: 'moon>1'"),
-                (("--window", 5), 2, "--window, --keep and --keep-size are for --store only"),
+                (("--window", 5), 2, "--window for --store and --to"),
                 (("--store", "x.db", "-o", "x"), 2, "--store names the file"),
                 (("--store", "x.db", "--ring"), 2, "exclude each other"),
                 (("--store", "x.db", "--keep", "long"), 2, "--keep needs a time"),
