@@ -259,6 +259,15 @@ static void choose_clock(struct profile_builder *b, const struct event *e, uint1
 	profile_builder_note(b, e, UPDATE_CLOCK)->amount = attr;
 }
 
+/*
+ * A thread that is exiting has no number any more after its EXIT record (-1): its last samples are
+ * those of its process.
+ */
+static uint32_t sampled_thread(struct process_table *t, const struct event *e)
+{
+	return process_table_thread(t, e->pid, e->pid > 0 && e->tid < 0 ? e->pid : e->tid);
+}
+
 static void on_sample(struct profile_builder *b, const struct event *e)
 {
 	uint16_t attr = e->attr < b->recording->attrs.count ? e->attr : b->main_attr;
@@ -275,7 +284,7 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 		return;
 	process_table_set_up(p->processes, false);
 	choose_clock(b, e, attr);
-	key.thread = process_table_thread(p->processes, e->pid, e->tid);
+	key.thread = sampled_thread(p->processes, e);
 	process = process_table_thread_at(p->processes, key.thread)->process;
 	process_table_in_cgroup(p->processes, process, e->sample.cgroup);
 	/* The path of a switch or wake-up is needed: the thread may be off the CPU when the
@@ -301,7 +310,7 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 	 * namespace.
 	 */
 	n->idle = e->pid == 0 && e->tid == 0 && e->mode != CPU_MODE_USER;
-	n->off_cpu = a->role == ATTR_SWITCH && e->pid > 0;
+	n->off_cpu = a->role == ATTR_SWITCH && e->pid > 0 && e->tid > 0;
 	if (e->sample.system_call.known && !b->before)
 		system_calls_add(&p->system_calls, process, key.thread, e->time_ns,
 		                 &e->sample.system_call);
@@ -322,8 +331,8 @@ static void on_switch(struct profile_builder *b, const struct event *e)
 	if (b->profile->waits.wanted && e->sched.machine_wide && e->sched.next_prev_pid > 0)
 		n->other = process_table_find_thread(processes, e->sched.next_prev_pid,
 		                                     e->sched.next_prev_tid);
-	/* A thread that has exited has no number any more: -1. */
-	if (e->pid <= 0 || e->tid < 0)
+	/* -1: the last switch of a thread, after its EXIT record */
+	if (e->pid <= 0 || e->tid <= 0)
 		return;
 	n->thread = process_table_thread(processes, e->pid, e->tid);
 	n->process = process_table_thread_at(processes, n->thread)->process;

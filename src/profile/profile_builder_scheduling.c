@@ -50,12 +50,13 @@ void profile_builder_scheduling(struct profile_builder *b, const struct event *e
                                 const struct recording_attr *a, const struct profile_row *key,
                                 uint32_t process)
 {
-	bool known = e->sample.scheduling.known, is_thread = e->pid > 0;
-	uint32_t thread = is_thread ? key->thread : ID_NONE;
+	bool known = e->sample.scheduling.known, is_thread = e->pid > 0 && e->tid > 0;
+	uint32_t thread =
+	        is_thread ? key->thread : kernel_tids_find(&b->tids, e->sample.scheduling.own_tid);
 	struct counter_update *n;
 
 	if (known)
-		kernel_tids_learn(&b->tids, e, thread);
+		kernel_tids_learn(&b->tids, e, is_thread ? thread : ID_NONE);
 	else if (is_thread)
 		kernel_tids_set(&b->tids, e->tid, thread);
 	if (a->role == ATTR_WAKE && known) {

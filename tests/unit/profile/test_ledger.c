@@ -269,6 +269,33 @@ static void threads_time(void)
 	profile_free(p.profile);
 }
 
+/* A thread that exits has the number -1 at its last switch and in its last samples. */
+static void exited_threads_have_no_number(void)
+{
+	struct play p;
+	const struct ledger_process *a;
+
+	play_begin(&p);
+	comm(&p, 10, "program", false, 0);
+	put_switch(&p, 10, 11, 100, false, false);
+	put_switch(&p, 10, 10, 150, false, false);
+	put(&p, (struct event){.kind = EVENT_EXIT}, 10, 11, 200);
+	put(&p,
+	    (struct event){.kind = EVENT_SAMPLE, .mode = CPU_MODE_USER, .sample = {.period = MS}},
+	    10, -1, 200);
+	put_switch(&p, 10, -1, 201, true, false);
+	put_switch(&p, 10, 10, 250, true, false);
+	play_end(&p);
+	a = account_of(&p, "program");
+	CHECK_EQ(a->threads, 2);
+	CHECK_EQ(a->oncpu_ns, 100 * MS + 100 * MS);
+	CHECK_EQ(a->blocked_ns, 750 * MS);
+	CHECK_EQ(a->unknown_ns, 250 * MS);
+	CHECK_EQ(a->weight, MS);
+	CHECK_EQ(process_table_find_thread(p.profile->processes, 10, -1), ID_NONE);
+	profile_free(p.profile);
+}
+
 static const struct profile_row *row_at(const struct profile *p, uint64_t ip, uint8_t event)
 {
 	vec_each (row, &p->rows)
@@ -498,6 +525,7 @@ int main(void)
 	RUN(idle_excluded);
 	RUN(many_switches_between_ticks);
 	RUN(threads_time);
+	RUN(exited_threads_have_no_number);
 	RUN(off_cpu_by_path);
 	RUN(machine_wide_account);
 	RUN(a_switch_counts_once_whichever_record_is_lost);
