@@ -72,6 +72,19 @@ static uint8_t add_event(struct profile *p, const struct recording_attr *a)
 	return (uint8_t)(p->events.count - 1);
 }
 
+static void add_latency_event(struct profile_builder *b)
+{
+	const struct recording *r = b->recording;
+	uint16_t main_attr = recording_main_attr(r);
+	struct recording_attr event = {.role = ATTR_CLOCK};
+
+	if (main_attr < r->attrs.count)
+		event = r->attrs.items[main_attr];
+	event.name = PROFILE_LATENCY_EVENT;
+	b->counter.latency.mode = (uint8_t)b->options.latency;
+	b->counter.latency_event = add_event(b->profile, &event);
+}
+
 static int on_begin(void *ctx, const struct recording *r, struct error *err)
 {
 	struct profile_builder *b = ctx;
@@ -97,6 +110,8 @@ static int on_begin(void *ctx, const struct recording *r, struct error *err)
 		}
 	}
 	profile_builder_begin_scheduling(b);
+	if (b->options.latency)
+		add_latency_event(b);
 	b->main_attr = recording_main_attr(r);
 	b->main_sampled = false;
 	b->recording_index = index;

@@ -17,16 +17,23 @@
 
 #include "base/file/cache_dir.h"
 #include "profile/profile.h"
+#include "profile/waits/latency.h"
 
 struct profile_builder;
 
 struct profile_builder_options {
-	bool drop_chains;   /* keep only the sampled address: flat reports of large files */
-	bool time_axis;     /* fill profile.axis */
-	bool switches;      /* fill profile.switches; only for a single recording */
-	bool system_calls;  /* fill profile.system_calls; the same */
-	bool waits;         /* fill profile.waits; only for a single recording with an end */
-	bool endless;       /* an endless stream (profile_windows.h) */
+	bool drop_chains;  /* keep only the sampled address: flat reports of large files */
+	bool time_axis;    /* fill profile.axis */
+	bool switches;     /* fill profile.switches; only for a single recording */
+	bool system_calls; /* fill profile.system_calls; the same */
+	bool waits;        /* fill profile.waits; only for a single recording with an end */
+	bool endless;      /* an endless stream (profile_windows.h) */
+	/*
+	 * Adds an event with the name PROFILE_LATENCY_EVENT: the samples of the main clock, with
+	 * their weights in the elapsed time (waits/latency.h). Without switch records it has no
+	 * samples.
+	 */
+	enum latency_mode latency;
 	uint64_t window_ns; /* rows are separated by windows of this length; 0: no windows */
 	/* For walking copied stacks: where files are searched, and cached tables */
 	const char *root;        /* NULL: as recorded */

@@ -20,6 +20,7 @@ void profile_counter_done(struct profile_counter *c)
 	vec_done(&c->cpus);
 	off_cpu_done(&c->off);
 	ledger_thread_done(&c->threads);
+	latency_done(&c->latency);
 }
 
 static void choose_attr(struct profile_counter *c, uint16_t attr)
@@ -172,6 +173,26 @@ static struct profile_row row_key(const struct counter_update *n)
 	                            .stack_end = n->stack_end};
 }
 
+/* The same sample once more, with its weight in the elapsed time. */
+static void add_latency(struct profile_counter *c, const struct counter_update *n)
+{
+	struct profile *p = c->profile;
+	struct counter_update part = *n;
+	struct profile_row key, *row;
+
+	part.event = c->latency_event;
+	part.amount = latency_weight(&c->latency, n->thread, n->process, n->amount);
+	if (n->outside)
+		return;
+	key = row_key(&part);
+	row = profile_row_add(p, &key);
+	row->samples++;
+	row->weight += part.amount;
+	p->events.items[part.event].samples++;
+	p->events.items[part.event].weight += part.amount;
+	add_to_axis(c, &part, (uint32_t)(row - p->rows.items));
+}
+
 static void on_sample(struct profile_counter *c, const struct counter_update *n, uint64_t hash)
 {
 	struct profile *p = c->profile;
@@ -182,6 +203,8 @@ static void on_sample(struct profile_counter *c, const struct counter_update *n,
 	if (n->tick)
 		count_tick(c, n);
 	c->machine_wide |= n->idle && c->of_cpus;
+	if (c->latency.mode && n->tick && n->pid > 0 && c->switches)
+		add_latency(c, n);
 	if (n->outside)
 		return;
 	row = profile_row_add_hashed(p, &key, hash);
@@ -213,6 +236,7 @@ static void on_switch(struct profile_counter *c, const struct counter_update *n)
 	off_cpu_switch(&c->off, n->thread, n->cpu, n->time_ns, n->out, n->preempted);
 	switch_log_switch(&c->profile->switches, n->thread, n->cpu, n->time_ns, n->out,
 	                  n->preempted);
+	latency_switch(&c->latency, n->thread, n->process, n->cpu, n->out);
 	if (!c->profile->waits.wanted)
 		return;
 	wait_log_switch(&c->profile->waits, &(struct wait_switch){.time_ns = n->time_ns,
@@ -279,6 +303,7 @@ static void on_task(struct profile_counter *c, const struct counter_update *n)
 			off_cpu_exit(&c->off, n->old);
 			switch_log_exit(&c->profile->switches, n->old);
 		}
+		latency_leave(&c->latency, n->old, n->thread, n->process);
 		wait_log_exec(&c->profile->waits, n->old, n->thread, n->time_ns);
 	} else if (n->kind == UPDATE_FORK) {
 		if (n->old != ID_NONE) {

@@ -23,6 +23,7 @@
 #include "profile/counter_queue.h"
 #include "profile/ledger/off_cpu.h"
 #include "profile/profile.h"
+#include "profile/waits/latency.h"
 
 /* The last index is for CPUs with an unknown or a larger number. */
 #define COUNTER_CPUS PROFILE_CPU_UNKNOWN
@@ -41,6 +42,8 @@ struct profile_counter {
 	VEC(struct counter_cpu) cpus;
 	struct off_cpu off;
 	struct ledger_threads threads;
+	struct latency latency;
+	uint8_t latency_event;
 	uint64_t first_ns;
 	uint64_t start_ns; /* of sampling, 0: unknown */
 	bool of_cpus;      /* the main event may be of the whole machine */

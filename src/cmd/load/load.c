@@ -49,6 +49,7 @@ struct profile_reading {
 	struct profile *profile;
 	const char *root;
 	bool time_axis, switches, waits, system_calls;
+	enum latency_mode latency;
 	uint64_t window_ns;
 	struct cache_dir *cache; /* NULL: none, so files are searched at their recorded places */
 	const volatile sig_atomic_t *stop;
@@ -92,7 +93,8 @@ static int read_profile(void *ctx, const char *path, const struct perf_data_read
 	                                     .time_axis = reading->time_axis,
 	                                     .switches = reading->switches,
 	                                     .waits = reading->waits,
-	                                     .system_calls = reading->system_calls};
+	                                     .system_calls = reading->system_calls,
+	                                     .latency = reading->latency};
 	struct profile_builder *b = profile_builder_new(p, &bo);
 	struct stoppable stoppable = {profile_builder_sink(b), reading->stop};
 	struct event_sink sink = {&stoppable, stoppable_begin, stoppable_event, stoppable_end};
@@ -120,6 +122,7 @@ static int read_files(struct profile *p, const struct load_options *o, struct er
 	                                  .switches = o->switches,
 	                                  .waits = o->waits,
 	                                  .system_calls = o->system_calls,
+	                                  .latency = o->latency,
 	                                  .stop = o->stop};
 	int ret;
 

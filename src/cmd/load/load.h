@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "cmd/cli/command.h"
+#include "profile/waits/latency.h"
 #include "profile/calls/call_paths.h"
 #include "profile/profile.h"
 #include "symbol/symbolizer.h"
@@ -37,11 +38,12 @@ struct load_options {
 	bool raw_names, no_inlines;
 	const volatile sig_atomic_t *stop; /* samples: -EINTR once it is not 0; NULL: never */
 	bool time_axis;                    /* the profile gets the time of each sample */
-	bool sums;          /* of several machines in a store, samples may come as one sum */
-	bool switches;      /* and the times when threads were off the CPU */
-	bool system_calls;  /* and its system calls (profile/waits/system_calls.h) */
-	bool waits;         /* and why (profile/waits/wait_log.h) */
-	uint64_t window_ns; /* length of windows that separate samples; 0: no windows */
+	bool sums;                 /* of several machines in a store, samples may come as one sum */
+	bool switches;             /* and the times when threads were off the CPU */
+	bool system_calls;         /* and its system calls (profile/waits/system_calls.h) */
+	bool waits;                /* and why (profile/waits/wait_log.h) */
+	enum latency_mode latency; /* adds PROFILE_LATENCY_EVENT; not for stores */
+	uint64_t window_ns;        /* length of windows that separate samples; 0: no windows */
 };
 
 /*

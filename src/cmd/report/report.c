@@ -25,6 +25,14 @@ const struct option report_read_table[] = {
          "the event that the report is about (default: the first clock with "
          "samples); of a pprof profile the values (default: its producer's choice)",
          .needs = HAS_EVENTS, .offset = AT(event)},
+        {OPTION_STRING, 0, "latency", "[OF]",
+         "samples weighted with their part of the elapsed time, not of the CPU time",
+         .details = "Each sample of the CPU is divided by the number of threads that ran at that "
+                    "moment: of its process (the default), or with =machine on all CPUs. Time in "
+                    "which a program ran on one CPU alone counts in full, time on 8 CPUs an "
+                    "eighth: the shares are those of the time that the program took. Recordings "
+                    "without switch records are refused.",
+         .choices = "process,machine", .needs = HAS_EVENTS | HAS_TIMES, .offset = AT(latency)},
         {.kind = OPTION_END},
 };
 
@@ -139,7 +147,7 @@ static int make_request(const struct report_command_options *o, struct report_re
 	bool tables, page;
 
 	*q = (struct report_request){.filter = filters_chosen(&o->filters),
-	                             .event = o->event,
+	                             .event = o->latency ? PROFILE_LATENCY_EVENT : o->event,
 	                             .process_limit =
 	                                     (o->process_limit < 0 ? 1 : o->process_limit) / 100,
 	                             .instances = o->instances};
@@ -149,6 +157,9 @@ static int make_request(const struct report_command_options *o, struct report_re
 	if ((o->tui && check_tui(o, err)) || check_numbers(&q->filter, err) ||
 	    report_options_request(&o->report, q, err))
 		return err->code;
+	if (o->latency && o->event)
+		return error_set(err, EINVAL,
+		                 "--latency is about the clock: give it without --event");
 	if (o->no_source && !medium_is_page(&o->report.style))
 		return error_set(err, EINVAL, "--no-source is for the page of --html");
 	tables = report_asks_for_tables(options, o);
@@ -176,6 +187,34 @@ static int report_calls(const struct report_command_options *o, const struct rep
 	return status;
 }
 
+/* Whether the loaded profile has the event of --latency. */
+static int check_latency(const struct load_options *load, const struct profile *p,
+                         struct error *err)
+{
+	uint8_t event;
+
+	if (!load->latency)
+		return 0;
+	if (profile_find_event(p, PROFILE_LATENCY_EVENT, &event, err))
+		return error_set(err, EINVAL,
+		                 "--latency needs the time of each sample and switch; a store has "
+		                 "sums of windows only: use a recording ('assay record')");
+	if (load->latency == LATENCY_OF_MACHINE && !p->ledger.machine_wide)
+		return error_set(err, EINVAL,
+		                 "--latency=machine needs a recording of the whole machine "
+		                 "('assay record -a'); use --latency, which divides by the threads "
+		                 "of the process");
+	if (!p->ledger.processes.count)
+		return error_set(err, EINVAL,
+		                 "--latency needs switch records, and the recording has none: "
+		                 "'assay record' writes them, and 'perf record --switch-events'");
+	if (!p->events.items[event].samples)
+		return error_set(err, EINVAL,
+		                 "--latency needs samples of a clock (-e cpu-clock), and the "
+		                 "recording has none of a running thread");
+	return 0;
+}
+
 static int report_samples(const struct report_command_options *o, const struct report_request *q)
 {
 	struct load_options load = o->load;
@@ -189,8 +228,15 @@ static int report_samples(const struct report_command_options *o, const struct r
 	/* The lanes of a page; the times of several recordings are on several clocks. */
 	load.switches = medium_is_page(&o->report.style) && !o->interim && !o->load.store &&
 	                !load_named(&o->load, 1);
+	load.latency = !o->latency                      ? LATENCY_OFF
+	               : !strcmp(o->latency, "machine") ? LATENCY_OF_MACHINE
+	                                                : LATENCY_OF_PROCESS;
 	if (load_profile(&profile, &load, &err))
 		return report_fail(&o->report.style, 1, &err);
+	if (check_latency(&load, profile, &err)) {
+		profile_free(profile);
+		return report_fail(&o->report.style, 2, &err);
+	}
 	symbols = load_symbolizer(profile, &load);
 	if (o->tui)
 		status = report_tui_samples(profile, symbols, q, &o->report.style);
