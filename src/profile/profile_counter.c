@@ -308,7 +308,9 @@ static void on_task(struct profile_counter *c, const struct counter_update *n)
 	} else if (n->kind == UPDATE_FORK) {
 		if (n->old != ID_NONE) {
 			ledger_thread_exit(&c->threads, n->old, n->time_ns);
-			wait_log_exit(&c->profile->waits, n->old, n->time_ns);
+			/* A process from /proc whose FORK record comes later is the same thread. */
+			if (n->old != n->thread)
+				wait_log_exit(&c->profile->waits, n->old, n->time_ns);
 		}
 		ledger_thread_fork(&c->threads, n->thread, n->process, n->time_ns);
 		wait_log_fork(&c->profile->waits, n->thread, n->process, n->parent, n->time_ns);

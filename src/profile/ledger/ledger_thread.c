@@ -123,7 +123,9 @@ void ledger_thread_exec(struct ledger_threads *l, uint32_t old, uint32_t old_pro
 	}
 	t = track_of(l, thread);
 	if (t->state == THREAD_UNHEARD)
-		begin(l, t, process, old == ID_NONE ? l->start_ns : time_ns, THREAD_ON_CPU);
+		begin(l, t, process,
+		      old == ID_NONE || time_ns < l->start_ns ? l->start_ns : time_ns,
+		      THREAD_ON_CPU);
 }
 
 static void append_processes(const struct ledger_threads *l, struct ledger *ledger)

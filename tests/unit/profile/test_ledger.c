@@ -296,6 +296,38 @@ static void exited_threads_have_no_number(void)
 	profile_free(p.profile);
 }
 
+/* Records from the time before sampling began set states, but no time is counted. */
+static void time_before_the_start_is_not_counted(void)
+{
+	struct play p;
+	const struct ledger_process *a;
+
+	play_begin(&p);
+	p.recording->account.start_ns = START;
+	comm(&p, 10, "shell", false, 0);
+	p.sink.event(p.sink.ctx,
+	             &(struct event){.kind = EVENT_COMM,
+	                             .comm = {.name = "program", .exec = true},
+	                             .pid = 10,
+	                             .tid = 10,
+	                             .time_ns = START - 50 * MS},
+	             NULL);
+	p.sink.event(p.sink.ctx,
+	             &(struct event){.kind = EVENT_SWITCH,
+	                             .sched = {.out = true},
+	                             .pid = 10,
+	                             .tid = 10,
+	                             .time_ns = START - 40 * MS},
+	             NULL);
+	put_switch(&p, 10, 10, 100, false, false);
+	play_end(&p);
+	a = account_of(&p, "program");
+	CHECK_EQ(a->oncpu_ns, 900 * MS);
+	CHECK_EQ(a->blocked_ns, 100 * MS);
+	CHECK_EQ(a->wall_ns, 1000 * MS);
+	profile_free(p.profile);
+}
+
 static const struct profile_row *row_at(const struct profile *p, uint64_t ip, uint8_t event)
 {
 	vec_each (row, &p->rows)
@@ -525,6 +557,7 @@ int main(void)
 	RUN(idle_excluded);
 	RUN(many_switches_between_ticks);
 	RUN(threads_time);
+	RUN(time_before_the_start_is_not_counted);
 	RUN(exited_threads_have_no_number);
 	RUN(off_cpu_by_path);
 	RUN(machine_wide_account);

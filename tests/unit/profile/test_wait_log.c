@@ -401,6 +401,33 @@ static void descriptors_have_names(void)
 	wait_log_done(&l);
 }
 
+/* A process that the recorder found in /proc may have its FORK record later. */
+static void a_thread_before_its_fork_record(void)
+{
+	struct profile_builder_options options = {.waits = true};
+	struct event e = {.kind = EVENT_COMM, .comm = {.name = "sim"}};
+	struct sim s;
+
+	sim_begin(&s, SIM_RECORDS | SIM_SAMPLES, 1, &options);
+	sim_start(&s, 1);
+	e.pid = e.tid = sim_tid(1);
+	s.sink.event(s.sink.ctx, &e, NULL);
+	s.count = 2;
+	s.threads[1] = (struct sim_thread){.state = SIM_READY, .is_new = true, .waker = ID_NONE};
+	s.time_ns += 10;
+	s.threads[1].out_ns = s.threads[1].since_ns = s.time_ns;
+	sim_put(&s,
+	        (struct event){.kind = EVENT_FORK,
+	                       .fork = {.parent_pid = SIM_FIRST, .parent_tid = SIM_FIRST}},
+	        0, 1);
+	s.time_ns += 10;
+	sim_switch(&s, 0, 1, false);
+	sim_end(&s);
+	check_waits(&s);
+	CHECK_EQ(s.profile->waits.waits.count, 1);
+	sim_done(&s);
+}
+
 static void nothing_is_collected_unless_wanted(void)
 {
 	struct sim s;
@@ -429,6 +456,7 @@ int main(void)
 	RUN(lost_records);
 	RUN(execs_and_exits);
 	RUN(descriptors_have_names);
+	RUN(a_thread_before_its_fork_record);
 	RUN(nothing_is_collected_unless_wanted);
 	return check_end();
 }
