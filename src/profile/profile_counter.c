@@ -307,7 +307,7 @@ static void on_task(struct profile_counter *c, const struct counter_update *n)
 		wait_log_exec(&c->profile->waits, n->old, n->thread, n->time_ns);
 	} else if (n->kind == UPDATE_FORK) {
 		if (n->old != ID_NONE) {
-			ledger_thread_exit(&c->threads, n->old, n->time_ns);
+			ledger_thread_exit(&c->threads, n->old, ID_NONE, n->time_ns);
 			/* A process from /proc whose FORK record comes later is the same thread. */
 			if (n->old != n->thread)
 				wait_log_exit(&c->profile->waits, n->old, n->time_ns);
@@ -315,7 +315,7 @@ static void on_task(struct profile_counter *c, const struct counter_update *n)
 		ledger_thread_fork(&c->threads, n->thread, n->process, n->time_ns);
 		wait_log_fork(&c->profile->waits, n->thread, n->process, n->parent, n->time_ns);
 	} else {
-		ledger_thread_exit(&c->threads, n->thread, n->time_ns);
+		ledger_thread_exit(&c->threads, n->thread, n->process, n->time_ns);
 		off_cpu_exit(&c->off, n->thread);
 		switch_log_exit(&c->profile->switches, n->thread);
 		wait_log_exit(&c->profile->waits, n->thread, n->time_ns);

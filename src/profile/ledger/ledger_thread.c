@@ -101,9 +101,15 @@ static void end(struct ledger_threads *l, struct thread_track *t, uint64_t time_
 		process_of(l, t->process)->wall_ns += time_ns - t->start_ns;
 }
 
-void ledger_thread_exit(struct ledger_threads *l, uint32_t thread, uint64_t time_ns)
+void ledger_thread_exit(struct ledger_threads *l, uint32_t thread, uint32_t process,
+                        uint64_t time_ns)
 {
-	end(l, track_of(l, thread), time_ns);
+	struct thread_track *t = track_of(l, thread);
+
+	/* Only a running thread can exit: without an earlier switch in, it ran since the start. */
+	if (t->state == THREAD_UNHEARD && process != ID_NONE)
+		begin(l, t, process, l->start_ns, THREAD_ON_CPU);
+	end(l, t, time_ns);
 }
 
 void ledger_thread_exec(struct ledger_threads *l, uint32_t old, uint32_t old_process,

@@ -40,7 +40,9 @@ void ledger_thread_sample(struct ledger_threads *l, uint32_t thread, uint32_t pr
                           uint64_t weight);
 void ledger_thread_fork(struct ledger_threads *l, uint32_t thread, uint32_t process,
                         uint64_t time_ns);
-void ledger_thread_exit(struct ledger_threads *l, uint32_t thread, uint64_t time_ns);
+/* `process` ID_NONE: the thread had ended before, without a record of its exit. */
+void ledger_thread_exit(struct ledger_threads *l, uint32_t thread, uint32_t process,
+                        uint64_t time_ns);
 /*
  * A thread continues under another id, in another instance of its process; `old` is ID_NONE if it
  * had no records.

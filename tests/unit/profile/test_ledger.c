@@ -285,7 +285,14 @@ static void exited_threads_have_no_number(void)
 	    10, -1, 200);
 	put_switch(&p, 10, -1, 201, true, false);
 	put_switch(&p, 10, 10, 250, true, false);
+	/* A thread whose first record is its exit ran since the start. */
+	comm(&p, 20, "first", false, 0);
+	put(&p, (struct event){.kind = EVENT_EXIT}, 20, 20, 300);
+	put_switch(&p, 20, 20, 301, true, false);
 	play_end(&p);
+	a = account_of(&p, "first");
+	CHECK_EQ(a->oncpu_ns, 300 * MS);
+	CHECK_EQ(a->blocked_ns + a->runnable_ns, 0);
 	a = account_of(&p, "program");
 	CHECK_EQ(a->threads, 2);
 	CHECK_EQ(a->oncpu_ns, 100 * MS + 100 * MS);
