@@ -73,7 +73,9 @@ def waits_of_a_recording_are_those_of_the_ledger(t):
     runnable = rows(t, data, """SELECT (SELECT sum(runnable_ns) FROM waits WHERE stack IS NOT NULL) AS waits,
                                 (SELECT sum(runnable_ns) FROM samples
                                  WHERE event = 'sched:sched_switch' AND samples > 0) AS samples""")[0]
-    t.equal(runnable["waits"], runnable["samples"], "exact runnable time in both tables")
+    # Waits that lost records may hide have no wake-up; the columns of samples do not know of losses.
+    if not rows(t, data, "SELECT 1 FROM waits WHERE woken = 'lost'"):
+        t.equal(runnable["waits"], runnable["samples"], "exact runnable time in both tables")
 
 
 @test
