@@ -147,7 +147,6 @@ static int run(void *p, int argc, char **argv)
 	if (o->groups && report_groups_read(&rules, o->groups, true, &err))
 		return command_fail(1, "sql: %s", err.text);
 	o->load.window_ns = (uint64_t)(o->window * 1e9);
-	o->load.waits = true;
 	if (sql_source_open(&source, argv[0], &o->load, &err)) {
 		status = sql_output_fail(&err);
 	} else {

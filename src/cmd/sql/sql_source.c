@@ -18,6 +18,7 @@ static int load_samples(void *ctx, const volatile sig_atomic_t *stop, struct err
 	int ret;
 
 	s->options.stop = stop;
+	s->options.waits = true;
 	ret = load_profile(&s->profile, &s->options, err);
 	if (ret)
 		return ret;
