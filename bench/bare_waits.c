@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bare_waits: the tracepoints that `assay record --waits` opens for switches and wake-ups, without
- * a reader.
+ * bare_waits: the events that `assay record --waits` opens, without a reader: the tracepoints of
+ * switches and wake-ups, the clock, and the switch records.
  *
  * The rings are mapped read-only, so the kernel overwrites them continuously: a program beside it
  * is slowed by the kernel's cost of the samples, which no recorder can avoid. Runs until SIGTERM or
- * SIGINT. Usage: bare_waits STACK_BYTES REGISTERS (0 and 0: chains of the kernel, along frame
- * pointers). Prints "ready" when it samples.
+ * SIGINT. Usage: bare_waits STACK_BYTES REGISTERS: the size of the stack copy of a tracepoint's
+ * sample, and perf's mask of the copied registers. Prints "ready" when it samples.
  */
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
@@ -42,38 +42,76 @@ static uint64_t id_of(const char *name)
 	return id;
 }
 
-/* Returns the descriptor; `ring`: that of the event whose ring is shared, -1: an own ring. */
-static int open_on(int cpu, const char *name, const char *filter, int ring)
+static struct perf_event_attr common(void)
 {
-	struct perf_event_attr attr = {
-	        .type = PERF_TYPE_TRACEPOINT,
-	        .size = sizeof attr,
-	        .config = id_of(name),
-	        .sample_period = 1,
+	return (struct perf_event_attr){
+	        .size = sizeof(struct perf_event_attr),
 	        .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 	                       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
-	                       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW,
+	                       PERF_SAMPLE_CALLCHAIN,
+	        .sample_id_all = 1,
 	        .disabled = 1,
 	        .use_clockid = 1,
 	        .clockid = CLOCK_MONOTONIC,
 	};
-	int fd;
+}
 
-	if (stack_bytes) {
-		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-		attr.sample_regs_user = registers;
-		attr.sample_stack_user = stack_bytes;
-		attr.exclude_callchain_user = 1;
+static void copy_stack(struct perf_event_attr *attr, uint32_t bytes)
+{
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->sample_regs_user = registers;
+	attr->sample_stack_user = bytes;
+	attr->exclude_callchain_user = 1;
+}
+
+/* Returns the descriptor; `ring`: that of the event whose ring is shared, -1: an own ring. */
+static int open_event(int cpu, struct perf_event_attr *attr, const char *filter, int ring)
+{
+	int fd = (int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0 || (filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter)) ||
+	    (ring < 0 && mmap(NULL, RING_BYTES + (size_t)sysconf(_SC_PAGESIZE), PROT_READ,
+	                      MAP_SHARED, fd, 0) == MAP_FAILED) ||
+	    (ring >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring)) ||
+	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
+		perror("perf_event_open");
+		exit(1);
 	}
-	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0 || (filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter)))
-		return -1;
-	if (ring < 0 && mmap(NULL, RING_BYTES + (size_t)sysconf(_SC_PAGESIZE), PROT_READ,
-	                     MAP_SHARED, fd, 0) == MAP_FAILED)
-		return -1;
-	if (ring >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring))
-		return -1;
-	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) ? -1 : fd;
+	return fd;
+}
+
+static int open_tracepoint(int cpu, const char *name, const char *filter, int ring)
+{
+	struct perf_event_attr attr = common();
+
+	attr.type = PERF_TYPE_TRACEPOINT;
+	attr.config = id_of(name);
+	attr.sample_period = 1;
+	attr.sample_type |= PERF_SAMPLE_RAW;
+	copy_stack(&attr, stack_bytes);
+	return open_event(cpu, &attr, filter, ring);
+}
+
+static void open_clock(int cpu, int ring)
+{
+	struct perf_event_attr attr = common();
+
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	attr.sample_period = 1000000000 / 997;
+	copy_stack(&attr, 32768);
+	open_event(cpu, &attr, NULL, ring);
+}
+
+static void open_records(int cpu, int ring)
+{
+	struct perf_event_attr attr = common();
+
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.sample_period = 1;
+	attr.context_switch = attr.mmap = attr.mmap2 = attr.comm = attr.task = 1;
+	open_event(cpu, &attr, NULL, ring);
 }
 
 int main(int argc, char **argv)
@@ -82,20 +120,23 @@ int main(int argc, char **argv)
 	sigset_t end;
 	int signal;
 
-	stack_bytes = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 0;
-	registers = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
+	if (argc < 3) {
+		fprintf(stderr, "usage: bare_waits STACK_BYTES REGISTERS\n");
+		return 2;
+	}
+	stack_bytes = (uint32_t)strtoul(argv[1], NULL, 0);
+	registers = strtoull(argv[2], NULL, 0);
 	sigemptyset(&end);
 	sigaddset(&end, SIGTERM);
 	sigaddset(&end, SIGINT);
 	sigprocmask(SIG_BLOCK, &end, NULL);
 	for (int cpu = 0; cpu < cpus; cpu++) {
-		int ring = open_on(cpu, "sched_switch", "prev_pid != 0", -1);
+		int ring = open_tracepoint(cpu, "sched_switch", "prev_pid != 0", -1);
 
-		if (ring < 0 || open_on(cpu, "sched_waking", NULL, ring) < 0 ||
-		    open_on(cpu, "sched_wakeup_new", NULL, ring) < 0) {
-			perror("perf_event_open");
-			return 1;
-		}
+		open_tracepoint(cpu, "sched_waking", "pid != 0", ring);
+		open_tracepoint(cpu, "sched_wakeup_new", NULL, ring);
+		open_clock(cpu, ring);
+		open_records(cpu, ring);
 	}
 	printf("ready\n");
 	fflush(stdout);

@@ -18,7 +18,7 @@
  * of a deeper stack are those of an earlier sample, or are read from the thread's memory, which
  * does not change while the thread waits.
  */
-#define WAITS_STACK_BYTES 4096
+#define WAITS_STACK_BYTES 2048
 
 struct waits_event {
 	const char *name;
