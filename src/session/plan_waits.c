@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 /*
- * The kernel's copy of the stack is the largest part of the cost of such a sample. The outer frames
- * of a deeper stack are those of an earlier sample, or are read from the thread's memory, which
- * does not change while the thread waits.
+ * The kernel reserves the size of the copy in the ring for each sample: larger copies fill the
+ * rings. Outer frames of a deeper stack are read from the thread's memory, which takes too long to
+ * do it for most samples (adr/0178).
  */
-#define WAITS_STACK_BYTES 2048
+#define WAITS_STACK_BYTES 8192
 
 struct waits_event {
 	const char *name;

@@ -62,7 +62,7 @@ const struct option record_stack_table[] = {
         {OPTION_COUNT, 0, "stack-size", "BYTES",
          "bytes of the stack that are copied with a sample, for -g (default 32768)",
          .details = "A multiple of 8, at most 65504; with the switches and wake-ups of --waits at "
-                    "most 2048. Deeper frames are taken from earlier samples of "
+                    "most 8192. Deeper frames are taken from earlier samples of "
                     "the thread, or read from its memory.",
          .offset = AT(stack_size)},
         {.kind = OPTION_END},
