@@ -13,7 +13,7 @@ struct wait_tree {
 	struct tree_steps steps;
 	struct tree_builder_steps way;
 	VEC(uint32_t) frames;
-	VEC(char *) names; /* of steps that are no functions, per text */
+	VEC(char *) names; /* of steps that are threads: two per text */
 };
 
 /* Values of `function` for steps that are texts; pointers of functions have other values. */
@@ -29,19 +29,18 @@ static void no_steps(void *ctx, uint32_t path, struct tree_builder_steps *out)
 {
 }
 
-static const char *named(struct wait_tree *g, uint32_t text, const char *before)
+/* A step that is a thread: a waiter, or the waker of the thread above. */
+static void add_thread(struct wait_tree *g, uint32_t text, bool is_waker)
 {
-	while (g->names.count <= text)
-		vec_push(&g->names, NULL);
-	if (!g->names.items[text])
-		g->names.items[text] = xasprintf("%s%s", before, wait_text(g->report, text));
-	return g->names.items[text];
-}
+	uint32_t step = 2 * text + is_waker;
 
-static void add_text(struct wait_tree *g, uint32_t text, const char *before)
-{
-	vec_push(&g->way.all, (struct tree_builder_step){.function = TEXT_STEP | text,
-	                                                 .name = named(g, text, before),
+	while (g->names.count <= step)
+		vec_push(&g->names, NULL);
+	if (!g->names.items[step])
+		g->names.items[step] =
+		        xasprintf("%s%s", is_waker ? "<- " : "", wait_text(g->report, text));
+	vec_push(&g->way.all, (struct tree_builder_step){.function = TEXT_STEP | step,
+	                                                 .name = g->names.items[step],
 	                                                 .of = ID_NONE});
 }
 
@@ -79,10 +78,10 @@ static void add_wait(struct view_tree *t, uint32_t id)
 	uint32_t node, by = r->by_of[id];
 
 	g->way.all.count = 0;
-	add_text(g, r->rows.items[r->row_of[id]].waiter, "");
+	add_thread(g, r->rows.items[r->row_of[id]].waiter, false);
 	add_path(g, sum->key.path);
 	if (by) {
-		add_text(g, by, "<- ");
+		add_thread(g, by, true);
 		if (sum->key.waker != ID_NONE && sum->key.waker_path != ID_NONE &&
 		    wait_text(r, by)[0] != '[')
 			add_path(g, sum->key.waker_path);

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""assay waits: causes, names, releasers and holders of the waits of a small program, and its options."""
+import os
+import tempfile
+
+from harness import *
+from page_data import Page
+
+PROGRAM = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+#define APART __attribute__((noinline))
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t ready;
+static int ends[2];
+static void nap(int ms) { struct timespec t = {0, ms * 1000000l}; nanosleep(&t, 0); }
+APART static void release_table(void) { pthread_mutex_unlock(&table_lock); __asm__(""); }
+APART static void take_table(void) { pthread_mutex_lock(&table_lock); __asm__(""); }
+APART static void send_byte(void) { write(ends[1], "x", 1); __asm__(""); }
+static void *work(void *unused)
+{
+	prctl(PR_SET_NAME, "owner");
+	for (int i = 0; i < 3; i++) {
+		pthread_mutex_lock(&table_lock);
+		pthread_barrier_wait(&ready);
+		nap(30);
+		release_table();
+		pthread_barrier_wait(&ready);
+	}
+	nap(30);
+	send_byte();
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	char byte;
+	int file = open(argv[1], O_CREAT | O_RDWR, 0600);
+	pipe(ends);
+	pthread_barrier_init(&ready, 0, 2);
+	pthread_create(&thread, 0, work, 0);
+	prctl(PR_SET_NAME, "asker");
+	for (int i = 0; i < 3; i++) {
+		pthread_barrier_wait(&ready);
+		take_table();
+		pthread_mutex_unlock(&table_lock);
+		pthread_barrier_wait(&ready);
+	}
+	read(ends[0], &byte, 1);
+	pthread_join(thread, 0);
+	write(file, &byte, 1);
+	fdatasync(file);
+	return 0;
+}
+"""
+_directory = tempfile.TemporaryDirectory(prefix="assay-test-waits-")  # for all tests
+
+
+def shared(name):
+    return os.path.join(_directory.name, name)
+
+
+def program(t):
+    if os.geteuid() != 0:
+        t.skip("tracepoints of the scheduler need root")
+    if not os.path.exists(shared("locks")):
+        t.run("cc", "-O1", "-g", "-pthread", "-fno-omit-frame-pointer", "-w", "-o",
+              shared("locks"), t.write("locks.c", PROGRAM))
+    return shared("locks"), shared("data.db")
+
+
+def recording(t):
+    words = program(t)
+    if not os.path.exists(shared("locks.data")):
+        t.assay("record", "--waits", "--memory", "32", "-o", shared("locks.data"), "--", *words)
+    return shared("locks.data")
+
+
+def causes(t, *options):
+    return t.json(t.assay("waits", "--json", *options, recording(t)).out)
+
+
+def of(found, kind, waiter):
+    return [c for c in found["causes"] if c["kind"] == kind and c["waiter"] == waiter]
+
+
+@test
+def a_lock_has_the_name_of_its_variable_and_a_holder(t):
+    [lock] = of(causes(t), "lock", "asker")
+    t.equal((lock["name"], lock["released_by"], lock["holder"], lock["evidence"]),
+            ("table_lock", "owner in release_table", "owner", "unlock"))
+    t.equal((lock["count"], lock["function"]), (3, "take_table"))
+    t.true(lock["p99_ns"] is None, "3 waits have no 99th percentile")
+    t.equal(sum(step["count"] for step in lock["histogram"]), 3)
+
+
+@test
+def other_causes_have_no_holder(t):
+    found = causes(t)
+    [pipe] = of(found, "pipe", "asker")
+    t.equal((pipe["released_by"], pipe["holder"], pipe["count"]),
+            ("owner in send_byte", None, 1))
+    t.has(pipe["name"], "pipe:[")
+    t.true(all(c["holder"] is None for c in found["causes"] if c["kind"] != "lock"), found)
+    t.true(all(not c["holder"] or c["evidence"] for c in found["causes"]), found)
+    t.equal({c["name"] for c in of(found, "condition", "asker")}, {"ready"})
+    t.equal(sum(c["count"] for c in of(found, "sleep", "owner")), 4)
+    t.true(all(c["name"].endswith("/data.db") for c in of(found, "file", "asker")), found)
+    t.equal([c for c in found["causes"] if c["kind"] == "other"], [])
+
+
+@test
+def the_account_closes(t):
+    ledger = causes(t)["ledger"]
+    terms = sum(ledger[key] for key in ("oncpu_ns", "runnable_ns", "blocked_ns", "unseen_ns",
+                                        "residual_ns"))
+    t.equal(terms, ledger["wall_ns"])
+    t.near(ledger["residual_ns"], 0, ledger["wall_ns"] / 100)
+
+
+@test
+def the_path_goes_through_the_holder(t):
+    found = causes(t)
+    sleeps = [p for p in found["path"] if p["kind"] == "sleep"]
+    t.equal({p["thread"] for p in sleeps}, {"owner"})
+    t.equal([p for p in found["path"] if p["kind"] == "lock"], [], "waits that a thread ended")
+    t.near(sum(p["ns"] for p in found["path"]), found["path_ns"], 100)
+
+
+@test
+def readers_get_a_summary_first(t):
+    text = t.assay("waits", recording(t)).out
+    t.true(text.startswith("Summary\n"), text)
+    t.has(text, "lock table_lock in take_table, released by owner in release_table, which held it "
+                "(unlock)")
+    t.has(text, "Where the threads' time went")
+    t.has(text, "What decided the elapsed time")
+    page = t.path("waits.html")
+    t.assay("waits", "--html", page, recording(t))
+    t.equal(Page.of_file(page).head["kind"], "waits")
+
+
+@test
+def wakers_are_below_waiters_in_the_tree(t):
+    text = t.assay("waits", "-g", "--comm", "asker", recording(t)).out
+    lines = [line.split()[-1] for line in text.splitlines() if line.strip()]
+    t.has(text, "<- owner in release_table")
+    t.true(lines.index("take_table") < lines.index("release_table"), text)
+
+
+@test
+def filters_and_instances_select_threads(t):
+    found = causes(t, "--comm", "owner")
+    t.equal((found["scope"], {c["waiter"] for c in found["causes"]}), ("filter", {"owner"}))
+    t.equal(found["ledger"]["oncpu_ns"], None, "of some threads of a process")
+    names = {c["waiter"] for c in causes(t, "--instances")["causes"]}
+    [asker] = [name for name in names if name.startswith("asker:")]
+    t.equal({c["waiter"] for c in causes(t, "--tid", asker.split(":")[1])["causes"]}, {"asker"})
+    everything = causes(t, "--all")
+    t.equal((everything["scope"], everything["path"]), ("all", []))
+    t.true(everything["threads"] > found["threads"], everything["threads"])
+
+
+@test
+def rows_are_sorted_by_columns(t):
+    found = causes(t, "--sort", "count", "--percent-limit", "0")
+    counts = [c["count"] for c in found["causes"]]
+    t.equal(counts, sorted(counts, reverse=True))
+    failed = t.assay("waits", "--sort", "colour", recording(t), status=2)
+    t.has(failed.err, "colour")
+
+
+@test
+def recordings_of_the_tracepoints_alone_will_do(t):
+    words = program(t)
+    t.assay("record", "-a", "-g", "-e", "cpu-clock", "-e", "sched:sched_switch", "-e",
+            "sched:sched_waking", "-o", t.path("plain.data"), "--", *words)
+    found = t.json(t.assay("waits", "--json", "--comm", "asker", t.path("plain.data")).out)
+    [lock] = of(found, "lock", "asker")
+    t.equal((lock["name"], lock["released_by"]), ("mutex in take_table", "owner in release_table"))
+
+
+@test
+def what_has_no_waits_is_refused(t):
+    t.assay("record", "-o", t.path("plain.data"), "--", "true")
+    failed = t.assay("waits", t.path("plain.data"), status=1)
+    t.has(failed.err, "record it with 'assay record --waits'")
+    failed = t.assay("waits", t.path("a.data"), t.path("b.data"), status=2)
+    t.has(failed.err, "give one recording")
+
+
+main()

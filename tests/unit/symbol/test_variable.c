@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The variable at an address of a process. */
+#include "symbol_fixture.h"
+
+#include "image/elf/elf_file.h"
+
+static const char program_c[] = "static long table_lock[5];\n"
+                                "long later[2];\n"
+                                "static _Thread_local long own;\n"
+                                "int main(int argc, char **argv)\n"
+                                "{ table_lock[argc] = own; return (int)table_lock[1]; }\n";
+
+/* The load address of the program is 1 MB above that of its file. */
+#define BIAS 0x100000
+
+static const char *variable(struct subject *s, struct elf_file *f, const char *symbol,
+                            uint64_t plus, uint64_t *offset)
+{
+	uint64_t code, place, size;
+	struct frame frame = {.image = s->image};
+
+	CHECK(elf_file_symbol(f, "main", &code, &size));
+	CHECK(elf_file_offset_of(f, code, &frame.offset));
+	CHECK(elf_file_symbol(f, symbol, &place, &size));
+	return symbolizer_variable(s->symbols, frame, code + BIAS, place + BIAS + plus, offset);
+}
+
+static void test_an_address_has_the_name_of_its_variable(void)
+{
+	struct elf_file *f = NULL;
+	struct subject s;
+	uint64_t offset;
+
+	subject_open(&s, "variables");
+	CHECK_EQ(elf_file_open(&f, fixture_path("variables"), NULL), 0);
+	CHECK_STR(variable(&s, f, "table_lock", 0, &offset), "table_lock");
+	CHECK_EQ(offset, 0);
+	CHECK_STR(variable(&s, f, "table_lock", 39, &offset), "table_lock");
+	CHECK_EQ(offset, 39);
+	CHECK_STR(variable(&s, f, "later", 8, &offset), "later");
+	CHECK(!variable(&s, f, "main", 0, &offset));
+	CHECK(!variable(&s, f, "table_lock", 1 << 20, &offset));
+	elf_file_close(f);
+	subject_end(&s);
+}
+
+static void test_a_stripped_file_has_only_its_exports(void)
+{
+	struct elf_file *f = NULL, *whole = NULL;
+	struct subject s;
+	uint64_t place, size, offset, code;
+	struct frame frame;
+
+	subject_open(&s, "stripped");
+	CHECK_EQ(elf_file_open(&f, fixture_path("stripped"), NULL), 0);
+	CHECK_EQ(elf_file_open(&whole, fixture_path("variables"), NULL), 0);
+	CHECK(elf_file_symbol(whole, "main", &code, &size));
+	CHECK(elf_file_symbol(whole, "table_lock", &place, &size));
+	frame.image = s.image;
+	CHECK(elf_file_offset_of(f, code, &frame.offset));
+	CHECK(!symbolizer_variable(s.symbols, frame, code, place, &offset));
+	elf_file_close(f);
+	elf_file_close(whole);
+	subject_end(&s);
+}
+
+int main(void)
+{
+	if (!fixture_begin() || !fixture_write("variables.c", program_c, sizeof(program_c) - 1) ||
+	    !fixture_run("gcc -O0 -o variables variables.c && strip -o stripped variables")) {
+		printf("Bail out! cannot build the program that the tests look at\n");
+		return 1;
+	}
+	RUN(test_an_address_has_the_name_of_its_variable);
+	RUN(test_a_stripped_file_has_only_its_exports);
+	fixture_end();
+	return check_end();
+}

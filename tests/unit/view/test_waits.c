@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Causes of waits from the names of functions, names of objects, evidence, and the sums. */
+#include "check.h"
+#include "output/document_output.h"
+#include "view_fixture.h"
+
+#include "view/waits/wait_document.h"
+#include "view/waits/wait_object.h"
+
+#include <string.h>
+
+/* A wait of cc1#1 at a path; descriptors and arguments are set by the test. */
+static struct wait_key key_at(const struct fixture *f, uint32_t path)
+{
+	return (struct wait_key){.thread = f->cc1_first,
+	                         .path = path,
+	                         .waker = ID_NONE,
+	                         .waker_path = ID_NONE,
+	                         .descriptor = ID_NONE,
+	                         .woken = WAIT_NOT_SEEN};
+}
+
+/* The chain of a system call, from the program's function inward. */
+#define PATH(f, user, ...)                                                                         \
+	fixture_path(f, "main", user, "|", "entry_SYSCALL_64_after_hwframe", "do_syscall_64",      \
+	             __VA_ARGS__, "schedule", "__schedule", NULL)
+
+struct told {
+	struct wait_cause cause;
+	char name[128];
+	bool named;
+};
+
+static struct told tell(struct fixture *f, const struct wait_log *log, const struct wait_key *key)
+{
+	struct view *v = view_new(f->profile, f->symbols);
+	struct wait_causes c;
+	struct buf name = {0};
+	struct told t = {0};
+
+	wait_causes_init(&c, v);
+	t.cause = wait_cause_of(&c, key, wait_descriptor_name(log, key));
+	t.named = wait_object_name(&c, log, key, &t.cause, &name);
+	snprintf(t.name, sizeof(t.name), "%s", buf_text(&name));
+	buf_done(&name);
+	wait_causes_done(&c);
+	view_free(v);
+	return t;
+}
+
+static void check_kind(struct fixture *f, uint32_t path, enum wait_kind kind, const char *name)
+{
+	const struct wait_log log = {0};
+	struct wait_key key = key_at(f, path);
+	struct told t;
+
+	key.in_system_call = true;
+	key.argument = 3;
+	t = tell(f, &log, &key);
+	if (t.cause.kind != kind || strcmp(t.name, name) != 0)
+		printf("# %s '%s', not %s '%s'\n", wait_kind_name(t.cause.kind), t.name,
+		       wait_kind_name(kind), name);
+	CHECK_EQ(t.cause.kind, kind);
+	CHECK(!strcmp(t.name, name));
+}
+
+/* Paths as kernels from 6.1 to 6.18 have them. */
+static void test_kernel_functions_tell_the_kind(void)
+{
+	struct fixture f;
+
+	fixture_init(&f, false);
+	check_kind(&f, PATH(&f, "take", "ksys_read", "vfs_read", "pipe_read"), WAIT_PIPE,
+	           "descriptor 3");
+	check_kind(&f, PATH(&f, "take", "ksys_read", "vfs_read", "anon_pipe_read"), WAIT_PIPE,
+	           "descriptor 3");
+	check_kind(&f,
+	           PATH(&f, "take", "__x64_sys_recvfrom", "sock_recvmsg", "tcp_recvmsg_locked",
+	                "sk_wait_data", "wait_woken", "schedule_timeout"),
+	           WAIT_SOCKET, "descriptor 3");
+	check_kind(&f, PATH(&f, "take", "__x64_sys_epoll_wait", "do_epoll_wait",
+	                    "schedule_hrtimeout_range"),
+	           WAIT_EVENT, "descriptor 3");
+	check_kind(&f, PATH(&f, "take", "__x64_sys_poll", "do_sys_poll", "poll_schedule_timeout"),
+	           WAIT_EVENT, "poll");
+	check_kind(&f, PATH(&f, "take", "kernel_wait4", "do_wait"), WAIT_CHILD, "a child process");
+	check_kind(&f, PATH(&f, "take", "__x64_sys_vfork", "kernel_clone", "wait_for_completion"),
+	           WAIT_CHILD, "vfork");
+	check_kind(&f, PATH(&f, "take", "__x64_sys_clock_nanosleep", "common_nsleep",
+	                    "hrtimer_nanosleep", "do_nanosleep"),
+	           WAIT_SLEEP, "nanosleep");
+	check_kind(&f, PATH(&f, "take", "ksys_read", "vfs_read", "timerfd_read_iter"), WAIT_TIMER,
+	           "descriptor 3");
+	check_kind(&f, PATH(&f, "take", "do_semtimedop", "__do_semtimedop"), WAIT_SEMAPHORE,
+	           "semaphore set 3");
+	fixture_done(&f);
+}
+
+static void test_files_devices_and_faults_are_apart(void)
+{
+	struct fixture f;
+
+	fixture_init(&f, false);
+	check_kind(&f, PATH(&f, "commit", "__x64_sys_fdatasync", "do_fsync", "ext4_sync_file",
+	                    "blkdev_issue_flush", "submit_bio_wait", "io_schedule_timeout"),
+	           WAIT_FILE, "descriptor 3");
+	check_kind(&f, PATH(&f, "load", "__x64_sys_pread64", "vfs_read", "filemap_read",
+	                    "folio_wait_bit_common", "io_schedule"),
+	           WAIT_FILE, "descriptor 3");
+	check_kind(&f, PATH(&f, "load", "__x64_sys_pread64", "blkdev_read_iter", "submit_bio_wait",
+	                    "io_schedule"),
+	           WAIT_DEVICE, "descriptor 3");
+	check_kind(&f, fixture_path(&f, "main", "scan", "|", "asm_exc_page_fault",
+	                            "exc_page_fault", "handle_mm_fault", "filemap_fault",
+	                            "folio_wait_bit_common", "io_schedule", "schedule",
+	                            "__schedule", NULL),
+	           WAIT_PAGE_FAULT, "in scan");
+	/* A fault in a system call is a fault, and its argument is not the object. */
+	check_kind(&f, PATH(&f, "take", "ksys_read", "vfs_read", "pipe_read", "copy_page_to_iter",
+	                    "asm_exc_page_fault", "filemap_fault", "io_schedule"),
+	           WAIT_PAGE_FAULT, "in take");
+	check_kind(&f, PATH(&f, "save", "ksys_write", "vfs_write", "ext4_file_write_iter",
+	                    "down_write", "rwsem_down_write_slowpath.constprop.0"),
+	           WAIT_LOCK, "kernel rwsem in ext4_file_write_iter");
+	check_kind(&f, PATH(&f, "odd", "__x64_sys_unheard_of", "unheard_of"), WAIT_OTHER,
+	           "in unheard_of");
+	fixture_done(&f);
+}
+
+static void test_user_functions_tell_what_a_futex_is(void)
+{
+	static const struct {
+		const char *function;
+		enum wait_kind kind;
+		const char *name;
+	} all[] = {
+	        {"pthread_mutex_lock@@GLIBC_2.2.5", WAIT_LOCK, "mutex at 0x3"},
+	        {"__GI___lll_lock_wait", WAIT_LOCK, "mutex at 0x3"},
+	        {"pthread_rwlock_rdlock", WAIT_LOCK, "rwlock at 0x3"},
+	        {"pthread_cond_timedwait", WAIT_CONDITION, "condition at 0x3"},
+	        {"__new_sem_wait_slow64.constprop.0", WAIT_SEMAPHORE, "semaphore at 0x3"},
+	        {"__pthread_clockjoin_ex", WAIT_CHILD, "a thread"},
+	        {"take_gil", WAIT_LOCK, "Python's GIL at 0x3"},
+	        {"runtime.lock2", WAIT_LOCK, "Go runtime lock at 0x3"},
+	        {"syscall", WAIT_CONDITION, "futex at 0x3"},
+	};
+	struct fixture f;
+
+	fixture_init(&f, false);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		check_kind(&f, PATH(&f, all[i].function, "__x64_sys_futex", "do_futex",
+		                    "futex_wait", "__futex_wait", "futex_wait_queue"),
+		           all[i].kind, all[i].name);
+	/* A runtime's function outside of the C library's decides. */
+	check_kind(&f, fixture_path(&f, "main", "ObjectMonitor::enter", "pthread_cond_wait", "|",
+	                            "__x64_sys_futex", "futex_wait", "schedule", NULL),
+	           WAIT_LOCK, "Java monitor at 0x3");
+	check_kind(&f, PATH(&f, "__pthread_mutex_lock_full", "__x64_sys_futex", "do_futex",
+	                    "futex_lock_pi", "rt_mutex_wait_proxy_lock",
+	                    "rt_mutex_slowlock_block.constprop.0", "rt_mutex_schedule"),
+	           WAIT_LOCK, "mutex at 0x3");
+	fixture_done(&f);
+}
+
+static void test_a_waker_tells_what_a_futex_without_names_is(void)
+{
+	const struct wait_log log = {0};
+	struct wait_key key;
+	struct fixture f;
+
+	fixture_init(&f, false);
+	key = key_at(&f, PATH(&f, "hidden", "__x64_sys_futex", "futex_wait"));
+	key.woken = WAIT_BY_THREAD;
+	key.waker = f.sh;
+	key.waker_path = PATH(&f, "sem_post", "__x64_sys_futex", "futex_wake");
+	CHECK_EQ(tell(&f, &log, &key).cause.kind, WAIT_SEMAPHORE);
+	key.waker_path = PATH(&f, "start_thread", "__x64_sys_exit", "do_exit", "mm_release");
+	CHECK_EQ(tell(&f, &log, &key).cause.kind, WAIT_CHILD);
+	fixture_done(&f);
+}
+
+static void test_descriptors_have_names(void)
+{
+	struct wait_log log = {0};
+	struct wait_key key;
+	struct told t;
+	struct fixture f;
+
+	fixture_init(&f, false);
+	vec_push(&log.descriptors, (struct wait_descriptor){.number = 3, .name = "/srv/data.db"});
+	vec_push(&log.descriptors,
+	         (struct wait_descriptor){.number = 4, .name = "anon_inode:[eventpoll]"});
+	key = key_at(&f, PATH(&f, "commit", "__x64_sys_fdatasync", "do_fsync", "ext4_sync_file"));
+	key.in_system_call = true;
+	key.argument = 3;
+	key.descriptor = 0;
+	t = tell(&f, &log, &key);
+	CHECK(t.named && !strcmp(t.name, "/srv/data.db"));
+	key.path = PATH(&f, "serve", "__x64_sys_epoll_wait", "do_epoll_wait");
+	key.argument = 4;
+	key.descriptor = 1;
+	t = tell(&f, &log, &key);
+	CHECK(t.named && !strcmp(t.name, "[eventpoll], descriptor 4"));
+	/* The name tells the kind if no function does; poll() without descriptors is a sleep. */
+	key.path = PATH(&f, "load", "ksys_read", "vfs_read", "odd_read");
+	key.descriptor = 0;
+	CHECK_EQ(tell(&f, &log, &key).cause.kind, WAIT_FILE);
+	key.path = PATH(&f, "nap", "__x64_sys_poll", "do_sys_poll");
+	key.argument = 0;
+	CHECK_EQ(tell(&f, &log, &key).cause.kind, WAIT_SLEEP);
+	vec_done(&log.descriptors);
+	fixture_done(&f);
+}
+
+static struct wait_waker waker_of(struct fixture *f, const struct wait_key *key)
+{
+	const struct wait_log log = {0};
+	struct wait_cause cause = tell(f, &log, key).cause;
+	struct view *v = view_new(f->profile, f->symbols);
+	struct wait_causes c;
+	struct wait_waker waker;
+
+	wait_causes_init(&c, v);
+	waker = wait_waker_of(&c, key, &cause);
+	wait_causes_done(&c);
+	view_free(v);
+	return waker;
+}
+
+static void test_only_an_owner_is_a_holder(void)
+{
+	struct wait_key key;
+	struct fixture f;
+
+	fixture_init(&f, false);
+	key = key_at(&f, PATH(&f, "pthread_mutex_lock", "__x64_sys_futex", "futex_wait"));
+	key.woken = WAIT_BY_THREAD;
+	key.waker = f.sh;
+	key.waker_path = PATH(&f, "pthread_mutex_unlock", "__x64_sys_futex", "futex_wake");
+	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_UNLOCK);
+	key.waker_path = PATH(&f, "sem_post", "__x64_sys_futex", "futex_wake");
+	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_NONE);
+	/* A condition's wait unlocks its mutex; its signal shows no owner. */
+	key.waker_path = fixture_path(&f, "main", "pthread_cond_wait", "pthread_mutex_unlock", "|",
+	                              "__x64_sys_futex", "futex_wake", "try_to_wake_up", NULL);
+	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_UNLOCK);
+	key.waker_path = PATH(&f, "pthread_cond_signal", "__x64_sys_futex", "futex_wake");
+	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_NONE);
+	key.path = PATH(&f, "pthread_cond_wait", "__x64_sys_futex", "futex_wait");
+	key.waker_path = PATH(&f, "pthread_mutex_unlock", "__x64_sys_futex", "futex_wake");
+	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_NONE);
+	key.path = PATH(&f, "pthread_mutex_lock", "__x64_sys_futex", "futex_lock_pi");
+	key.waker_path = PATH(&f, "pthread_mutex_unlock", "__x64_sys_futex", "futex_unlock_pi");
+	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_PI);
+	key.path = PATH(&f, "save", "ksys_write", "vfs_write", "down_write");
+	key.waker_path = PATH(&f, "save", "ksys_write", "up_write", "rwsem_wake");
+	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_UNLOCK);
+	fixture_done(&f);
+}
+
+static void test_an_interrupted_thread_is_no_waker(void)
+{
+	struct wait_key key;
+	struct fixture f;
+
+	fixture_init(&f, false);
+	key = key_at(&f, PATH(&f, "take", "sock_recvmsg", "tcp_recvmsg"));
+	key.woken = WAIT_BY_SOFTIRQ;
+	key.waker = f.sh;
+	key.waker_path = fixture_path(&f, "main", "compute", "|", "asm_common_interrupt",
+	                              "irq_exit_rcu", "handle_softirqs", "tcp_v4_rcv", NULL);
+	CHECK(!waker_of(&f, &key).is_thread);
+	key.waker_path = PATH(&f, "send_it", "tcp_sendmsg", "__local_bh_enable_ip", "do_softirq",
+	                      "net_rx_action", "tcp_v4_rcv");
+	CHECK(waker_of(&f, &key).is_thread);
+	fixture_done(&f);
+}
+
+static void add_wait(struct wait_log *log, const struct wait_key *key, uint64_t ms,
+                     uint32_t instead)
+{
+	bool preempted = key->woken == WAIT_PREEMPTED;
+	struct wait_sum sum = {.key = *key,
+	                       .count = 2,
+	                       .blocked_ns = preempted ? 0 : 2 * ms * MS,
+	                       .runnable_ns = preempted ? 2 * ms * MS : 0,
+	                       .max_ns = ms * MS};
+
+	for (uint64_t i = 0; i < 2; i++)
+		vec_push(&log->waits,
+		         (struct wait){.in_ns = ms * MS, .sum = (uint32_t)log->sums.count,
+		                       .instead = i ? instead : ID_NONE});
+	vec_push(&log->sums, sum);
+}
+
+/* A mutex, a preempted thread, and a wait that began before the recording. */
+static void fill(struct fixture *f, struct wait_log *log)
+{
+	struct wait_key key =
+	        key_at(f, PATH(f, "pthread_mutex_lock", "__x64_sys_futex", "futex_wait"));
+
+	log->has_wakings = true;
+	key.woken = WAIT_BY_THREAD;
+	key.waker = f->cc1_second;
+	key.waker_path =
+	        fixture_path(f, "main", "rebuild_index", "pthread_mutex_unlock", "|",
+	                     "__x64_sys_futex", "futex_wake", "try_to_wake_up", NULL);
+	key.in_system_call = true;
+	key.argument = 0x1000;
+	add_wait(log, &key, 30, ID_NONE);
+	key = key_at(f, fixture_path(f, "main", "work", NULL));
+	key.woken = WAIT_PREEMPTED;
+	add_wait(log, &key, 5, f->sh);
+	key.woken = WAIT_NOT_SEEN;
+	key.since_start = true;
+	add_wait(log, &key, 100, ID_NONE);
+}
+
+static void add_ledger(struct fixture *f, uint32_t thread, uint64_t oncpu_ms)
+{
+	struct ledger_process p = {
+	        .process = process_table_thread_at(f->profile->processes, thread)->process,
+	        .threads = 1,
+	        .wall_ns = 300 * MS,
+	        .oncpu_ns = oncpu_ms * MS,
+	        .unknown_ns = 200 * MS};
+
+	vec_push(&f->profile->ledger.processes, p);
+}
+
+static void test_the_account_closes(void)
+{
+	const char *const pids[] = {"11"};
+	struct wait_options o = {.request = {.limit = -1, .filter.pid = {pids, 1}}};
+	struct wait_log *log;
+	struct wait_report *r = NULL;
+	struct error err = {0};
+	struct fixture f;
+	struct view *v;
+
+	fixture_init(&f, false);
+	log = &f.profile->waits;
+	fill(&f, log);
+	add_ledger(&f, f.cc1_first, 30);
+	v = view_new(f.profile, f.symbols);
+	CHECK_EQ(wait_report_new(&r, v, log, &o, &err), 0);
+	CHECK(r->account.is_closed);
+	CHECK_EQ(r->account.blocked_ns, 60 * MS);
+	CHECK_EQ(r->account.runnable_ns, 10 * MS);
+	CHECK_EQ(r->account.before_ns, 200 * MS);
+	CHECK_EQ(r->account.wall_ns, r->account.oncpu_ns + r->account.blocked_ns +
+	                                     r->account.runnable_ns + r->account.unseen_ns);
+	CHECK_EQ(r->account.named_ns, 60 * MS);
+	wait_report_free(r);
+	view_free(v);
+	fixture_done(&f);
+}
+
+static void test_the_json_has_the_causes(void)
+{
+	struct wait_options o = {.request = {.limit = -1, .reader.program = true}};
+	struct wait_report *r = NULL;
+	struct error err = {0};
+	struct buf out = {0};
+	struct document d;
+	struct fixture f;
+	struct view *v;
+
+	fixture_init(&f, false);
+	fill(&f, &f.profile->waits);
+	v = view_new(f.profile, f.symbols);
+	CHECK_EQ(wait_report_new(&r, v, &f.profile->waits, &o, &err), 0);
+	document_init(&d);
+	wait_document(&d, r);
+	document_json_print(&d, false, NULL, &out);
+	CHECK(strstr(buf_text(&out), "\"kind\": \"waits\""));
+	CHECK(strstr(buf_text(&out), "\"name\": \"mutex at 0x1000\""));
+	CHECK(strstr(buf_text(&out), "\"released_by\": \"cc1 in rebuild_index\""));
+	CHECK(strstr(buf_text(&out), "\"holder\": \"cc1\""));
+	CHECK(strstr(buf_text(&out), "\"evidence\": \"unlock\""));
+	CHECK(strstr(buf_text(&out), "\"blocked_ns\": 60000000"));
+	/* The second of the preempted waits: sh ran instead. */
+	CHECK(strstr(buf_text(&out), "\"released_by\": \"sh\""));
+	document_done(&d);
+	wait_report_free(r);
+	view_free(v);
+	buf_done(&out);
+	fixture_done(&f);
+}
+
+static void test_the_tree_has_wakers_below_waiters(void)
+{
+	struct wait_options o = {.request = {.limit = -1, .tree = true}};
+	struct wait_report *r = NULL;
+	const struct view_tree *t;
+	struct error err = {0};
+	struct view_tree *tree;
+	struct fixture f;
+	struct view *v;
+	bool waker = false;
+
+	fixture_init(&f, false);
+	fill(&f, &f.profile->waits);
+	v = view_new(f.profile, f.symbols);
+	CHECK_EQ(wait_report_new(&r, v, &f.profile->waits, &o, &err), 0);
+	t = tree = wait_tree(r);
+	CHECK_EQ(view_tree_total_of(t, TREE_ROOT, 0).i, 60 * MS);
+	vec_each (node, &t->nodes)
+		if (node->name && !strcmp(node->name, "<- cc1 in rebuild_index"))
+			waker = view_tree_total_of(t, (uint32_t)(node - t->nodes.items), 0).i ==
+			        60 * MS;
+	CHECK(waker);
+	view_tree_free(tree);
+	wait_report_free(r);
+	view_free(v);
+	fixture_done(&f);
+}
+
+int main(void)
+{
+	RUN(test_kernel_functions_tell_the_kind);
+	RUN(test_files_devices_and_faults_are_apart);
+	RUN(test_user_functions_tell_what_a_futex_is);
+	RUN(test_a_waker_tells_what_a_futex_without_names_is);
+	RUN(test_descriptors_have_names);
+	RUN(test_only_an_owner_is_a_holder);
+	RUN(test_an_interrupted_thread_is_no_waker);
+	RUN(test_the_account_closes);
+	RUN(test_the_json_has_the_causes);
+	RUN(test_the_tree_has_wakers_below_waiters);
+	return check_end();
+}
