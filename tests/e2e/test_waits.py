@@ -109,7 +109,9 @@ def other_causes_have_no_holder(t):
     t.true(all(not c["holder"] or c["evidence"] for c in found["causes"]), found)
     t.equal({c["name"] for c in of(found, "condition", "asker")}, {"ready"})
     t.equal(sum(c["count"] for c in of(found, "sleep", "owner")), 4)
-    t.true(all(c["name"].endswith("/data.db") for c in of(found, "file", "asker")), found)
+    # The process may exit before the recorder reads the names of its descriptors.
+    t.true(all(c["name"].endswith(("/data.db", "descriptor 3")) for c in of(found, "file", "asker")),
+           found)
     t.equal([c for c in found["causes"] if c["kind"] == "other"], [])
 
 
@@ -159,7 +161,8 @@ def filters_and_instances_select_threads(t):
     t.equal(found["ledger"]["oncpu_ns"], None, "of some threads of a process")
     names = {c["waiter"] for c in causes(t, "--instances")["causes"]}
     [asker] = [name for name in names if name.startswith("asker:")]
-    t.equal({c["waiter"] for c in causes(t, "--tid", asker.split(":")[1])["causes"]}, {"asker"})
+    one = {c["waiter"] for c in causes(t, "--tid", asker.split(":")[1])["causes"]}
+    t.equal(one - {"assay"}, {"asker"}, "the thread, which was a part of assay before its exec")
     everything = causes(t, "--all")
     t.equal((everything["scope"], everything["path"]), ("all", []))
     t.true(everything["threads"] > found["threads"], everything["threads"])

@@ -121,10 +121,22 @@ static bool jump(struct finder *f, uint32_t waker, uint32_t wait, uint32_t waker
 	return true;
 }
 
+/* A kernel thread that passes on the end of an I/O request waited for work before, which did not
+ * decide. */
+static bool is_kernel_thread(const struct finder *f, uint32_t thread)
+{
+	const struct process_table *t = f->p->processes;
+
+	return thread < process_table_thread_count(t) &&
+	       process_table_process(t, process_table_thread_at(t, thread)->process)->kernel;
+}
+
 static bool is_by_thread(const struct finder *f, const struct wait_key *key)
 {
 	const struct critical_request *r = f->request;
 
+	if (is_kernel_thread(f, key->waker))
+		return false;
 	return key->woken == WAIT_BY_THREAD ||
 	       (key->woken == WAIT_BY_SOFTIRQ && key->waker_path != ID_NONE && r->is_own_softirq &&
 	        r->is_own_softirq(r->ctx, key->waker_path));

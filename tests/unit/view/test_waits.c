@@ -78,16 +78,18 @@ static void test_kernel_functions_tell_the_kind(void)
 	           PATH(&f, "take", "__x64_sys_recvfrom", "sock_recvmsg", "tcp_recvmsg_locked",
 	                "sk_wait_data", "wait_woken", "schedule_timeout"),
 	           WAIT_SOCKET, "descriptor 3");
-	check_kind(&f, PATH(&f, "take", "__x64_sys_epoll_wait", "do_epoll_wait",
-	                    "schedule_hrtimeout_range"),
+	check_kind(&f,
+	           PATH(&f, "take", "__x64_sys_epoll_wait", "do_epoll_wait",
+	                "schedule_hrtimeout_range"),
 	           WAIT_EVENT, "descriptor 3");
 	check_kind(&f, PATH(&f, "take", "__x64_sys_poll", "do_sys_poll", "poll_schedule_timeout"),
 	           WAIT_EVENT, "poll");
 	check_kind(&f, PATH(&f, "take", "kernel_wait4", "do_wait"), WAIT_CHILD, "a child process");
 	check_kind(&f, PATH(&f, "take", "__x64_sys_vfork", "kernel_clone", "wait_for_completion"),
 	           WAIT_CHILD, "vfork");
-	check_kind(&f, PATH(&f, "take", "__x64_sys_clock_nanosleep", "common_nsleep",
-	                    "hrtimer_nanosleep", "do_nanosleep"),
+	check_kind(&f,
+	           PATH(&f, "take", "__x64_sys_clock_nanosleep", "common_nsleep",
+	                "hrtimer_nanosleep", "do_nanosleep"),
 	           WAIT_SLEEP, "nanosleep");
 	check_kind(&f, PATH(&f, "take", "ksys_read", "vfs_read", "timerfd_read_iter"), WAIT_TIMER,
 	           "descriptor 3");
@@ -101,26 +103,31 @@ static void test_files_devices_and_faults_are_apart(void)
 	struct fixture f;
 
 	fixture_init(&f, false);
-	check_kind(&f, PATH(&f, "commit", "__x64_sys_fdatasync", "do_fsync", "ext4_sync_file",
-	                    "blkdev_issue_flush", "submit_bio_wait", "io_schedule_timeout"),
+	check_kind(&f,
+	           PATH(&f, "commit", "__x64_sys_fdatasync", "do_fsync", "ext4_sync_file",
+	                "blkdev_issue_flush", "submit_bio_wait", "io_schedule_timeout"),
 	           WAIT_FILE, "descriptor 3");
-	check_kind(&f, PATH(&f, "load", "__x64_sys_pread64", "vfs_read", "filemap_read",
-	                    "folio_wait_bit_common", "io_schedule"),
+	check_kind(&f,
+	           PATH(&f, "load", "__x64_sys_pread64", "vfs_read", "filemap_read",
+	                "folio_wait_bit_common", "io_schedule"),
 	           WAIT_FILE, "descriptor 3");
-	check_kind(&f, PATH(&f, "load", "__x64_sys_pread64", "blkdev_read_iter", "submit_bio_wait",
-	                    "io_schedule"),
+	check_kind(&f,
+	           PATH(&f, "load", "__x64_sys_pread64", "blkdev_read_iter", "submit_bio_wait",
+	                "io_schedule"),
 	           WAIT_DEVICE, "descriptor 3");
-	check_kind(&f, fixture_path(&f, "main", "scan", "|", "asm_exc_page_fault",
-	                            "exc_page_fault", "handle_mm_fault", "filemap_fault",
-	                            "folio_wait_bit_common", "io_schedule", "schedule",
-	                            "__schedule", NULL),
+	check_kind(&f,
+	           fixture_path(&f, "main", "scan", "|", "asm_exc_page_fault", "exc_page_fault",
+	                        "handle_mm_fault", "filemap_fault", "folio_wait_bit_common",
+	                        "io_schedule", "schedule", "__schedule", NULL),
 	           WAIT_PAGE_FAULT, "in scan");
 	/* A fault in a system call is a fault, and its argument is not the object. */
-	check_kind(&f, PATH(&f, "take", "ksys_read", "vfs_read", "pipe_read", "copy_page_to_iter",
-	                    "asm_exc_page_fault", "filemap_fault", "io_schedule"),
+	check_kind(&f,
+	           PATH(&f, "take", "ksys_read", "vfs_read", "pipe_read", "copy_page_to_iter",
+	                "asm_exc_page_fault", "filemap_fault", "io_schedule"),
 	           WAIT_PAGE_FAULT, "in take");
-	check_kind(&f, PATH(&f, "save", "ksys_write", "vfs_write", "ext4_file_write_iter",
-	                    "down_write", "rwsem_down_write_slowpath.constprop.0"),
+	check_kind(&f,
+	           PATH(&f, "save", "ksys_write", "vfs_write", "ext4_file_write_iter", "down_write",
+	                "rwsem_down_write_slowpath.constprop.0"),
 	           WAIT_LOCK, "kernel rwsem in ext4_file_write_iter");
 	check_kind(&f, PATH(&f, "odd", "__x64_sys_unheard_of", "unheard_of"), WAIT_OTHER,
 	           "in unheard_of");
@@ -148,16 +155,19 @@ static void test_user_functions_tell_what_a_futex_is(void)
 
 	fixture_init(&f, false);
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		check_kind(&f, PATH(&f, all[i].function, "__x64_sys_futex", "do_futex",
-		                    "futex_wait", "__futex_wait", "futex_wait_queue"),
+		check_kind(&f,
+		           PATH(&f, all[i].function, "__x64_sys_futex", "do_futex", "futex_wait",
+		                "__futex_wait", "futex_wait_queue"),
 		           all[i].kind, all[i].name);
 	/* A runtime's function outside of the C library's decides. */
-	check_kind(&f, fixture_path(&f, "main", "ObjectMonitor::enter", "pthread_cond_wait", "|",
-	                            "__x64_sys_futex", "futex_wait", "schedule", NULL),
+	check_kind(&f,
+	           fixture_path(&f, "main", "ObjectMonitor::enter", "pthread_cond_wait", "|",
+	                        "__x64_sys_futex", "futex_wait", "schedule", NULL),
 	           WAIT_LOCK, "Java monitor at 0x3");
-	check_kind(&f, PATH(&f, "__pthread_mutex_lock_full", "__x64_sys_futex", "do_futex",
-	                    "futex_lock_pi", "rt_mutex_wait_proxy_lock",
-	                    "rt_mutex_slowlock_block.constprop.0", "rt_mutex_schedule"),
+	check_kind(&f,
+	           PATH(&f, "__pthread_mutex_lock_full", "__x64_sys_futex", "do_futex",
+	                "futex_lock_pi", "rt_mutex_wait_proxy_lock",
+	                "rt_mutex_slowlock_block.constprop.0", "rt_mutex_schedule"),
 	           WAIT_LOCK, "mutex at 0x3");
 	fixture_done(&f);
 }
@@ -287,9 +297,9 @@ static void add_wait(struct wait_log *log, const struct wait_key *key, uint64_t 
 	                       .max_ns = ms * MS};
 
 	for (uint64_t i = 0; i < 2; i++)
-		vec_push(&log->waits,
-		         (struct wait){.in_ns = ms * MS, .sum = (uint32_t)log->sums.count,
-		                       .instead = i ? instead : ID_NONE});
+		vec_push(&log->waits, (struct wait){.in_ns = ms * MS,
+		                                    .sum = (uint32_t)log->sums.count,
+		                                    .instead = i ? instead : ID_NONE});
 	vec_push(&log->sums, sum);
 }
 
@@ -302,9 +312,8 @@ static void fill(struct fixture *f, struct wait_log *log)
 	log->has_wakings = true;
 	key.woken = WAIT_BY_THREAD;
 	key.waker = f->cc1_second;
-	key.waker_path =
-	        fixture_path(f, "main", "rebuild_index", "pthread_mutex_unlock", "|",
-	                     "__x64_sys_futex", "futex_wake", "try_to_wake_up", NULL);
+	key.waker_path = fixture_path(f, "main", "rebuild_index", "pthread_mutex_unlock", "|",
+	                              "__x64_sys_futex", "futex_wake", "try_to_wake_up", NULL);
 	key.in_system_call = true;
 	key.argument = 0x1000;
 	add_wait(log, &key, 30, ID_NONE);
