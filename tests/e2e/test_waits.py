@@ -188,10 +188,19 @@ def recordings_of_the_tracepoints_alone_will_do(t):
 
 
 @test
+def without_wake_ups_the_releaser_is_missing(t):
+    t.assay("record", "--off-cpu", "-o", t.path("off.data"), "--", "sleep", "0.1")
+    found = t.json(t.assay("waits", "--json", "--comm", "sleep", t.path("off.data")).out)
+    t.equal((found["has_wakings"], found["ledger"]["residual_ns"]), (False, 0))
+    t.equal({c["released_by"] for c in found["causes"]}, {None})
+    t.true(sum(c["blocked_ns"] for c in found["causes"]) >= 10 ** 8, found["causes"])
+    t.has(t.assay("waits", t.path("off.data")).out, "wake-ups were not recorded")
+
+
+@test
 def what_has_no_waits_is_refused(t):
-    t.assay("record", "-o", t.path("plain.data"), "--", "true")
-    failed = t.assay("waits", t.path("plain.data"), status=1)
-    t.has(failed.err, "record it with 'assay record --waits'")
+    failed = t.assay("waits", "--store", t.path("a.db"), status=2)
+    t.has(failed.err, "no single waits")
     failed = t.assay("waits", t.path("a.data"), t.path("b.data"), status=2)
     t.has(failed.err, "give one recording")
 

@@ -4,6 +4,24 @@
 
 #include "base/memory/xalloc.h"
 
+/* The recorder's child, before it executes COMMAND, is not the command yet. */
+static bool is_before_exec(const struct profile *p, uint32_t id, int32_t recorder)
+{
+	const struct process *process = process_table_process(p->processes, id);
+	size_t count = process_table_process_count(p->processes);
+
+	if (recorder <= 0 || process->parent == ID_NONE ||
+	    process_table_process(p->processes, process->parent)->pid != recorder)
+		return false;
+	for (uint32_t i = 0; i < id; i++)
+		if (process_table_process(p->processes, i)->pid == process->pid)
+			return false;
+	for (uint32_t i = id + 1; i < count; i++)
+		if (process_table_process(p->processes, i)->pid == process->pid)
+			return true;
+	return false;
+}
+
 /* Marks the processes that were asked for. */
 static bool mark_targets(const struct profile *p, uint8_t *chosen)
 {
@@ -13,7 +31,8 @@ static bool mark_targets(const struct profile *p, uint8_t *chosen)
 	vec_each (recording, &p->recordings)
 		vec_each (pid, &(*recording)->account.targets)
 			for (uint32_t id = 0; id < count; id++)
-				if (process_table_process(p->processes, id)->pid == *pid)
+				if (process_table_process(p->processes, id)->pid == *pid &&
+				    !is_before_exec(p, id, (*recording)->account.observer_pid))
 					chosen[id] = any = true;
 	return any;
 }

@@ -146,7 +146,10 @@ static void limits(struct summary *s, const struct wait_report *r)
 	if (!r->log->has_wakings)
 		summary_limit(s, "no_wakings", 1,
 		              "wake-ups were not recorded, so it is not known who released");
-	limit_time(s, "other", a->other_ns, a->blocked_ns, "of blocked time has no known cause");
+	limit_time(s, "no_stack", a->no_stack_ns, a->blocked_ns,
+	           "of blocked time has no stack, so its cause is not known");
+	limit_time(s, "other", a->other_ns - a->no_stack_ns, a->blocked_ns,
+	           "of blocked time has no known cause");
 	limit_time(s, "lost", a->lost_ns, a->blocked_ns,
 	           "of blocked time overlaps lost records, and may have other causes");
 	if (r->log->beyond)
@@ -168,7 +171,7 @@ static void recorded(struct summary *s, const struct wait_report *r)
 	text_counted(&s->recorded, a->threads, "thread", "threads");
 	buf_puts(&s->recorded, r->selection.scope == WAITS_OF_TARGETS  ? " of the command"
 	                       : r->selection.scope == WAITS_OF_FILTER ? " by the filters"
-	                                                               : " of the machine");
+	                                                               : " of the recording");
 	buf_puts(&s->recorded, ", ");
 	text_time(&s->recorded, (int64_t)(to - from));
 	buf_puts(&s->recorded, ": ");
