@@ -151,7 +151,9 @@ static void limits(struct summary *s, const struct wait_report *r)
 	limit_time(s, "other", a->other_ns - a->no_stack_ns, a->blocked_ns,
 	           "of blocked time has no known cause");
 	limit_time(s, "lost", a->lost_ns, a->blocked_ns,
-	           "of blocked time overlaps lost records, and may have other causes");
+	           "of blocked time overlaps lost records, and has no releaser (larger buffers: "
+	           "record "
+	           "--memory)");
 	if (r->log->beyond)
 		summary_limit_count(s, "beyond", r->log->beyond,
 		                    "wait is in the sums only, not in percentiles",
