@@ -8,11 +8,12 @@ import re
 
 from harness import LONG, main, test, test_of_shares
 from programs import comment
-from waits_truth import Comparison, blocked_ns, program, recorded, script_words
+from waits_truth import REAL_TIME, SWITCH_NS, Comparison, off_cpu_by_perf, program, recorded, script_words
 
 SHORT = ["mutex", "condvar", "pipe", "epoll", "child", "sleep", "fsync", "sockets"]
 PROGRAMS = SHORT + ["rwlock", "semaphore", "eventfd", "io_uring", "timerfd", "direct", "page_fault",
                     "cpu", "priority", "signals", "vfork", "requeue", "herd", "spurious"]
+ORDINARY = ["cpu", "priority", "direct", "fsync", "page_fault"]  # of these the priority matters
 SCRIPTS = ["lock.py", "channels.go", "Monitors.java"]  # runtimes wait at other places, too
 _results = {}
 
@@ -23,7 +24,10 @@ def compared(t, name):
         t.skip("tracepoints of the scheduler need root")
     if name not in _results:
         words = script_words(t, name) if name in SCRIPTS else [program(name)]
-        _results[name] = Comparison(name, *recorded(t, words, name), exact=name not in SCRIPTS)
+        if name not in SCRIPTS and name not in ORDINARY:
+            words = [*REAL_TIME, *words]
+        _results[name] = Comparison(name, *recorded(t, words, name)[:2],
+                                    exact=name not in SCRIPTS)
         for line in _results[name].lines if os.environ.get("TABLE") or LONG else ():
             comment(line)
     return _results[name]
@@ -48,6 +52,24 @@ def truth_test(name):
     shares.__name__ = f"causes_and_releasers_of_{title}_have_the_times_of_its_log"
     test(exact)
     test_of_shares(shares)
+
+
+@test
+def times_off_the_cpu_are_those_of_perf(t):
+    """perf reads the switch records of the same file."""
+    t.need("perf")
+    log, got, data = recorded(t, [program("mutex")], "mutex")
+    threads = {tid: figures for tid, figures in off_cpu_by_perf(t, data).items()}
+    names = dict((int(tid), name) for name, tid in re.findall(
+        r"^\s*(worker-\d)\s+(\d+)\s*$", t.run("perf", "script", "-F", "comm,tid", "-i", data).out, re.M))
+    t.equal(sorted(names.values()), [f"worker-{i}" for i in range(4)], "threads in the file")
+    for tid, name in names.items():
+        causes = [c for c in got["causes"] if c["waiter"] == name]
+        count, ns = sum(c["count"] for c in causes), sum(
+            c["blocked_ns"] + c["runnable_ns"] for c in causes)
+        # The start of a thread has no switch out.
+        t.between(count - threads[tid].count, 0, 1, f"waits of {name} more than perf's")
+        t.near(ns, threads[tid].ns, 0.005 * log["elapsed_ns"] + SWITCH_NS * count, f"waits of {name}")
 
 
 for one in PROGRAMS + SCRIPTS if LONG else SHORT:

@@ -13,6 +13,12 @@ from harness import BUILD, ROOT
 
 SOURCES = ROOT / "tests" / "workloads" / "waiting"
 SHARE = 0.02  # of all waits of the same thread
+# A switch is recorded while perf takes the sample of it: neither the CPU time of the thread nor the
+# time off the CPU is exact at that place. It matters for waits of some microseconds only.
+SWITCH_NS = 12000
+# Other programs do not change the order in which the threads run.
+REAL_TIME = ["chrt", "-r", "1"]
+RECORDINGS = 4  # at most, while records are lost
 
 Row = collections.namedtuple("Row", "waiter kind name by function holder")
 Figures = collections.namedtuple("Figures", "ns count")
@@ -25,14 +31,20 @@ def program(name):
 def recorded(t, words, name):
     """Records the program; returns its log and the document of `assay waits --json`."""
     log, data = t.path(f"{name}.json"), t.path(f"{name}.data")
-    done = t.assay("record", "--waits", "-o", data, "--", *words, cwd=t.directory, status=None,
-                   env={"TRUTH": str(log)})
+    for _ in range(RECORDINGS):
+        done = t.assay("record", "--waits", "--memory", "64", "-o", data, "--", *words, status=None,
+                       cwd=t.directory, env={"TRUTH": str(log)})
+        # Other programs may switch more often than can be recorded. assay reports it.
+        dropped = "records were dropped" in done.err
+        if done.status or not dropped:
+            break
     if done.status == 77:
         t.skip(f"{name}: the kernel or the file system does not have it")
     t.equal(done.status, 0, f"status of the recording of {name}: {done}")
     got = t.json(t.assay("waits", "--json", data).out)
+    got["dropped"] = dropped
     with open(log, encoding="utf-8") as f:
-        return json.load(f), got
+        return json.load(f), got, data
 
 
 def table_of(log):
@@ -50,13 +62,19 @@ def fits(texts, got):
     return not texts or any(text in (got or "") for text in texts.split("|"))
 
 
+def is_released_by(row, text):
+    """`THREAD in FUNCTION`; a compiler's suffix of the function is ignored."""
+    by, _, function = (text or "").rpartition(" in ") if " in " in (text or "") else (text, "", "")
+    return (not row.by or row.by == by) and (not row.function
+                                             or row.function == function.split(".")[0])
+
+
 def causes_of(got, row, releaser=True):
     """The causes of the report that a row of the log is about."""
     return [c for c in got["causes"]
             if fits(row.waiter, c["waiter"]) and c["kind"] in row.kind.split("|")
             and fits(row.name, c["name"])
-            and (not releaser or (fits(row.by, c["released_by"])
-                                  and fits(row.function, c["released_by"])))]
+            and (not releaser or is_released_by(row, c["released_by"]))]
 
 
 def blocked_ns(causes, kind=""):
@@ -71,6 +89,9 @@ class Comparison:
         self.name, self.log, self.got = name, log, got
         self.rows = table_of(log)
         self.wrong, self.unequal, self.lines = [], [], []
+        self.lost_ns, self.lost = collections.Counter(), collections.Counter()
+        if got["dropped"]:
+            self.count_lost()
         self.totals = collections.Counter()
         for row, figures in self.rows.items():
             self.totals[row.waiter] += figures.ns
@@ -79,7 +100,15 @@ class Comparison:
                 self.compare_time(row, figures)
         if exact:
             self.compare_counts()
-        self.compare_holders()
+        self.compare_holders(exact)
+
+    def count_lost(self):
+        """What lost records may hide of each thread: waits without a stack or a releaser."""
+        for cause in self.got["causes"]:
+            is_other = cause["kind"] == "other"
+            is_hidden = is_other or not cause["released_by"]
+            self.lost_ns[cause["waiter"]] += blocked_ns([cause]) if is_hidden else cause["lost_ns"]
+            self.lost[cause["waiter"]] += cause["count"] if is_other else 0
 
     def compare_time(self, row, want):
         causes = causes_of(self.got, row)
@@ -88,7 +117,8 @@ class Comparison:
         self.lines.append("%-10s %-12s %-16s %-14s %-10s %-22s %9.1f %9.1f %+6.2f %%" % (
             self.name, row.waiter, row.kind, row.name.split("|")[0][:14], row.by, row.function,
             want.ns / 1e6, ns / 1e6, away * 100))
-        if abs(away) > SHARE:
+        allowed = SHARE * total + SWITCH_NS * want.count + self.lost_ns[row.waiter]
+        if abs(ns - want.ns) > allowed:
             self.unequal.append(f"{row}: {ns / 1e6:.3f} ms, not {want.ns / 1e6:.3f} ms: "
                                 f"{away * 100:+.2f} % of the waits of {row.waiter}")
 
@@ -100,26 +130,30 @@ class Comparison:
         for row, want in counts.items():
             got = sum(c["count"] for c in causes_of(self.got, row, releaser=False))
             # Exits and starts of threads are waits, too, and not in the log.
-            if row.kind not in ("join", "cpu", "sleep") and got != want:
+            if row.kind not in ("join", "cpu", "sleep") and \
+                    not want - self.lost[row.waiter] <= got <= want:
                 self.wrong.append(f"{row}: {got} waits, not {want}")
 
-    def compare_holders(self):
-        """No holder without evidence, and none that is not in the log."""
+    def compare_holders(self, exact):
+        """No holder without evidence, and none of an object of the log that is not in the log. The
+        kernel and libraries have locks of their own."""
         held = {row for row in self.rows if row.holder}
+        logged = {row.name for row in self.rows if row.name}
         for cause in self.got["causes"]:
             if not cause["holder"]:
                 continue
             if not cause["evidence"]:
                 self.wrong.append(f"a holder without evidence: {cause}")
-            if not any(cause in causes_of(self.got, row) and fits(row.holder, cause["holder"])
-                       for row in held):
+            if exact and any(fits(name, cause["name"]) for name in logged) and not any(
+                    cause in causes_of(self.got, row) and fits(row.holder, cause["holder"])
+                    for row in held):
                 self.wrong.append(f"a holder that is not in the log: {cause}")
         for row in held:
             causes = causes_of(self.got, row)
             total = blocked_ns(causes)
             with_holder = blocked_ns([c for c in causes if fits(row.holder, c["holder"])
                                       and c["holder"]])
-            if total - with_holder > SHARE * self.totals[row.waiter]:
+            if total - with_holder > SHARE * self.totals[row.waiter] + self.lost_ns[row.waiter]:
                 self.wrong.append(f"{row}: no holder for {(total - with_holder) / 1e6:.3f} ms")
 
 

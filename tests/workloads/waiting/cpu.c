@@ -23,24 +23,22 @@ static APART void compute_table(void)
 
 static void *rival(void *argument)
 {
-	const char *const *names = argument;
 	struct truth_mark from, to;
 	uint64_t before_ns;
 
-	truth_name(names[0]);
+	truth_name(argument);
 	truth_sleep(5 * MS);
 	before_ns = runnable_ns();
 	from = to = truth_mark();
 	compute_table();
 	to.preempted = truth_mark().preempted;
 	to.time_ns = from.time_ns + runnable_ns() - before_ns;
-	truth_add(from, to, (struct truth_cause){"cpu", NULL, names[1], NULL, NULL});
+	truth_add(from, to, (struct truth_cause){"cpu", NULL, NULL, NULL, NULL});
 	return NULL;
 }
 
 int main(void)
 {
-	static const char *const names[3] = {"rival-0", "rival-1", "rival-0"};
 	pthread_t threads[2];
 	cpu_set_t one;
 
@@ -48,8 +46,8 @@ int main(void)
 	CPU_ZERO(&one);
 	CPU_SET((unsigned)sched_getcpu(), &one);
 	must(sched_setaffinity(0, sizeof one, &one), "sched_setaffinity");
-	threads[0] = truth_start(rival, (void *)(uintptr_t)&names[0]);
-	threads[1] = truth_start(rival, (void *)(uintptr_t)&names[1]);
+	threads[0] = truth_start(rival, "rival-0");
+	threads[1] = truth_start(rival, "rival-1");
 	truth_join(threads[0]);
 	truth_join(threads[1]);
 	truth_end();

@@ -19,6 +19,20 @@ static APART void read_page(int fd, void *to, off_t number)
 	truth_waited(from, (struct truth_cause){"file|device", "table.dat", NULL, NULL, NULL});
 }
 
+/* The waits of the writer have the same cause. */
+static void write_table(const char *page)
+{
+	int fd = open("table.dat", O_CREAT | O_TRUNC | O_WRONLY, 0600);
+	struct truth_mark from = truth_mark();
+
+	must(fd < 0, "table.dat");
+	for (int i = 0; i < PAGES; i++)
+		must(write(fd, page, 4096) != 4096, "write");
+	must(fsync(fd), "fsync");
+	truth_waited(from, (struct truth_cause){"file|device", "table.dat", NULL, NULL, NULL});
+	close(fd);
+}
+
 int main(void)
 {
 	static char page[4096] __attribute__((aligned(4096)));
@@ -26,11 +40,7 @@ int main(void)
 	int fd;
 
 	truth_begin("direct");
-	fd = open("table.dat", O_CREAT | O_TRUNC | O_WRONLY, 0600);
-	must(fd < 0, "table.dat");
-	for (int i = 0; i < PAGES; i++)
-		must(write(fd, page, sizeof page) != sizeof page, "write");
-	must(fsync(fd) || close(fd), "fsync");
+	write_table(page);
 	fd = open("table.dat", O_RDONLY | O_DIRECT);
 	unlink("table.dat");
 	if (fd < 0)

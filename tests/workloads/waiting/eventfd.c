@@ -14,7 +14,7 @@ static APART void await_notice(void)
 	uint64_t got;
 
 	must(read(notices, &got, sizeof got) != sizeof got, "read");
-	truth_waited(from, (struct truth_cause){"event", "[eventfd]", "notifier", "notify", NULL});
+	truth_waited(from, (struct truth_cause){"event", "eventfd", "notifier", "notify", NULL});
 }
 
 static APART void notify(void)

@@ -69,8 +69,7 @@ static APART void await_completion(void)
 		                     0 &&
 		             errno != EINTR,
 		     "io_uring_enter");
-	truth_waited(from,
-	             (struct truth_cause){"event", "[io_uring]", "writer", "send_block", NULL});
+	truth_waited(from, (struct truth_cause){"event", "io_uring", "writer", "send_block", NULL});
 	__atomic_store_n(ring.done_head, *ring.done_head + 1, __ATOMIC_RELEASE);
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """lock: two Python threads wait for a lock that a third one owns for 10 ms.
 
-It logs its waits as truth.h does. The interpreter releases a lock in PyThread_release_lock().
+It logs its waits as truth.h does.
 """
 import ctypes
 import json
@@ -32,25 +32,29 @@ def log(since, waiter, kind, by="", function=""):
                       "blocks": blocks, "preempted": preempted})
 
 
+def nap(waiter, seconds):
+    since = mark()
+    time.sleep(seconds)
+    log(since, waiter, "sleep")
+
+
 def worker():
     libc.prctl(PR_SET_NAME, b"worker", 0, 0, 0)
     for _ in range(ROUNDS):
         since = mark()
         table.acquire()
-        log(since, "worker", "semaphore|lock", "owner", "PyThread_release_lock")
+        log(since, "worker", "semaphore|lock", "owner")
         table.release()
-        time.sleep(0.005)
+        nap("worker", 0.005)
 
 
 def owner():
     libc.prctl(PR_SET_NAME, b"owner", 0, 0, 0)
     for _ in range(ROUNDS):
         table.acquire()
-        since = mark()
-        time.sleep(0.01)
-        log(since, "owner", "sleep")
+        nap("owner", 0.01)
         table.release()
-        time.sleep(0.005)
+        nap("owner", 0.005)
 
 
 begin_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)

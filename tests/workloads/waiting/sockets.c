@@ -79,14 +79,14 @@ static int bound(int type, struct sockaddr_in *address)
 	return fd;
 }
 
-/* The inode, or the local address: `socket:[7]|127.0.0.1:80`. */
+/* The inode, or the local address: `7|127.0.0.1:80`. */
 static void name_channel(struct channel *c, const struct sockaddr_in *address)
 {
 	struct stat about;
 	size_t used;
 
 	must(fstat(c->to, &about), "fstat");
-	snprintf(c->name, sizeof c->name, "socket:[%lu]", (unsigned long)about.st_ino);
+	snprintf(c->name, sizeof c->name, "%lu", (unsigned long)about.st_ino);
 	used = strlen(c->name);
 	if (address)
 		snprintf(c->name + used, sizeof c->name - used, "|127.0.0.1:%u",

@@ -14,7 +14,7 @@ static APART void await_tick(void)
 	uint64_t got;
 
 	must(read(ticker, &got, sizeof got) != sizeof got, "read");
-	truth_waited(from, (struct truth_cause){"timer", "[timerfd]", NULL, NULL, NULL});
+	truth_waited(from, (struct truth_cause){"timer", "timerfd", NULL, NULL, NULL});
 }
 
 int main(void)

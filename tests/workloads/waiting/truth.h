@@ -160,13 +160,13 @@ static inline void truth_sleep(uint64_t ns)
 	truth_waited(from, (struct truth_cause){"sleep", NULL, NULL, NULL, NULL});
 }
 
-/* Computes for `ns` of CPU time. */
-static inline void truth_compute(uint64_t ns)
+/* Computes for `ns` of CPU time, in the function that calls it. */
+static inline __attribute__((always_inline)) void truth_compute(uint64_t ns)
 {
 	uint64_t end_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns, x = 1;
 
 	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns) {
-		for (int i = 0; i < 5000; i++) {
+		for (int i = 0; i < 50000; i++) {
 			x = x * 6364136223846793005u + 1;
 			__asm__ volatile("" : "+r"(x));
 		}

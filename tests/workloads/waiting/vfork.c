@@ -22,15 +22,23 @@ static APART pid_t make_child(void)
 
 	if (!child)
 		finish_child();
-	truth_waited(from, (struct truth_cause){"child", NULL, "vforked", "finish_child", NULL});
+	truth_waited(from, (struct truth_cause){"child", "vfork", "vforked", "finish_child", NULL});
 	return child;
+}
+
+static APART void await_child(pid_t child)
+{
+	struct truth_mark from = truth_mark();
+
+	must(waitpid(child, NULL, 0) < 0, "waitpid");
+	truth_waited(from, (struct truth_cause){"child", "a child", "vforked", NULL, NULL});
 }
 
 int main(void)
 {
 	truth_begin("vfork");
 	for (int i = 0; i < CHILDREN; i++)
-		must(waitpid(make_child(), NULL, 0) < 0, "waitpid");
+		await_child(make_child());
 	truth_end();
 	return 0;
 }
