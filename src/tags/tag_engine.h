@@ -69,7 +69,9 @@
  *     between the two, all in the packet of ASSAY_TAG_OWN.
  * 12. A thread whose first packet is marked as a fork's child (packet.forked) does not have the
  *     calls that were open at the fork. Until the next gap, an exit that finds no open call at all
- *     belongs to one of those calls: it is counted as inherited instead of unmatched.
+ *     belongs to one of those calls: it is counted as inherited instead of unmatched. The same
+ *     applies to a process of a device that is new by its number (rule 6): the functions of its
+ *     program that were open at the fork.
  * 13. Devices: the net of a call of a `~` function (the CPU halts in it) is idle; calls within it
  *     are ordinary calls. The time of a call of a `^` function (an interrupt) is in no net or total
  *     of the calls around it; it is in the nets of the `^` call and of the calls within it.

@@ -131,7 +131,7 @@ void tag_run_unmatched(struct tag_run *r, uint32_t line)
 {
 	struct tag_stack *s = r->stack;
 
-	if (r->inherits && !s->top)
+	if ((r->inherits || s->inherits) && !s->top)
 		r->damage.inherited_exits++;
 	else
 		r->damage.unmatched_exits++;
@@ -164,6 +164,7 @@ void tag_run_leave(struct tag_run *r, uint32_t line)
 
 void tag_run_mark(struct tag_stack *s)
 {
+	s->inherits = false;
 	for (uint32_t i = s->top; i && !(s->frames[i].key & TAG_FRAME_MARKED); i--)
 		s->frames[i].key |= TAG_FRAME_MARKED;
 }

@@ -198,6 +198,7 @@ static void go_on(struct tag_run *r, size_t who, bool guess)
 		r->stack = tag_stack_new(r);
 		r->off = 0;
 		begin_process(r);
+		r->stack->inherits = is_known(&r->identity); /* it begins in `!` */
 	} else {
 		r->stack = r->waiting.items[who].stack;
 		r->off = time - r->stack->clock;
@@ -213,7 +214,7 @@ static void go_on(struct tag_run *r, size_t who, bool guess)
 	                                  .depth = r->stack->top});
 	if (who != NOT_FOUND)
 		tag_run_close(r, TAG_HOW_EXIT);
-	else if (is_known(&r->identity)) /* a process that begins in `!` */
+	else if (r->stack->inherits)
 		r->damage.inherited_exits++;
 	else
 		tag_run_unmatched(r, r->asking.line);

@@ -87,7 +87,8 @@ struct tag_stack {
 	struct tag_frame_more *more;
 	uint32_t top, room;
 	uint32_t id, process;
-	int32_t pid; /* of a device's process, as the device recorded it; -1: not known */
+	bool inherits; /* rule 12: a device's new process, since which no gap came */
+	int32_t pid;   /* of a device's process, as the device recorded it; -1: not known */
 	char name[ASSAY_TAGS_PROCESS_NAME]; /* its name; "": not known */
 	uint64_t clock;                     /* its clock while the stack waits */
 	uint64_t begun;

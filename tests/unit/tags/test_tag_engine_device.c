@@ -408,8 +408,39 @@ static void a_recorded_number_identifies_the_process(void)
 	capture_done(&c);
 }
 
+/* A program with tags: the functions that were open at the fork return in the child, too. */
+static void a_forked_process_returns_from_functions_of_its_parent(void)
+{
+	struct capture c;
+
+	begin(&c, true);
+	PUT(&c, {0, TAG_A}, {1, TAG_B}, {2, TAG_SWTCH});
+	put_process(&c, 3, 7, 9);
+	PUT(&c, {4, EXIT(TAG_SWTCH)}, {5, EXIT(TAG_B)}, {6, TAG_B}, {7, EXIT(TAG_A)},
+	    {8, EXIT(TAG_B)}, {9, EXIT(TAG_A)});
+	check_steps(&c, false,
+	            "p1 > a 0 @0\n"
+	            "p1 > b 1 @1\n"
+	            "p1 > swtch 2 @2\n"
+	            "p1 out @2\n"
+	            "p2 in @4\n"
+	            "p2 ! b 0 @5\n"
+	            "p2 > b 0 @6\n"
+	            "p2 ! a 1 @7\n"
+	            "p2 < b 0 @8 net 2 total 2 ?\n"
+	            "p2 ! a 0 @9\n"
+	            "p1 o swtch 2 @9 net 0 total 0 wall 7\n"
+	            "p1 o b 1 @9 net 1 total 1 wall 8\n"
+	            "p1 o a 0 @9 net 1 total 2 wall 9\n");
+	CHECK_EQ(damage.inherited_exits, 3);
+	/* A call of the child is open at 7, so that exit is no function of the parent. */
+	CHECK_EQ(damage.unmatched_exits, 1);
+	capture_done(&c);
+}
+
 int main(void)
 {
+	RUN(a_forked_process_returns_from_functions_of_its_parent);
 	RUN(a_recorded_number_identifies_the_process);
 	RUN(idle_functions_and_interrupts_are_in_no_call_around_them);
 	RUN(threads_have_no_idle_functions_or_interrupts);
