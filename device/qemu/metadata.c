@@ -59,14 +59,23 @@ static uint32_t line_tag(const char *line, size_t *name_length)
 	return (uint32_t)tag;
 }
 
-/* Calls `each` for each name until it returns false. Returns 0 or -1. */
+/* True for the comment that names a function without tags. */
+static bool is_left_out(const char *line)
+{
+	return !strncmp(line, "# left out ", 11) && !strstr(line, "*/");
+}
+
+/*
+ * Calls `each` for each name until it returns false. A function without tags has the tag 0.
+ * Returns 0 or -1.
+ */
 static int each_name(const char *path,
                      bool (*each)(const char *line, size_t name_length, uint32_t tag, void *data),
                      void *data)
 {
 	FILE *f = fopen(path, "re");
 	char *line = NULL;
-	size_t size = 0, length;
+	size_t size = 0, length = 0;
 	uint32_t tag;
 
 	if (!f) {
@@ -76,7 +85,7 @@ static int each_name(const char *path,
 	while (getline(&line, &size, f) > 0) {
 		line[strcspn(line, "\r\n")] = 0;
 		tag = line_tag(line, &length);
-		if (tag && !each(line, length, tag, data))
+		if ((tag || is_left_out(line)) && !each(line, length, tag, data))
 			break;
 	}
 	free(line);
@@ -93,7 +102,7 @@ static bool is_wanted(const char *line, size_t length, uint32_t tag, void *data)
 {
 	struct wanted *w = data;
 
-	if (strlen(w->name) == length && !memcmp(line, w->name, length))
+	if (tag && strlen(w->name) == length && !memcmp(line, w->name, length))
 		w->tag = tag;
 	return !w->tag;
 }

@@ -16,7 +16,7 @@ static struct plugin_info information = {
         "puts triggers of event tags into functions: "
         "-fplugin-arg-assay_tags-names=FILE [-root=DIR] [-trigger=ring|nop|load|call] [-hook=NAME] "
         "[-only=GLOBS] [-not=GLOBS] [-files=GLOBS] [-not-files=GLOBS] [-embed=yes|no] "
-        "[-tail-calls=yes|no]"};
+        "[-tail-calls=yes|no] [-leaf-size=N]"};
 
 static void before_lowering(void *function, void *)
 {
@@ -26,8 +26,12 @@ static void before_lowering(void *function, void *)
 
 static void end_of_unit(void *, void *)
 {
-	if (!errorcount)
-		embed_names(asm_out_file);
+	if (errorcount)
+		return;
+	std::string error = plugin.names.leave_out(plugin.left_out);
+	if (!error.empty())
+		fatal_error(UNKNOWN_LOCATION, "assay_tags: %s", error.c_str());
+	embed_names(asm_out_file);
 }
 
 static void add_pass(const char *name, opt_pass *pass, pass_positioning_ops where,
@@ -62,6 +66,7 @@ __attribute__((visibility("default"))) int plugin_init(struct plugin_name_args *
 	register_callback(self, PLUGIN_FINISH_UNIT, end_of_unit, NULL);
 	register_callback(self, PLUGIN_REGISTER_GGC_ROOTS, NULL, (void *)emit_roots);
 	add_pass(self, label_pass_new(), PASS_POS_INSERT_AFTER, "cfg");
+	add_pass(self, leaf_pass_new(), PASS_POS_INSERT_BEFORE, "fnsplit");
 	add_pass(self, tail_before_pass_new(), PASS_POS_INSERT_BEFORE, "tailc");
 	add_pass(self, tail_back_pass_new(), PASS_POS_INSERT_AFTER, "tailc");
 	add_pass(self, emit_pass_new(), PASS_POS_INSERT_AFTER, "optimized");

@@ -29,7 +29,7 @@ void embed_names(FILE *to)
 	bool device = o.trigger == TRIGGER_RING ||
 	              (o.trigger == TRIGGER_CALL && o.hook == "assay_tags_event");
 
-	if (plugin.used.empty() || !to)
+	if ((plugin.used.empty() && plugin.left_out.empty()) || !to)
 		return;
 	if (o.trigger == TRIGGER_LOAD)
 		put_hidden(to, "assay_tags_base");
@@ -40,5 +40,7 @@ void embed_names(FILE *to)
 	fputs("\t.pushsection assay_tags_names,\"a\",@progbits\n", to);
 	for (const std::string &line : plugin.used)
 		put_line(to, line);
+	for (const std::string &name : plugin.left_out)
+		put_line(to, names_file::left_out_line(name));
 	fputs("\t.popsection\n", to);
 }

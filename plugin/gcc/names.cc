@@ -18,7 +18,7 @@
 
 #include <algorithm>
 
-static const char from_mark[] = "# from ";
+static const char from_mark[] = "# from ", left_out_mark[] = "# left out ";
 static const size_t tail_bytes = 256;
 
 static bool is_blank(char c)
@@ -124,6 +124,7 @@ void names_file::forget()
 	offset = 0;
 	lines = 0;
 	from.clear();
+	left_out.clear();
 	tail.clear();
 	by_name.clear();
 	by_tag.clear();
@@ -192,6 +193,8 @@ std::string names_file::parse_line(std::string_view raw)
 
 	if (line.substr(0, sizeof(from_mark) - 1) == from_mark)
 		from = line.substr(sizeof(from_mark) - 1);
+	if (line.substr(0, sizeof(left_out_mark) - 1) == left_out_mark)
+		left_out.emplace(line.substr(sizeof(left_out_mark) - 1));
 	if (line.empty() || line[0] == '#')
 		return "";
 	if (line.find('\0') != std::string_view::npos)
@@ -332,13 +335,31 @@ std::string names_file::exhausted(const std::string &name) const
 }
 
 /* Appends all lines or none: an incomplete line would be an error for every reader. */
+std::string names_file::write_lines(int fd, std::string text)
+{
+	struct stat st;
+	std::string error;
+	char end = '\n';
+
+	if (text.empty())
+		return "";
+	if (fstat(fd, &st))
+		return system_error(path, "cannot be extended");
+	if (st.st_size && pread(fd, &end, 1, st.st_size - 1) == 1 && end != '\n')
+		text = "\n" + text;
+	ssize_t n = write(fd, text.data(), text.size());
+	if (n == (ssize_t)text.size())
+		return refresh(fd);
+	error = n < 0 ? system_error(path, "cannot be extended")
+	              : path + " cannot be extended: no space is left";
+	return ftruncate(fd, st.st_size) ? error + "; its last line is cut short" : error;
+}
+
 std::string names_file::append(int fd, const std::vector<asked_name> &asked)
 {
-	std::string text, header = from, error;
+	std::string text, header = from;
 	std::unordered_map<std::string, bool> given;
 	uint32_t next = std::max(last + 1, (uint32_t)ASSAY_TAG_FIRST);
-	struct stat st;
-	char end = '\n';
 
 	for (const asked_name &name : asked) {
 		std::string key = key_of(name.name, name.mark);
@@ -356,36 +377,31 @@ std::string names_file::append(int fd, const std::vector<asked_name> &asked)
 		text += '\n';
 		next += name.mark ? 1 : 2;
 	}
-	if (text.empty())
-		return "";
-	if (fstat(fd, &st))
-		return system_error(path, "cannot be extended");
-	if (st.st_size && pread(fd, &end, 1, st.st_size - 1) == 1 && end != '\n')
-		text = "\n" + text;
-	ssize_t n = write(fd, text.data(), text.size());
-	if (n == (ssize_t)text.size())
-		return refresh(fd);
-	error = n < 0 ? system_error(path, "cannot be extended")
-	              : path + " cannot be extended: no space is left";
-	return ftruncate(fd, st.st_size) ? error + "; its last line is cut short" : error;
+	return write_lines(fd, text);
 }
 
-std::string names_file::give_tags(const std::vector<asked_name> &asked)
+std::string names_file::read_first()
 {
 	std::string error;
 	int fd;
 
-	if (!was_read) {
-		fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-		if (fd < 0 && errno != ENOENT)
-			return system_error(path, "cannot be read");
-		if (fd >= 0) { /* waits while another compiler writes */
-			while (flock(fd, LOCK_SH) && errno == EINTR)
-				;
-			error = refresh(fd);
-			close(fd);
-		}
-	}
+	if (was_read)
+		return "";
+	fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return errno == ENOENT ? "" : system_error(path, "cannot be read");
+	while (flock(fd, LOCK_SH) && errno == EINTR) /* waits while another compiler writes */
+		;
+	error = refresh(fd);
+	close(fd);
+	return error;
+}
+
+std::string names_file::give_tags(const std::vector<asked_name> &asked)
+{
+	std::string error = read_first();
+	int fd;
+
 	if (!error.empty() || !missing(asked))
 		return error;
 	error = lock(&fd);
@@ -401,6 +417,37 @@ std::string names_file::give_tags(const std::vector<asked_name> &asked)
 std::string names_file::allocate(const std::vector<asked_name> &asked)
 {
 	return plain(give_tags(asked));
+}
+
+std::string names_file::left_out_line(const std::string &name)
+{
+	return left_out_mark + name;
+}
+
+std::string names_file::add_left_out(const std::set<std::string> &names)
+{
+	std::string error = read_first(), text;
+	int fd;
+
+	if (!error.empty() ||
+	    std::includes(left_out.begin(), left_out.end(), names.begin(), names.end()))
+		return error;
+	error = lock(&fd);
+	if (!error.empty())
+		return error;
+	error = refresh(fd);
+	for (const std::string &name : names)
+		if (!left_out.count(name))
+			text += left_out_line(name) + "\n";
+	if (error.empty())
+		error = write_lines(fd, text);
+	close(fd); /* this releases the lock */
+	return error;
+}
+
+std::string names_file::leave_out(const std::set<std::string> &names)
+{
+	return names.empty() ? "" : plain(add_left_out(names));
 }
 
 uint32_t names_file::find(const asked_name &name, std::string *line) const

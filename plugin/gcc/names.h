@@ -7,7 +7,7 @@
  * Existing lines are never changed.
  *
  * "# from FILE" precedes the lines of the functions of FILE, so that users can see which files took
- * most of the tags.
+ * most of the tags. "# left out NAME" is a function that got no triggers because it is small.
  *
  * Errors are sentences that are safe for a terminal; "" means no error. One thread. Independent of
  * the compiler.
@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -41,6 +42,10 @@ class names_file
 	/* Assigns tags to names without one. Creates the file if it does not exist. */
 	std::string allocate(const std::vector<asked_name> &asked);
 
+	/* Adds a comment for each function that has none yet. */
+	std::string leave_out(const std::set<std::string> &names);
+	static std::string left_out_line(const std::string &name);
+
 	/* Returns the tag; 0: none. *line: the line in the file, "NAME/TAG" and the mark. */
 	uint32_t find(const asked_name &name, std::string *line) const;
 
@@ -59,6 +64,8 @@ class names_file
 	using known_name = std::pair<const std::string, entry>; /* its address never changes */
 
 	std::string give_tags(const std::vector<asked_name> &asked);
+	std::string add_left_out(const std::set<std::string> &names);
+	std::string read_first();
 	std::string refresh(int fd);
 	std::string parse(const std::string &text);
 	std::string parse_line(std::string_view line);
@@ -66,6 +73,7 @@ class names_file
 	std::string bad_line(std::string_view line, const char *why) const;
 	std::string lock(int *fd);
 	std::string append(int fd, const std::vector<asked_name> &asked);
+	std::string write_lines(int fd, std::string text);
 	std::string exhausted(const std::string &name) const;
 	bool missing(const std::vector<asked_name> &asked) const;
 	bool goes_on(int fd, off_t size) const;
@@ -84,6 +92,7 @@ class names_file
 	std::string tail;
 	size_t lines = 0;
 	std::string from; /* the last comment's FILE */
+	std::set<std::string> left_out;
 	std::unordered_map<std::string, entry> by_name;
 	std::unordered_map<uint32_t, const known_name *> by_tag; /* in by_name */
 	std::unordered_map<std::string, unsigned long> taken;

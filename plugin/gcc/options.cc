@@ -48,6 +48,16 @@ static bool parse_yes(bool *to, const char *key, const char *value)
 	return *to || !strcmp(value, "no") || wrong(key, value, "yes or no");
 }
 
+static bool parse_size(unsigned *to, const char *key, const char *value)
+{
+	char *end;
+	unsigned long size = strtoul(value, &end, 10);
+
+	*to = (unsigned)size;
+	return (ISDIGIT(*value) && !*end && size <= 1000) ||
+	       wrong(key, value, "give a number of instructions from 0 to 1000");
+}
+
 static bool parse_globs(std::vector<std::string> *to, const char *key, const char *value)
 {
 	std::string text = value;
@@ -91,9 +101,11 @@ static bool parse_one(options *o, const char *key, const char *value)
 		return parse_yes(&o->embed, key, value);
 	if (!strcmp(key, "tail-calls"))
 		return parse_yes(&o->tail_calls, key, value);
+	if (!strcmp(key, "leaf-size"))
+		return parse_size(&o->leaf_size, key, value);
 	return wrong(key, value,
 	             "no such argument; there are names, root, trigger, hook, only, not, "
-	             "files, not-files, embed and tail-calls");
+	             "files, not-files, embed, tail-calls and leaf-size");
 }
 
 bool options_parse(options *o, int argc, const struct plugin_argument *argv)
@@ -147,16 +159,17 @@ static std::set<std::string> names_of(tree function)
 	return names;
 }
 
-bool options_choose(const options &o, tree function, const std::string &relative)
+bool options_choose(const options &o, tree function, const std::string &relative, bool marked)
 {
 	std::set<std::string> names, files = {relative, DECL_SOURCE_FILE(function)};
 
-	if (!o.files.empty() && !any_matches(o.files, files))
+	if (!marked && !o.files.empty() && !any_matches(o.files, files))
 		return false;
 	if (any_matches(o.no_files, files))
 		return false;
 	if (o.only.empty() && o.no.empty())
 		return true;
 	names = names_of(function);
-	return (o.only.empty() || any_matches(o.only, names)) && !any_matches(o.no, names);
+	return (marked || o.only.empty() || any_matches(o.only, names)) &&
+	       !any_matches(o.no, names);
 }

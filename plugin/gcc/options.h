@@ -13,7 +13,8 @@ struct options {
 	trigger_kind trigger = TRIGGER_RING;
 	std::string hook = "assay_tags_event";
 	bool embed = true;
-	bool tail_calls = false;                            /* exits are before tail calls */
+	bool tail_calls = false; /* exits are before tail calls */
+	unsigned leaf_size = 0;  /* smaller functions get no triggers, see leaf.cc */
 	std::vector<std::string> only, no, files, no_files; /* globs */
 
 	const char *trigger_name() const;
@@ -24,8 +25,9 @@ bool options_parse(options *o, int argc, const struct plugin_argument *argv);
 
 /*
  * True if the globs select this function, by its name in the source with or without its scope, and
- * by its file, relative to the names file or as given to the compiler.
+ * by its file, relative to the names file or as given to the compiler. `marked` functions are
+ * selected except if `not` or `not-files` exclude them.
  */
-bool options_choose(const options &o, tree function, const std::string &relative);
+bool options_choose(const options &o, tree function, const std::string &relative, bool marked);
 
 #endif

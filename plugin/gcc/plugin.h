@@ -6,6 +6,8 @@
  *		{ placeholder e; try { body } finally { placeholder x } }
  *	label	a pass before inlining: its placeholders get its name. After this the
  *		compiler may copy them with the code around them, also at link time.
+ *	leaf	a pass after the early optimizations, with leaf-size=N: removes the placeholders of
+ *		small functions
  *	tail	two passes around GCC's search for tail calls, with tail-calls=yes
  *	emit	a pass directly before instructions are generated: the remaining
  *		placeholders and inline tags get tags and become triggers
@@ -26,7 +28,8 @@ struct plugin_state {
 	names_file names;
 	/* Functions of this unit with placeholders, by DECL_UID. */
 	std::unordered_map<unsigned, asked_name> functions;
-	std::set<std::string> used; /* lines of the names file */
+	std::set<std::string> used;     /* lines of the names file */
+	std::set<std::string> left_out; /* names of functions without triggers, see leaf.cc */
 };
 
 extern plugin_state plugin;
@@ -42,6 +45,7 @@ gimple *placeholder_statement(const std::string &rest, gimple *like);
 
 void wrap_function(tree function); /* and the functions nested in it */
 opt_pass *label_pass_new();
+opt_pass *leaf_pass_new();
 opt_pass *tail_before_pass_new();
 opt_pass *tail_back_pass_new();
 opt_pass *emit_pass_new();

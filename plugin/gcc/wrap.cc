@@ -92,7 +92,8 @@ static bool is_wanted(tree function)
 	if (is_empty(DECL_SAVED_TREE(function)))
 		return false;
 	return options_choose(plugin.options, function,
-	                      plugin.names.relative(DECL_SOURCE_FILE(function)));
+	                      plugin.names.relative(DECL_SOURCE_FILE(function)),
+	                      linux_mark(function) != 0);
 }
 
 /*

@@ -7,6 +7,7 @@
 #include "tags/tag_names.h"
 
 #include "base/memory/hash.h"
+#include "base/memory/intern.h"
 #include "base/memory/vec.h"
 
 #include <errno.h>
@@ -29,6 +30,7 @@ struct tag_names {
 	_Atomic bool ordered;
 	pthread_mutex_t ordering;
 	uint32_t *order;
+	struct intern left_out; /* its first text is "" */
 };
 
 static const char marks[TAG_KINDS] = {
@@ -57,6 +59,7 @@ struct tag_names *tag_names_new(void)
 	struct tag_names *n = xcalloc(1, sizeof(*n));
 
 	pthread_mutex_init(&n->ordering, NULL);
+	intern_init(&n->left_out);
 	return n;
 }
 
@@ -77,6 +80,7 @@ void tag_names_free(struct tag_names *n)
 	for (size_t i = 0; i < TAG_END / PAGE; i++)
 		free(n->pages[i]);
 	free(n->order);
+	intern_done(&n->left_out);
 	pthread_mutex_destroy(&n->ordering);
 	free(n);
 }
@@ -165,6 +169,21 @@ const struct tag_name *tag_names_find(const struct tag_names *n, uint32_t tag, b
 
 	*exit = name && name->tag != tag;
 	return name;
+}
+
+void tag_names_leave_out(struct tag_names *n, const char *name)
+{
+	intern_add(&n->left_out, name);
+}
+
+size_t tag_names_left_out_count(const struct tag_names *n)
+{
+	return n->left_out.texts.count - 1;
+}
+
+const char *tag_names_left_out(const struct tag_names *n, size_t i)
+{
+	return intern_text(&n->left_out, (uint32_t)i + 1);
 }
 
 size_t tag_names_count(const struct tag_names *n)

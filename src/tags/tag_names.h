@@ -62,6 +62,14 @@ size_t tag_names_count(const struct tag_names *n);
 const struct tag_name *tag_names_at(const struct tag_names *n, size_t i);
 
 /*
+ * Functions of the code without tags, since the plugin left them out as small. A name that is given
+ * twice counts once.
+ */
+void tag_names_leave_out(struct tag_names *n, const char *name);
+size_t tag_names_left_out_count(const struct tag_names *n);
+const char *tag_names_left_out(const struct tag_names *n, size_t i);
+
+/*
  * Fills `shown` of all names. `demangle` returns a text that this function frees, or NULL to keep
  * the name (the room symbol/ is above this one). Call it after the last tag_names_add().
  */

@@ -78,6 +78,20 @@ def all_calls_of_the_guest_are_recorded_in_order(t):
 
 
 @test
+def functions_without_tags_are_counted_and_named(t):
+    _, names = qemu_guest.build(t)
+    with names.open("a") as out:
+        out.write("# left out tiny\n# left out bad*/name\n# left out tiny@a.c\n")
+    trace, _ = boot(t, "1")
+    t.equal(t.report(trace)["left_out_functions"], 2)
+    t.has(t.assay("report", "--full", trace).out, "2 functions have no tags")
+    copy = t.path("copy")
+    t.assay("export", "--to", "ctf", "-o", copy, trace)
+    t.equal(t.report(copy)["left_out_functions"], 2, "functions of a copy")
+    t.has((copy / "metadata").read_text(), "# left out tiny@a.c\n")
+
+
+@test
 def the_files_are_private(t):
     trace, _ = boot(t, "1")
     t.equal(stat.S_IMODE(trace.stat().st_mode), 0o700, "mode of the directory")

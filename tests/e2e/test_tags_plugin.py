@@ -199,6 +199,44 @@ def tail_calls_are_kept_after_the_exit(t):
     t.equal(kinds["more"], "nopl call nopl ret", "a call whose value is changed")
 
 
+SMALL = """
+int x, *p;
+__attribute__((noinline)) void other(void) { for (int i = 0; i < x; i++) p[i] = i; }
+static inline __attribute__((always_inline)) int always(int a) { return a * a + 3; }
+__attribute__((noinline)) int small(int a) { return a + x; }
+__attribute__((noinline)) static int local(int a) { return a ^ x; }
+int inlines(int a) { return always(a) + small(a + 1); }
+__attribute__((noinline)) void seldom(int a) { if (__builtin_expect(a == 7, 0)) other(); x += a; }
+__attribute__((noinline)) void always_calls(void) { other(); }
+__attribute__((noinline)) void loops(int a) { while (a--) p[a] = 0; }
+__attribute__((noinline)) void large(int a)
+{ p[1] = a; p[2] = a + 1; p[3] = a * 3; p[4] = a ^ x; p[5] = a - x; p[6] = a | 2; p[7] = a & x;
+  p[x] = a * x; p[a] = x * 5; p[a + x] = a % 7; p[a - x] = a / 3; }
+__attribute__((section(".cpuidle.text"))) void default_idle(void) { x++; }
+int uses(int a) { loops(a); seldom(a); large(a); return local(a) + local(a + 1); }
+"""
+
+
+@test
+def small_functions_are_left_out_and_named(t):
+    need(t)
+    names = t.path("names")
+    path = compiled(t, SMALL, *KERNEL, trigger="nop", leaf_size=20)
+    kept = {"other", "inlines", "always_calls", "loops", "large", "default_idle", "uses"}
+    t.equal({line.split("/")[0] for line in lines_of(names)}, kept, "functions with tags")
+    comments = [line for line in names.read_text().splitlines() if line.startswith("# left out")]
+    t.equal(sorted(comments), ["# left out local@one.c", "# left out seldom", "# left out small"],
+            "functions without tags")
+    code = run("objdump", "-d", "--no-show-raw-insn", path).out
+    t.equal("0x5a" in code.split("<small>:")[1].split("ret")[0], False, "triggers in small")
+    compiled(t, SMALL, *KERNEL, trigger="nop", leaf_size=20)
+    t.equal(names.read_text().count("# left out small\n"), 1, "comments after a second compilation")
+    t.has(t.assay("tags", "names", names).out, "3 left out")
+    for value in ("x", "-1", "1001", "2 "):
+        t.has(compiled(t, SMALL, *KERNEL, trigger="nop", leaf_size=value, status=1),
+              "give a number of instructions", value)
+
+
 def write_many(t, count):
     """count files in 4 directories, f.c in each of them, and a makefile that enters them."""
     t.write("common.h", "static __attribute__((noinline)) int common(int x) { return x ^ 5; }\n"
@@ -513,10 +551,15 @@ def programs_within_the_kernel_get_no_triggers(t):
 @test
 def files_are_relative_to_the_root(t):
     need(t)
+    marked = {"of_section^", "default_idle~", "__switch_to!", "common_interrupt^",
+              "sysvec_apic_timer_interrupt^"}
     t.equal(names_of_linux(t, "src/net/a.c", *KERNEL, root=t.path("src"), files="net/*",
-                           only="own"), {"own@net/a.c"}, "names")
-    t.equal(names_of_linux(t, "src/fs/a.c", *KERNEL, root=t.path("src"), files="net/*"), set(),
-            "another folder")
+                           only="own"), {"own@net/a.c"} | marked, "names")
+    t.equal(names_of_linux(t, "src/fs/a.c", *KERNEL, root=t.path("src"), files="net/*"), marked,
+            "another folder: the time of each process, of interrupts and idle time are known")
+    t.equal(names_of_linux(t, "src/fs/a.c", *KERNEL, root=t.path("src"), files="net/*",
+                           **{"not": "__*,*_interrupt", "not_files": "fs/b.c"}),
+            {"of_section^", "default_idle~"}, "names that are excluded")
     t.has(compiled(t, "int f(void) { return 1; }\n", root="", status=1), "directory of the sources")
 
 

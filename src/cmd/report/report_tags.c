@@ -95,6 +95,8 @@ static void fill_in(struct tag_names *names, const struct tag_names *more)
 
 		tag_names_add(names, name->tag, name->kind, name->name, strlen(name->name), NULL);
 	}
+	for (size_t i = 0; i < tag_names_left_out_count(more); i++)
+		tag_names_leave_out(names, tag_names_left_out(more, i));
 }
 
 static int add_names(struct reporting *g, struct error *err)

@@ -95,6 +95,8 @@ static void count(const struct tag_names *names, const char *path)
 	if (kinds[TAG_IDLE] || kinds[TAG_INTERRUPT])
 		buf_addf(&special, ", %zu idle, %zu interrupt", kinds[TAG_IDLE],
 		         kinds[TAG_INTERRUPT]);
+	if (tag_names_left_out_count(names))
+		buf_addf(&special, ", %zu left out", tag_names_left_out_count(names));
 	print_line("%s: %zu %s, %zu inline %s, %zu switch %s%s%s", path, kinds[TAG_FUNCTION],
 	           plural(kinds[TAG_FUNCTION], "function", "functions"), kinds[TAG_INLINE],
 	           plural(kinds[TAG_INLINE], "tag", "tags"), kinds[TAG_SWITCH],

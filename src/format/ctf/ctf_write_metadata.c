@@ -190,17 +190,27 @@ static bool came(const struct ctf_seen *seen, const struct tag_name *n)
 	return ctf_seen(seen, n->tag) || (n->kind != TAG_INLINE && ctf_seen(seen, n->tag + 1));
 }
 
-/* True if the name can be a line of a names file in a comment, and is read back unchanged. */
-static bool plain(const struct tag_name *n)
+/* True if the text can be the end of a line of a names file in a comment. */
+static bool plain_text(const char *text)
 {
-	const unsigned char *p = (const unsigned char *)n->name;
-
-	if (n->tag > ASSAY_TAG_LAST || *p == '#' || *p == ' ')
-		return false;
-	for (; *p; p++)
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
 		if (*p < ' ' || (p[0] == '*' && p[1] == '/') || (p[0] == ' ' && !p[1]))
 			return false;
 	return true;
+}
+
+/* True if the name can be a line of a names file in a comment, and is read back unchanged. */
+static bool plain(const struct tag_name *n)
+{
+	return n->tag <= ASSAY_TAG_LAST && *n->name != '#' && *n->name != ' ' &&
+	       plain_text(n->name);
+}
+
+static void put_left_out(struct metadata_out *o, const struct tag_names *names)
+{
+	for (size_t i = 0; i < tag_names_left_out_count(names); i++)
+		if (plain_text(tag_names_left_out(names, i)))
+			buf_addf(&o->text, "# left out %s\n", tag_names_left_out(names, i));
 }
 
 static void put_names(struct metadata_out *o, uint32_t stream, const struct ctf_seen *seen,
@@ -235,6 +245,7 @@ static void put_other_names(struct metadata_out *o, uint32_t stream, const struc
 		if (o->text.size >= FLUSH)
 			flush(o);
 	}
+	put_left_out(o, names);
 	buf_puts(&o->text, "*/\n");
 }
 

@@ -26,6 +26,7 @@
 
 #define FILE_MAX (1u << 30)
 #define SECTION "assay_tags_names"
+#define LEFT_OUT "# left out "
 
 struct names_file_line {
 	const char *text, *end;
@@ -87,6 +88,19 @@ static bool number_of(const char *text, const char *end, uint32_t *tag)
 	return true;
 }
 
+static void parse_comment(struct tag_names *into, const struct names_file_line *l)
+{
+	const size_t mark = sizeof(LEFT_OUT) - 1;
+	size_t length = (size_t)(l->end - l->text);
+	char *name;
+
+	if (length <= mark || memcmp(l->text, LEFT_OUT, mark) || memchr(l->text, '\0', length))
+		return;
+	name = xstrndup(l->text + mark, length - mark);
+	tag_names_leave_out(into, name);
+	free(name);
+}
+
 static int parse_line(struct tag_names *into, struct names_file_line l, struct error *err)
 {
 	struct names_file_line whole;
@@ -97,6 +111,8 @@ static int parse_line(struct tag_names *into, struct names_file_line l, struct e
 	int rc;
 
 	trim(&l);
+	if (l.text < l.end && *l.text == '#')
+		parse_comment(into, &l);
 	if (l.text == l.end || *l.text == '#')
 		return 0;
 	whole = l;

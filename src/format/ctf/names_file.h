@@ -8,6 +8,7 @@
  *	timer/604^		an interrupt: its time is in no call around it
  *	MGET/1002=		an inline tag
  *	parse@src/lex.c/504	a static function, of that file (relative to the names file)
+ *	# left out NAME		a function that got no tags, since it is small
  *	# comment, and empty lines
  *
  * The tag is the decimal number after the line's last '/'; blanks around it are ignored. An entry

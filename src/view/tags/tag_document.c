@@ -90,6 +90,7 @@ static void facts(struct tag_writing *w)
 	put(w, "unmatched_exits", d->unmatched_exits);
 	put(w, "inherited_exits", d->inherited_exits);
 	put(w, "unknown_tags", d->unknown_tags);
+	put(w, "left_out_functions", tag_report_left_out(r));
 	put(w, "guesses", d->guesses);
 	put(w, "backwards", d->backwards);
 	put(w, "uncertain", r->uncertain);
@@ -471,6 +472,9 @@ static void damage(struct tag_writing *w, struct section *notes)
 	         " of a function that was entered before a fork: the call counts for the parent"},
 	        {d->unknown_tags, "event has a tag", "events have tags",
 	         " that no names file has: shown as \"tag N\""},
+	        {tag_report_left_out(r), "function has", "functions have",
+	         " no tags, since the plugin left them out as small: their time counts for their "
+	         "callers (the names file has their names)"},
 	        {d->guesses, "switch could have been", "switches could have been",
 	         " to several processes: the one that waited longest was taken"},
 	        {d->backwards, "packet begins", "packets begin",

@@ -350,3 +350,12 @@ bool tag_report_is_of(const struct tag_report *r, size_t i, const struct tag_row
 {
 	return r->row_of[i] == row->id;
 }
+
+uint64_t tag_report_left_out(const struct tag_report *r)
+{
+	uint64_t count = 0;
+
+	vec_each (names, &r->recording->names)
+		count += tag_names_left_out_count(*names);
+	return count;
+}

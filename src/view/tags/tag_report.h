@@ -84,6 +84,9 @@ uint64_t tag_row_average(const struct tag_row *row);
 /* The same in ns, rounded down; an empty cell without calls. */
 struct cell tag_row_average_ns(const struct tag_report *r, const struct tag_row *row);
 
+/* Functions of all sets of names that have no tags (tag_names_leave_out()). */
+uint64_t tag_report_left_out(const struct tag_report *r);
+
 /* All names that a pattern for the row's function may match. Initialize with tag_aliases_init(),
  * free with tag_aliases_done(). */
 struct tag_aliases {

@@ -55,6 +55,23 @@ static void lines_of_every_kind_are_read(void)
 	tag_names_free(n);
 }
 
+static void functions_without_tags_are_read(void)
+{
+	struct tag_names *n = tag_names_new();
+	struct error err = {0};
+
+	CHECK_EQ(parse(n,
+	               "# left out tiny@mm/a.c\nmain/502\n  # left out get \n# left out get\n"
+	               "# left outside\n# left out \n# left out",
+	               &err),
+	         0);
+	CHECK_EQ(tag_names_count(n), 1);
+	CHECK_EQ(tag_names_left_out_count(n), 2);
+	CHECK_STR(tag_names_left_out(n, 0), "tiny@mm/a.c");
+	CHECK_STR(tag_names_left_out(n, 1), "get");
+	tag_names_free(n);
+}
+
 static void a_bad_line_is_named(void)
 {
 	static const struct {
@@ -248,6 +265,7 @@ int main(void)
 		return 1;
 	memcpy(command + strlen("rm -rf "), directory, strlen(directory));
 	RUN(lines_of_every_kind_are_read);
+	RUN(functions_without_tags_are_read);
 	RUN(a_bad_line_is_named);
 	RUN(an_executable_brings_its_names);
 	RUN(names_are_added_behind_the_last);
