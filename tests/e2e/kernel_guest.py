@@ -169,14 +169,22 @@ def workload(directory):
 
 
 def initrd(directory, source, *options):
-    """An initramfs with one program; `options` of the compiler."""
+    """An initramfs with one program; `options` of the compiler. It is the same each time: another
+    time of a file would change the times of the guest."""
     root = directory / "root"
     root.mkdir()
     run("gcc", "-O2", "-w", "-static", *options, "-o", root / "init", source)
+    os.utime(root / "init", (0, 0))
     made = directory / "initrd"
     run("sh", "-c", f"cd '{root}' && echo init | cpio --quiet -o -H newc -R 0:0 --reproducible"
         f" >'{made}'")
     return made
+
+
+def tagged_program(names):
+    """Options of the compiler for a program whose tags are added to the names of a kernel."""
+    return [f"-fplugin={PLUGIN}", *(f"-fplugin-arg-assay_tags-{argument}" for argument in
+                                    (f"names={names}", "trigger=nop", "embed=no"))]
 
 
 def boot(image, files, device=None, line="", timeout=60):

@@ -5,6 +5,7 @@ build the first time (script/kernel). It is then kept."""
 
 import pathlib
 import re
+import shutil
 import tempfile
 
 import kernel_guest
@@ -98,6 +99,90 @@ def a_fork_has_its_functions_in_order(t):
     wanted = PATH[1:-1]
     found = [line for line in lines if line in wanted]
     t.equal(found[-len(wanted):], wanted, "the last call of kernel_clone")
+
+
+USER = r"""
+#include <sys/mman.h>
+#include <sys/reboot.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PAGE = 4096 };
+
+__attribute__((noinline)) void touch(int pages)
+{
+	char *p = mmap(0, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	for (int i = 0; i < pages; i++)
+		*(volatile char *)(p + i * PAGE) = 1;
+}
+
+__attribute__((noinline)) void parent_work(void) { touch(5); }
+__attribute__((noinline)) void child_work(void) { touch(9); }
+
+/* Returns in both processes. */
+__attribute__((noinline)) int forks(void)
+{
+	int pid = fork();
+
+	if (pid) {
+		parent_work();
+		waitpid(pid, 0, 0);
+	} else {
+		child_work();
+	}
+	return pid;
+}
+
+int main(void)
+{
+	if (!forks())
+		_exit(0);
+	reboot(RB_AUTOBOOT);
+}
+"""
+
+
+@long_test
+def programs_with_tags_are_in_the_trace_of_the_kernel(t):
+    kernel_guest.need(t)
+    image, names = kernel_guest.kernel(), t.path("names")
+    shutil.copy(image / "kernel.names", names)
+    source = t.write("user.c", USER)
+    files = kernel_guest.initrd(t.directory, source, *kernel_guest.tagged_program(names))
+    alone = kernel_guest.boot(image, files)
+    trace = t.path("trace")
+    done = kernel_guest.boot(image, files, f"out={trace},names={names}")
+    t.equal(done.stdout, alone.stdout, "what the guest prints")
+    report = t.report(trace)
+    calls = {row["function"]: row["calls"] for row in report["functions"]}
+    t.equal({name: calls[name] for name in ("main", "forks", "touch", "parent_work", "child_work")},
+            {"main": 1, "forks": 1, "touch": 2, "parent_work": 1, "child_work": 1}, "calls")
+    t.equal((report["unmatched_exits"], report["guesses"], report["unknown_tags"]), (0, 0, 0),
+            "exits without entry, guesses, unknown tags")
+    # Each process but the first begins in the switch, and the child returns from forks().
+    t.equal(report["inherited_exits"], report["processes"] - 1 + 1, "inherited exits")
+    # The functions of the kernel are in those of the program that called them.
+    for function, pages in (("parent_work", 5), ("child_work", 9)):
+        text = t.assay("tags", "trace", trace, "--function", function).out
+        t.equal(re.findall(r"-> (touch|ksys_mmap_pgoff|exc_page_fault)\b", text),
+                ["touch", "ksys_mmap_pgoff", *["exc_page_fault"] * pages], function)
+    # The two processes have numbers of their own; both have the name of the program.
+    text = t.assay("tags", "trace", trace).out
+    found = {function: set() for function in ("parent_work", "child_work")}
+    process = "1"
+    for line in text.splitlines():
+        switched = re.search(r"switch in ---- process (\d+)", line)
+        process = switched.group(1) if switched else process
+        for function in found:
+            if f"-> {function} " in line:
+                found[function].add(process)
+    t.equal([len(processes) for processes in found.values()], [1, 1], f"processes: {found}")
+    t.true(found["parent_work"] != found["child_work"], f"one process: {found}")
+    for function, (process,) in found.items():
+        text = t.assay("tags", "trace", trace, "--process", process).out
+        t.equal(re.findall(r"-> (parent_work|child_work)\b", text), [function], f"process {process}")
+        t.has(text, "-> do_syscall_64")
 
 
 @test
