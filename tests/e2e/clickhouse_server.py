@@ -19,6 +19,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.request
 
 from time_limit import limit
@@ -85,8 +86,11 @@ class Server:
 
     def ask(self, sql, database="default"):
         url = f"http://127.0.0.1:{self.port}/?database={database}"
-        with urllib.request.urlopen(url, sql.encode(), timeout=limit(60)) as answer:
-            return answer.read().decode(errors="surrogateescape").rstrip("\n")
+        try:
+            with urllib.request.urlopen(url, sql.encode(), timeout=limit(600)) as answer:
+                return answer.read().decode(errors="surrogateescape").rstrip("\n")
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"{sql}: {error.read().decode()}") from None
 
 
 def server(t):

@@ -85,6 +85,13 @@ static bool take(struct row_reader *r, char letter, struct row_value *v)
 	}
 }
 
+struct row_reader row_reader_of(const struct buf *bytes)
+{
+	const char *at = buf_text(bytes); /* never NULL */
+
+	return (struct row_reader){.at = at, .end = at + bytes->size};
+}
+
 int row_reader_next(struct row_reader *r, const char *letters, struct row_value *values)
 {
 	if (r->at == r->end)

@@ -7,7 +7,7 @@
  * as a varint; a: an array of numbers of 8 bytes, t: an array of texts, each with the count before
  * it.
  *
- *	struct row_reader r = {.at = bytes, .end = bytes + size};
+ *	struct row_reader r = row_reader_of(&answer);
  *	while (row_reader_next(&r, "qs", values) == 1) ...
  *
  * A reader checks all lengths against the bytes that are left. Texts and arrays point into the
@@ -31,6 +31,8 @@ struct row_reader {
 	const char *at, *end;
 };
 
+/* A reader of all bytes of an answer. */
+struct row_reader row_reader_of(const struct buf *bytes);
 /* 1: a row; 0: the bytes are at their end; -EPROTO: they end within a row, or a length is wrong. */
 int row_reader_next(struct row_reader *r, const char *letters, struct row_value *values);
 /* The next text of an array of texts, from *at; false at its end. */

@@ -11,7 +11,7 @@
 int click_fetch_each(struct click_fetch *f, const struct buf *answer, const char *letters,
                      const char *what, click_row_fn *row, struct error *err)
 {
-	struct row_reader r = {.at = answer->data, .end = answer->data + answer->size};
+	struct row_reader r = row_reader_of(answer);
 	struct row_value values[VALUES_MAX];
 	int status;
 

@@ -70,7 +70,8 @@ static void ask_samples(const struct click_fetch *f, struct buf *sql)
 
 	if (f->sums)
 		buf_puts(sql, "SELECT program, toUInt64(0), stack, cpu, mode, event, region,"
-		              " stack_end, sum(samples), sum(time_ns), sum(runnable_ns),"
+		              " stack_end, sum(samples), toUInt64(sum(toInt64(weight) + idle_ns)), "
+		              "sum(runnable_ns),"
 		              " sum(blocked_ns) FROM samples");
 	else
 		buf_puts(sql, "SELECT part, thread, stack, cpu, mode, event, region, stack_end,"

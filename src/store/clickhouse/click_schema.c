@@ -74,7 +74,7 @@ static const char *const tables[] = {
         "CREATE TABLE IF NOT EXISTS samples (service UInt64, host UInt64, time DateTime,"
         " part UInt64, program UInt64, thread UInt64, stack UInt64, cpu Int16, mode UInt8,"
         " event UInt64, region UInt64, stack_end UInt8, samples UInt64, weight UInt64,"
-        " time_ns UInt64, runnable_ns UInt64, blocked_ns UInt64)"
+        " idle_ns Int64, runnable_ns UInt64, blocked_ns UInt64)"
         " ENGINE = MergeTree PARTITION BY toDate(time) ORDER BY (service, host, time)",
 
         /* The last one: a store without it is not complete. */
@@ -99,8 +99,9 @@ static int read_version(struct click_server *s, uint64_t *version, struct error 
 	struct row_value value = {0};
 	int status = s->ask(s, "SELECT max(version) FROM store_version FORMAT RowBinary", NULL,
 	                    &answer, err);
-	struct row_reader r = {.at = answer.data, .end = answer.data + answer.size};
+	struct row_reader r;
 
+	r = row_reader_of(&answer);
 	if (!status && (row_reader_next(&r, "d", &value) != 1 || r.at != r.end))
 		status = click_server_bad(s, "its version", err);
 	*version = value.number;

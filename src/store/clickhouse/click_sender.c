@@ -192,7 +192,7 @@ static int ask_known(struct click_sender *s, uint64_t session, struct error *err
 	                        "SELECT DISTINCT key FROM windows WHERE session IN keys FORMAT "
 	                        "RowBinary",
 	                        &one, &answer, err);
-	r = (struct row_reader){.at = answer.data, .end = answer.data + answer.size};
+	r = row_reader_of(&answer);
 	while (!status && (more = row_reader_next(&r, "q", &key)) != 0) {
 		if (more < 0)
 			status = click_server_bad(s->server, "the windows it has", err);
