@@ -64,7 +64,7 @@ def compare_path(t, name, log, document):
         threads[thread] += ns if kind == "on_cpu" else 0
         comment("%-12s %-12s %-12s %-18s %9.1f %9.1f ms" % (name, thread, kind, function, ns / 1e6,
                                                             got / 1e6))
-        if abs(got - ns) > (SAMPLED if kind == "on_cpu" else POINTS) * whole:
+        if abs(got - ns) > (SAMPLED if kind == "on_cpu" or "file" in kind else POINTS) * whole:
             wrong.append(f"{thread} {kind} {function}: {got / 1e6:.2f} ms, not {ns / 1e6:.2f} ms")
     for thread, ns in threads.items():
         got = got_of(document, thread, "on_cpu")

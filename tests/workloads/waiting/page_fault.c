@@ -15,7 +15,8 @@ static APART int touch_page(const volatile char *map, size_t number)
 	struct truth_mark from = truth_mark();
 	int byte = map[number * 4096];
 
-	truth_waited(from, (struct truth_cause){"page_fault", NULL, NULL, NULL, NULL});
+	truth_waited(from,
+	             (struct truth_cause){"page_fault", "touch_page|index.dat", NULL, NULL, NULL});
 	return byte;
 }
 
