@@ -260,26 +260,46 @@ static enum wait_evidence evidence_of(const struct wait_cause *cause, const stru
 	return s->futex && owner ? EVIDENCE_UNLOCK : EVIDENCE_NONE;
 }
 
+/*
+ * Whether a thread raised the softirq in which it woke another one: it sent a packet, and received
+ * it for the other thread (loopback). Other softirqs that it runs when it allows them again were
+ * raised by interrupts: the end of an I/O request, a timer.
+ */
+static bool is_own_softirq(struct wait_causes *c, uint32_t path)
+{
+	struct path_walk w = {c, path};
+	bool received = false, left = false;
+	uint32_t frame;
+
+	while (walk_next(&w, &frame) && is_kernel(c, frame)) {
+		enum wait_release release = (enum wait_release)rules_of(c, frame)->release;
+
+		received |= release == RELEASE_RECEIVE;
+		left |= release == RELEASE_SOFTIRQ;
+		if (release == RELEASE_INTERRUPT || (left && !received))
+			return false;
+		if (left && release == RELEASE_SEND)
+			return true;
+	}
+	return false;
+}
+
 struct wait_waker wait_waker_of(struct wait_causes *c, const struct wait_key *key,
                                 const struct wait_cause *cause)
 {
 	struct wait_waker waker = {.is_thread = key->woken == WAIT_BY_THREAD, .place = ID_NONE};
 	struct path_walk w = {c, key->waker_path};
 	struct waker_signs signs = {0};
-	enum wait_release release;
 	uint32_t frame;
 
-	if (key->waker_path == ID_NONE || (!waker.is_thread && key->woken != WAIT_BY_SOFTIRQ))
+	if (key->waker_path == ID_NONE)
 		return waker;
-	while (walk_next(&w, &frame)) {
-		release = (enum wait_release)rules_of(c, frame)->release;
-		waker.is_thread |= release == RELEASE_OWN_IRQ && key->waker != ID_NONE;
-		if (release == RELEASE_INTERRUPT && !waker.is_thread)
-			return waker;
-		add_sign(&signs, release);
-	}
+	if (key->woken == WAIT_BY_SOFTIRQ && key->waker != ID_NONE)
+		waker.is_thread = is_own_softirq(c, key->waker_path);
 	if (!waker.is_thread)
 		return waker;
+	while (walk_next(&w, &frame))
+		add_sign(&signs, (enum wait_release)rules_of(c, frame)->release);
 	waker.place = user_place(c, key->waker_path);
 	waker.evidence = evidence_of(cause, &signs);
 	return waker;

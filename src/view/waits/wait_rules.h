@@ -75,7 +75,9 @@ enum wait_release {
 	RELEASE_KERNEL,    /* in the release of a lock of the kernel, or of a file */
 	RELEASE_EXIT,      /* at its end */
 	RELEASE_INTERRUPT, /* in an interrupt, so functions outside of it are not the waker's */
-	RELEASE_OWN_IRQ,   /* in a softirq that the thread itself ran after it had sent a packet */
+	RELEASE_RECEIVE,   /* in the network's softirq */
+	RELEASE_SOFTIRQ,   /* in a softirq that was run when the thread allowed them again */
+	RELEASE_SEND,      /* in code of network protocols that may send a packet */
 };
 enum wait_release wait_release_kernel(const char *function);
 /* `kind`: the kind of a wait that is released so; WAIT_KIND_NONE: not known. */

@@ -2,28 +2,12 @@
 /* Causes of waits from the names of functions, names of objects, evidence, and the sums. */
 #include "check.h"
 #include "output/document_output.h"
-#include "view_fixture.h"
+#include "wait_fixture.h"
 
 #include "view/waits/wait_document.h"
 #include "view/waits/wait_object.h"
 
 #include <string.h>
-
-/* A wait of cc1#1 at a path; descriptors and arguments are set by the test. */
-static struct wait_key key_at(const struct fixture *f, uint32_t path)
-{
-	return (struct wait_key){.thread = f->cc1_first,
-	                         .path = path,
-	                         .waker = ID_NONE,
-	                         .waker_path = ID_NONE,
-	                         .descriptor = ID_NONE,
-	                         .woken = WAIT_NOT_SEEN};
-}
-
-/* The chain of a system call, from the program's function inward. */
-#define PATH(f, user, ...)                                                                         \
-	fixture_path(f, "main", user, "|", "entry_SYSCALL_64_after_hwframe", "do_syscall_64",      \
-	             __VA_ARGS__, "schedule", "__schedule", NULL)
 
 struct told {
 	struct wait_cause cause;
@@ -280,27 +264,42 @@ static void test_an_interrupted_thread_is_no_waker(void)
 	key.waker_path = fixture_path(&f, "main", "compute", "|", "asm_common_interrupt",
 	                              "irq_exit_rcu", "handle_softirqs", "tcp_v4_rcv", NULL);
 	CHECK(!waker_of(&f, &key).is_thread);
-	key.waker_path = PATH(&f, "send_it", "tcp_sendmsg", "__local_bh_enable_ip", "do_softirq",
-	                      "net_rx_action", "tcp_v4_rcv");
-	CHECK(waker_of(&f, &key).is_thread);
+	key.waker_path = PATH(&f, "send_it", "tcp_sendmsg", "asm_common_interrupt", "irq_exit_rcu",
+	                      "handle_softirqs", "net_rx_action", "tcp_v4_rcv");
+	CHECK(!waker_of(&f, &key).is_thread);
 	fixture_done(&f);
 }
 
-static void add_wait(struct wait_log *log, const struct wait_key *key, uint64_t ms,
-                     uint32_t instead)
+/* Only the network's softirq below a send is that of the thread in which it ran. */
+static void test_a_softirq_of_others_is_no_waker(void)
 {
-	bool preempted = key->woken == WAIT_PREEMPTED;
-	struct wait_sum sum = {.key = *key,
-	                       .count = 2,
-	                       .blocked_ns = preempted ? 0 : 2 * ms * MS,
-	                       .runnable_ns = preempted ? 2 * ms * MS : 0,
-	                       .max_ns = ms * MS};
+	struct wait_key key;
+	struct fixture f;
 
-	for (uint64_t i = 0; i < 2; i++)
-		vec_push(&log->waits, (struct wait){.in_ns = ms * MS,
-		                                    .sum = (uint32_t)log->sums.count,
-		                                    .instead = i ? instead : ID_NONE});
-	vec_push(&log->sums, sum);
+	fixture_init(&f, false);
+	key = key_at(&f, PATH(&f, "take", "sock_recvmsg", "tcp_recvmsg"));
+	key.woken = WAIT_BY_SOFTIRQ;
+	key.waker = f.sh;
+	key.waker_path = PATH(&f, "send_it", "tcp_sendmsg", "__local_bh_enable_ip", "do_softirq",
+	                      "handle_softirqs", "net_rx_action", "tcp_v4_rcv");
+	CHECK(waker_of(&f, &key).is_thread);
+	key.waker_path = PATH(&f, "send_it", "udp_sendmsg", "__dev_queue_xmit",
+	                      "__local_bh_enable_ip", "do_softirq.part.0", "__do_softirq",
+	                      "__napi_poll.constprop.0", "process_backlog", "udp_rcv");
+	CHECK(waker_of(&f, &key).is_thread);
+	/* A packet of another machine, received by a thread that sent none. */
+	key.waker_path = PATH(&f, "save", "ksys_write", "__local_bh_enable_ip", "do_softirq",
+	                      "handle_softirqs", "net_rx_action", "tcp_v4_rcv");
+	CHECK(!waker_of(&f, &key).is_thread);
+	/* The end of an I/O request, or a timer, below a send. */
+	key.waker_path = PATH(&f, "send_it", "tcp_sendmsg", "__local_bh_enable_ip", "do_softirq",
+	                      "handle_softirqs", "blk_done_softirq", "blk_mq_end_request");
+	CHECK(!waker_of(&f, &key).is_thread);
+	key.waker_path = PATH(&f, "send_it", "tcp_sendmsg", "__local_bh_enable_ip", "do_softirq",
+	                      "handle_softirqs", "run_timer_softirq", "call_timer_fn");
+	CHECK(!waker_of(&f, &key).is_thread);
+	CHECK_EQ(waker_of(&f, &key).place, ID_NONE);
+	fixture_done(&f);
 }
 
 /* A mutex, a preempted thread, and a wait that began before the recording. */
@@ -434,6 +433,7 @@ int main(void)
 	RUN(test_descriptors_have_names);
 	RUN(test_only_an_owner_is_a_holder);
 	RUN(test_an_interrupted_thread_is_no_waker);
+	RUN(test_a_softirq_of_others_is_no_waker);
 	RUN(test_the_account_closes);
 	RUN(test_the_json_has_the_causes);
 	RUN(test_the_tree_has_wakers_below_waiters);
