@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/waits/wait_report.h"
 
+#include "view/waits/wait_device.h"
 #include "view/waits/wait_object.h"
 
 #include <inttypes.h>
@@ -66,7 +67,7 @@ static bool same_row(const void *ctx, uint32_t id, const void *key)
 
 	return a->kind == b->kind && a->evidence == b->evidence && a->name == b->name &&
 	       a->waiter == b->waiter && a->by == b->by && a->holder == b->holder &&
-	       a->named == b->named;
+	       a->device == b->device && a->named == b->named;
 }
 
 static uint32_t row_add(struct wait_report *r, const struct wait_row *key)
@@ -181,6 +182,15 @@ static struct wait_cause cause_of(struct wait_report *r, const struct wait_key *
 	return wait_cause_of(&r->causes, key, wait_descriptor_name(r->log, key));
 }
 
+static uint32_t device_text(struct wait_report *r, const struct wait_key *key,
+                            const struct wait_cause *cause)
+{
+	const char *name =
+	        wait_device_name(&r->causes, key, cause, wait_descriptor_name(r->log, key));
+
+	return name ? intern_add(&r->texts, name) : 0;
+}
+
 static void add_cause(struct wait_report *r, uint32_t id, struct buf *text)
 {
 	const struct wait_sum *sum = &r->log->sums.items[id];
@@ -189,6 +199,7 @@ static void add_cause(struct wait_report *r, uint32_t id, struct buf *text)
 
 	key.named = wait_object_name(&r->causes, r->log, &sum->key, &cause, text);
 	key.name = text_of(r, text);
+	key.device = device_text(r, &sum->key, &cause);
 	put_thread(r, sum->key.thread, text);
 	key.waiter = text_of(r, text);
 	set_releaser(r, &sum->key, &cause, &key, text);

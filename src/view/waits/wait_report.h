@@ -31,6 +31,7 @@ struct wait_row {
 	bool named;                /* the object has a name */
 	uint32_t name, waiter, by; /* texts of the report; 0: none */
 	uint32_t holder;           /* 0: there is no evidence */
+	uint32_t device;           /* text: of a file; 0: none, or not known */
 	uint64_t count, blocked_ns, runnable_ns, max_ns;
 	uint64_t lost_ns;        /* of blocked_ns: lost records may hide a part */
 	uint64_t largest_ns;     /* of the sum in the row from which `place` is */

@@ -15,7 +15,16 @@ enum wait_figure {
 	FIGURE_LOST
 };
 
-enum wait_word { WORD_KIND, WORD_NAME, WORD_WAITER, WORD_BY, WORD_HOLDER, WORD_EVIDENCE, WORD_IN };
+enum wait_word {
+	WORD_KIND,
+	WORD_NAME,
+	WORD_DEVICE,
+	WORD_WAITER,
+	WORD_BY,
+	WORD_HOLDER,
+	WORD_EVIDENCE,
+	WORD_IN
+};
 
 /* The rows with waits. */
 struct wait_row_list {
@@ -79,6 +88,8 @@ static struct cell word_cell(const struct row_source *s, const struct column *c,
 		return cell_text(wait_kind_name(r->kind));
 	case WORD_NAME:
 		return text_cell(report, r->name);
+	case WORD_DEVICE:
+		return text_cell(report, r->device);
 	case WORD_WAITER:
 		return text_cell(report, r->waiter);
 	case WORD_BY:
@@ -147,6 +158,7 @@ static void add_columns(struct row_source *s, const struct wait_report *r)
 	         .get = word_cell},
 	        {"function", NULL, "function", &unit_text, .argument = WORD_IN, .get = word_cell},
 	        {"name", "for", "name", &unit_text, .argument = WORD_NAME, .get = word_cell},
+	        {"device", NULL, "device", &unit_text, .argument = WORD_DEVICE, .get = word_cell},
 	        {"released_by", "released by", "released_by", &unit_text, .argument = WORD_BY,
 	         .get = word_cell},
 	        {"holder", "holder", "holder", &unit_text, .argument = WORD_HOLDER, .room = 90,

@@ -7,11 +7,12 @@
 #include "view/summary/summary.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A kind and an object, over all waiters and releasers. */
 struct wait_group {
 	enum wait_kind kind;
-	uint32_t name;
+	uint32_t name, device;
 	uint64_t ns;
 	uint32_t largest; /* row */
 };
@@ -30,12 +31,13 @@ static bool same_group(const void *ctx, uint32_t id, const void *key)
 {
 	const struct wait_group *a = &((const struct wait_groups *)ctx)->items.items[id], *b = key;
 
-	return a->kind == b->kind && a->name == b->name;
+	return a->kind == b->kind && a->name == b->name && a->device == b->device;
 }
 
 static struct wait_group *group_of(struct wait_groups *g, const struct wait_row *row)
 {
-	const struct wait_group key = {.kind = row->kind, .name = row->name, .largest = ID_NONE};
+	const struct wait_group key = {
+	        .kind = row->kind, .name = row->name, .device = row->device, .largest = ID_NONE};
 	uint64_t hash = hash_pair(key.kind, key.name);
 	uint32_t id = id_table_find(&g->index, hash, same_group, g, &key);
 
@@ -65,6 +67,17 @@ static double group_ns(const void *model, size_t i)
 	return (double)((const struct wait_groups *)model)->items.items[i].ns;
 }
 
+/* "table_lock"; "data.db on vda" of a file whose device is known. */
+static void put_object(const struct wait_report *r, const struct wait_group *g, struct buf *out)
+{
+	const char *name = wait_text(r, g->name), *last = strrchr(name, '/');
+
+	if (g->device)
+		buf_addf(out, " %s on %s", last ? last + 1 : name, wait_text(r, g->device));
+	else if (g->name)
+		buf_addf(out, " %s", name);
+}
+
 /* "lock table_lock, released by worker in rebuild_index, which held it (unlock)". */
 static char *reason_text(const struct wait_report *r, const struct wait_group *g)
 {
@@ -75,8 +88,7 @@ static char *reason_text(const struct wait_report *r, const struct wait_group *g
 	char *copy;
 
 	buf_puts(&text, wait_kind_name(g->kind));
-	if (g->name)
-		buf_addf(&text, " %s", wait_text(r, g->name));
+	put_object(r, g, &text);
 	if (place && place->named && g->kind != WAIT_PAGE_FAULT)
 		buf_addf(&text, " in %s", place->name);
 	if (row->by && g->kind == WAIT_CPU)

@@ -387,6 +387,7 @@ static void test_the_json_has_the_causes(void)
 	CHECK(strstr(buf_text(&out), "\"holder\": \"cc1\""));
 	CHECK(strstr(buf_text(&out), "\"evidence\": \"unlock\""));
 	CHECK(strstr(buf_text(&out), "\"blocked_ns\": 60000000"));
+	CHECK(strstr(buf_text(&out), "\"device\": null"));
 	/* The second of the preempted waits: sh ran instead. */
 	CHECK(strstr(buf_text(&out), "\"released_by\": \"sh\""));
 	document_done(&d);
