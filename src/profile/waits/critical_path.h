@@ -6,8 +6,8 @@
  * the time is its own. A wait that another thread ended continues in that thread, at the time of
  * the wake-up; the time between the wake-up and the switch in is runnable. A wait that an interrupt
  * or a kernel thread ended, or whose end is not known, belongs to the path itself: it is blocked,
- *and the path continues in the same thread before it. The begin of a thread continues in the thread
- *that created it.
+ * and the path continues in the same thread before it. The begin of a thread continues in the
+ * thread that created it.
  *
  *	critical_path_find(&c, profile, &request)
  *	read c.segments, c.sums

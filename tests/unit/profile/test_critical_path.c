@@ -253,11 +253,89 @@ static void functions_share_the_time_of_their_thread(void)
 	sim_done(&s);
 }
 
+/* Makes the thread one of the kernel: a child of kthreadd. */
+static void kernel_thread(struct sim *s, uint32_t thread)
+{
+	struct event comm = {.kind = EVENT_COMM, .pid = 2, .tid = 2, .comm = {.name = "kthreadd"}};
+	struct event fork = {.kind = EVENT_FORK,
+	                     .pid = sim_tid(thread),
+	                     .tid = sim_tid(thread),
+	                     .fork = {.parent_pid = 2, .parent_tid = 2}};
+
+	s->sink.event(s->sink.ctx, &comm, NULL);
+	s->sink.event(s->sink.ctx, &fork, NULL);
+}
+
+/*
+ * Thread 0 waits from 10 to 60 ms. Thread 2, of another process, wakes thread 1 at 50 ms, which
+ * wakes thread 0.
+ */
+static void pass_on(struct sim *s, bool is_kernel)
+{
+	struct profile_builder_options options = {.waits = true};
+
+	sim_begin(s, SIM_RECORDS | SIM_SAMPLES, 1, &options);
+	sim_start(s, 3);
+	if (is_kernel)
+		kernel_thread(s, 1);
+	for (uint32_t i = 0; i < 3; i++) {
+		at(s, 1 + i);
+		sim_switch(s, i, i, false);
+		s->threads[i].path = 50 + i;
+	}
+	at(s, 5);
+	sim_switch(s, 1, ID_NONE, false);
+	at(s, 10);
+	sim_switch(s, 0, ID_NONE, false);
+	at(s, 50);
+	sim_wake(s, 2, 1, WAIT_BY_THREAD, false);
+	at(s, 51);
+	sim_switch(s, 1, 1, false);
+	at(s, 60);
+	sim_wake(s, 1, 0, WAIT_BY_THREAD, false);
+	at(s, 61);
+	sim_switch(s, 0, 0, false);
+	at(s, 70);
+	s->recording->account.end_ns = s->time_ns;
+	s->sink.end(s->sink.ctx, s->recording, NULL);
+	profile_builder_free(s->builder);
+}
+
+/* What a kernel thread did before it passed on the end of an I/O request did not decide. */
+static void the_path_ends_at_kernel_threads(void)
+{
+	struct critical_request request = {0};
+	const struct critical_sum *sum;
+	struct critical_path c;
+	struct sim s;
+
+	pass_on(&s, false);
+	request.thread = id_of(&s, 0);
+	critical_path_find(&c, s.profile, &request);
+	check_sums(&c);
+	CHECK_EQ(c.edges.count, 2);
+	CHECK_EQ(sim_thread_of(&s, c.segments.items[0].thread), 2);
+	critical_path_done(&c);
+	sim_done(&s);
+	pass_on(&s, true);
+	request.thread = id_of(&s, 0);
+	critical_path_find(&c, s.profile, &request);
+	check_sums(&c);
+	CHECK_EQ(c.edges.count, 0);
+	sum = sum_of(&s, &c, 0, CRITICAL_BLOCKED, 50);
+	CHECK(sum && sum->ns == 50 * MS && sum->woken == WAIT_BY_THREAD);
+	vec_each (segment, &c.segments)
+		CHECK_EQ(sim_thread_of(&s, segment->thread), 0);
+	critical_path_done(&c);
+	sim_done(&s);
+}
+
 int main(void)
 {
 	RUN(paths_follow_the_wakers);
 	RUN(paths_follow_the_wakers_without_records);
 	RUN(a_range_cuts_the_path);
 	RUN(functions_share_the_time_of_their_thread);
+	RUN(the_path_ends_at_kernel_threads);
 	return check_end();
 }
