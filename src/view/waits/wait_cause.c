@@ -187,6 +187,23 @@ static enum wait_kind kind_of_descriptor(const char *name)
 	return WAIT_OTHER;
 }
 
+bool wait_descriptor_fits(enum wait_kind kind, const char *name)
+{
+	enum wait_kind named = kind_of_descriptor(name);
+
+	switch (kind) {
+	case WAIT_FILE:
+	case WAIT_DEVICE:
+		return named != WAIT_PIPE && named != WAIT_SOCKET;
+	case WAIT_PIPE: /* or a FIFO, which has a path */
+		return named != WAIT_SOCKET && named != WAIT_EVENT;
+	case WAIT_SOCKET:
+		return named == WAIT_SOCKET || named == WAIT_OTHER;
+	default:
+		return true;
+	}
+}
+
 static void decide_other(struct wait_causes *c, const struct wait_key *key, const char *descriptor,
                          struct wait_cause *cause)
 {

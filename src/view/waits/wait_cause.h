@@ -54,6 +54,11 @@ void wait_causes_done(struct wait_causes *c);
 /* `descriptor`: the name of the descriptor that is the argument; NULL: not known. */
 struct wait_cause wait_cause_of(struct wait_causes *c, const struct wait_key *key,
                                 const char *descriptor);
+/*
+ * False: the name is that of another file, which has the number now. The recorder reads the names
+ * some time after the wait.
+ */
+bool wait_descriptor_fits(enum wait_kind kind, const char *name);
 /* Evidence depends on the cause of the wait that was ended. */
 struct wait_waker wait_waker_of(struct wait_causes *c, const struct wait_key *key,
                                 const struct wait_cause *cause);

@@ -76,6 +76,8 @@ static bool name_descriptor(struct wait_causes *c, const struct wait_log *log,
 {
 	const char *name = wait_descriptor_name(log, key);
 
+	if (name && !wait_descriptor_fits(cause->kind, name))
+		name = NULL;
 	if (cause->object && cause->kind == WAIT_LOCK)
 		buf_addf(out, "%s of ", cause->object);
 	if (name) {

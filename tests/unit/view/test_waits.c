@@ -206,6 +206,43 @@ static void test_descriptors_have_names(void)
 	fixture_done(&f);
 }
 
+static void check_name(struct fixture *f, uint32_t path, char *name, const char *want)
+{
+	struct wait_log log = {0};
+	struct wait_key key = key_at(f, path);
+	struct told t;
+
+	vec_push(&log.descriptors, (struct wait_descriptor){.number = 3, .name = name});
+	key.in_system_call = true;
+	key.argument = 3;
+	key.descriptor = 0;
+	t = tell(f, &log, &key);
+	if (strcmp(t.name, want) != 0)
+		printf("# '%s', not '%s'\n", t.name, want);
+	CHECK(!strcmp(t.name, want));
+	vec_done(&log.descriptors);
+}
+
+/* The number may belong to another file when the recorder reads its name. */
+static void test_a_name_of_another_kind_is_not_shown(void)
+{
+	uint32_t file, pipe, socket;
+	struct fixture f;
+
+	fixture_init(&f, false);
+	file = PATH(&f, "load", "ksys_read", "vfs_read", "filemap_read");
+	pipe = PATH(&f, "take", "ksys_read", "vfs_read", "pipe_read");
+	socket = PATH(&f, "take", "__x64_sys_recvfrom", "sock_recvmsg", "tcp_recvmsg");
+	check_name(&f, file, "tcp 127.0.0.1:80 127.0.0.1:9", "descriptor 3");
+	check_name(&f, file, "pipe:[42]", "descriptor 3");
+	check_name(&f, file, "/srv/data.db", "/srv/data.db");
+	check_name(&f, pipe, "/run/fifo", "/run/fifo");
+	check_name(&f, pipe, "socket:[42]", "descriptor 3");
+	check_name(&f, socket, "/srv/data.db", "descriptor 3");
+	check_name(&f, socket, "unix /run/x.sock 7", "unix /run/x.sock 7");
+	fixture_done(&f);
+}
+
 static struct wait_waker waker_of(struct fixture *f, const struct wait_key *key)
 {
 	const struct wait_log log = {0};
@@ -432,6 +469,7 @@ int main(void)
 	RUN(test_user_functions_tell_what_a_futex_is);
 	RUN(test_a_waker_tells_what_a_futex_without_names_is);
 	RUN(test_descriptors_have_names);
+	RUN(test_a_name_of_another_kind_is_not_shown);
 	RUN(test_only_an_owner_is_a_holder);
 	RUN(test_an_interrupted_thread_is_no_waker);
 	RUN(test_a_softirq_of_others_is_no_waker);
