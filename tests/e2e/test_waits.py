@@ -116,6 +116,17 @@ def other_causes_have_no_holder(t):
 
 
 @test
+def only_files_have_a_device(t):
+    found = causes(t)
+    of_file = os.stat(shared("data.db")).st_dev
+    link = f"/sys/dev/block/{os.major(of_file)}:{os.minor(of_file)}"
+    device = os.path.basename(os.path.realpath(link)) if os.path.exists(link) else None
+    # Only one mount of each device is recorded, which may be another one.
+    t.true(all(c["device"] in (None, device) for c in of(found, "file", "asker")), found)
+    t.equal({c["device"] for c in found["causes"] if c["kind"] != "file"}, {None})
+
+
+@test
 def the_account_closes(t):
     ledger = causes(t)["ledger"]
     terms = sum(ledger[key] for key in ("oncpu_ns", "runnable_ns", "blocked_ns", "unseen_ns",
