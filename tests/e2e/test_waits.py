@@ -216,4 +216,61 @@ def what_has_no_waits_is_refused(t):
     t.has(failed.err, "give one recording")
 
 
+def rows_of_slices(t, doc):
+    """By thread: its slices of waits (begin, end, name, arguments) in ns; they must be nested."""
+    rows = {}
+    for e in doc["traceEvents"]:
+        if e["ph"] == "X":
+            begin = round(e["ts"] * 1000)
+            rows.setdefault((e["pid"], e["tid"]), []).append(
+                (begin, begin + round(e["dur"] * 1000), e["name"], e.get("args")))
+    for row in rows.values():
+        row.sort(key=lambda s: (s[0], -s[1]))
+        outer = [s for s in row if s[1] - s[0] > 1]  # those of 1 ns are ends of arrows
+        t.true(all(a[1] <= b[0] for a, b in zip(outer, outer[1:])), "a thread has one state")
+    return rows
+
+
+@test
+def chrome_has_an_arrow_for_each_wait_that_a_thread_ended(t):
+    doc = t.json(t.assay("export", "--to", "chrome", recording(t)).out)
+    rows, events = rows_of_slices(t, doc), doc["traceEvents"]
+    begins = {e["id"]: e for e in events if e["ph"] == "s"}
+    ends = {e["id"]: e for e in events if e["ph"] == "f"}
+    # A preempted thread is not woken; it has the thread that ran instead in released_by.
+    ended = sum(c["count"] for c in causes(t, "--all")["causes"]
+                if c["released_by"] and c["released_by"][0] != "["
+                and not (c["kind"] == "cpu" and not c["name"]))
+    t.equal((len(begins), len([e for e in events if e["ph"] in "sf"])), (ended, 2 * ended))
+    t.equal(begins.keys(), ends.keys(), "both ends of each arrow")
+    for key, begin in begins.items():
+        end = ends[key]
+        row = begin["pid"], begin["tid"]
+        t.true(begin["ts"] <= end["ts"], f"arrow {key} does not go back")
+        t.true(any(s[0] == round(begin["ts"] * 1000) and s[2].startswith("wakes ")
+                   for s in rows[row]), f"the slice of the waker of arrow {key}")
+        t.true(any(s[0] == round(end["ts"] * 1000) and s[2] == "on CPU"
+                   for s in rows[end["pid"], end["tid"]]), f"the slice of the woken thread {key}")
+
+
+@test
+def chrome_has_the_cause_of_each_wait(t):
+    doc = t.json(t.assay("export", "--to", "chrome", "--comm", "asker", recording(t)).out)
+    [row] = [row for row in rows_of_slices(t, doc).values()
+             if any(s[2] == "lock table_lock" for s in row)]
+    locks = [s for s in row if s[2] == "lock table_lock"]
+    t.equal([s[3] for s in locks], 3 * [{
+        "kind": "lock", "name": "table_lock", "released_by": "owner in release_table",
+        "holder": "owner", "evidence": "unlock"}])
+    found = causes(t, "--comm", "asker")
+    t.equal(sum(s[1] - s[0] for s in locks), of(found, "lock", "asker")[0]["blocked_ns"])
+    t.equal(sum(s[1] - s[0] for s in row if s[3]),
+            sum(c["blocked_ns"] + c["runnable_ns"] for c in found["causes"]), "all waits")
+    waits = sum(c["count"] for c in found["causes"])
+    part = t.assay("export", "--to", "chrome", "--comm", "asker", "--limit", "3", recording(t))
+    t.has(part.err, f"--limit: the first 3 of {waits} waits")
+    short = [s for row in rows_of_slices(t, t.json(part.out)).values() for s in row]
+    t.true(len([s for s in short if s[3]]) <= 6, "3 waits have at most two slices each")
+
+
 main()

@@ -13,6 +13,7 @@
 #include "cmd/load/load.h"
 #include "cmd/export/tags_trace.h"
 #include "view/symbolized/symbolized.h"
+#include "view/waits/wait_report.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -51,7 +52,7 @@ static const struct option options[] = {
                  "lines, addresses and build-ids. "
                  "chrome: trace events in JSON, for Perfetto and speedscope; only samples of a "
                  "clock and "
-                 "event tags. "
+                 "event tags; waits as slices, with an arrow from each wake-up. "
                  "ctf: a directory in the Common Trace Format, for babeltrace2 and Trace Compass; "
                  "only event tags, from a compressed trace or that of another tool. "
                  "sqlite: the tables and views of 'assay sql', for any program that reads SQLite; "
@@ -76,7 +77,8 @@ static const struct option options[] = {
                  "values (default: samples, else the default value of its producer).",
          .offset = AT(value)},
         {OPTION_COUNT, 0, "limit", "N",
-         "firefox, perf-script, chrome: at most N samples, the first", .offset = AT(limit)},
+         "firefox, perf-script, chrome: at most N samples, the first; chrome: likewise waits",
+         .offset = AT(limit)},
         {OPTION_FLAG, 0, "compress", NULL, "ctf: compress the streams, which only assay reads",
          .offset = AT(compress)},
         {.kind = OPTION_INCLUDE, .include = push_option_table, .offset = AT(push)},
@@ -224,10 +226,25 @@ static struct export_target target_of(const struct export_options *o)
 	                              .value = o->value};
 }
 
+/* The waits of the selected threads; NULL: the recording has no wake-ups. */
+static int find_waits(const struct export_options *o, struct view *view, struct wait_options *w,
+                      struct wait_report **waits, struct error *err)
+{
+	const struct wait_log *log = &view->profile->waits;
+
+	*waits = NULL;
+	*w = (struct wait_options){.all = true};
+	w->request.filter = filters_chosen(&o->filters);
+	return log->has_wakings ? wait_report_new(waits, view, log, w, err) : 0;
+}
+
 static int write_samples(const struct export_options *o, struct symbolized_profile *n,
                          struct view *view, const struct selection *selection)
 {
 	struct export_target target = target_of(o);
+	struct wait_options w;
+	struct wait_report *waits;
+	struct error err = {0};
 	uint32_t *rows;
 	int status;
 
@@ -237,10 +254,13 @@ static int write_samples(const struct export_options *o, struct symbolized_profi
 		named_of_samples(n, view, selection, NULL);
 		return export_write(&target, n, false);
 	}
+	if (find_waits(o, view, &w, &waits, &err))
+		return command_fail(2, "export: %s", err.text);
 	rows = xcalloc(view->profile->rows.count + 1, sizeof(*rows));
 	named_of_samples(n, view, selection, rows);
-	status = export_timed(&target, n, view->profile, rows, o->limit);
+	status = export_timed(&target, n, view->profile, rows, waits, o->limit);
 	free(rows);
+	wait_report_free(waits);
 	return status;
 }
 
@@ -260,6 +280,7 @@ static int export_samples(const struct export_options *o)
 	load.time_axis = export_format_find(o->to)->write_timed != NULL;
 	load.sums = !load.time_axis;
 	load.switches = is(o, "firefox");
+	load.waits = is(o, "chrome");
 	if (load_profile(&profile, &load, &err))
 		return command_fail(1, "export: %s", err.text);
 	symbolized_profile_init(&n);

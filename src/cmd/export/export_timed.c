@@ -60,6 +60,12 @@ static int write_all(const struct export_target *target, struct timed_samples *t
 	if (t->moments.profile->switches.beyond)
 		command_fail(0, "%s: %" PRIu64 " context switches beyond the first %u are left out",
 		             target->command, t->moments.profile->switches.beyond, SWITCH_LOG_MAX);
+	if (t->waits && t->waits->log->beyond)
+		command_fail(0, "%s: %" PRIu64 " waits beyond the first %u are left out",
+		             target->command, t->waits->log->beyond, WAIT_LOG_MAX);
+	if (t->waits_written < t->waits_total)
+		command_fail(0, "%s: --limit: the first %" PRIu64 " of %" PRIu64 " waits",
+		             target->command, t->waits_written, t->waits_total);
 	if (t->written < t->total)
 		command_fail(0, "%s: --limit: the first %" PRIu64 " of %" PRIu64 " samples",
 		             target->command, t->written, t->total);
@@ -67,13 +73,15 @@ static int write_all(const struct export_target *target, struct timed_samples *t
 }
 
 int export_timed(const struct export_target *target, const struct symbolized_profile *n,
-                 const struct profile *p, const uint32_t *rows, uint64_t limit)
+                 const struct profile *p, const uint32_t *rows, const struct wait_report *waits,
+                 uint64_t limit)
 {
 	struct timed_samples t;
 	int status;
 
 	timed_samples_init(&t, n, p, rows);
 	t.limit = limit;
+	t.waits = waits;
 	status = check(target, &t, p);
 	if (!status)
 		status = write_all(target, &t);

@@ -8,9 +8,14 @@
 
 #include "cmd/export/export.h"
 #include "profile/profile.h"
+#include "view/waits/wait_report.h"
 
-/* `rows`: see named_of_samples(). `limit`: samples; 0: all. */
+/*
+ * `rows`: see named_of_samples(). `waits`: see struct timed_samples. `limit`: samples, and waits;
+ * 0: all.
+ */
 int export_timed(const struct export_target *target, const struct symbolized_profile *n,
-                 const struct profile *p, const uint32_t *rows, uint64_t limit);
+                 const struct profile *p, const uint32_t *rows, const struct wait_report *waits,
+                 uint64_t limit);
 
 #endif

@@ -26,7 +26,6 @@ void chrome_done(struct chrome *c)
 	vec_each (track, &c->tracks)
 		vec_done(&track->open);
 	vec_done(&c->tracks);
-	vec_done(&c->processes_named);
 	tag_tracks_done(&c->numbers);
 	buf_done(&c->name);
 }
@@ -50,21 +49,12 @@ static void put_end(struct chrome *c)
 	trace_event_end(&c->events);
 }
 
-static bool is_named(const struct chrome *c, int32_t pid)
-{
-	vec_each (named, &c->processes_named)
-		if (*named == (uint32_t)pid)
-			return true;
-	return false;
-}
-
 static void introduce(struct chrome *c, const struct chrome_track *track,
                       const struct tag_identity *who)
 {
 	struct buf name = {0};
 
-	if (!is_named(c, track->of.pid)) {
-		vec_push(&c->processes_named, (uint32_t)track->of.pid);
+	if (trace_events_new_process(&c->events, (int32_t)track->of.pid)) {
 		tag_track_process(&track->of, who, &name);
 		trace_event_name(&c->events, place_of(track), "process_name", buf_text(&name));
 		buf_clear(&name);

@@ -36,7 +36,6 @@ struct chrome {
 	uint64_t last; /* ticks */
 	struct tag_tracks numbers;
 	VEC(struct chrome_track) tracks; /* by their numbers */
-	VEC(uint32_t) processes_named;   /* pids as written */
 	const struct tag_recording *recording;
 	const struct tag_trace *trace; /* set by each line */
 	uint64_t begin;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "export/times/chrome_samples.h"
 
+#include "export/times/chrome_waits.h"
 #include "export/times/trace_events.h"
+#include "view/waits/wait_report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,7 +24,6 @@ struct chrome_samples {
 	struct trace_events events;
 	struct sample_slices *slices; /* by owner */
 	VEC(uint32_t) way;            /* scratch: functions, innermost first */
-	VEC(int32_t) processes;       /* pids whose name is written */
 	uint64_t step;                /* of the counter, since begin_ns */
 	uint64_t busy_ns[2];          /* in this step: user, kernel */
 	bool counted;                 /* the step before has a value above 0 */
@@ -34,7 +35,7 @@ uint64_t chrome_samples_estimate(const struct timed_samples *t)
 
 	vec_each (row, &t->n->rows)
 		bytes += (uint64_t)row->values[0] * FUNCTION_BYTES * timed_depth(t, row);
-	return bytes;
+	return bytes + chrome_waits_estimate(t);
 }
 
 /* Interrupts, which have no process, get a place of their own. */
@@ -50,15 +51,9 @@ static const char *name_of(const struct chrome_samples *c, uint32_t function)
 
 static void introduce(struct chrome_samples *c, const struct named_owner *o)
 {
-	bool known = false;
-
-	vec_each (pid, &c->processes)
-		known |= *pid == o->pid;
-	if (!known) {
-		vec_push(&c->processes, o->pid);
+	if (trace_events_new_process(&c->events, o->pid))
 		trace_event_name(&c->events, place_of(o), "process_name",
 		                 timed_process_name(c->t, o));
-	}
 	trace_event_name(&c->events, place_of(o), "thread_name", timed_thread_name(c->t, o));
 }
 
@@ -155,11 +150,22 @@ static void count(struct chrome_samples *c, const struct sample_moment *m)
 	c->busy_ns[m->mode == PROFILE_KERNEL] += m->weight;
 }
 
+/* Times are since the first sample, or the begin of the first wait. */
+static void begin_with_waits(struct timed_samples *t)
+{
+	if (!t->waits)
+		return;
+	vec_each (w, &t->waits->log->waits)
+		if (!t->begin_ns || w->out_ns < t->begin_ns)
+			t->begin_ns = w->out_ns;
+}
+
 void chrome_samples_write(struct timed_samples *t, struct spill *out)
 {
 	struct chrome_samples c = {.t = t, .events = {.out = out}};
 	struct sample_moment m;
 
+	begin_with_waits(t);
 	c.slices = xcalloc(t->n->owners.count + 1, sizeof(*c.slices));
 	while (timed_samples_next(t, &m)) {
 		if (m.mode == PROFILE_IDLE)
@@ -175,8 +181,9 @@ void chrome_samples_write(struct timed_samples *t, struct spill *out)
 		close_to(&c, i, 0);
 		vec_done(&c.slices[i].open);
 	}
+	if (t->waits)
+		chrome_waits_write(t, &c.events);
 	trace_events_end(&c.events, intern_text(&t->n->texts, t->n->command));
 	free(c.slices);
 	vec_done(&c.way);
-	vec_done(&c.processes);
 }

@@ -8,8 +8,9 @@
  * A slice begins at the sample's time minus its weight, or at the end of the sample before it if
  * that is later or not more than half the weight earlier. So all slices together are exactly as
  * long as the samples' weight. Times are since the first sample. Samples of idle CPUs
- * are not written. The event must measure time (weight_is_ns). Appends to a spill, which reports
- * failures. One thread. Uses: base, profile.
+ * are not written. If there are waits, they follow, and times are since the begin of
+ * the first wait, if that is earlier (chrome_waits.h). The event must measure time (weight_is_ns).
+ * Appends to a spill, which reports failures. One thread. Uses: base, profile.
  */
 #ifndef ASSAY_EXPORT_TIMES_CHROME_SAMPLES_H
 #define ASSAY_EXPORT_TIMES_CHROME_SAMPLES_H

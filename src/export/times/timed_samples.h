@@ -14,6 +14,8 @@
 #include "profile/symbolized_profile.h"
 #include "view/symbolized/sample_moments.h"
 
+struct wait_report;
+
 struct timed_samples {
 	const struct symbolized_profile *n;
 	const char *event;
@@ -21,6 +23,9 @@ struct timed_samples {
 	uint64_t limit;          /* samples; 0: none */
 	uint64_t written, total; /* samples; total: of the selection */
 	uint64_t begin_ns;
+	/* Waits that are written, too; NULL: none. The writer counts them; the limit applies. */
+	const struct wait_report *waits;
+	uint64_t waits_written, waits_total;
 	struct sample_moments moments;
 	struct sample_moment rest; /* samples of a sum that are not returned yet */
 };

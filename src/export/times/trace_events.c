@@ -37,6 +37,15 @@ void trace_event_end(struct trace_events *t)
 	buf_putc(&t->out->buf, '}');
 }
 
+bool trace_events_new_process(struct trace_events *t, int32_t pid)
+{
+	vec_each (named, &t->processes)
+		if (*named == pid)
+			return false;
+	vec_push(&t->processes, pid);
+	return true;
+}
+
 void trace_event_name(struct trace_events *t, struct trace_place at, const char *what,
                       const char *name)
 {
@@ -55,4 +64,5 @@ void trace_events_end(struct trace_events *t, const char *command)
 		put_text(t, command);
 	}
 	buf_puts(&t->out->buf, "}}\n");
+	vec_done(&t->processes);
 }

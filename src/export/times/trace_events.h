@@ -12,6 +12,7 @@
 #define ASSAY_EXPORT_TIMES_TRACE_EVENTS_H
 
 #include "base/file/spill.h"
+#include "base/memory/vec.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +22,7 @@
 struct trace_events {
 	struct spill *out;
 	bool more;
+	VEC(int32_t) processes; /* that trace_events_new_process() had */
 };
 
 /* The process and the thread of an event. */
@@ -31,10 +33,12 @@ struct trace_place {
 void trace_event(struct trace_events *t, const char *kind, struct trace_place at, uint64_t ns,
                  const char *name);
 void trace_event_end(struct trace_events *t);
+/* True for the first call with this pid: its name is to be written. */
+bool trace_events_new_process(struct trace_events *t, int32_t pid);
 /* `what`: "process_name" or "thread_name". */
 void trace_event_name(struct trace_events *t, struct trace_place at, const char *what,
                       const char *name);
-/* `command`: of the recording; NULL or "": unknown. */
+/* `command`: of the recording; NULL or "": unknown. Frees the memory. */
 void trace_events_end(struct trace_events *t, const char *command);
 
 #endif

@@ -84,14 +84,15 @@ static uint32_t row_add(struct wait_report *r, const struct wait_row *key)
 	return id;
 }
 
-/* The texts about the thread that ended the wait. */
-static void set_releaser(struct wait_report *r, const struct wait_key *key,
-                         const struct wait_cause *cause, struct wait_row *row, struct buf *text)
+/* Sets the texts about the thread that ended the wait; returns it, ID_NONE: no thread did. */
+static uint32_t set_releaser(struct wait_report *r, const struct wait_key *key,
+                             const struct wait_cause *cause, struct wait_row *row, struct buf *text)
 {
 	struct wait_waker waker = wait_waker_of(&r->causes, key, cause);
+	uint32_t thread = waker.is_thread ? key->waker : ID_NONE;
 
-	if (waker.is_thread && key->waker != ID_NONE) {
-		put_thread(r, key->waker, text);
+	if (thread != ID_NONE) {
+		put_thread(r, thread, text);
 		row->evidence = waker.evidence;
 		if (row->evidence != EVIDENCE_NONE)
 			row->holder = intern_add(&r->texts, buf_text(text));
@@ -102,6 +103,7 @@ static void set_releaser(struct wait_report *r, const struct wait_key *key,
 		buf_puts(text, "[softirq]");
 	}
 	row->by = text_of(r, text);
+	return thread;
 }
 
 static void add_sum(struct wait_row *row, const struct wait_sum *sum, uint32_t place)
@@ -202,7 +204,7 @@ static void add_cause(struct wait_report *r, uint32_t id, struct buf *text)
 	key.device = device_text(r, &sum->key, &cause);
 	put_thread(r, sum->key.thread, text);
 	key.waiter = text_of(r, text);
-	set_releaser(r, &sum->key, &cause, &key, text);
+	r->releaser_of[id] = set_releaser(r, &sum->key, &cause, &key, text);
 	r->by_of[id] = key.by;
 	account_sum(&r->account, sum, &cause, key.named);
 	r->row_of[id] = row_add(r, &key);
@@ -326,10 +328,11 @@ static void sum_up(struct wait_report *r)
 	index_births(r);
 	r->row_of = xcalloc(r->log->sums.count + 1, sizeof(*r->row_of));
 	r->by_of = xcalloc(r->log->sums.count + 1, sizeof(*r->by_of));
+	r->releaser_of = xcalloc(r->log->sums.count + 1, sizeof(*r->releaser_of));
 	for (uint32_t i = 0; i < r->log->sums.count; i++) {
 		const struct wait_sum *sum = &r->log->sums.items[i];
 
-		r->row_of[i] = ID_NONE;
+		r->row_of[i] = r->releaser_of[i] = ID_NONE;
 		if (r->selection.selected[sum->key.thread] && sum->key.since_start)
 			r->account.before_ns += sum->blocked_ns + sum->runnable_ns;
 		if (is_wait(r, &sum->key))
@@ -375,6 +378,7 @@ void wait_report_free(struct wait_report *r)
 	wait_causes_done(&r->causes);
 	free(r->row_of);
 	free(r->by_of);
+	free(r->releaser_of);
 	wait_selection_done(&r->selection);
 	free(r);
 }

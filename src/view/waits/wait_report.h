@@ -63,9 +63,10 @@ struct wait_report {
 	struct intern texts;
 	VEC(struct wait_row) rows;
 	struct id_table index;
-	uint32_t *row_of;     /* per sum: its row; ID_NONE: not selected */
-	uint32_t *by_of;      /* per sum: text of the thread that released it; 0: none */
-	VEC(uint32_t) births; /* per thread: index into births of the log, or ID_NONE */
+	uint32_t *row_of;      /* per sum: its row; ID_NONE: not selected */
+	uint32_t *by_of;       /* per sum: text of the thread that released it; 0: none */
+	uint32_t *releaser_of; /* per sum: that thread; ID_NONE: no thread did */
+	VEC(uint32_t) births;  /* per thread: index into births of the log, or ID_NONE */
 	struct wait_selection selection;
 	struct wait_account account;
 };

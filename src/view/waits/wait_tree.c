@@ -82,8 +82,7 @@ static void add_wait(struct view_tree *t, uint32_t id)
 	add_path(g, sum->key.path);
 	if (by) {
 		add_thread(g, by, true);
-		if (sum->key.waker != ID_NONE && sum->key.waker_path != ID_NONE &&
-		    wait_text(r, by)[0] != '[')
+		if (r->releaser_of[id] != ID_NONE && sum->key.waker_path != ID_NONE)
 			add_path(g, sum->key.waker_path);
 	}
 	node = tree_builder_add_way(t, &g->way, NULL);
