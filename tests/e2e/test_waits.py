@@ -155,6 +155,15 @@ def readers_get_a_summary_first(t):
     page = t.path("waits.html")
     t.assay("waits", "--html", page, recording(t))
     t.equal(Page.of_file(page).head["kind"], "waits")
+    stacks, found = Page.of_file(page).stacks(), causes(t)
+    for value, key in (("blocked", "blocked_ns"), ("runnable", "runnable_ns"), ("waits", "count")):
+        t.equal(stacks.total(value), sum(c[key] for c in found["causes"]), value)
+    paths = [stacks.path(node) for node in stacks.node]
+    t.true(any("take_table" in path and "<- owner in release_table" in path
+               and path.index("take_table") < path.index("<- owner in release_table")
+               < path.index("release_table") for path in paths), "wakers are below waiters")
+    t.true({stacks.names[stacks.owners["process"][o]] for o in stacks.owner} >= {"owner", "asker"},
+           "the owners are the threads that waited")
 
 
 @test

@@ -91,12 +91,20 @@ static int print(const struct waits_options *o, struct view *v, struct wait_opti
 	const struct report_request *q = &w->request;
 	struct wait_report *report = NULL;
 	struct page page = {.kind = "waits", .title = load_file(&o->load, 0)};
+	struct symbolized_profile paths;
+	struct page_stacks stacks = {.n = &paths};
 	struct document d;
 	struct error err = {0};
 	int status;
 
 	if (wait_report_new(&report, v, &v->profile->waits, w, &err))
 		return command_fail(2, "waits: %s", err.text);
+	symbolized_profile_init(&paths);
+	paths.depth_max = NAMED_DEPTH_MAX;
+	if (medium_is_page(&o->style)) {
+		named_of_waits(&paths, report);
+		page.stacks = &stacks;
+	}
 	document_init(&d);
 	wait_document(&d, report);
 	page.document = &d;
@@ -105,6 +113,7 @@ static int print(const struct waits_options *o, struct view *v, struct wait_opti
 	else
 		status = medium_show(&page, &q->reader, &o->style, "waits");
 	document_done(&d);
+	symbolized_profile_done(&paths);
 	wait_report_free(report);
 	return status;
 }

@@ -4,6 +4,7 @@
 #include "base/text/figure.h"
 #include "base/text/plural.h"
 #include "view/document/grid.h"
+#include "view/waits/wait_tree.h"
 
 #include <inttypes.h>
 

@@ -8,15 +8,20 @@
 #ifndef ASSAY_VIEW_WAITS_WAIT_DOCUMENT_H
 #define ASSAY_VIEW_WAITS_WAIT_DOCUMENT_H
 
+#include "profile/symbolized_profile.h"
 #include "view/document/document.h"
 #include "view/waits/wait_path.h"
 
 void wait_document(struct document *d, struct wait_report *r);
 
+/*
+ * The tree of waits as call paths, for graphs: the values blocked, runnable and waits; the owner is
+ * the thread that waited. The caller owns `n`, see view/symbolized/symbolized.h.
+ */
+void named_of_waits(struct symbolized_profile *n, struct wait_report *r);
+
 /* Its parts. */
 struct row_set *wait_rows(struct wait_report *r);
-/* Waiters above the threads that woke them ("off-wake"); the document takes ownership. */
-struct view_tree *wait_tree(struct wait_report *r);
 /* The path must outlive the rows. */
 struct row_set *wait_path_rows(struct wait_path *p);
 void wait_summary(struct document *d, const struct wait_report *r);

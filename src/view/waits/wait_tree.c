@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The off-wake tree: below the path of a waiting thread is the path of the thread that woke it. */
-#include "view/waits/wait_document.h"
+#include "view/waits/wait_tree.h"
 
 #include "view/samples/tree_steps.h"
 
 #include <string.h>
-
-enum wait_measure { MEASURE_BLOCKED, MEASURE_RUNNABLE, MEASURE_COUNT, MEASURES };
 
 struct wait_tree {
 	const struct wait_report *report;
@@ -86,32 +84,36 @@ static void add_wait(struct view_tree *t, uint32_t id)
 			add_path(g, sum->key.waker_path);
 	}
 	node = tree_builder_add_way(t, &g->way, NULL);
-	view_tree_add(t, node, MEASURE_BLOCKED, cell_int((int64_t)sum->blocked_ns));
-	view_tree_add(t, node, MEASURE_RUNNABLE, cell_int((int64_t)sum->runnable_ns));
-	view_tree_add(t, node, MEASURE_COUNT, cell_int((int64_t)sum->count));
+	view_tree_add(t, node, WAIT_MEASURE_BLOCKED, cell_int((int64_t)sum->blocked_ns));
+	view_tree_add(t, node, WAIT_MEASURE_RUNNABLE, cell_int((int64_t)sum->runnable_ns));
+	view_tree_add(t, node, WAIT_MEASURE_COUNT, cell_int((int64_t)sum->count));
+}
+
+const char *wait_tree_name(const struct view_tree *t, uint32_t node)
+{
+	const struct view_node *of = &t->nodes.items[node];
+	const struct wait_tree *g = t->ctx;
+	const struct symbol *symbol;
+
+	if (node == TREE_ROOT)
+		return "all";
+	if (of->name)
+		return of->name;
+	symbol = view_function(g->report->view, of->of);
+	return symbol->named ? symbol->name : "[no symbol]";
 }
 
 static struct cell name_cell(const struct row_source *s, const struct column *c, uint32_t row,
                              struct buf *text)
 {
-	const struct view_tree *t = s->model;
-	const struct view_node *node = &t->nodes.items[row];
-	const struct wait_tree *g = t->ctx;
-	const struct symbol *symbol;
-
-	if (row == TREE_ROOT)
-		return cell_text("all");
-	if (node->name)
-		return cell_text(node->name);
-	symbol = view_function(g->report->view, node->of);
-	return cell_text(symbol->named ? symbol->name : "[no symbol]");
+	return cell_text(wait_tree_name(s->model, row));
 }
 
 static struct cell waited_cell(const struct row_source *s, const struct column *c, uint32_t row,
                                struct buf *text)
 {
-	return cell_add(view_tree_total_of(s->model, row, MEASURE_BLOCKED),
-	                view_tree_total_of(s->model, row, MEASURE_RUNNABLE));
+	return cell_add(view_tree_total_of(s->model, row, WAIT_MEASURE_BLOCKED),
+	                view_tree_total_of(s->model, row, WAIT_MEASURE_RUNNABLE));
 }
 
 static void add_columns(struct row_source *s, const struct wait_report *r)
@@ -122,10 +124,10 @@ static void add_columns(struct row_source *s, const struct wait_report *r)
 	         .cut = true},
 	        {"waited", .unit = &unit_time, .role = ROLE_TOTAL, .get = waited_cell},
 	        {"blocked", "blocked", "blocked_ns", &unit_time, ROLE_TOTAL,
-	         .argument = MEASURE_BLOCKED, .get = view_tree_total},
+	         .argument = WAIT_MEASURE_BLOCKED, .get = view_tree_total},
 	        {"runnable", "runnable", "runnable_ns", &unit_time, ROLE_TOTAL,
-	         .argument = MEASURE_RUNNABLE, .get = view_tree_total, .blank_zero = true},
-	        {"count", "waits", "count", &unit_count, ROLE_TOTAL, .argument = MEASURE_COUNT,
+	         .argument = WAIT_MEASURE_RUNNABLE, .get = view_tree_total, .blank_zero = true},
+	        {"count", "waits", "count", &unit_count, ROLE_TOTAL, .argument = WAIT_MEASURE_COUNT,
 	         .get = view_tree_total},
 	        {"name", "waiter > ... <- waker > ...", "name", &unit_text, .get = name_cell},
 	};
@@ -158,7 +160,7 @@ struct view_tree *wait_tree(struct wait_report *r)
 
 	g->report = r;
 	tree_steps_begin(&g->steps, r->view, &none, 0);
-	t = view_tree_new(&model, g, 1, MEASURES);
+	t = view_tree_new(&model, g, 1, WAIT_MEASURES);
 	t->free = tree_free;
 	add_columns(t->source, r);
 	for (uint32_t i = 0; i < r->log->sums.count; i++)
