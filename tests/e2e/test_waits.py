@@ -104,12 +104,12 @@ def other_causes_have_no_holder(t):
     [pipe] = of(found, "pipe", "asker")
     t.equal((pipe["released_by"], pipe["holder"], pipe["count"]),
             ("owner in send_byte", None, 1))
-    t.has(pipe["name"], "pipe:[")
+    # The process may exit before the recorder reads the names of its descriptors.
+    t.true(pipe["name"].startswith("pipe:[") or pipe["name"].startswith("descriptor "), pipe)
     t.true(all(c["holder"] is None for c in found["causes"] if c["kind"] != "lock"), found)
     t.true(all(not c["holder"] or c["evidence"] for c in found["causes"]), found)
     t.equal({c["name"] for c in of(found, "condition", "asker")}, {"ready"})
     t.equal(sum(c["count"] for c in of(found, "sleep", "owner")), 4)
-    # The process may exit before the recorder reads the names of its descriptors.
     t.true(all(c["name"].endswith(("/data.db", "descriptor 3")) for c in of(found, "file", "asker")),
            found)
     t.equal([c for c in found["causes"] if c["kind"] == "other"], [])
