@@ -293,3 +293,15 @@ void tag_names_show(struct tag_names *n, char *(*demangle)(const char *name))
 	vec_done(&s.alike);
 	id_table_done(&s.table);
 }
+
+bool tag_names_of_kernel(const struct tag_names *n)
+{
+	for (size_t i = 0; i < tag_names_count(n); i++) {
+		const struct tag_name *name = tag_names_at(n, i);
+
+		if (name->kind == TAG_SWITCH && (!strncmp(name->name, "__switch_to", 11) ||
+		                                 !strncmp(name->name, "context_switch", 14)))
+			return true;
+	}
+	return false;
+}

@@ -61,6 +61,10 @@ const struct tag_name *tag_names_find(const struct tag_names *n, uint32_t tag, b
 size_t tag_names_count(const struct tag_names *n);
 const struct tag_name *tag_names_at(const struct tag_names *n, size_t i);
 
+/* True if the function that switches processes is the Linux kernel's: __switch_to, context_switch.
+ */
+bool tag_names_of_kernel(const struct tag_names *n);
+
 /*
  * Functions of the code without tags, since the plugin left them out as small. A name that is given
  * twice counts once.

@@ -81,12 +81,12 @@ static inline void tag_recording_free(struct tag_recording *r)
 		r->free(r);
 }
 
-/* Whether the code is a kernel's: only the CPUs that a capture device watched have several
- * processes in one stream. */
+/* Whether the code is a Linux kernel: all streams are of CPUs, and a function that only the kernel
+ * has switches the processes. */
 static inline bool tag_recording_of_kernel(const struct tag_recording *r)
 {
 	vec_each (stream, &r->streams)
-		if (!stream->device)
+		if (!stream->device || !stream->names || !tag_names_of_kernel(stream->names))
 			return false;
 	return r->streams.count > 0;
 }

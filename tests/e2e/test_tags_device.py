@@ -328,7 +328,7 @@ def an_import_that_fails_leaves_no_directory(t):
 
 @test
 def functions_of_a_kernel_have_its_groups(t):
-    names = "tcp_ack/100\nvfs_read/102\nswtch/104!\n"
+    names = "tcp_ack/100\nvfs_read/102\n__switch_to/104!\n"
     events = [(10, 100), (40, 101), (50, 102), (70, 103), (80, 104), (90, 105)]
     trace = imported(t, records(events), names)
     found = {row["group"]: row["calls"] for row in t.report(trace, "--sort", "group")["rows"]}

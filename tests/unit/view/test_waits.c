@@ -6,6 +6,7 @@
 
 #include "view/waits/wait_document.h"
 #include "view/waits/wait_object.h"
+#include "view/waits/wait_tree.h"
 
 #include <string.h>
 
