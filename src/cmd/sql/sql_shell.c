@@ -164,6 +164,13 @@ static bool is_blank(const char *text)
 	return !text[strspn(text, " \t\n;")];
 }
 
+/* Ctrl-C may also interrupt a write to the terminal, which is no failure of the output. */
+static void forget_interrupt(void)
+{
+	interrupted = 0;
+	clearerr(stdout);
+}
+
 static void loop(struct shell *sh, struct line_editor *editor)
 {
 	struct buf statement = {0};
@@ -175,7 +182,7 @@ static void loop(struct shell *sh, struct line_editor *editor)
 		        line_editor_read(editor, more ? "   ...> " : "assay> ", &line);
 
 		if (result == LINE_BROKEN) {
-			interrupted = 0;
+			forget_interrupt();
 			buf_clear(&statement);
 			print_line("%s", "");
 			continue;
@@ -192,7 +199,7 @@ static void loop(struct shell *sh, struct line_editor *editor)
 		if (!sql_is_complete(buf_text(&statement)))
 			continue;
 		ask(sh, buf_text(&statement));
-		interrupted = 0;
+		forget_interrupt();
 		buf_clear(&statement);
 	}
 	if (!sh->quit)
