@@ -17,7 +17,7 @@
 #include "base/memory/buf.h"
 #include "base/memory/hash.h"
 #include "base/memory/vec.h"
-#include "event/event.h"
+#include "event/recording.h"
 #include "event/tracepoint.h"
 
 #include <linux/perf_event.h>
@@ -127,6 +127,12 @@ void perf_decoder_seal(struct perf_decoder *d);
 
 /* The record's time, 0 if it has none. `record` has `size` >= 8 bytes. */
 uint64_t perf_decoder_time(struct perf_decoder *d, const uint8_t *record, size_t size);
+/*
+ * Decodes consecutive records of a ring and passes their events to to->event. Damaged records are
+ * skipped. -EINVAL: a record has an impossible size; or the error of the receiver.
+ */
+int perf_decoder_deliver(struct perf_decoder *d, const void *records, size_t bytes,
+                         const struct event_sink *to, struct error *err);
 enum perf_decoded perf_decoder_decode(struct perf_decoder *d, const uint8_t *record, size_t size,
                                       struct event *e);
 

@@ -2,6 +2,8 @@
 #include "format/perf/perf_data_layout.h"
 #include "format/perf/perf_record_internal.h"
 
+#include <errno.h>
+
 static const uint64_t field_bits[PERF_FIELDS] = {
         [PERF_FIELD_IDENTIFIER] = PERF_SAMPLE_IDENTIFIER,
         [PERF_FIELD_IP] = PERF_SAMPLE_IP,
@@ -508,4 +510,23 @@ enum perf_decoded perf_decoder_decode(struct perf_decoder *d, const uint8_t *rec
 	                 e))
 		return PERF_DECODED_DAMAGED;
 	return PERF_DECODED;
+}
+
+int perf_decoder_deliver(struct perf_decoder *d, const void *records, size_t bytes,
+                         const struct event_sink *to, struct error *err)
+{
+	const uint8_t *at = records, *end = at + bytes;
+	struct event e;
+	int status = 0;
+
+	while (!status && end - at >= PERF_RECORD_HEADER_SIZE) {
+		size_t size = load_u16(at + 6);
+
+		if (size < PERF_RECORD_HEADER_SIZE || size > (size_t)(end - at))
+			return error_set(err, EINVAL, "a record from the ring has %zu bytes", size);
+		if (perf_decoder_decode(d, at, size, &e) == PERF_DECODED)
+			status = to->event(to->ctx, &e, err);
+		at += size;
+	}
+	return status;
 }

@@ -2,10 +2,10 @@
 #include "session/rate/system_call_cost.h"
 
 #include "base/clock.h"
+#include "base/statistics/samples.h"
 #include "source/perf/perf_events.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -79,13 +79,6 @@ static double time_calls(const struct traced_self *t, bool traced)
 	return (double)(clock_ns(CLOCK_MONOTONIC) - start) / CALLS;
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 int system_call_cost_measure(const struct plan *plan, struct system_call_cost *cost)
 {
 	double plain[ROUNDS], traced[ROUNDS];
@@ -99,9 +92,7 @@ int system_call_cost_measure(const struct plan *plan, struct system_call_cost *c
 	self_close(&t);
 	if (status)
 		return status;
-	qsort(plain, ROUNDS, sizeof(*plain), compare);
-	qsort(traced, ROUNDS, sizeof(*traced), compare);
-	cost->plain_ns = plain[ROUNDS / 2];
-	cost->traced_ns = traced[ROUNDS / 2];
+	cost->plain_ns = sort_median(plain, ROUNDS);
+	cost->traced_ns = sort_median(traced, ROUNDS);
 	return 0;
 }

@@ -95,19 +95,8 @@ static int live_append(struct session_sink *sink, const void *records, size_t by
                        struct error *err)
 {
 	struct live_sink *s = live_sink_of(sink);
-	const uint8_t *at = records, *end = at + bytes;
-	struct event e;
-	int status = 0;
+	int status = perf_decoder_deliver(&s->decoder, records, bytes, &s->events, err);
 
-	while (!status && end - at >= PERF_RECORD_HEADER_SIZE) {
-		size_t size = load_u16(at + 6);
-
-		if (size < PERF_RECORD_HEADER_SIZE || size > (size_t)(end - at))
-			return error_set(err, EINVAL, "a record from the ring has %zu bytes", size);
-		if (perf_decoder_decode(&s->decoder, at, size, &e) == PERF_DECODED)
-			status = s->events.event(s->events.ctx, &e, err);
-		at += size;
-	}
 	if (!status && s->o.records)
 		status = s->o.records->ops->append(s->o.records, records, bytes, err);
 	return status;

@@ -310,20 +310,8 @@ static int sink_append(struct session_sink *sink, const void *records, size_t by
                        struct error *err)
 {
 	struct store_sink *s = store_sink_of(sink);
-	const uint8_t *at = records, *end = at + bytes;
-	struct event e;
-	int ret = 0;
 
-	while (!ret && end - at >= PERF_RECORD_HEADER_SIZE) {
-		size_t size = load_u16(at + 6);
-
-		if (size < PERF_RECORD_HEADER_SIZE || size > (size_t)(end - at))
-			return error_set(err, EINVAL, "a record from the ring has %zu bytes", size);
-		if (perf_decoder_decode(&s->decoder, at, size, &e) == PERF_DECODED)
-			ret = s->events.event(s->events.ctx, &e, err);
-		at += size;
-	}
-	return ret;
+	return perf_decoder_deliver(&s->decoder, records, bytes, &s->events, err);
 }
 
 /*
