@@ -20,7 +20,10 @@ for _ in range(200):
 """
 
 KNOWN = """
-import os, select, socket, threading, time
+import encodings.idna, os, select, socket, threading, time, unicodedata
+
+# The numbers of the modules' files are used again: the recorder looks at a number once a second.
+time.sleep(1.1)
 
 def blocks(wait, wake):
     timer = threading.Timer(0.02, wake)
