@@ -253,9 +253,11 @@ def long_and_broken_requests_do_no_harm(t):
                     b"GET / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n",
                     b"\0\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00"):
         with socket.create_connection((view.host, view.port)) as connection:
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            # A server that refuses may close first; then writing and shutdown() fail, each in its own way.
+            with contextlib.suppress(OSError):
                 connection.sendall(request)
                 connection.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(ConnectionResetError):
                 answer = connection.makefile("rb").read()
                 t.true(not answer.startswith(b"HTTP/1.1 2"), f"{request[:30]} is refused")
     t.equal(view.status(), 200)
