@@ -169,10 +169,13 @@ def a_full_disk_ends_the_recording_and_not_the_command(t):
     disk.mkdir()
     if run("unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", disk, status=None).status:
         t.skip("no file system may be mounted here")
-    # The command fills the disk, and waits for the recorder's message about that.
+    # The command waits until samples are in the file, which begins with the mappings of all
+    # processes. Then it fills the disk, and waits for the recorder's message about that.
     script = t.write("full.sh", """
-        mount -t tmpfs -o size=4m tmpfs "$1" && cd "$1" || exit 9
-        job='head -c 4000000 /dev/zero >other 2>/dev/null; sync; rm -f other.not
+        mount -t tmpfs -o size=64m tmpfs "$1" && cd "$1" || exit 9
+        job='size() { stat -c %s full.data; }; begin=$(size)
+             while [ $(size) -lt $((begin + 65536)) ]; do sleep 0.05; done
+             cat /dev/zero >other 2>/dev/null
              while ! grep -q "cannot write" "$0"; do sleep 0.05; done; echo job done; exit 6'
         $ASSAY record -a -F 5000 -o full.data -- sh -c "$job" "$2" 2>"$2"; echo "record $?"
         rm other; $ASSAY report --json full.data
