@@ -146,3 +146,9 @@ def run_counted(t, assay, command, status=0, env=None):
         raise Failure(f"{' '.join(map(str, command))}: status {result.status}, not {status}: "
                       f"{result.err[-1500:]}")
     return Truth(truth), result
+
+
+def first_differences(what, found):
+    """At most 12 of the differences that were found, each with the name of the case."""
+    shown = [f"{what}: {text}" for text in found[:12]]
+    return shown + [f"{what}: and {len(found) - 12} more"] if len(found) > 12 else shown

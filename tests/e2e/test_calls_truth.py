@@ -8,7 +8,9 @@ knows, equal the program's own counts.
 
 import os
 
-from calls_truth import Counted, Truth, compare, counted_of, run_counted, unsound
+from calls_cases import CASES, define
+from calls_truth import (Counted, Truth, compare, counted_of, first_differences, run_counted,
+                         unsound)
 from harness import BUILD, LONG, Failure, main, run, test
 
 HERE = BUILD / "tests" / "workloads" / "calls"
@@ -33,107 +35,20 @@ def record(t, program, *words, status=0, env=None):
     return truth, data, result
 
 
-def check(t, program, case, status=0, paths=True, strangers=False):
+def check(t, case):
     """Runs all builds of a case."""
     wrong = []
-    for build in variants(program) * ROUNDS:
-        truth, data, _ = record(t, build, case, status=status)
+    for build in variants(case.program) * ROUNDS:
+        truth, data, _ = record(t, build, case.name, status=case.status)
         report = t.report(data)
-        found = (unsound(report, strangers)
-                 + compare(truth, counted_of(report), paths, strangers))
-        wrong += [f"{build} {case}: {text}" for text in found[:12]]
-        if len(found) > 12:
-            wrong.append(f"{build} {case}: and {len(found) - 12} more")
+        found = (unsound(report, case.strangers)
+                 + compare(truth, counted_of(report), case.paths, case.strangers))
+        wrong += first_differences(f"{build} {case.name}", found)
     t.true(not wrong, "\n".join(wrong))
 
 
-def add(program, case, title, **options):
-    """Defines one test."""
-    def function(t):
-        check(t, program, case, **options)
-    function.__name__ = f"{program}_{case}_{title}".replace(" ", "_")
-    test(function)
-
-
-add("plain", "plain", "a b c d")
-add("plain", "recurse", "ten deep")
-add("plain", "mutual", "functions that call each other")
-add("plain", "tree", "recursion that branches")
-add("plain", "pointers", "qsort and pointers")
-add("plain", "shapes", "alloca and variadic functions and tail calls")
-add("plain", "inlining", "what the compiler takes in")
-add("wide", "callers", "300 callers")
-add("wide", "paths", "111110 paths")
-add("wide", "levels", "500 stations")
-add("thread", "crowd", "16 threads at once")
-add("thread", "going", "400 threads coming and going")
-add("thread", "family", "threads that start threads")
-add("thread", "small", "the smallest stacks")
-add("thread", "keys", "destructors of thread specific data")
-add("thread", "detached", "detached threads")
-add("exceptions", "across", "over 1 and 5 and 50 frames")
-add("exceptions", "same", "caught where thrown")
-add("exceptions", "rethrow", "thrown on")
-add("exceptions", "destructors", "that throw and catch while unwinding")
-add("exceptions", "construction", "thrown by constructors")
-add("exceptions", "levels", "caught in the midst of a recursion")
-add("exceptions", "threads", "in four threads")
-add("jump", "across", "longjmp over frames")
-add("jump", "level", "longjmp to levels of a recursion")
-add("jump", "handler", "siglongjmp out of a handler")
-add("jump", "altstack", "siglongjmp off the signal stack")
-add("jump", "ticks", "siglongjmp out of a timer's handler")
-add("jump", "inner", "longjmp within a handler")
-add("jump", "threads", "in four threads")
-add("jump", "itself", "longjmp within one frame")
-add("signals", "ticks", "10 kHz")
-add("signals", "altstack", "10 kHz on a stack of its own")
-add("signals", "nested", "handlers that interrupt each other")
-add("signals", "storm", "threads that signal each other")
-add("signals", "sync", "known paths")
-add("signals", "forking", "a handler that forks")
-add("signals", "going_on", "a handler's child goes on with what it interrupted")
-add("processes", "tree", "three levels of forks")
-add("processes", "through", "children that return through inherited calls")
-add("processes", "raw", "clone by system call")
-add("processes", "vforked", "vfork and exec")
-add("processes", "chain", "exec of itself")
-add("processes", "busy", "forks beside calling threads")
-add("processes", "threads", "threads that fork")
-add("processes", "behind", "a child's thread before the one that forked")
-add("processes", "run", "through a shell")
-add("processes", "orphan", "a child that outlives its parent")
-add("coroutine", "robin", "40 stacks in turn")
-add("coroutine", "hundred", "100 stacks", paths=False)
-add("coroutine", "generator", "ends inside")
-add("coroutine", "nested", "coroutines in a coroutine")
-add("coroutine", "deserted", "stacks never gone back to")
-add("coroutine", "threads", "in three threads")
-add("coroutine", "migrate", "gone on with in another thread", paths=False)
-add("coroutine", "local", "on arrays in frames")
-add("ends", "exit", "from 20 deep", status=3)
-add("ends", "at_once", "_exit", status=3)
-add("ends", "quick", "quick_exit", status=3)
-add("ends", "abort", "SIGABRT", status=-6)
-add("ends", "crash", "SIGSEGV", status=-11)
-add("ends", "killed", "SIGKILL", status=-9)
-add("ends", "thread", "pthread_exit")
-add("ends", "cancel", "pthread_cancel")
-add("ends", "doomed", "cancelled before the first call")
-add("ends", "main_ends", "the first thread before others")
-add("ends", "others", "exit while threads sleep", status=3)
-add("startup", "statics", "before main and after it")
-add("startup", "locals", "static objects of functions")
-add("startup", "threads", "thread local objects")
-add("hostile", "close", "all descriptors closed")
-add("hostile", "reused", "descriptors reused")
-add("hostile", "move", "another directory")
-add("hostile", "user", "another user", strangers=True)
-add("hostile", "nofile", "no more files", strangers=True)
-add("hostile", "masked", "signals blocked")
-add("hostile", "cleared", "no environment")
-add("hostile", "errno", "errno stays")
-add("hostile", "vectors", "registers stay")
+for each in CASES:
+    define(each, lambda t, case=each: check(t, case), test)
 
 
 def plugin_case(case, title):
@@ -147,7 +62,7 @@ def plugin_case(case, title):
                 t.lacks(result.err, "same place 0", "the program's own word")
             report = t.report(data)
             found = unsound(report) + compare(truth, counted_of(report))
-            wrong += [f"{build} {case}: {text}" for text in found[:12]]
+            wrong += first_differences(f"{build} {case}", found)
         t.true(not wrong, "\n".join(wrong))
     function.__name__ = f"plugins_{case}_{title}".replace(" ", "_")
     test(function)

@@ -18,8 +18,10 @@ A trace of tags does not contain these, so they are left out here:
 import atexit
 import os
 import signal
+from dataclasses import replace
 
-from calls_truth import ADDED, compare, counted_of, run_counted
+from calls_cases import CASES, Case, define
+from calls_truth import ADDED, compare, counted_of, first_differences, run_counted
 from harness import ASSAY, BUILD, LONG, Test, main, test
 from tags_truth import RESERVED, VOID, Tagged, Trace, packets, plain_name
 
@@ -101,105 +103,38 @@ def reported(t, truth, data):
     return wrong
 
 
-def check(t, name, case, *words, status=0, paths=True, strangers=False, levels=LEVELS):
+def check(t, case, levels):
     """Runs all builds of a case."""
     wrong = []
     for level in levels * ROUNDS:
-        program = tagged(name, level)
-        truth, data = record(t, program, case, *words, status=status)
-        trace = Trace(data, names(), paths)
+        program = tagged(case.program, level)
+        truth, data = record(t, program, case.name, status=case.status)
+        trace = Trace(data, names(), case.paths)
         found = trace.unsound() + compare(without_paths_of(truth, trace.forked), trace.processes,
-                                          paths, strangers) + reported(t, truth, data)
-        wrong += [f"{name}{level} {case}: {text}" for text in found[:12]]
-        if len(found) > 12:
-            wrong.append(f"{name}{level} {case}: and {len(found) - 12} more")
+                                          case.paths, case.strangers) + reported(t, truth, data)
+        wrong += first_differences(f"{case.program}{level} {case.name}", found)
     t.true(not wrong, "\n".join(wrong))
 
 
-def add(program, case, title, heavy=False, **options):
-    """Defines one test. `heavy`: it has many million events, and runs with --long."""
-    if heavy and not LONG:
-        return
+MORE = (Case("plain", "abyss", "100000 deep"), Case("hostile", "fsize", "files that may not grow"))
+# Cases whose calls a trace does not contain (see above), and some that add nothing to others.
+LEFT_OUT = ("processes raw", "coroutine hundred", "coroutine nested", "coroutine threads",
+            "coroutine local", "hostile user", "hostile nofile", "hostile cleared")
+# Cases of which a trace does not have the paths (see above), or only with much memory.
+NO_PATHS = ("plain abyss", "wide levels", "signals ticks", "signals altstack", "signals nested",
+            "signals forking", "signals going_on", "processes busy")
+NO_PATHS_OF = ("jump", "coroutine")
+# Many million events: only with --long.
+HEAVY = ("thread crowd", "exceptions threads", "jump ticks", "signals altstack", "signals nested",
+         "processes busy")
 
-    def function(t):
-        check(t, program, case, **options)
-    function.__name__ = f"{program}_{case}_{title}".replace(" ", "_")
-    test(function)
-
-
-add("plain", "plain", "a b c d")
-add("plain", "recurse", "ten deep")
-add("plain", "mutual", "functions that call each other")
-add("plain", "tree", "recursion that branches")
-add("plain", "pointers", "qsort and pointers")
-add("plain", "shapes", "alloca and variadic functions and tail calls")
-add("plain", "inlining", "what the compiler takes in")
-add("plain", "abyss", "100000 deep", paths=False)
-add("wide", "callers", "300 callers")
-add("wide", "paths", "111110 paths")
-add("wide", "levels", "500 stations", paths=False)
-add("thread", "crowd", "16 threads at once", heavy=True)
-add("thread", "going", "400 threads coming and going")
-add("thread", "family", "threads that start threads")
-add("thread", "small", "the smallest stacks")
-add("thread", "keys", "destructors of thread specific data")
-add("thread", "detached", "detached threads")
-add("exceptions", "across", "over 1 and 5 and 50 frames")
-add("exceptions", "same", "caught where thrown")
-add("exceptions", "rethrow", "thrown on")
-add("exceptions", "destructors", "that throw and catch while unwinding")
-add("exceptions", "construction", "thrown by constructors")
-add("exceptions", "levels", "caught in the midst of a recursion")
-add("exceptions", "threads", "in four threads", heavy=True)
-add("jump", "across", "longjmp over frames", paths=False)
-add("jump", "level", "longjmp to levels of a recursion", paths=False)
-add("jump", "handler", "siglongjmp out of a handler", paths=False)
-add("jump", "altstack", "siglongjmp off the signal stack", paths=False)
-add("jump", "ticks", "siglongjmp out of a timer's handler", heavy=True, paths=False)
-add("jump", "inner", "longjmp within a handler", paths=False)
-add("jump", "threads", "in four threads", paths=False)
-add("jump", "itself", "longjmp within one frame", paths=False)
-add("signals", "ticks", "10 kHz", paths=False, levels=LEVELS if LONG else ("-O2",))
-add("signals", "altstack", "10 kHz on a stack of its own", heavy=True, paths=False)
-add("signals", "nested", "handlers that interrupt each other", heavy=True, paths=False)
-add("signals", "storm", "threads that signal each other")
-add("signals", "sync", "known paths")
-add("signals", "forking", "a handler that forks", paths=False)
-add("signals", "going_on", "a handler's child goes on with what it interrupted", paths=False)
-add("processes", "tree", "three levels of forks")
-add("processes", "through", "children that return through inherited calls")
-add("processes", "vforked", "vfork and exec")
-add("processes", "chain", "exec of itself")
-add("processes", "busy", "forks beside calling threads", heavy=True, paths=False)
-add("processes", "threads", "threads that fork")
-add("processes", "behind", "a child's thread before the one that forked")
-add("processes", "run", "through a shell")
-add("processes", "orphan", "a child that outlives its parent")
-add("coroutine", "robin", "40 stacks in turn", paths=False)
-add("coroutine", "generator", "ends inside", paths=False)
-add("coroutine", "deserted", "stacks never gone back to", paths=False)
-add("coroutine", "migrate", "gone on with in another thread", paths=False)
-add("ends", "exit", "from 20 deep", status=3)
-add("ends", "at_once", "_exit", status=3)
-add("ends", "quick", "quick_exit", status=3)
-add("ends", "abort", "SIGABRT", status=-6)
-add("ends", "crash", "SIGSEGV", status=-11)
-add("ends", "killed", "SIGKILL", status=-9)
-add("ends", "thread", "pthread_exit")
-add("ends", "cancel", "pthread_cancel")
-add("ends", "doomed", "cancelled before the first call")
-add("ends", "main_ends", "the first thread before others")
-add("ends", "others", "exit while threads sleep", status=3)
-add("startup", "statics", "before main and after it")
-add("startup", "locals", "static objects of functions")
-add("startup", "threads", "thread local objects")
-add("hostile", "close", "all descriptors closed")
-add("hostile", "reused", "descriptors reused")
-add("hostile", "move", "another directory")
-add("hostile", "fsize", "files that may not grow")
-add("hostile", "masked", "signals blocked")
-add("hostile", "errno", "errno stays")
-add("hostile", "vectors", "registers stay")
+for each in CASES + MORE:
+    if each.key in LEFT_OUT or (each.key in HEAVY and not LONG):
+        continue
+    if each.key in NO_PATHS or each.program in NO_PATHS_OF:
+        each = replace(each, paths=False)
+    some = ("-O2",) if each.key == "signals ticks" and not LONG else LEVELS
+    define(each, lambda t, case=each, levels=some: check(t, case, levels), test)
 
 
 def plugin_case(case, title):
@@ -211,7 +146,7 @@ def plugin_case(case, title):
             truth, data = record(t, tagged("plugins", level), case, *shared)
             trace = Trace(data, names())
             found = trace.unsound() + compare(truth, trace.processes) + reported(t, truth, data)
-            wrong += [f"plugins{level} {case}: {text}" for text in found[:12]]
+            wrong += first_differences(f"plugins{level} {case}", found)
         t.true(not wrong, "\n".join(wrong))
     function.__name__ = f"plugins_{case}_{title}".replace(" ", "_")
     test(function)
