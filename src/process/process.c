@@ -98,7 +98,9 @@ static uint32_t add_process(struct process_table *t, int32_t pid, uint32_t name,
 	                    .parent = ID_NONE,
 	                    .start_ns = time_ns,
 	                    .serial = ++t->process_serial,
-	                    .cgroup = ID_NONE};
+	                    .cgroup = ID_NONE,
+	                    .version = ID_NONE,
+	                    .labels = ID_NONE};
 
 	vec_push(&t->processes, p);
 	vec_push(&t->states, state);
@@ -366,6 +368,8 @@ static void on_fork(struct process_table *t, const struct event *e)
 		inherit_maps(t, process, owner);
 	if (e->time_ns)
 		process_cgroup_inherit(t, process, owner);
+	p->version = t->processes.items[owner].version;
+	p->labels = t->processes.items[owner].labels;
 	fork_thread(t, e, process, name);
 }
 
@@ -392,6 +396,7 @@ static void on_exec(struct process_table *t, const struct event *e, uint32_t nam
 		if (old != ID_NONE) {
 			t->processes.items[process].parent = t->processes.items[old].parent;
 			process_cgroup_inherit(t, process, old);
+			t->processes.items[process].labels = t->processes.items[old].labels;
 		}
 	}
 	if (maps)

@@ -24,6 +24,8 @@ struct process {
 	uint64_t end_ns;   /* 0: did not end in the recording */
 	uint64_t serial;   /* 1, 2, ... in the order of arrival; process_table_carry() keeps it */
 	uint32_t cgroup;   /* intern id of its path, ID_NONE unknown; a child inherits it */
+	uint32_t version;  /* intern id of a text that names its build, ID_NONE unknown */
+	uint32_t labels;   /* intern id of lines "key=value", ID_NONE none; a child inherits it */
 	bool kernel;       /* a kernel thread: kthreadd, or forked by it */
 	bool changed;      /* since process_table_settle() */
 };
@@ -149,6 +151,12 @@ uint64_t process_table_dropped_mappings(const struct process_table *t);
 void process_table_settle(struct process_table *t);
 /* Records that a sample of the process was taken in that cgroup (id as in EVENT_CGROUP). */
 void process_table_in_cgroup(struct process_table *t, uint32_t process, uint64_t cgroup);
+/*
+ * Records which build of its program the process runs, and its labels: lines "key=value", sorted,
+ * with '\n' between them. NULL: unknown.
+ */
+void process_table_label(struct process_table *t, uint32_t process, const char *version,
+                         const char *labels);
 
 size_t process_table_thread_count(const struct process_table *t);
 size_t process_table_process_count(const struct process_table *t);

@@ -88,6 +88,22 @@ void process_table_in_cgroup(struct process_table *t, uint32_t process, uint64_t
 	set_path(&t->processes.items[process], known->path);
 }
 
+static uint32_t text_of(struct process_table *t, const char *text)
+{
+	return text ? intern_add(&t->names, text) : ID_NONE;
+}
+
+void process_table_label(struct process_table *t, uint32_t process, const char *version,
+                         const char *labels)
+{
+	struct process *p = &t->processes.items[process];
+	uint32_t v = text_of(t, version), l = text_of(t, labels);
+
+	p->changed |= p->version != v || p->labels != l;
+	p->version = v;
+	p->labels = l;
+}
+
 void process_cgroup_inherit(struct process_table *t, uint32_t process, uint32_t from)
 {
 	t->states.items[process].cgroup = t->states.items[from].cgroup;

@@ -234,6 +234,8 @@ static void carry_process(struct carry *c, uint32_t old_id)
 	c->process_now[old_id] = id;
 	p.name = carry_name(c, p.name);
 	p.cgroup = carry_name(c, p.cgroup);
+	p.version = carry_name(c, p.version);
+	p.labels = carry_name(c, p.labels);
 	state.live_threads = 0;
 	state.jit = carry_jit(state.jit);
 	if (state.maps)

@@ -5,14 +5,21 @@
 
 #include <string.h>
 
-uint32_t process_restore(struct process_table *t, const struct process *like, const char *name,
-                         const char *cgroup)
+static uint32_t text_of(struct process_table *t, const char *text)
+{
+	return text ? intern_add(&t->names, text) : ID_NONE;
+}
+
+uint32_t process_restore(struct process_table *t, const struct process *like,
+                         const struct process_texts *texts)
 {
 	uint32_t id = (uint32_t)t->processes.count;
 	struct process p = *like;
 
-	p.name = intern_add(&t->names, name);
-	p.cgroup = cgroup ? intern_add(&t->names, cgroup) : ID_NONE;
+	p.name = intern_add(&t->names, texts->name);
+	p.cgroup = text_of(t, texts->cgroup);
+	p.version = text_of(t, texts->version);
+	p.labels = text_of(t, texts->labels);
 	p.parent = ID_NONE;
 	if (!p.serial)
 		p.serial = id + 1;

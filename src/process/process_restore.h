@@ -12,9 +12,14 @@
 
 #include "process/process.h"
 
-/* Copies `like`, except the texts and the parent, which is unknown. cgroup NULL: unknown. */
-uint32_t process_restore(struct process_table *t, const struct process *like, const char *name,
-                         const char *cgroup);
+/* NULL: unknown, except the name. */
+struct process_texts {
+	const char *name, *cgroup, *version, *labels;
+};
+
+/* Copies `like`, except the texts and the parent, which is unknown. */
+uint32_t process_restore(struct process_table *t, const struct process *like,
+                         const struct process_texts *texts);
 /* A restored process or thread has another name, or ended. */
 void process_restore_update(struct process_table *t, uint32_t id, const struct process *like,
                             const char *name);

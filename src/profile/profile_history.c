@@ -211,6 +211,11 @@ static bool process_equal(const void *ctx, uint32_t id, const void *key)
 	return h->process_serials.items[id] == *(const uint64_t *)key;
 }
 
+static const char *text_of(const struct process_table *t, uint32_t text)
+{
+	return text == ID_NONE ? NULL : process_table_name(t, text);
+}
+
 static uint32_t process_id(struct history_ids *ids, uint32_t process)
 {
 	struct profile_history *h = ids->h;
@@ -224,8 +229,10 @@ static uint32_t process_id(struct history_ids *ids, uint32_t process)
 		process_restore_update(h->profile->processes, id, p, name);
 		return id;
 	}
-	id = process_restore(h->profile->processes, p, name,
-	                     p->cgroup == ID_NONE ? NULL : process_table_name(from, p->cgroup));
+	id = process_restore(h->profile->processes, p,
+	                     &(struct process_texts){name, text_of(from, p->cgroup),
+	                                             text_of(from, p->version),
+	                                             text_of(from, p->labels)});
 	vec_push(&h->process_serials, p->serial);
 	id_table_add(&h->processes, hash, id);
 	return id;

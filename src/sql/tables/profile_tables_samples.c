@@ -81,6 +81,12 @@ static void process_value(void *ctx, uint64_t row, int column, sqlite3_context *
 	case PROCESSES_CGROUP:
 		out_name(t, p->cgroup, out);
 		break;
+	case PROCESSES_VERSION:
+		out_name(t, p->version, out);
+		break;
+	case PROCESSES_LABELS:
+		out_name(t, p->labels, out);
+		break;
 	case PROCESSES_KERNEL:
 		sqlite3_result_int(out, p->kernel);
 		break;

@@ -56,6 +56,12 @@ static const char note_tables[] =
         NOTE_TABLES("CREATE TABLE") "CREATE VIEW notes AS SELECT session, note FROM session_note;";
 static const char no_note_tables[] = NOTE_TABLES("CREATE TEMP TABLE");
 
+/* Added in version 4. */
+static const char label_columns[] = "ALTER TABLE process ADD COLUMN version INTEGER;"
+                                    "ALTER TABLE process ADD COLUMN labels INTEGER;";
+static const char no_label_columns[] =
+        "CREATE TEMP VIEW process AS SELECT *, NULL AS version, NULL AS labels FROM main.process;";
+
 static const char window_tables[] =
         "CREATE TABLE window (id INTEGER PRIMARY KEY, session INTEGER NOT NULL,"
         " start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,"
@@ -91,7 +97,8 @@ static const char name_tables[] =
         " name INTEGER NOT NULL, instance INTEGER NOT NULL, pid INTEGER, parent INTEGER,"
         " start_ns INTEGER, life_ns INTEGER, cgroup INTEGER, kernel INTEGER NOT NULL,"
         " instances INTEGER NOT NULL DEFAULT 1, oncpu_ns INTEGER NOT NULL DEFAULT 0,"
-        " runnable_ns INTEGER NOT NULL DEFAULT 0, blocked_ns INTEGER NOT NULL DEFAULT 0);"
+        " runnable_ns INTEGER NOT NULL DEFAULT 0, blocked_ns INTEGER NOT NULL DEFAULT 0,"
+        " version INTEGER, labels INTEGER);"
         "CREATE TABLE thread (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, tid INTEGER,"
         " name INTEGER, start_ns INTEGER, life_ns INTEGER);"
         "CREATE TABLE image (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL,"
@@ -117,8 +124,8 @@ static const char table_views[] =
         " (flags >> 1) & 1 AS caller FROM frame;"
         "CREATE VIEW stacks AS SELECT id, parent, frame, depth FROM stack;";
 
-/* Views that changed in version 2. */
-static const char name_views[] =
+/* Changed in version 4. */
+static const char process_view[] =
         /*
          * Each view reads one table, and looks texts up per row. SQLite uses the indexes of such a
          * view on the right side of a LEFT JOIN, but would materialize a view of several tables.
@@ -129,7 +136,12 @@ static const char name_views[] =
         " coalesce(p.start_ns, 0) + p.life_ns AS end_ns,"
         " (SELECT text FROM name WHERE id = p.cgroup) AS cgroup,"
         " p.kernel AS kernel, p.instances AS instances, p.oncpu_ns AS oncpu_ns,"
-        " p.runnable_ns AS runnable_ns, p.blocked_ns AS blocked_ns FROM process p;"
+        " p.runnable_ns AS runnable_ns, p.blocked_ns AS blocked_ns,"
+        " (SELECT text FROM name WHERE id = p.version) AS version,"
+        " (SELECT text FROM name WHERE id = p.labels) AS labels FROM process p;";
+
+/* Views that changed in version 2. */
+static const char name_views[] =
         "CREATE VIEW threads AS SELECT t.id AS id, t.process AS process,"
         " coalesce(t.tid, (SELECT pid FROM process WHERE id = t.process)) AS tid,"
         " (SELECT text FROM name WHERE id = CASE WHEN t.tid IS NULL THEN"
@@ -212,7 +224,7 @@ static int create_all(struct database *d, struct error *err)
 {
 	static const char *const parts[] = {machine_tables, window_tables, rate_tables,
 	                                    note_tables,    name_tables,   table_views,
-	                                    session_views,  name_views};
+	                                    session_views,  process_view,  name_views};
 	char marks[128];
 	int status;
 
@@ -261,7 +273,7 @@ static int from_first(struct database *d, struct error *err)
 		return status;
 	status = database_run(d,
 	                      "DROP VIEW IF EXISTS sessions; DROP VIEW IF EXISTS windows;"
-	                      "DROP VIEW IF EXISTS processes; DROP VIEW IF EXISTS threads;"
+	                      "DROP VIEW IF EXISTS threads;"
 	                      "DROP VIEW IF EXISTS images; DROP VIEW IF EXISTS functions;"
 	                      "PRAGMA user_version = 2;",
 	                      err);
@@ -284,11 +296,25 @@ static int from_second(struct database *d, struct error *err)
 	return status ? status : database_run(d, note_tables, err);
 }
 
+static int from_third(struct database *d, struct error *err)
+{
+	int64_t version;
+	int status = database_number(d, "PRAGMA user_version", 0, &version, err);
+
+	/* Another process may have upgraded the file already. */
+	if (status || version > 3)
+		return status;
+	status = database_run(d, "PRAGMA user_version = 4; DROP VIEW IF EXISTS processes;", err);
+	if (!status)
+		status = database_run(d, label_columns, err);
+	return status ? status : database_run(d, process_view, err);
+}
+
 int schema_upgrade(struct database *d, int version, struct error *err)
 {
 	int status;
 
-	_Static_assert(STORE_VERSION == 3, "a step for each version");
+	_Static_assert(STORE_VERSION == 4, "a step for each version");
 	/* Versions start at 1. */
 	if (version < 1)
 		return refuse_version(d->path, version, err);
@@ -297,6 +323,8 @@ int schema_upgrade(struct database *d, int version, struct error *err)
 		status = from_first(d, err);
 	if (!status)
 		status = from_second(d, err);
+	if (!status)
+		status = from_third(d, err);
 	if (!status)
 		status = database_run(d, "COMMIT", err);
 	if (status && !sqlite3_get_autocommit(d->handle))
@@ -310,10 +338,13 @@ int schema_stand_in(struct database *d, struct error *err)
 	/* The version in the file header may be older than the one in its WAL. */
 	int status = database_number(d, "PRAGMA user_version", 0, &version, err);
 
-	if (status || version >= 3)
+	if (status || version >= 4)
 		return status;
 	if (version < 1)
 		return refuse_version(d->path, (int)version, err);
+	status = database_run(d, no_label_columns, err);
+	if (status || version == 3)
+		return status;
 	status = database_run(d, no_note_tables, err);
 	return status || version == 2 ? status : database_run(d, no_rate_tables, err);
 }

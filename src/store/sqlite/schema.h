@@ -25,7 +25,8 @@
  *			events
  *	instance	the last assigned instance number of a program name on a host
  *	process		instances of programs. start_ns NULL: started before the measurement;
- *			life_ns: end_ns - coalesce(start_ns, 0), NULL: not ended. cgroup: a name.
+ *			life_ns: end_ns - coalesce(start_ns, 0), NULL: not ended. cgroup, version,
+ *			labels (struct process): names.
  *			The three times are sums over all windows so far
  *	thread		tid NULL: the first thread of the process; tid, name, start and end are
  *			those of the process, and all four columns are NULL
@@ -53,8 +54,11 @@
 
 #include "store/sqlite/database.h"
 
-/* Version 1 had no window_rate and no session_budget, version 2 no session_note. */
-#define STORE_VERSION 3
+/*
+ * Version 1 had no window_rate and no session_budget, version 2 no session_note, version 3 no
+ * process.version and process.labels.
+ */
+#define STORE_VERSION 4
 #define SCHEMA_PAGE_BYTES 4096
 
 #define SCHEMA_CPU_UNKNOWN (-1)
@@ -102,7 +106,7 @@ int schema_recognise(const char *path, int *version, struct error *err);
 int schema_create(struct database *d, struct error *err);
 /* Upgrades a store of an earlier version. */
 int schema_upgrade(struct database *d, int version, struct error *err);
-/* For a read-only store of an earlier version: adds its missing tables as empty temporary ones. */
+/* For a read-only store of an earlier version: adds what it lacks as temporary tables and views. */
 int schema_stand_in(struct database *d, struct error *err);
 
 #endif

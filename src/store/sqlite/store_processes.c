@@ -136,22 +136,39 @@ static void bind_times(sqlite3_stmt *statement, int place, const struct ledger_p
 	sqlite3_bind_int64(statement, place + 2, (int64_t)times->blocked_ns);
 }
 
+#define PROCESS_TEXTS 3 /* cgroup, version, labels */
+
+/* Ids of names; 0: none. */
+static int process_texts(struct window_writer *w, const struct process *p,
+                         int64_t texts[PROCESS_TEXTS], struct error *err)
+{
+	const uint32_t from[PROCESS_TEXTS] = {p->cgroup, p->version, p->labels};
+	int status = 0;
+
+	for (int i = 0; i < PROCESS_TEXTS; i++) {
+		texts[i] = 0;
+		if (!status && from[i] != ID_NONE)
+			status = process_name(w, from[i], &texts[i], err);
+	}
+	return status;
+}
+
 static int insert_process(struct window_writer *w, uint32_t process,
                           const struct ledger_process *times, struct error *err)
 {
 	static const char insert[] =
 	        "INSERT INTO process (id, host, name, instance, pid, parent, kernel, cgroup, "
-	        "start_ns, life_ns, oncpu_ns, runnable_ns, blocked_ns) "
-	        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+	        "start_ns, life_ns, oncpu_ns, runnable_ns, blocked_ns, version, labels) "
+	        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 	const struct process *p = process_table_process(w->p->processes, process);
-	int64_t id = process_id(w, process), name, number = 0, cgroup = 0;
+	int64_t id = process_id(w, process), name, number = 0, texts[PROCESS_TEXTS];
 	sqlite3_stmt *make;
 	int status = database_kept(&w->s->db, insert, &make, err);
 
 	if (!status)
 		status = process_name(w, p->name, &name, err);
-	if (!status && p->cgroup != ID_NONE)
-		status = process_name(w, p->cgroup, &cgroup, err);
+	if (!status)
+		status = process_texts(w, p, texts, err);
 	if (!status)
 		status = next_instance(w->s, name, &number, err);
 	if (status)
@@ -164,9 +181,11 @@ static int insert_process(struct window_writer *w, uint32_t process,
 	bind_or_null(make, 6, p->parent != ID_NONE,
 	             p->parent != ID_NONE ? process_id(w, p->parent) : 0);
 	sqlite3_bind_int64(make, 7, p->kernel);
-	bind_or_null(make, 8, cgroup, cgroup);
+	bind_or_null(make, 8, texts[0], texts[0]);
 	bind_life(w, make, 9, p->start_ns, p->end_ns);
 	bind_times(make, 11, times);
+	bind_or_null(make, 14, texts[1], texts[1]);
+	bind_or_null(make, 15, texts[2], texts[2]);
 	if (!w->process_first || id < w->process_first)
 		w->process_first = id;
 	if (id > w->process_last)
@@ -207,23 +226,25 @@ static int update_process(struct window_writer *w, uint32_t process,
 	        "UPDATE process SET name = ?1, instance = ?2, cgroup = ?3, kernel = ?4, life_ns = "
 	        "max(?5, ?10 - coalesce(start_ns, 0)), oncpu_ns = oncpu_ns + ?6, runnable_ns = "
 	        "runnable_ns + ?7, "
-	        "blocked_ns = blocked_ns + ?8 WHERE id = ?9";
+	        "blocked_ns = blocked_ns + ?8, version = ?11, labels = ?12 WHERE id = ?9";
 	const struct process *p = process_table_process(w->p->processes, process);
-	int64_t id = process_id(w, process), name, number, cgroup = 0;
+	int64_t id = process_id(w, process), name, number, texts[PROCESS_TEXTS];
 	sqlite3_stmt *change;
 	int status = database_kept(&w->s->db, update, &change, err);
 
 	if (!status)
 		status = process_name(w, p->name, &name, err);
-	if (!status && p->cgroup != ID_NONE)
-		status = process_name(w, p->cgroup, &cgroup, err);
+	if (!status)
+		status = process_texts(w, p, texts, err);
 	if (!status)
 		status = keep_instance(w, id, name, &number, err);
 	if (status)
 		return status;
 	sqlite3_bind_int64(change, 1, name);
 	sqlite3_bind_int64(change, 2, number);
-	bind_or_null(change, 3, cgroup, cgroup);
+	bind_or_null(change, 3, texts[0], texts[0]);
+	bind_or_null(change, 11, texts[1], texts[1]);
+	bind_or_null(change, 12, texts[2], texts[2]);
 	/*
 	 * bind_life() binds start and lifetime; the start in the row does not change, so place 4 is
 	 * overwritten.

@@ -143,13 +143,15 @@ static void processes_are_read_as_they_were_written(void)
 
 	image_table_init(&images);
 	t = process_table_new(&images);
-	c = process_restore(t, &child, "sh", "/user.slice");
-	q = process_restore(t, &parent, "init", NULL);
+	c = process_restore(t, &child, &(struct process_texts){"sh", "/user.slice", "1f", "a=b"});
+	q = process_restore(t, &parent, &(struct process_texts){"init", NULL, NULL, NULL});
 	thread.process = c;
 	CHECK_EQ(process_restore_thread(t, &thread, "worker"), 0);
 	p = process_table_process(t, c);
 	CHECK_STR(process_table_name(t, p->name), "sh");
 	CHECK_STR(process_table_name(t, p->cgroup), "/user.slice");
+	CHECK_STR(process_table_name(t, p->version), "1f");
+	CHECK_STR(process_table_name(t, p->labels), "a=b");
 	CHECK_EQ(p->instance, 7);
 	CHECK_EQ(p->parent, ID_NONE); /* numbers in another table */
 	CHECK_EQ(p->end_ns, 9);

@@ -174,8 +174,8 @@ static void foreign_tables_are_reported(void)
 
 	fresh();
 	snprintf(marks, sizeof(marks),
-	         "PRAGMA application_id = %d; PRAGMA user_version = 1; CREATE TABLE host (x);",
-	         FILE_STORE_ID);
+	         "PRAGMA application_id = %d; PRAGMA user_version = %d; CREATE TABLE host (x);",
+	         FILE_STORE_ID, STORE_VERSION);
 	sqlite_change(path, marks);
 	world_init(&w, "here");
 	s = open_store(&err);
@@ -191,6 +191,8 @@ static void make_first_version(void)
 {
 	sqlite_change(path, "DROP VIEW sessions; DROP VIEW windows; DROP TABLE window_rate;"
 	                    "DROP TABLE session_budget; DROP VIEW notes; DROP TABLE session_note;"
+	                    "DROP VIEW processes; ALTER TABLE process DROP COLUMN version;"
+	                    "ALTER TABLE process DROP COLUMN labels;"
 	                    "CREATE VIEW sessions AS SELECT id, host, start_ns, ended FROM session;"
 	                    "CREATE VIEW windows AS SELECT id, session, period_ns FROM window;"
 	                    "PRAGMA user_version = 1");
@@ -214,7 +216,7 @@ static void a_store_of_the_first_version(void)
 	CHECK_STR(ask("PRAGMA user_version"), "1");
 	/* and upgraded by the next writer. */
 	s = open_store(&err);
-	CHECK_STR(ask("PRAGMA user_version"), "3");
+	CHECK_STR(ask("PRAGMA user_version"), "4");
 	world_init(&w, "here");
 	CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS + WORLD_WINDOW_NS, &err), 0);
 	world_name(&w, 1, 1, "init", false);
@@ -228,10 +230,39 @@ static void a_store_of_the_first_version(void)
 	profile_free(p);
 }
 
+/* Labels of processes are written, read, and kept apart when processes are folded into names. */
+static void labels_of_processes(void)
+{
+	struct profile *p = profile_new();
+	struct error err;
+	struct world w;
+	struct store *s = begin(&w, "here", &err);
+	uint32_t found = 0;
+
+	run_one(&w, 10, "cc");
+	world_sample(&w, 10, 10, 16, 32, 7);
+	process_table_label(w.p->processes,
+	                    (uint32_t)process_table_process_count(w.p->processes) - 1, "0f1e",
+	                    "container=web\npod=a");
+	CHECK_EQ(world_window(&w, s, 0, &err), 0);
+	end(&w, s);
+	CHECK_STR(ask("SELECT count(*), min(version), min(labels) FROM processes WHERE version"
+	              " IS NOT NULL"),
+	          "1|0f1e|container=web\npod=a");
+	CHECK_EQ(store_read(path, &(struct store_range){0}, p, &err), 0);
+	for (uint32_t i = 0; i < process_table_process_count(p->processes); i++)
+		if (process_table_process(p->processes, i)->version != ID_NONE)
+			found++;
+	CHECK_EQ(found, 1);
+	profile_free(p);
+}
+
 /* As version 2 made them: without notes. */
 static void make_second_version(void)
 {
-	sqlite_change(path, "DROP VIEW notes; DROP TABLE session_note; PRAGMA user_version = 2");
+	sqlite_change(path, "DROP VIEW notes; DROP TABLE session_note; DROP VIEW processes;"
+	                    "ALTER TABLE process DROP COLUMN version;"
+	                    "ALTER TABLE process DROP COLUMN labels; PRAGMA user_version = 2");
 }
 
 /* The upgrade adds the notes, keeps what the windows and the budget have, and runs once. */
@@ -257,7 +288,7 @@ static void a_store_of_the_second_version(void)
 	CHECK_STR(ask("SELECT count(*) FROM sqlite_master WHERE name LIKE '%note%'"), "0");
 	/* and brought up to date by the next writer, */
 	s = open_store(&err);
-	CHECK_STR(ask("PRAGMA user_version"), "3");
+	CHECK_STR(ask("PRAGMA user_version"), "4");
 	world_init(&w, "here");
 	CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS + WORLD_WINDOW_NS, &err), 0);
 	world_name(&w, 1, 1, "init", false);
@@ -557,6 +588,7 @@ int main(void)
 	RUN(files_that_are_no_stores_are_left_unchanged);
 	RUN(foreign_tables_are_reported);
 	RUN(a_store_of_the_first_version);
+	RUN(labels_of_processes);
 	RUN(a_store_of_the_second_version);
 	RUN(triggers_and_views_of_others_are_not_run);
 	RUN(a_damaged_store_is_named);

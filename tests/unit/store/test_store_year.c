@@ -210,8 +210,9 @@ static void copy_window(int64_t window, int64_t k, int64_t length, int64_t ids)
 {
 	runf("BEGIN IMMEDIATE;"
 	     "INSERT INTO process SELECT id + %lld, host, name, instance, pid, parent, start_ns +"
-	     " %lld, life_ns, cgroup, kernel, instances, oncpu_ns, runnable_ns, blocked_ns FROM"
-	     " t.process WHERE id IN (SELECT id FROM fresh) AND id BETWEEN (SELECT process_first"
+	     " %lld, life_ns, cgroup, kernel, instances, oncpu_ns, runnable_ns, blocked_ns,"
+	     " version, labels FROM t.process WHERE id IN (SELECT id FROM fresh) AND id BETWEEN "
+	     "(SELECT process_first"
 	     " FROM t.window WHERE id = %lld) AND (SELECT process_last FROM t.window WHERE id ="
 	     " %lld);",
 	     k * ids, k * length, window, window);

@@ -11,7 +11,7 @@
 
 /* A folded process: a row of table process with an id below 0. */
 struct name_process {
-	int64_t id, host, name, cgroup, kernel; /* cgroup 0: none */
+	int64_t id, host, name, cgroup, kernel, version, labels; /* texts: 0: none */
 	int64_t instances, oncpu_ns, runnable_ns, blocked_ns, start_ns, end_ns;
 };
 
@@ -112,13 +112,14 @@ static struct name_process *name_of(struct fold *f, sqlite3_stmt *row, size_t *i
 {
 	int64_t host = sqlite3_column_int64(row, 1), name = sqlite3_column_int64(row, 2);
 	int64_t cgroup = sqlite3_column_int64(row, 3), kernel = sqlite3_column_int64(row, 4);
+	int64_t version = sqlite3_column_int64(row, 5), labels = sqlite3_column_int64(row, 6);
 	struct name_process *made;
 
 	for (*index = 0; *index < f->names.count; ++*index) {
 		struct name_process *n = &f->names.items[*index];
 
 		if (n->host == host && n->name == name && n->cgroup == cgroup &&
-		    n->kernel == kernel)
+		    n->kernel == kernel && n->version == version && n->labels == labels)
 			return n;
 	}
 	made = vec_add(&f->names);
@@ -126,12 +127,15 @@ static struct name_process *name_of(struct fold *f, sqlite3_stmt *row, size_t *i
 	made->name = name;
 	made->cgroup = cgroup;
 	made->kernel = kernel;
+	made->version = version;
+	made->labels = labels;
 	made->start_ns = INT64_MAX;
 	return made;
 }
 
 static const char process_sql[] =
-        "SELECT id, host, name, coalesce(cgroup, 0), kernel FROM process WHERE id BETWEEN ?1"
+        "SELECT id, host, name, coalesce(cgroup, 0), kernel, coalesce(version, 0),"
+        " coalesce(labels, 0) FROM process WHERE id BETWEEN ?1"
         " AND ?2 AND pid IS NOT 0 AND CASE WHEN life_ns IS NULL THEN ?4 ELSE coalesce(start_ns, 0) "
         "+ life_ns END"
         " <= ?3 AND id > ?5 ORDER BY id LIMIT ?6";
@@ -199,11 +203,12 @@ static int fold_process(struct fold *f, const struct folded *p, struct error *er
 
 static const char find_name_sql[] =
         "SELECT id FROM process WHERE id < 0 AND host = ?1 AND name = ?2 AND kernel = ?4"
-        " AND cgroup IS nullif(?3, 0)";
+        " AND cgroup IS nullif(?3, 0) AND version IS nullif(?5, 0) AND labels IS nullif(?6, 0)";
 static const char make_name_sql[] =
-        "INSERT INTO process (id, host, name, cgroup, kernel, instance, instances) VALUES"
-        " ((SELECT min(coalesce(min(id), 0), 0) FROM process) - 1, ?1, ?2, nullif(?3, 0), ?4, 0,"
-        " 0)";
+        "INSERT INTO process (id, host, name, cgroup, kernel, version, labels, instance, instances)"
+        " VALUES"
+        " ((SELECT min(coalesce(min(id), 0), 0) FROM process) - 1, ?1, ?2, nullif(?3, 0), ?4,"
+        " nullif(?5, 0), nullif(?6, 0), 0, 0)";
 static const char add_name_sql[] =
         "UPDATE process SET instances = instances + ?2, oncpu_ns = oncpu_ns + ?3,"
         " runnable_ns = runnable_ns + ?4, blocked_ns = blocked_ns + ?5,"
@@ -214,14 +219,15 @@ static const char add_name_sql[] =
 static int find_name(struct fold *f, struct name_process *n, struct error *err)
 {
 	sqlite3_stmt *row;
-	int status = keep_row(f->s, find_name_sql, &row, err, "iiii", n->host, n->name, n->cgroup,
-	                      n->kernel);
+	int status = keep_row(f->s, find_name_sql, &row, err, "iiiiii", n->host, n->name, n->cgroup,
+	                      n->kernel, n->version, n->labels);
 
 	n->id = status == 1 ? sqlite3_column_int64(row, 0) : 0;
 	sqlite3_reset(row);
 	if (status)
 		return status < 0 ? status : 0;
-	status = keep_put(f->s, make_name_sql, err, "iiii", n->host, n->name, n->cgroup, n->kernel);
+	status = keep_put(f->s, make_name_sql, err, "iiiiii", n->host, n->name, n->cgroup,
+	                  n->kernel, n->version, n->labels);
 	n->id = sqlite3_last_insert_rowid(f->s->db.handle);
 	return status;
 }

@@ -12,6 +12,7 @@
 /* Each query returns an id and up to two names. */
 static const char *const name_tables[] = {
         "SELECT id, name, cgroup FROM process WHERE id > ?1 ORDER BY id LIMIT ?2",
+        "SELECT id, version, labels FROM process WHERE id > ?1 ORDER BY id LIMIT ?2",
         "SELECT id, name, NULL FROM thread WHERE id > ?1 ORDER BY id LIMIT ?2",
         "SELECT id, path, NULL FROM image WHERE id > ?1 ORDER BY id LIMIT ?2",
         "SELECT id, name, NULL FROM function WHERE id > ?1 ORDER BY id LIMIT ?2",

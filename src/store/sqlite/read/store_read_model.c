@@ -36,7 +36,8 @@ static uint32_t missing_thread(struct store_reader *r)
 
 	if (r->missing_thread != ID_NONE)
 		return r->missing_thread;
-	thread.process = process_restore(r->p->processes, &process, "[not kept]", NULL);
+	thread.process = process_restore(r->p->processes, &process,
+	                                 &(struct process_texts){"[not kept]", NULL, NULL, NULL});
 	r->missing_thread = process_restore_thread(r->p->processes, &thread, "[not kept]");
 	return r->missing_thread;
 }
@@ -49,9 +50,16 @@ static uint64_t end_of(sqlite3_stmt *s, int start, int life)
 }
 
 static const char process_sql[] =
-        "SELECT n.text, p.instance, p.pid, p.start_ns, p.life_ns, c.text, p.kernel, p.instances"
-        " FROM process p LEFT JOIN name n ON n.id = p.name"
-        " LEFT JOIN name c ON c.id = p.cgroup WHERE p.id = ?";
+        "SELECT n.text, p.instance, p.pid, p.start_ns, p.life_ns, c.text, p.kernel, p.instances,"
+        " v.text, l.text FROM process p LEFT JOIN name n ON n.id = p.name"
+        " LEFT JOIN name c ON c.id = p.cgroup LEFT JOIN name v ON v.id = p.version"
+        " LEFT JOIN name l ON l.id = p.labels WHERE p.id = ?";
+
+/* NULL if the column is NULL. */
+static const char *text_or_null(sqlite3_stmt *s, int column)
+{
+	return sqlite3_column_type(s, column) == SQLITE_NULL ? NULL : store_column_text(s, column);
+}
 
 static uint32_t take_process(struct store_reader *r, int64_t id, sqlite3_stmt *s)
 {
@@ -61,15 +69,15 @@ static uint32_t take_process(struct store_reader *r, int64_t id, sqlite3_stmt *s
 	                          .end_ns = end_of(s, 3, 4),
 	                          .serial = id > 0 ? (uint64_t)id : 0,
 	                          .kernel = sqlite3_column_int(s, 6) != 0};
-	const char *cgroup =
-	        sqlite3_column_type(s, 5) == SQLITE_NULL ? NULL : store_column_text(s, 5);
+	const struct process_texts texts = {store_column_text(s, 0), text_or_null(s, 5),
+	                                    text_or_null(s, 8), text_or_null(s, 9)};
 
 	if (id < 0) {
 		process.pid = -1;
 		r->by_name += store_column(s, 7);
 		r->names_for_them++;
 	}
-	return process_restore(r->p->processes, &process, store_column_text(s, 0), cgroup);
+	return process_restore(r->p->processes, &process, &texts);
 }
 
 /* *known: false if the row does not exist. */
