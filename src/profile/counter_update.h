@@ -38,8 +38,8 @@ enum place_flag {
 struct counter_update {
 	uint64_t time_ns;
 	uint64_t amount;          /* sample: its period; lost: records; throttle: 1 if stopped;
-	                           * clock: the attribute's index; place: the argument of the
-	                           * system call; descriptor: its number */
+	                           * clock: the attribute's index; place and wake: the argument
+	                           * of the system call; descriptor: its number */
 	uint32_t thread, process; /* ID_NONE if the event has no thread */
 	union {
 		struct {

@@ -64,7 +64,7 @@ void profile_builder_scheduling(struct profile_builder *b, const struct event *e
 		n->thread = thread;
 		n->process = process;
 		n->waker_path = key->path;
-		scheduling_wake(n, e, &b->tids);
+		scheduling_wake(n, e, &b->tids, b->is_arm64);
 	} else if (a->role == ATTR_SWITCH) {
 		if (is_thread && b->profile->waits.wanted) {
 			n = profile_builder_note(b, e, UPDATE_PLACE);

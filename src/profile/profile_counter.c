@@ -267,6 +267,8 @@ static void on_wake(struct profile_counter *c, const struct counter_update *n)
 	if (n->woken != ID_NONE)
 		off_cpu_wake(&c->off, n->woken, n->time_ns);
 	wait_log_wake(&c->profile->waits, &(struct wait_wake){.time_ns = n->time_ns,
+	                                                      .argument = n->amount,
+	                                                      .process = n->process,
 	                                                      .thread = n->woken,
 	                                                      .waker = n->thread,
 	                                                      .path = n->waker_path,

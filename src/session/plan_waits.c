@@ -63,7 +63,7 @@ static struct perf_event_attr waits_attr(const struct plan *plan, const struct s
 		plan_remove_stacks(&attr);
 		attr.sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
 	}
-	if (event->role == ATTR_SWITCH)
+	if (event->stacks)
 		plan_add_arguments(&attr);
 	return attr;
 }
@@ -145,6 +145,6 @@ void plan_add_waits(struct plan *plan, const struct session_options *o)
 		attr = waits_attr(plan, o, w, id);
 		event = plan_add_event(plan, w->name, w->role, &attr);
 		event->filter = filter_of(plan, w->field);
-		event->keeps_arguments = w->role == ATTR_SWITCH;
+		event->keeps_arguments = w->stacks;
 	}
 }

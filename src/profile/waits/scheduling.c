@@ -147,7 +147,8 @@ void scheduling_place(struct counter_update *n, const struct event *e, const str
 }
 
 /* The idle task wakes threads only for interrupts, and for other CPUs. */
-void scheduling_wake(struct counter_update *n, const struct event *e, const struct kernel_tids *k)
+void scheduling_wake(struct counter_update *n, const struct event *e, const struct kernel_tids *k,
+                     bool is_arm64)
 {
 	const struct event_scheduling *s = &e->sample.scheduling;
 
@@ -159,4 +160,7 @@ void scheduling_wake(struct counter_update *n, const struct event *e, const stru
 	                                           : WAIT_BY_THREAD;
 	if (n->flags == WAIT_BY_INTERRUPT)
 		n->thread = n->process = ID_NONE;
+	/* A softirq may be that of a packet which the thread itself sends (loopback). */
+	if (n->flags == WAIT_BY_INTERRUPT || !take_argument(&e->sample, is_arm64, &n->amount))
+		n->amount = WAIT_NO_ARGUMENT;
 }

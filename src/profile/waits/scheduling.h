@@ -43,6 +43,7 @@ uint16_t scheduling_switch_attr(const struct recording *r);
 void scheduling_place(struct counter_update *n, const struct event *e, const struct kernel_tids *k,
                       bool is_arm64);
 /* Fills the update from the sample of a wake-up; n->thread is the thread that ran. */
-void scheduling_wake(struct counter_update *n, const struct event *e, const struct kernel_tids *k);
+void scheduling_wake(struct counter_update *n, const struct event *e, const struct kernel_tids *k,
+                     bool is_arm64);
 
 #endif

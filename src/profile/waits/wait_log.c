@@ -33,7 +33,11 @@ static uint64_t key_hash(const struct wait_key *k)
 	uint64_t places = hash_pair((uint64_t)k->thread << 32 | k->path,
 	                            (uint64_t)k->waker << 32 | k->waker_path);
 
-	return hash_pair(places, hash_pair(k->argument, flags << 32 ^ k->descriptor));
+	uint64_t objects = hash_pair(k->argument, flags << 32 ^ k->descriptor);
+
+	if (k->has_waker_number)
+		objects = hash_pair(objects, (uint64_t)k->waker_number << 32 | k->waker_descriptor);
+	return hash_pair(places, objects);
 }
 
 static bool key_equal(const void *ctx, uint32_t id, const void *key)
@@ -44,7 +48,9 @@ static bool key_equal(const void *ctx, uint32_t id, const void *key)
 	       a->waker_path == b->waker_path && a->argument == b->argument &&
 	       a->descriptor == b->descriptor && a->woken == b->woken &&
 	       a->uninterruptible == b->uninterruptible && a->in_system_call == b->in_system_call &&
-	       a->since_start == b->since_start && a->lost == b->lost;
+	       a->has_waker_number == b->has_waker_number && a->waker_number == b->waker_number &&
+	       a->waker_descriptor == b->waker_descriptor && a->since_start == b->since_start &&
+	       a->lost == b->lost;
 }
 
 /* The combination of a thread that remains if there are too many. */
@@ -55,6 +61,7 @@ static struct wait_key coarse_key(const struct wait_log *l, const struct wait_ke
 	                         .waker = ID_NONE,
 	                         .waker_path = ID_NONE,
 	                         .descriptor = ID_NONE,
+	                         .waker_descriptor = ID_NONE,
 	                         .woken = k->woken,
 	                         .since_start = k->since_start,
 	                         .lost = k->lost};
@@ -140,6 +147,16 @@ static enum wait_woken woken_of(const struct wait_thread *t, bool lost)
 	return t->is_new ? WAIT_PREEMPTED : WAIT_NOT_SEEN;
 }
 
+static void set_waker(const struct wait_log *l, const struct wait_wake *wake, struct wait_key *k)
+{
+	k->waker = wake->waker;
+	k->has_waker_number = wake->process != ID_NONE && wake->argument < WAIT_NUMBER_MAX;
+	if (!k->has_waker_number)
+		return;
+	k->waker_number = (uint32_t)wake->argument;
+	k->waker_descriptor = find_descriptor(l, wake->process, wake->argument);
+}
+
 static struct wait_key key_of(const struct wait_log *l, uint32_t thread,
                               const struct wait_thread *t, enum wait_woken woken, bool lost)
 {
@@ -148,12 +165,13 @@ static struct wait_key key_of(const struct wait_log *l, uint32_t thread,
 	                     .waker = ID_NONE,
 	                     .waker_path = ID_NONE,
 	                     .descriptor = ID_NONE,
+	                     .waker_descriptor = ID_NONE,
 	                     .woken = (uint8_t)woken,
 	                     .since_start = t->since_start,
 	                     .lost = lost};
 
 	if (woken == WAIT_BY_THREAD || woken == WAIT_BY_SOFTIRQ)
-		k.waker = t->wake.waker;
+		set_waker(l, &t->wake, &k);
 	if (woken >= WAIT_BY_THREAD && woken <= WAIT_BY_SOFTIRQ)
 		k.waker_path = t->wake.path;
 	if (!t->has_place || is_runnable(t))
@@ -397,7 +415,9 @@ static void lose_wait(struct wait_log *l, struct wait *w)
 	key.lost = true;
 	if (key.woken != WAIT_PREEMPTED) {
 		key.woken = WAIT_NOT_SEEN;
-		key.waker = key.waker_path = ID_NONE;
+		key.waker = key.waker_path = key.waker_descriptor = ID_NONE;
+		key.waker_number = 0;
+		key.has_waker_number = false;
 		w->woken_ns = 0;
 		w->waker_cpu = NO_CPU;
 	}

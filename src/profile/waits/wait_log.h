@@ -37,6 +37,8 @@
 #define WAIT_LOG_MAX (1u << 21)  /* single waits, 40 bytes each */
 #define WAIT_SUMS_MAX (1u << 20) /* 80 bytes each */
 #define WAIT_DESCRIPTORS_MAX (1u << 20)
+#define WAIT_NUMBER_MAX 65536 /* larger arguments of wakers are no descriptors */
+#define WAIT_NO_ARGUMENT UINT64_MAX
 
 /* How a wait ended. */
 enum wait_woken {
@@ -59,9 +61,13 @@ struct wait_key {
 	uint64_t argument;    /* first argument of the system call in which the thread waits: an
 	                         address or a descriptor; 0 without user registers */
 	uint32_t descriptor;  /* entry of `descriptors` for that number, or ID_NONE */
+	uint32_t waker_number;     /* first argument of the waker's system call, if it may be a
+	                              descriptor: `has_waker_number` */
+	uint32_t waker_descriptor; /* entry of `descriptors` for it, or ID_NONE */
 	uint8_t woken;        /* enum wait_woken */
 	bool uninterruptible; /* state D: disk, page fault, kernel lock */
 	bool in_system_call;  /* user registers were recorded: `argument` is valid */
+	bool has_waker_number;
 	bool since_start;     /* off the CPU since before the recording */
 	bool lost;            /* lost records may hide its end, or other waits */
 };
@@ -109,8 +115,10 @@ struct wait_place {
 
 struct wait_wake {
 	uint64_t time_ns;
-	uint32_t thread; /* that is woken */
-	uint32_t waker;  /* the thread that ran, or ID_NONE */
+	uint64_t argument; /* first argument of the waker's system call; WAIT_NO_ARGUMENT */
+	uint32_t thread;   /* that is woken */
+	uint32_t waker;    /* the thread that ran, or ID_NONE */
+	uint32_t process;  /* of the waker, or ID_NONE */
 	uint32_t path;
 	uint16_t cpu;
 	uint8_t by;  /* WAIT_BY_THREAD, _INTERRUPT or _SOFTIRQ */

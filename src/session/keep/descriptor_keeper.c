@@ -10,14 +10,19 @@
 #include "unwind/unwind.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Pointers are above the first page (vm.mmap_min_addr); so many descriptors are rare. */
 #define NUMBER_MAX 65536
 /* The states of a blocked thread; the bits above say that it was preempted. */
 #define STATE_BLOCKED 0xff
+/* common_flags: in an interrupt or NMI handler. */
+#define FLAGS_INTERRUPT 0x48
 #define THREAD_NAME 32
 
 struct kept_descriptor {
@@ -33,6 +38,7 @@ struct descriptor_process {
 
 struct descriptor_keeper {
 	const struct tracepoint_field *state, *thread_name; /* NULL: the samples have none */
+	const struct tracepoint_field *wake_flags;          /* of wake-ups, likewise */
 	struct descriptor_names *names;
 	struct pid_map pids; /* to `processes` */
 	VEC(struct descriptor_process) processes;
@@ -44,10 +50,11 @@ struct descriptor_keeper {
 	char thread[THREAD_NAME];
 };
 
-static const struct tracepoint_field *field_of(const struct recording *r, const char *name)
+static const struct tracepoint_field *field_of(const struct recording *r, const char *tracepoint,
+                                               const char *name)
 {
 	vec_each (t, &r->tracepoints) {
-		if (strcmp(t->name, "sched_switch") != 0)
+		if (strcmp(t->name, tracepoint) != 0)
 			continue;
 		vec_each (field, &t->fields)
 			if (!strcmp(field->name, name))
@@ -60,8 +67,9 @@ struct descriptor_keeper *descriptor_keeper_new(const struct recording *recordin
 {
 	struct descriptor_keeper *k = xcalloc(1, sizeof(*k));
 
-	k->state = field_of(recording, "prev_state");
-	k->thread_name = field_of(recording, "prev_comm");
+	k->state = field_of(recording, "sched_switch", "prev_state");
+	k->thread_name = field_of(recording, "sched_switch", "prev_comm");
+	k->wake_flags = field_of(recording, "sched_waking", "common_flags");
 	k->names = descriptor_names_new();
 	return k;
 }
@@ -127,22 +135,40 @@ static struct kept_descriptor *descriptor_of(struct descriptor_keeper *k, int32_
 	return added;
 }
 
-/* The first argument of the system call in which the thread blocks, if it may be a descriptor. */
-static bool find_number(const struct descriptor_keeper *k, const struct event *e, uint32_t *number)
+/* Whether the thread of the sample blocks. */
+static bool is_blocked(const struct descriptor_keeper *k, const struct event_sample *s)
+{
+	struct tracepoint_value state = {0};
+
+	if (k->state)
+		state = tracepoint_field_value(k->state, s->raw, s->raw_size);
+	return state.kind != TRACEPOINT_NONE && ((uint64_t)state.i & STATE_BLOCKED);
+}
+
+/* Whether the thread of the sample itself woke another one. A softirq may be its own: that of a
+ * packet which it sends over loopback. */
+static bool is_waker(const struct descriptor_keeper *k, const struct event_sample *s)
+{
+	struct tracepoint_value flags = {0};
+
+	if (k->wake_flags)
+		flags = tracepoint_field_value(k->wake_flags, s->raw, s->raw_size);
+	return flags.kind != TRACEPOINT_NONE && !((uint64_t)flags.i & FLAGS_INTERRUPT);
+}
+
+/* The first argument of the system call of the sample's thread, if it may be a descriptor. */
+static bool find_number(const struct event *e, uint32_t *number)
 {
 	const struct event_sample *s = &e->sample;
 	const struct unwind_machine *machine = unwind_native();
 	uint64_t bit = machine ? UINT64_C(1) << machine->perf_argument[0] : 0, value;
-	struct tracepoint_value state;
 
 	if (!s->regs || s->regs_abi != PERF_SAMPLE_REGS_ABI_64 || !(s->regs_mask & bit) ||
-	    !k->state || e->pid <= 0)
+	    e->pid <= 0)
 		return false;
 	value = s->regs[__builtin_popcountll(s->regs_mask & (bit - 1))];
-	state = tracepoint_field_value(k->state, s->raw, s->raw_size);
 	*number = (uint32_t)value;
-	return value < NUMBER_MAX && state.kind != TRACEPOINT_NONE &&
-	       ((uint64_t)state.i & STATE_BLOCKED);
+	return value < NUMBER_MAX;
 }
 
 static bool may_read(struct descriptor_keeper *k, uint64_t now_ns)
@@ -180,6 +206,23 @@ static bool read_name(struct descriptor_keeper *k, int32_t pid, struct kept_desc
 	return true;
 }
 
+/* The sample of a wake-up has the name of the woken thread, and not of its own. */
+static const char *waker_name(struct descriptor_keeper *k, const struct event *e)
+{
+	char path[64];
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%" PRId32 "/task/%" PRId32 "/comm", e->pid, e->tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	size = fd < 0 ? 0 : read(fd, k->thread, sizeof(k->thread) - 1);
+	if (fd >= 0)
+		close(fd);
+	k->thread[size > 0 ? size : 0] = '\0';
+	k->thread[strcspn(k->thread, "\n")] = '\0';
+	return k->thread;
+}
+
 static const char *thread_name(struct descriptor_keeper *k, const struct event *e)
 {
 	struct tracepoint_value v = {0};
@@ -202,13 +245,14 @@ static bool is_due(const struct kept_descriptor *d, uint64_t now_ns)
 	return !d->read_ns || now_ns - d->read_ns >= rest_ns;
 }
 
-bool descriptor_keeper_sample(struct descriptor_keeper *k, const struct event *e,
+bool descriptor_keeper_sample(struct descriptor_keeper *k, const struct event *e, bool is_wake,
                               struct event *named)
 {
 	struct kept_descriptor *d;
 	uint32_t number;
 
-	if (!k || !find_number(k, e, &number))
+	if (!k || !find_number(e, &number) ||
+	    !(is_wake ? is_waker(k, &e->sample) : is_blocked(k, &e->sample)))
 		return false;
 	d = descriptor_of(k, e->pid, number);
 	if (!is_due(d, e->time_ns) || !may_read(k, e->time_ns) ||
@@ -217,8 +261,10 @@ bool descriptor_keeper_sample(struct descriptor_keeper *k, const struct event *e
 	*named = *e;
 	named->kind = EVENT_DESCRIPTOR;
 	named->descriptor = (struct event_descriptor){
-	        .number = number, .name = buf_text(&k->name), .thread_name = thread_name(k, e)};
-	return true;
+	        .number = number,
+	        .name = buf_text(&k->name),
+	        .thread_name = is_wake ? waker_name(k, e) : thread_name(k, e)};
+	return named->descriptor.thread_name[0] != '\0' || !is_wake;
 }
 
 void descriptor_keeper_account(const struct descriptor_keeper *k, struct account *account)

@@ -3,8 +3,8 @@
  * descriptor_keeper: names the open files, pipes and sockets on which threads wait, while their
  * processes run.
  *
- * A switch sample of --waits has the first argument of the system call. If the thread blocks and
- * the argument may be a descriptor, its name is read from /proc once for each process and
+ * A switch sample of --waits has the first argument of the system call, and a wake-up that of the
+ * waker. If the thread blocks or wakes, and the argument may be a descriptor, its name is read from /proc once for each process and
  * descriptor, and again after RECHECK_NS at the earliest, since a number is used again after
  * close(). A changed name makes another record. At most READS_PER_S names are read in a second; a
  * descriptor that was not read is read at a later sample. The names of DESCRIPTORS_MAX descriptors
@@ -12,7 +12,7 @@
  *
  *	descriptor_keeper_new()
  *	descriptor_keeper_event()	forks, execs and exits, in the order of time
- *	descriptor_keeper_sample()	each switch sample, in the same order
+ *	descriptor_keeper_sample()	each sample of a switch or wake-up, in the same order
  *	descriptor_keeper_account()	at the end, or for a snapshot
  *	descriptor_keeper_free()
  *
@@ -39,7 +39,7 @@ void descriptor_keeper_free(struct descriptor_keeper *k);
 
 void descriptor_keeper_event(struct descriptor_keeper *k, const struct event *e);
 /* True: `named` is a record to write before the sample, valid until the next call. */
-bool descriptor_keeper_sample(struct descriptor_keeper *k, const struct event *e,
+bool descriptor_keeper_sample(struct descriptor_keeper *k, const struct event *e, bool is_wake,
                               struct event *named);
 /* Adds a note on names that could not be read. */
 void descriptor_keeper_account(const struct descriptor_keeper *k, struct account *account);

@@ -191,9 +191,10 @@ static int name_descriptor(struct record_stream *s, const struct ring_record *re
                            const struct event *e, struct error *err)
 {
 	struct event named;
+	uint8_t role = s->o.plan->events.items[e->attr].role;
 
-	if (!s->o.descriptors || s->o.plan->events.items[e->attr].role != ATTR_SWITCH ||
-	    !descriptor_keeper_sample(s->o.descriptors, e, &named))
+	if (!s->o.descriptors || (role != ATTR_SWITCH && role != ATTR_WAKE) ||
+	    !descriptor_keeper_sample(s->o.descriptors, e, role == ATTR_WAKE, &named))
 		return 0;
 	return perf_record_encode(&s->out, &s->file_attrs.items[e->attr],
 	                          load_u64(record->bytes + PERF_RECORD_HEADER_SIZE), &named, err);

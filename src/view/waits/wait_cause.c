@@ -8,7 +8,7 @@
 
 void wait_causes_init(struct wait_causes *c, struct view *v)
 {
-	c->view = v;
+	*c = (struct wait_causes){.view = v};
 	c->frames = xcalloc(v->profile->frames.count + 1, sizeof(*c->frames));
 }
 
@@ -16,6 +16,7 @@ void wait_causes_done(struct wait_causes *c)
 {
 	free(c->frames);
 	c->frames = NULL;
+	wait_peers_done(&c->peers);
 }
 
 static bool is_kernel(const struct wait_causes *c, uint32_t frame)
@@ -38,6 +39,7 @@ static const struct wait_frame_rules *rules_of(struct wait_causes *c, uint32_t f
 	if (is_kernel(c, frame)) {
 		r->rule = wait_rule_kernel(symbol->name);
 		r->release = (uint8_t)wait_release_kernel(symbol->name);
+		r->act = (uint8_t)wait_act_kernel(symbol->name);
 		r->locking = wait_rule_is_locking(symbol->name);
 	} else {
 		r->rule = wait_rule_user(symbol->name);
@@ -320,6 +322,27 @@ struct wait_waker wait_waker_of(struct wait_causes *c, const struct wait_key *ke
 	waker.place = user_place(c, key->waker_path);
 	waker.evidence = evidence_of(cause, &signs);
 	return waker;
+}
+
+enum wait_act wait_act_of(struct wait_causes *c, const struct wait_key *key, bool is_thread)
+{
+	struct path_walk w = {c, key->waker_path};
+	uint32_t frame;
+
+	if (key->waker_path == ID_NONE)
+		return ACT_NONE;
+	/* The frames outside of an interrupt are those of the interrupted thread. An interrupt that
+	 * uses a socket receives a packet. */
+	while (walk_next(&w, &frame) && is_kernel(c, frame)) {
+		const struct wait_frame_rules *r = rules_of(c, frame);
+
+		if (!is_thread && r->release == RELEASE_INTERRUPT)
+			return ACT_NONE;
+		if (r->act != ACT_NONE && !(is_thread && r->act == ACT_NETWORK))
+			return !is_thread && r->act == ACT_SOCKET ? ACT_NETWORK
+			                                          : (enum wait_act)r->act;
+	}
+	return ACT_NONE;
 }
 
 const char *wait_evidence_name(enum wait_evidence evidence)

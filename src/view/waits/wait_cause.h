@@ -10,6 +10,7 @@
 #ifndef ASSAY_VIEW_WAITS_WAIT_CAUSE_H
 #define ASSAY_VIEW_WAITS_WAIT_CAUSE_H
 
+#include "base/memory/intern.h"
 #include "profile/waits/wait_log.h"
 #include "view/view.h"
 #include "view/waits/wait_rules.h"
@@ -38,12 +39,21 @@ struct wait_waker {
 	uint32_t place; /* as in struct wait_cause */
 };
 
+/* The ends of the connections that have names (wait_peer.h). */
+struct wait_peers {
+	bool counted;
+	struct intern addresses;
+	VEC(uint32_t) connections; /* per address: descriptors that have it */
+};
+
 struct wait_causes {
 	struct view *view;
+	struct wait_peers peers;
 	struct wait_frame_rules {
 		bool sought;
 		bool locking, wrapper;
 		uint8_t release, releases; /* enum wait_release; enum wait_kind */
+		uint8_t act;               /* enum wait_act */
 		const struct wait_rule *rule;
 	} * frames; /* per frame of the profile */
 };
@@ -62,6 +72,9 @@ bool wait_descriptor_fits(enum wait_kind kind, const char *name);
 /* Evidence depends on the cause of the wait that was ended. */
 struct wait_waker wait_waker_of(struct wait_causes *c, const struct wait_key *key,
                                 const struct wait_cause *cause);
+/* What the waker did; of an interrupt, what it was. */
+enum wait_act wait_act_of(struct wait_causes *c, const struct wait_key *key, bool is_thread);
+void wait_peers_done(struct wait_peers *p);
 const char *wait_evidence_name(enum wait_evidence evidence); /* NULL: none */
 
 /* True if the path is that of a thread at its end, which will not return. */

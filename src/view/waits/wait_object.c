@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/waits/wait_object.h"
 
+#include "view/waits/wait_peer.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -70,12 +72,40 @@ static void name_file(const struct wait_key *key, const char *name, struct buf *
 		buf_puts(out, name);
 }
 
+/* epoll, poll and select wait for one of several files. */
+static bool is_of_several(const struct wait_cause *cause)
+{
+	static const char *const calls[] = {"epoll", "poll", "select"};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (cause->kind == WAIT_EVENT && cause->object && !strcmp(cause->object, calls[i]))
+			return true;
+	return false;
+}
+
+static bool name_peer(struct wait_causes *c, const struct wait_log *log, const struct wait_key *key,
+                      const struct wait_cause *cause, struct buf *out)
+{
+	size_t start = out->size;
+
+	buf_puts(out, cause->object);
+	if (cause->argument == ARGUMENT_DESCRIPTOR && key->in_system_call)
+		buf_addf(out, " %" PRIu64, key->argument);
+	buf_puts(out, ": ");
+	if (wait_peer_name(c, log, key, cause, out))
+		return true;
+	out->size = start;
+	return false;
+}
+
 static bool name_descriptor(struct wait_causes *c, const struct wait_log *log,
                             const struct wait_key *key, const struct wait_cause *cause,
                             struct buf *out)
 {
 	const char *name = wait_descriptor_name(log, key);
 
+	if (is_of_several(cause) && name_peer(c, log, key, cause, out))
+		return true;
 	if (name && !wait_descriptor_fits(cause->kind, name))
 		name = NULL;
 	if (cause->object && cause->kind == WAIT_LOCK)
@@ -131,6 +161,9 @@ bool wait_object_name(struct wait_causes *c, const struct wait_log *log, const s
 	}
 	if (cause->argument == ARGUMENT_FUTEX)
 		return name_futex(c, log, key, cause, out);
+	if (cause->argument != ARGUMENT_DESCRIPTOR && is_of_several(cause) &&
+	    name_peer(c, log, key, cause, out))
+		return true;
 	if (cause->argument == ARGUMENT_DESCRIPTOR)
 		return name_descriptor(c, log, key, cause, out);
 	if (cause->kind == WAIT_LOCK)

@@ -80,6 +80,29 @@ enum wait_release {
 	RELEASE_SEND,      /* in code of network protocols that may send a packet */
 };
 enum wait_release wait_release_kernel(const char *function);
+
+/* What a waker did in the kernel that may end a wait for one of several files. */
+enum wait_act {
+	ACT_NONE,
+	ACT_SOCKET,
+	ACT_PIPE,
+	ACT_EVENTFD,
+	ACT_TIMERFD,
+	ACT_TIMEOUT, /* of the wait itself */
+	ACT_SIGNAL,
+	ACT_CHILD,
+	ACT_NETWORK, /* a packet was received; unless the thread sent it itself */
+	ACT_DISK,
+	ACT_TERMINAL,
+	ACT_QUEUE,
+	ACT_WATCH, /* inotify, fanotify */
+	ACT_URING,
+	ACT_CONTROL, /* epoll_ctl() added a file that was ready */
+	ACT_PERF,
+	ACTS,
+};
+enum wait_act wait_act_kernel(const char *function);
+const char *wait_act_name(enum wait_act act); /* "timeout", "a signal" */
 /* `kind`: the kind of a wait that is released so; WAIT_KIND_NONE: not known. */
 enum wait_release wait_release_user(const char *function, enum wait_kind *kind);
 

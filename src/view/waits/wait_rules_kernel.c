@@ -76,9 +76,9 @@ static const struct wait_rule rules[] = {
         OF_DESCRIPTOR("lock_sock_nested", WAIT_SOCKET),
 
         /* Events: the descriptor of epoll is not the one that became ready. */
-        OF_DESCRIPTOR("ep_poll", WAIT_EVENT),
-        OF_DESCRIPTOR("do_epoll_wait", WAIT_EVENT),
-        OF_DESCRIPTOR("do_epoll_pwait*", WAIT_EVENT),
+        {"ep_poll", WAIT_EVENT, RULE_STRONG, ARGUMENT_DESCRIPTOR, "epoll"},
+        {"do_epoll_wait", WAIT_EVENT, RULE_STRONG, ARGUMENT_DESCRIPTOR, "epoll"},
+        {"do_epoll_pwait*", WAIT_EVENT, RULE_STRONG, ARGUMENT_DESCRIPTOR, "epoll"},
         {"do_poll", WAIT_EVENT, RULE_STRONG, ARGUMENT_NONE, "poll"},
         {"do_sys_poll", WAIT_EVENT, RULE_STRONG, ARGUMENT_NONE, "poll"},
         {"do_select", WAIT_EVENT, RULE_STRONG, ARGUMENT_NONE, "select"},

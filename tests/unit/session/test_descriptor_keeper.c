@@ -43,7 +43,7 @@ static const char *name_at(struct descriptor_keeper *k, uint64_t time_ns, uint64
 	static struct event named;
 	struct event e = sample_at(time_ns, first, state);
 
-	if (!descriptor_keeper_sample(k, &e, &named))
+	if (!descriptor_keeper_sample(k, &e, false, &named))
 		return "";
 	CHECK_EQ(named.kind, EVENT_DESCRIPTOR);
 	CHECK_EQ(named.time_ns, time_ns);
@@ -93,14 +93,14 @@ static void other_samples_are_no_waits_for_a_descriptor(void)
 	CHECK_STR(name_at(k, 1, (uint64_t)fd, 0x100), ""); /* likewise, in newer kernels */
 	CHECK_STR(name_at(k, 1, (uint64_t)&k, 1), "");     /* an address */
 	e.sample.regs = NULL;                              /* a kernel thread */
-	CHECK(!descriptor_keeper_sample(k, &e, &named));
+	CHECK(!descriptor_keeper_sample(k, &e, false, &named));
 	e = sample_at(1, (uint64_t)fd, 1);
 	e.sample.regs_abi = PERF_SAMPLE_REGS_ABI_32; /* the argument is in another register */
-	CHECK(!descriptor_keeper_sample(k, &e, &named));
+	CHECK(!descriptor_keeper_sample(k, &e, false, &named));
 	e = sample_at(1, (uint64_t)fd, 1);
 	e.sample.raw_size = 16; /* cut */
-	CHECK(!descriptor_keeper_sample(k, &e, &named));
-	CHECK(!descriptor_keeper_sample(NULL, &e, &named));
+	CHECK(!descriptor_keeper_sample(k, &e, false, &named));
+	CHECK(!descriptor_keeper_sample(NULL, &e, false, &named));
 	close(fd);
 	descriptor_keeper_free(k);
 }
@@ -114,7 +114,7 @@ static void descriptors_of_exited_processes_are_counted(void)
 	descriptor_keeper_account(k, &account);
 	CHECK_EQ(account.notes.count, 0);
 	e.pid = INT32_MAX;
-	CHECK(!descriptor_keeper_sample(k, &e, &named));
+	CHECK(!descriptor_keeper_sample(k, &e, false, &named));
 	descriptor_keeper_account(k, &account);
 	CHECK_EQ(account.notes.count, 1);
 	CHECK(!strncmp(account.notes.items[0], "1 descriptor on which threads waited has no", 43));

@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * Monitors: a thread waits for a monitor that another one owns for 10 ms. It logs its waits as truth.h
- * does, without the kernel's counts: a wait of more than 1 ms is logged. The runtime waits with a time
+ * does, without the kernel's counts: a wait of more than 50 us is logged. The runtime waits with a time
  * limit: the releaser is not always the owner.
  */
 final class Monitors {
@@ -17,7 +17,7 @@ final class Monitors {
 
 	private static void log(long from, String waiter, String kind, String by) {
 		long ns = System.nanoTime() - from;
-		if (ns > 1000000)
+		if (ns > 50000)
 			waits.add(String.format("{\"waiter\": \"%s\", \"kind\": \"%s\", \"name\": \"\", \"by\": \"%s\","
 				+ " \"function\": \"\", \"holder\": \"\", \"from_ns\": %d, \"ns\": %d, \"cpu_ns\": 0,"
 				+ " \"blocks\": 0, \"preempted\": 0}", waiter, kind, by, from, ns));

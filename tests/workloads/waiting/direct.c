@@ -40,6 +40,7 @@ int main(void)
 	int fd;
 
 	truth_begin("direct");
+	switches_begin();
 	write_table(page);
 	fd = open("table.dat", O_RDONLY | O_DIRECT);
 	unlink("table.dat");

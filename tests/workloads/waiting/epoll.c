@@ -1,16 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * epoll: a poller waits in epoll_wait() for an eventfd and a pipe, to which a ringer writes in
- * turn every 10 ms, in ring_bell().
+ * turn every 10 ms, in ring_bell(). The log has the file on which the ringer acted.
  */
 #include "truth.h"
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 
 #define RINGS 90
 
 static int poller_fd, event_fd, ends[2];
+static char bell[64], pipe_name[64];
+
+static void name_files(void)
+{
+	struct stat s;
+
+	must(fstat(ends[0], &s), "fstat");
+	snprintf(bell, sizeof bell, "epoll %d: [eventfd] %d <- ringer", poller_fd, event_fd);
+	snprintf(pipe_name, sizeof pipe_name, "epoll %d: pipe:[%lu] <- ringer", poller_fd,
+	         (unsigned long)s.st_ino);
+}
 
 static APART int await_event(void)
 {
@@ -18,7 +30,8 @@ static APART int await_event(void)
 	struct epoll_event event;
 
 	must(epoll_wait(poller_fd, &event, 1, -1) != 1, "epoll_wait");
-	truth_waited(from, (struct truth_cause){"event", "eventpoll", "ringer", "ring_bell", NULL});
+	truth_waited(from, (struct truth_cause){"event", event.data.fd == event_fd ? bell : pipe_name,
+	                                        "ringer", "ring_bell", NULL});
 	return event.data.fd;
 }
 
@@ -69,6 +82,7 @@ int main(void)
 	must(pipe(ends), "pipe");
 	watch(event_fd);
 	watch(ends[0]);
+	name_files();
 	threads[0] = truth_start(poller, NULL);
 	threads[1] = truth_start(ringer, NULL);
 	truth_join(threads[0]);

@@ -24,6 +24,7 @@ int main(void)
 	int fd;
 
 	truth_begin("fsync");
+	switches_begin();
 	fd = open("data.db", O_CREAT | O_TRUNC | O_RDWR, 0600);
 	must(fd < 0, "data.db");
 	end_ns = clock_ns(CLOCK_MONOTONIC) + 1000 * MS;

@@ -40,6 +40,7 @@ int main(void)
 	int fd;
 
 	truth_begin("page_fault");
+	switches_begin();
 	fd = open_index();
 	map = mmap(NULL, PAGES * 4096, PROT_READ, MAP_SHARED, fd, 0);
 	must(map == MAP_FAILED || madvise(map, PAGES * 4096, MADV_RANDOM), "mmap");

@@ -10,7 +10,7 @@
  * owner});
  *
  * if the calling thread blocked since the mark. The time is that of CLOCK_MONOTONIC around the
- * call, in ns. The number of times that the thread blocked is the kernel's count of voluntary
+ * call, in ns; after switches_begin() the log has the time off the CPU, too. The number of times that the thread blocked is the kernel's count of voluntary
  * switches, and exact. truth_step() logs a step of the critical path.
  *
  * truth_end() writes JSON to the file that $TRUTH names, or to standard output. A text of the log
@@ -19,6 +19,8 @@
  */
 #ifndef TRUTH_H
 #define TRUTH_H
+
+#include "switches.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -43,12 +45,14 @@ struct truth_cause {
 
 struct truth_mark {
 	uint64_t time_ns, cpu_ns;
+	int64_t off_ns; /* blocked, by the kernel's records; -1: not known */
 	long blocks, preempted;
 };
 
 struct truth_entry {
 	char waiter[16], kind[32], name[128], by[16], function[32], holder[16];
 	uint64_t from_ns, to_ns, cpu_ns;
+	int64_t off_ns;
 	long blocks, preempted;
 	bool is_step;
 };
@@ -102,7 +106,7 @@ static inline struct truth_mark truth_mark(void)
 
 	getrusage(RUSAGE_THREAD, &r);
 	return (struct truth_mark){clock_ns(CLOCK_MONOTONIC), clock_ns(CLOCK_THREAD_CPUTIME_ID),
-	                           r.ru_nvcsw, r.ru_nivcsw};
+	                           switches_off_ns(), r.ru_nvcsw, r.ru_nivcsw};
 }
 
 static inline void truth_text(char *to, size_t size, const char *text)
@@ -126,6 +130,7 @@ static inline struct truth_entry *truth_add(struct truth_mark from, struct truth
 	e->from_ns = from.time_ns;
 	e->to_ns = to.time_ns;
 	e->cpu_ns = to.cpu_ns - from.cpu_ns;
+	e->off_ns = to.off_ns < 0 ? -1 : to.off_ns - from.off_ns;
 	e->blocks = to.blocks - from.blocks;
 	e->preempted = to.preempted - from.preempted;
 	return e;
@@ -196,8 +201,8 @@ static inline void truth_print(FILE *f, const struct truth_entry *e)
 	fprintf(f, "\"function\": \"%s\", \"holder\": \"%s\", \"from_ns\": %llu, \"ns\": %llu, ",
 	        e->function, e->holder, (unsigned long long)e->from_ns,
 	        (unsigned long long)(e->to_ns - e->from_ns));
-	fprintf(f, "\"cpu_ns\": %llu, \"blocks\": %ld, \"preempted\": %ld}",
-	        (unsigned long long)e->cpu_ns, e->blocks, e->preempted);
+	fprintf(f, "\"cpu_ns\": %llu, \"off_ns\": %lld, \"blocks\": %ld, \"preempted\": %ld}",
+	        (unsigned long long)e->cpu_ns, (long long)e->off_ns, e->blocks, e->preempted);
 }
 
 static inline void truth_print_all(FILE *f, const char *key, bool is_step)
