@@ -76,6 +76,16 @@ static const struct option options[] = {
          .help = "the event that is compared (default: the first clock with samples); of pprof "
                  "profiles the values",
          .offset = AT(event)},
+        {.kind = OPTION_FLAG,
+         .name = "waits",
+         .help = "why threads waited, by cause, instead of CPU time",
+         .details = "Of recordings of 'assay record --waits'; --run makes such ones. A row is an "
+                    "object and the thread that waited for it, and its value the blocked time per "
+                    "unit of work; the time of runnable threads has rows of the kind cpu. The waits "
+                    "are those of the recorded command or processes; --comm, --pid and --tid "
+                    "select from all threads. Differences are tested with two runs or more on each "
+                    "side.",
+         .offset = AT(commands.waits)},
         {.kind = OPTION_NUMBER,
          .name = "least",
          .argument = "PERCENT",
@@ -113,7 +123,8 @@ static const struct option options[] = {
          .name = "fail-if",
          .argument = "CONDITION",
          .help = "exit status 1 if 'regression > 2%' is sure, 3 if it is possible",
-         .details = "regression is the CPU time of the whole; 'function > 10%' (with --sort group "
+         .details = "regression is the CPU time of the whole, with --waits the time of waiting; "
+                    "'function > 10%' (with --sort group "
                     "'group > 10%') is about any function, 'NAME > 5%' about one. The condition is "
                     "sure if the lower end of "
                     "the interval is beyond it, and possible if only the upper end is.",
@@ -222,6 +233,7 @@ static int load_sides(const struct diff_command_options *o, const struct sides *
 	l.event = o->event;
 	l.filter = filters_chosen(&o->filters);
 	l.filter.function = filters_list(&o->function);
+	l.waits = o->commands.waits;
 	l.windows = s->files[DIFF_A].count == 1 && s->files[DIFF_B].count == 1;
 	ret = diff_loading_add(&l, DIFF_A, &s->files[DIFF_A], err);
 	if (!ret)
@@ -298,6 +310,23 @@ static int check_limits(const struct diff_command_options *o)
 	if (o->rate >= 0 && o->rate <= 100 && o->least >= 0)
 		return 0;
 	return command_fail(2, "diff: --rate is 0 to 100 (percent), and --least is not negative");
+}
+
+/* What --waits compares has threads, and neither functions nor CPUs. */
+static int check_waits(const struct diff_command_options *o)
+{
+	const char *other = o->groups || o->sort      ? "--sort and --groups are about functions"
+	                    : o->event                ? "--event is about samples"
+	                    : o->function.count       ? "-S is about functions"
+	                    : o->filters.cpu.count    ? "--cpu is about samples"
+	                    : o->filters.image.count  ? "--dso is about samples"
+	                    : o->filters.cgroup.count ? "--cgroup is about samples"
+	                    : o->from || o->until     ? "--from and --until are about stores"
+	                                              : NULL;
+
+	if (!o->commands.waits || !other)
+		return 0;
+	return command_fail(2, "diff: --waits compares causes of waits, and %s", other);
 }
 
 static bool is_by_group(const struct diff_command_options *o)
@@ -391,6 +420,8 @@ static int run(void *p, int argc, char **argv)
 	if (!status)
 		status = check_limits(o); /* of the words after -- */
 	if (!status)
+		status = check_waits(o);
+	if (!status)
 		status = compare_sides(o, &sides, &runs);
 	if (!status)
 		status = sides.commands.status;
@@ -436,6 +467,8 @@ const struct command cmd_diff = {
                     "libc: which parts changed\n"
                     "assay diff --run 5 './old input' './new input'\n"
                     "    run two commands in turn, and compare\n"
+                    "assay diff --waits a1.data a2.data a3.data -- b1.data b2.data b3.data\n"
+                    "    which causes of waits changed; as root: assay diff --waits --run 5 ...\n"
                     "assay diff --fail-if 'regression > 2%' a*.data -- b*.data\n    for scripts\n"
                     "assay diff STORE --from 9:00 --until 10:00 -- --from 10:00 --until 11:00\n"
                     "    two hours of a machine\n",

@@ -329,6 +329,7 @@ int diff_commands_run(struct diff_commands *c, const struct diff_command_runs_op
 	record_options_default(&s.record);
 	s.record.frequency = o->frequency ? o->frequency : s.record.frequency;
 	s.record.call_graph = o->call_graph;
+	s.record.waits = o->waits;
 	s.progress = isatty(STDERR_FILENO);
 	words_of(&s.words[DIFF_A], words[DIFF_A]);
 	words_of(&s.words[DIFF_B], words[DIFF_B]);

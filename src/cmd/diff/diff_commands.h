@@ -20,6 +20,7 @@ struct diff_command_runs_options {
 	uint64_t warm_up;
 	const char *prepare, *keep, *frequency, *call_graph;
 	bool ignore_failure, show_output;
+	bool waits; /* record waits, too: not in the table, since it is about files as well */
 };
 
 extern const struct option diff_commands_option_table[];

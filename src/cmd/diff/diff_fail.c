@@ -54,7 +54,7 @@ static const char *function_of(const struct diff *d, const struct diff_change *c
 
 static int unknown_name(const struct diff *d, const char *name, struct error *err)
 {
-	const char *row = d->runs->groups ? "group" : "function", *nearest;
+	const char *row = diff_row_noun(d->runs, false), *nearest;
 	VEC(const char *) words = {0};
 
 	vec_push(&words, "regression");
@@ -128,7 +128,7 @@ int diff_condition_check(const struct diff_condition *c, const struct diff *d, i
 {
 	const struct diff_change *worst = NULL;
 	struct buf text = {0};
-	bool any = !strcmp(c->what, d->runs->groups ? "group" : "function");
+	bool any = !strcmp(c->what, diff_row_noun(d->runs, false));
 	const char *what = c->what;
 
 	if (!strcmp(c->what, "regression")) {
@@ -139,7 +139,9 @@ int diff_condition_check(const struct diff_condition *c, const struct diff *d, i
 		if (*status < 0)
 			return *status;
 		if (any)
-			what = d->runs->groups ? "each listed group" : "each listed function";
+			what = d->runs->waits    ? "each listed cause"
+			       : d->runs->groups ? "each listed group"
+			                         : "each listed function";
 		diff_condition_reason(c, worst ? function_of(d, worst) : what,
 		                      worst ? &worst->e : NULL, *status, &text);
 		if (!worst && *status == DIFF_UNSURE)

@@ -6,6 +6,7 @@
 #include "cmd/load/load_store.h"
 #include "view/diff/diff_join.h"
 #include "view/diff/diff_sources.h"
+#include "view/diff/diff_waits.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -149,6 +150,76 @@ static int add_samples(struct diff_loading *l, enum diff_side side, const char *
 	return ret;
 }
 
+/* The waits of one recording, as `assay waits` selects them. */
+static int add_waits(struct diff_loading *l, enum diff_side side, const char *path,
+                     struct error *err)
+{
+	const struct wait_options o = {.request.filter = l->filter};
+	struct load_options load = *l->load;
+	struct wait_report *report = NULL;
+	struct symbolizer *symbols = NULL;
+	struct profile *p = NULL;
+	char *words[] = {(char *)(uintptr_t)path};
+	struct diff_amount amount = {0};
+	struct view *v = NULL;
+	int ret;
+
+	load.arguments = words;
+	load.argument_count = 1;
+	load.waits = true;
+	ret = load_profile(&p, &load, err);
+	if (!ret)
+		ret = wait_report_check(p, path, err);
+	if (!ret) {
+		symbols = load_symbolizer(p, &load);
+		v = view_new(p, symbols);
+		ret = wait_report_new(&report, v, &p->waits, &o, err);
+	}
+	if (!ret) {
+		amount = amount_of(p);
+		ret = count_work(l, p, &amount, err);
+	}
+	if (!ret) {
+		uint32_t run = diff_runs_add(l->runs, side, path, 1);
+
+		vec_push(&l->amounts, amount);
+		diff_add_waits(l->runs, run, report);
+		add_measures(&l->runs->runs.items[run], p);
+		add_defects(&l->runs->runs.items[run].defects, p);
+	}
+	wait_report_free(report);
+	view_free(v);
+	symbolizer_free(symbols);
+	profile_free(p);
+	return ret;
+}
+
+static int check_waits(const struct diff_loading *l, const char *path,
+                       const struct diff_files *files, struct error *err)
+{
+	struct load_options load = *l->load;
+	char *words[] = {(char *)(uintptr_t)path}, *store = NULL;
+	int ret;
+
+	if (l->kind != LOAD_SAMPLES)
+		return error_set(err, EINVAL,
+		                 "%s has no waits: --waits compares recordings of 'assay record "
+		                 "--waits'",
+		                 path);
+	load.arguments = words;
+	load.argument_count = 1;
+	load.from = files->from;
+	load.to = files->until;
+	ret = load_store_path(&store, &load, err);
+	if (!ret && store)
+		ret = error_set(err, EINVAL,
+		                "%s is a store, which has sums of windows and no waits: --waits "
+		                "compares recordings of 'assay record --waits'",
+		                path);
+	free(store);
+	return ret;
+}
+
 static int check_kind(struct diff_loading *l, const char *path, struct error *err)
 {
 	static const char *const names[] = {[LOAD_SAMPLES] = "samples",
@@ -179,7 +250,11 @@ int diff_loading_add(struct diff_loading *l, enum diff_side side, const struct d
 		struct diff_amount amount = {.is_run = true};
 		int ret = check_kind(l, path, err);
 
-		if (!ret && l->kind == LOAD_SAMPLES)
+		if (!ret && l->waits)
+			ret = check_waits(l, path, files, err);
+		if (!ret && l->waits)
+			ret = add_waits(l, side, path, err);
+		else if (!ret && l->kind == LOAD_SAMPLES)
 			ret = add_samples(l, side, path, files, err);
 		else if (!ret) {
 			diff_runs_add(l->runs, side, path, 1);
@@ -222,7 +297,7 @@ int diff_loading_end(struct diff_loading *l, struct error *err)
 			                run->name, runs || by_wall || !l->work ? "time" : l->work);
 	}
 	vec_done(&l->amounts);
-	if (!ret)
+	if (!ret && !l->waits)
 		diff_join_images(l->runs);
 	return ret;
 }

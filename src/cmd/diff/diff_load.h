@@ -36,6 +36,7 @@ struct diff_loading {
 	const char *event;               /* NULL: the main event */
 	const char *work; /* an event that counts work; "run", "wall"; NULL: by the recordings */
 	struct filter filter;
+	bool waits;   /* waits are compared, not CPU time */
 	bool windows; /* the times of samples are needed: there is one run on each side */
 	enum load_kind kind;
 	VEC(struct diff_amount) amounts; /* by run */

@@ -118,20 +118,6 @@ static int print(const struct waits_options *o, struct view *v, struct wait_opti
 	return status;
 }
 
-/* -ENODATA: the recording does not say when threads waited. */
-static int check_waits(const struct profile *p, const char *file, struct error *err)
-{
-	vec_each (event, &p->events)
-		if (event->role == ATTR_SWITCH)
-			return 0;
-	/* Without the right to sample the kernel, there are records of switches alone. */
-	if (p->waits.sums.count)
-		return 0;
-	return error_set(err, ENODATA,
-	                 "%s has no switches of threads: record it with 'assay record --waits'",
-	                 file);
-}
-
 /* The recording was read. */
 static int show(struct waits_options *o, struct profile *profile, struct wait_options *w)
 {
@@ -144,7 +130,7 @@ static int show(struct waits_options *o, struct profile *profile, struct wait_op
 		return waits_syscalls_print(profile, load_file(&o->load, 0), &w->request, o->all,
 		                            &(struct filter_list){o->calls.items, o->calls.count},
 		                            &o->style);
-	if (check_waits(profile, load_file(&o->load, 0), &err))
+	if (wait_report_check(profile, load_file(&o->load, 0), &err))
 		return command_fail(1, "waits: %s", err.text);
 	symbols = load_symbolizer(profile, &o->load);
 	view = view_new(profile, symbols);

@@ -183,7 +183,9 @@ static void test_rows(struct diff *d, struct work *w)
 			continue;
 		}
 		test_counts(w, class_of(d, change->row), c->own, c, &change->e);
-		if (w->one_a_side)
+		if (d->untested)
+			change->e.p = NAN;
+		else if (w->one_a_side)
 			test_pair(d, w, c, change->row, &change->e);
 	}
 }
@@ -228,8 +230,8 @@ static void add_intervals(struct diff *d, const struct work *w)
 
 		diff_fit_interval(w->counts[i].blocks, w->counts[i].count, e->dispersion,
 		                  student_quantile((1 + confidence) / 2, e->degrees), &low, &high);
-		e->low = exp(low);
-		e->high = exp(high);
+		e->low = d->untested ? NAN : exp(low);
+		e->high = d->untested ? NAN : exp(high);
 	}
 }
 
@@ -322,6 +324,7 @@ struct diff *diff_new(const struct diff_runs *runs, const struct diff_options *o
 	if (!(d->options.rate > 0))
 		d->options.rate = RATE;
 	d->strength = (uint8_t)strength_of(runs);
+	d->untested = runs->waits && d->strength == DIFF_RECORDINGS;
 	w.least_log = log1p(d->options.least_change);
 	diff_table_init(&w.table, runs);
 	d->paired = w.table.paired;

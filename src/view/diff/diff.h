@@ -63,8 +63,10 @@ struct diff_path_change {
 struct diff {
 	const struct diff_runs *runs;
 	struct diff_options options;
-	uint8_t strength;              /* enum diff_strength */
-	bool paired;                   /* blocks of one run of each side */
+	uint8_t strength; /* enum diff_strength */
+	bool untested;    /* waits with one run on a side: how much they scatter between runs is
+	                     unknown */
+	bool paired;      /* blocks of one run of each side */
 	size_t tested, listed, pooled; /* rows; `pooled` are tested together, as one */
 	struct diff_estimate whole;
 	double smallest_change; /* ratio - 1 of a change that 80 % of comparisons would detect, in a

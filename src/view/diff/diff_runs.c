@@ -21,11 +21,22 @@ void diff_runs_done(struct diff_runs *t)
 	}
 	vec_done(&t->runs);
 	vec_done(&t->joined);
+	vec_done(&t->releases);
+	id_table_done(&t->release_index);
 	vec_done(&t->paths);
 	vec_done(&t->rows);
 	id_table_done(&t->row_index);
 	path_tree_done(&t->path_index);
 	intern_done(&t->texts);
+}
+
+const char *diff_row_noun(const struct diff_runs *t, bool many)
+{
+	if (t->waits)
+		return many ? "causes" : "cause";
+	if (t->groups)
+		return many ? "groups" : "group";
+	return many ? "functions" : "function";
 }
 
 uint32_t diff_runs_add(struct diff_runs *t, enum diff_side side, const char *name, double work)

@@ -80,6 +80,12 @@ struct diff_run {
 	double measures[DIFF_MEASURES]; /* what a command used; times in ns; valid if `measured` */
 };
 
+/* The time of waits in a row that a thread ended (diff_waits.h). */
+struct diff_release {
+	uint32_t row, by; /* by: text */
+	double ns[DIFF_SIDES];
+};
+
 /* Files that were found to be the same: texts of their names in A and in B. */
 struct diff_joined {
 	uint32_t a, b;
@@ -101,13 +107,19 @@ struct diff_runs {
 	const char *work_unit;            /* "run", "request", "s"; NULL: "run" */
 	bool wall_assumed;                /* per s, since the recordings are of no whole commands */
 	const char *value_unit; /* "bytes", for values that are not times; NULL: CPU time in ns */
+	bool waits; /* rows are causes of waits, times those of waiting (diff_waits.h) */
 	VEC(struct diff_joined) joined;
+	VEC(struct diff_release) releases;
 	struct id_table row_index;
+	struct id_table release_index;
 	struct path_tree path_index;
 };
 
 void diff_runs_init(struct diff_runs *t);
 void diff_runs_done(struct diff_runs *t);
+
+/* The name of a row: "function", "group", "cause"; `many`: of rows. */
+const char *diff_row_noun(const struct diff_runs *t, bool many);
 
 /* The index of the new run. */
 uint32_t diff_runs_add(struct diff_runs *t, enum diff_side side, const char *name, double work);

@@ -2,6 +2,7 @@
 #include "view/diff/diff_sources.h"
 
 #include "base/memory/xalloc.h"
+#include "view/diff/diff_paths.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,35 +23,7 @@ void diff_image_text(const char *path, struct buf *out)
 
 /* --- samples --- */
 
-struct diff_sampled {
-	struct diff_runs *runs;
-	struct view *view;
-	uint32_t run;
-	/* By node of a path: its path in the runs + 1, or 0. [0] busy time, [1] interrupts. */
-	uint32_t *paths[2];
-	uint32_t *rows[DIFF_CLASSES]; /* per frame, likewise */
-	struct buf text;
-};
-
-static uint32_t row_of_frame(struct diff_sampled *s, uint32_t frame, enum diff_class class)
-{
-	static const char *const modes[] = {"user", "kernel", "irq"};
-	uint32_t *known = &s->rows[class][frame];
-	const struct profile *p = s->view->profile;
-
-	if (!*known) {
-		const struct symbol *symbol = view_function(s->view, frame);
-		uint32_t image = p->frames.items[frame].frame.image;
-
-		buf_clear(&s->text);
-		diff_image_text(image_path(&p->images, image), &s->text);
-		*known = 1 + diff_runs_row(s->runs, symbol->named ? symbol->name : DIFF_NO_SYMBOL,
-		                           buf_text(&s->text), modes[class], class);
-	}
-	return *known - 1;
-}
-
-static uint32_t unknown_path(struct diff_sampled *s, enum view_mode mode)
+static uint32_t unknown_path(struct diff_paths *s, enum view_mode mode)
 {
 	enum diff_class class = mode == VIEW_IRQ      ? DIFF_INTERRUPT
 	                        : mode == VIEW_KERNEL ? DIFF_KERNEL
@@ -60,37 +33,12 @@ static uint32_t unknown_path(struct diff_sampled *s, enum view_mode mode)
 	return diff_runs_path(s->runs, DIFF_NO_PATH, row);
 }
 
-/* The path of a node, made from its outermost node on. */
-static uint32_t path_of_node(struct diff_sampled *s, uint32_t node, bool interrupt)
-{
-	const struct profile *p = s->view->profile;
-	VEC(uint32_t) missing = {0};
-	uint32_t *known = s->paths[interrupt], path;
-
-	while (node != PATH_ROOT && !known[node]) {
-		vec_push(&missing, node);
-		node = p->paths.items[node].parent;
-	}
-	path = node == PATH_ROOT ? DIFF_NO_PATH : known[node] - 1;
-	while (missing.count) {
-		uint32_t at = missing.items[--missing.count], frame = p->paths.items[at].frame;
-		enum diff_class class = !p->frames.items[frame].kernel ? DIFF_USER
-		                        : interrupt                    ? DIFF_INTERRUPT
-		                                                       : DIFF_KERNEL;
-
-		path = diff_runs_path(s->runs, path, row_of_frame(s, frame, class));
-		known[at] = path + 1;
-	}
-	vec_done(&missing);
-	return path;
-}
-
-static uint32_t path_of_row(struct diff_sampled *s, const struct profile_row *row)
+static uint32_t path_of_row(struct diff_paths *s, const struct profile_row *row)
 {
 	enum view_mode mode = view_mode(s->view, row);
 
 	return row->path == PATH_ROOT ? unknown_path(s, mode)
-	                              : path_of_node(s, row->path, mode == VIEW_IRQ);
+	                              : diff_paths_of(s, row->path, mode == VIEW_IRQ);
 }
 
 struct time_range {
@@ -146,10 +94,9 @@ size_t diff_parts(const struct profile *p, size_t most, double *shares)
 
 /* Passes the samples in the order of time, each with the number of its part if the time is divided
  * into `parts` parts. */
-typedef void part_fn(struct diff_sampled *s, uint32_t path, size_t part,
-                     const struct time_entry *e);
+typedef void part_fn(struct diff_paths *s, uint32_t path, size_t part, const struct time_entry *e);
 
-static void each_part(struct diff_sampled *s, const uint32_t *path_of, size_t parts, part_fn *fn)
+static void each_part(struct diff_paths *s, const uint32_t *path_of, size_t parts, part_fn *fn)
 {
 	const struct profile *p = s->view->profile;
 	struct time_range r = range_of(&p->axis);
@@ -162,42 +109,21 @@ static void each_part(struct diff_sampled *s, const uint32_t *path_of, size_t pa
 				fn(s, path_of[e.row] - 1, part_at(&r, e.time_ns, parts), &e);
 }
 
-static void count_window(struct diff_sampled *s, uint32_t path, size_t part,
+static void count_window(struct diff_paths *s, uint32_t path, size_t part,
                          const struct time_entry *e)
 {
 	diff_run_window(s->runs, s->run, s->runs->paths.items[path].row, (unsigned)part,
 	                (double)e->samples);
 }
 
-static void count_part(struct diff_sampled *s, uint32_t path, size_t part,
-                       const struct time_entry *e)
+static void count_part(struct diff_paths *s, uint32_t path, size_t part, const struct time_entry *e)
 {
 	diff_run_count(s->runs, s->run + (uint32_t)part, path, (double)e->samples,
 	               e->weight ? (double)e->weight : (double)e->samples);
 }
 
-static struct diff_sampled begin(struct diff_runs *t, uint32_t run, struct view *v)
-{
-	struct diff_sampled g = {.runs = t, .view = v, .run = run};
-
-	for (int i = 0; i < 2; i++)
-		g.paths[i] = xcalloc(v->profile->paths.count + 1, sizeof(uint32_t));
-	for (int i = 0; i < DIFF_CLASSES; i++)
-		g.rows[i] = xcalloc(v->profile->frames.count + 1, sizeof(uint32_t));
-	return g;
-}
-
-static void done(struct diff_sampled *s)
-{
-	for (int i = 0; i < 2; i++)
-		free(s->paths[i]);
-	for (int i = 0; i < DIFF_CLASSES; i++)
-		free(s->rows[i]);
-	buf_done(&s->text);
-}
-
 /* Per profile row its path + 1; 0: idle, or not selected. */
-static uint32_t *paths_of_rows(struct diff_sampled *s, const struct selection *selection)
+static uint32_t *paths_of_rows(struct diff_paths *s, const struct selection *selection)
 {
 	const struct profile *p = s->view->profile;
 	uint32_t *path_of = xcalloc(p->rows.count + 1, sizeof(*path_of));
@@ -211,7 +137,7 @@ static uint32_t *paths_of_rows(struct diff_sampled *s, const struct selection *s
 void diff_add_samples(struct diff_runs *t, uint32_t run, struct view *v, const struct selection *s,
                       bool windows)
 {
-	struct diff_sampled g = begin(t, run, v);
+	struct diff_paths g = diff_paths_begin(t, run, v);
 	uint32_t *path_of = paths_of_rows(&g, s);
 
 	vec_each (id, &s->rows) {
@@ -223,18 +149,18 @@ void diff_add_samples(struct diff_runs *t, uint32_t run, struct view *v, const s
 	}
 	if (windows)
 		each_part(&g, path_of, DIFF_WINDOWS, count_window);
-	done(&g);
+	diff_paths_done(&g);
 	free(path_of);
 }
 
 void diff_add_parts(struct diff_runs *t, uint32_t first, size_t parts, struct view *v,
                     const struct selection *s)
 {
-	struct diff_sampled g = begin(t, first, v);
+	struct diff_paths g = diff_paths_begin(t, first, v);
 	uint32_t *path_of = paths_of_rows(&g, s);
 
 	each_part(&g, path_of, parts, count_part);
-	done(&g);
+	diff_paths_done(&g);
 	free(path_of);
 }
 

@@ -107,6 +107,10 @@ void diff_whole(struct diff *d, const struct diff_table *t)
 		e->ratio = e->low = e->high = NAN;
 		e->verdict = DIFF_SAME;
 	}
+	if (d->untested) {
+		e->low = e->high = e->p = e->q = e->error_log = NAN;
+		e->verdict = DIFF_SAME;
+	}
 	d->smallest_whole = expm1((level + student_quantile(POWER, e->degrees)) * e->error_log);
 	free(logs);
 }

@@ -4,6 +4,7 @@
 #include "view/waits/wait_device.h"
 #include "view/waits/wait_object.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -342,6 +343,19 @@ static void sum_up(struct wait_report *r)
 	count_threads(r);
 	account_processes(r);
 	buf_done(&text);
+}
+
+int wait_report_check(const struct profile *p, const char *file, struct error *err)
+{
+	vec_each (event, &p->events)
+		if (event->role == ATTR_SWITCH)
+			return 0;
+	/* Without the right to sample the kernel, there are records of switches alone. */
+	if (p->waits.sums.count)
+		return 0;
+	return error_set(err, ENODATA,
+	                 "%s has no switches of threads: record it with 'assay record --waits'",
+	                 file);
 }
 
 int wait_report_new(struct wait_report **out, struct view *v, const struct wait_log *log,

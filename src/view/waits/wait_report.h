@@ -71,6 +71,9 @@ struct wait_report {
 	struct wait_account account;
 };
 
+/* -ENODATA: the recording does not say when threads waited. */
+int wait_report_check(const struct profile *p, const char *file, struct error *err);
+
 /* -EINVAL: a filter has a pid or tid that is no number. */
 int wait_report_new(struct wait_report **out, struct view *v, const struct wait_log *log,
                     const struct wait_options *o, struct error *err);

@@ -18,6 +18,8 @@ static const char *work_of(const struct diff *d)
 
 static const char *cost_of(const struct diff *d)
 {
+	if (d->runs->waits)
+		return "Time of waiting";
 	return d->runs->value_unit ? d->runs->value_unit : "CPU time";
 }
 
@@ -58,11 +60,15 @@ static void whole_text(const struct diff *d, struct buf *out)
 
 	buf_addf(out, "%s per %s ", cost_of(d), work_of(d));
 	if (!(e->before > 0) || !(e->after > 0)) {
-		buf_puts(out, "cannot be compared: one side has no samples");
-		buf_puts(out, d->runs->commands[DIFF_A] ? " (-F HZ takes more). " : ". ");
+		buf_addf(out, "cannot be compared: one side has no %s",
+		         d->runs->waits ? "waits" : "samples");
+		buf_puts(out, d->runs->commands[DIFF_A] && !d->runs->waits ? " (-F HZ takes more). "
+		                                                           : ". ");
 		return;
 	}
-	if (e->verdict == DIFF_SAME)
+	if (d->untested)
+		buf_puts(out, "of all threads together: ");
+	else if (e->verdict == DIFF_SAME)
 		buf_puts(out, "shows no change of the whole: ");
 	else
 		buf_addf(out, "of the whole is %s in B: ", e->ratio > 1 ? "higher" : "lower");
@@ -71,7 +77,8 @@ static void whole_text(const struct diff *d, struct buf *out)
 	value_text(d, e->after, out);
 	buf_puts(out, ", ");
 	diff_ratio_text(e->ratio, out);
-	interval_text(e, "99 %", out);
+	if (!d->untested)
+		interval_text(e, "99 %", out);
 	buf_puts(out, ". ");
 }
 
@@ -81,21 +88,23 @@ static void counts_text(const struct diff *d, struct buf *out)
 	       made = diff_rows_count(d, DIFF_LIST_NEW);
 	size_t gone = diff_rows_count(d, DIFF_LIST_GONE),
 	       moved = diff_rows_count(d, DIFF_LIST_MOVED);
+	const char *noun = diff_row_noun(d->runs, false), *nouns = diff_row_noun(d->runs, true);
 
+	if (d->untested)
+		return;
 	if (!d->tested) {
-		buf_addf(out, "No %s has enough samples for a test. ",
-		         d->runs->groups ? "group" : "function");
+		buf_addf(out, "No %s has enough samples for a test. ", noun);
 		return;
 	}
 	if (!(changed + made + gone + moved)) {
-		text_counted(out, d->tested, d->runs->groups ? "group was" : "function was",
-		             d->runs->groups ? "groups were" : "functions were");
-		buf_puts(out, " tested, and none shows a change. ");
+		text_counted(out, d->tested, noun, nouns);
+		buf_addf(out, " %s tested, and none shows a change. ",
+		         plural(d->tested, "was", "were"));
 		return;
 	}
 	buf_puts(out, "Of ");
-	text_counted(out, d->tested, d->runs->groups ? "tested group" : "tested function",
-	             d->runs->groups ? "tested groups" : "tested functions");
+	text_counted(out, d->tested, "tested ", "tested ");
+	buf_puts(out, plural(d->tested, noun, nouns));
 	buf_addf(out, " %zu changed, %zu moved, %zu %s new, %zu %s gone. ", changed, moved, made,
 	         plural(made, "is", "are"), gone, plural(gone, "is", "are"));
 }
@@ -106,7 +115,7 @@ static void smallest_text(const struct diff *d, struct buf *out)
 		return;
 	buf_puts(out, "The smallest change that 4 of 5 such comparisons show: ");
 	diff_ratio_text(1 + d->smallest_change, out);
-	buf_addf(out, " of a %s with ", d->runs->groups ? "group" : "function");
+	buf_addf(out, " of a %s with ", diff_row_noun(d->runs, false));
 	text_share(out, d->smallest_share);
 	buf_puts(out, " of the time");
 	if (!isnan(d->smallest_whole) && d->smallest_whole < 1e3) {
@@ -119,6 +128,13 @@ static void smallest_text(const struct diff *d, struct buf *out)
 
 static void strength_text(const struct diff *d, struct buf *out)
 {
+	if (d->untested) {
+		buf_puts(out, "The differences are those of the recordings, and not tested: two "
+		              "runs of one program wait for different times, and one run on a "
+		              "side does not show by how much. Give three runs or more on each "
+		              "side. ");
+		return;
+	}
 	if (d->strength == DIFF_INDICATION)
 		buf_puts(out, "An indication: two runs on a side. With three runs or more on each "
 		              "side the scatter between runs is known. ");
@@ -132,6 +148,14 @@ static void strength_text(const struct diff *d, struct buf *out)
 		        "programs: one run on a side does not show the scatter between runs. ");
 }
 
+static void known_real(struct document *out, const char *key, double value)
+{
+	if (isfinite(value))
+		document_real(out, key, value);
+	else
+		document_null(out, key);
+}
+
 static void add_estimate(struct document *out, const char *key, const struct diff_estimate *e)
 {
 	bool known = e->before > 0 && e->after > 0;
@@ -139,25 +163,14 @@ static void add_estimate(struct document *out, const char *key, const struct dif
 	document_object(out, key);
 	document_real(out, "before", e->before);
 	document_real(out, "after", e->after);
-	if (known && isfinite(e->high)) {
+	if (known)
 		document_real(out, "change", e->ratio - 1);
-		document_real(out, "low", e->low - 1);
-		document_real(out, "high", e->high - 1);
-	} else {
+	else
 		document_null(out, "change");
-		document_null(out, "low");
-		document_null(out, "high");
-	}
+	known_real(out, "low", known && isfinite(e->high) ? e->low - 1 : NAN);
+	known_real(out, "high", known ? e->high - 1 : NAN);
 	document_bool(out, "changed", e->verdict == DIFF_CHANGED);
 	document_end(out);
-}
-
-static void known_real(struct document *out, const char *key, double value)
-{
-	if (isfinite(value))
-		document_real(out, key, value);
-	else
-		document_null(out, key);
 }
 
 static int shell_status(int status)
@@ -197,6 +210,7 @@ static void add_facts(struct document *out, const struct diff *d)
 	document_string(out, "work", work_of(d));
 	document_string(out, "unit", d->runs->value_unit ? d->runs->value_unit : "ns");
 	document_string(out, "strength", strengths[d->strength]);
+	document_bool(out, "waits", d->runs->waits);
 	document_bool(out, "paired", d->paired);
 	document_int(out, "tested", (int64_t)d->tested);
 	add_estimate(out, "whole", &d->whole);
@@ -227,26 +241,41 @@ static void summary(struct document *out, const struct diff *d)
 	buf_done(&text);
 }
 
+/* "Changed functions" */
+static void add_list(struct document *out, const struct diff *d, enum diff_list list,
+                     const char *what, const char *key, const struct document_reader *reader,
+                     const struct row_request *q)
+{
+	struct buf title = {0};
+
+	buf_addf(&title, "%s %s", what, diff_row_noun(d->runs, true));
+	diff_rows_table(out, d, list, buf_text(&title), key, reader, q);
+	buf_done(&title);
+}
+
 void diff_document(struct document *out, const struct diff *d, const struct document_reader *reader,
                    const struct row_request *q)
 {
-	bool groups = d->runs->groups;
+	bool waits = d->runs->waits;
 
 	add_facts(out, d);
 	summary(out, d);
 	diff_measures_table(out, d);
-	diff_rows_table(out, d, DIFF_LIST_CHANGED, groups ? "Changed groups" : "Changed functions",
-	                "changes", reader, q);
-	diff_rows_table(out, d, DIFF_LIST_MOVED, "Moved between functions, in sum unchanged",
+	add_list(out, d, DIFF_LIST_CHANGED, "Changed", "changes", reader, q);
+	diff_rows_table(out, d, DIFF_LIST_MOVED,
+	                waits ? "Moved between causes, in sum unchanged"
+	                      : "Moved between functions, in sum unchanged",
 	                "moved", reader, q);
-	diff_rows_table(out, d, DIFF_LIST_NEW, groups ? "New groups" : "New functions", "new",
-	                reader, q);
-	diff_rows_table(out, d, DIFF_LIST_GONE, groups ? "Gone groups" : "Gone functions", "gone",
-	                reader, q);
-	diff_rows_table(out, d, DIFF_LIST_PATHS, "Call paths in these functions", "paths", reader,
-	                q);
+	add_list(out, d, DIFF_LIST_NEW, "New", "new", reader, q);
+	add_list(out, d, DIFF_LIST_GONE, "Gone", "gone", reader, q);
+	diff_rows_table(out, d, DIFF_LIST_PATHS,
+	                waits ? "Call paths of these causes" : "Call paths in these functions",
+	                "paths", reader, q);
 	if (reader->program)
 		diff_rows_table(out, d, DIFF_LIST_ALL, NULL, "rows", reader,
 		                &(struct row_request){.by = q->by, .by_count = q->by_count});
+	else if (d->untested)
+		diff_rows_table(out, d, DIFF_LIST_ALL, "Causes by the difference", "rows", reader,
+		                q);
 	diff_notes(out, d);
 }

@@ -2,6 +2,7 @@
 #include "view/diff/document/diff_notes.h"
 
 #include "base/text/figure.h"
+#include "base/text/plural.h"
 #include "view/diff/document/diff_measures.h"
 
 #include <ctype.h>
@@ -129,18 +130,24 @@ static void add_limits(struct section *s, const struct diff *d)
 	struct buf text = {0};
 
 	if (d->runs->wall_assumed && !d->runs->parts)
-		section_note(s, "The recordings are not of whole commands, so their CPU time per "
+		section_note(s, "The recordings are not of whole commands, so their time per "
 		                "second is compared. If each side did the same work, such as a "
 		                "fixed number of requests, use --work run; --work EVENT counts "
 		                "the work.");
-	if (!d->runs->call_paths && !d->runs->groups)
+	if (!d->runs->call_paths && !d->runs->groups && !d->runs->waits)
 		section_note(s, "The recordings have no call paths ('assay record -g'): functions "
 		                "count as moved if the changes in their file cancel each other.");
 	if (d->pooled) {
-		text_counted(&text, d->pooled, d->runs->groups ? "group has" : "function has",
-		             d->runs->groups ? "groups have" : "functions have");
-		buf_puts(&text,
-		         " too few samples for a test; they are tested as one row, [others].");
+		text_counted(&text, d->pooled, diff_row_noun(d->runs, false),
+		             diff_row_noun(d->runs, true));
+		if (d->untested)
+			buf_addf(&text, " with little time %s in one row, [others].",
+			         plural(d->pooled, "is", "are"));
+		else
+			buf_addf(&text,
+			         " %s too %s for a test; they are tested as one row, [others].",
+			         plural(d->pooled, "has", "have"),
+			         d->runs->waits ? "little time" : "few samples");
 		add(s, &text);
 	}
 	if (!d->paired && d->strength == DIFF_STRONG)

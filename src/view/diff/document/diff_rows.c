@@ -3,6 +3,7 @@
 
 #include "base/memory/xalloc.h"
 #include "base/text/figure.h"
+#include "view/diff/diff_waits.h"
 #include "view/diff/document/diff_document.h"
 
 #include <math.h>
@@ -262,26 +263,61 @@ const struct unit *diff_value_unit(const struct diff *d)
 	return !strcmp(d->runs->value_unit, "bytes") ? &unit_bytes : &unit_count;
 }
 
+/* The releaser of most of the time: of one side in JSON, of both for readers. */
+static struct cell releaser_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                                 struct buf *text)
+{
+	const struct diff_runs *runs = rows_of(s)->diff->runs;
+	uint32_t id = change_at(s, row)->row;
+	const char *a = diff_releaser(runs, id, DIFF_A), *b = diff_releaser(runs, id, DIFF_B);
+
+	if (c->argument < DIFF_SIDES)
+		a = b = c->argument == DIFF_A ? a : b;
+	if (a && b && strcmp(a, b) != 0)
+		buf_addf(text, "%s, then %s", a, b);
+	else if (a || b)
+		buf_puts(text, a ? a : b);
+	return text->size ? cell_text(buf_text(text)) : cell_none();
+}
+
+static void add_wait_names(struct row_source *s)
+{
+	static const struct column columns[] = {
+	        {"image", "kind", "kind", &unit_text, .argument = IMAGE, .get = name_cell},
+	        {"mode", "waiter", "waiter", &unit_text, .argument = MODE, .get = name_cell},
+	        {"function", "for", "name", &unit_text, .argument = FUNCTION, .get = name_cell},
+	        {"released_by", "released by", NULL, &unit_text, .argument = DIFF_SIDES,
+	         .media = MEDIA_READERS, .get = releaser_cell},
+	        {"released_before", NULL, "released_before", &unit_text, .argument = DIFF_A,
+	         .get = releaser_cell},
+	        {"released_after", NULL, "released_after", &unit_text, .argument = DIFF_B,
+	         .get = releaser_cell},
+	};
+
+	row_source_columns(s, columns, sizeof(columns) / sizeof(*columns));
+}
+
 static void add_figures(struct row_source *s, const struct diff *d)
 {
 	const struct unit *value = diff_value_unit(d);
+	bool tested = !d->untested;
 	const struct column columns[] = {
 	        {"before", "before", "before", value, .argument = BEFORE, .get = figure_cell},
 	        {"after", "after", "after", value, .argument = AFTER, .get = figure_cell},
 	        {"change", "change", "change", &unit_change, .argument = CHANGE,
 	         .get = figure_cell},
-	        {"interval", "95 % interval", NULL, &unit_interval, .media = MEDIA_READERS,
-	         .get = interval_cell},
+	        {"interval", tested ? "95 % interval" : NULL, NULL, &unit_interval,
+	         .media = MEDIA_READERS, .get = interval_cell},
 	        {"low", NULL, "low", &unit_change, .argument = LOW, .get = figure_cell},
 	        {"high", NULL, "high", &unit_change, .argument = HIGH, .get = figure_cell},
-	        {"q", "q", "q", &unit_rate, .argument = RATE, .get = figure_cell},
+	        {"q", tested ? "q" : NULL, "q", &unit_rate, .argument = RATE, .get = figure_cell},
 	        {"p", NULL, "p", &unit_rate, .argument = CHANCE, .get = figure_cell},
 	        {"dispersion", NULL, "dispersion", &unit_rate, .argument = DISPERSION,
 	         .get = figure_cell},
-	        {"samples_before", NULL, "samples_before", &unit_count, .argument = DIFF_A,
-	         .get = samples_cell},
-	        {"samples_after", NULL, "samples_after", &unit_count, .argument = DIFF_B,
-	         .get = samples_cell},
+	        {"samples_before", NULL, d->runs->waits ? "waits_before" : "samples_before",
+	         &unit_count, .argument = DIFF_A, .get = samples_cell},
+	        {"samples_after", NULL, d->runs->waits ? "waits_after" : "samples_after",
+	         &unit_count, .argument = DIFF_B, .get = samples_cell},
 	        {"size", NULL, NULL, value, .argument = SIZE, .get = figure_cell},
 	};
 
@@ -325,11 +361,13 @@ static void add_columns(struct row_source *s, const struct diff *d, enum diff_li
 		return;
 	}
 	row_source_columns(s, &beside, 1);
-	if (d->runs->groups)
+	if (d->runs->waits)
+		add_wait_names(s);
+	else if (d->runs->groups)
 		row_source_columns(s, &group, 1);
 	else
 		row_source_columns(s, names, sizeof(names) / sizeof(*names));
-	if (list == DIFF_LIST_MOVED || list == DIFF_LIST_ALL)
+	if (list == DIFF_LIST_MOVED || (list == DIFF_LIST_ALL && reader->program))
 		row_source_columns(s, &within, 1);
 	if (list == DIFF_LIST_ALL)
 		row_source_columns(s, &verdict, 1);
