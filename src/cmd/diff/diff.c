@@ -79,12 +79,13 @@ static const struct option options[] = {
         {.kind = OPTION_FLAG,
          .name = "waits",
          .help = "why threads waited, by cause, instead of CPU time",
-         .details = "Of recordings of 'assay record --waits'; --run makes such ones. A row is an "
-                    "object and the thread that waited for it, and its value the blocked time per "
-                    "unit of work; the time of runnable threads has rows of the kind cpu. The waits "
-                    "are those of the recorded command or processes; --comm, --pid and --tid "
-                    "select from all threads. Differences are tested with two runs or more on each "
-                    "side.",
+         .details =
+                 "Of recordings of 'assay record --waits'; --run makes such ones. A row is an "
+                 "object and the thread that waited for it, and its value the blocked time per "
+                 "unit of work; the time of runnable threads has rows of the kind cpu. The waits "
+                 "are those of the recorded command or processes; --comm, --pid and --tid "
+                 "select from all threads. Differences are tested with two runs or more on each "
+                 "side.",
          .offset = AT(commands.waits)},
         {.kind = OPTION_NUMBER,
          .name = "least",

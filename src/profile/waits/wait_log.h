@@ -55,21 +55,21 @@ enum wait_woken {
 /* The key of the sums. */
 struct wait_key {
 	uint32_t thread;
-	uint32_t path;        /* at the switch out; the unknown path if there is no sample */
-	uint32_t waker;       /* thread; ID_NONE if `woken` is not BY_THREAD or BY_SOFTIRQ */
-	uint32_t waker_path;  /* ID_NONE: no sample */
-	uint64_t argument;    /* first argument of the system call in which the thread waits: an
-	                         address or a descriptor; 0 without user registers */
-	uint32_t descriptor;  /* entry of `descriptors` for that number, or ID_NONE */
-	uint32_t waker_number;     /* first argument of the waker's system call, if it may be a
-	                              descriptor: `has_waker_number` */
+	uint32_t path;         /* at the switch out; the unknown path if there is no sample */
+	uint32_t waker;        /* thread; ID_NONE if `woken` is not BY_THREAD or BY_SOFTIRQ */
+	uint32_t waker_path;   /* ID_NONE: no sample */
+	uint64_t argument;     /* first argument of the system call in which the thread waits: an
+	                          address or a descriptor; 0 without user registers */
+	uint32_t descriptor;   /* entry of `descriptors` for that number, or ID_NONE */
+	uint32_t waker_number; /* first argument of the waker's system call, if it may be a
+	                          descriptor: `has_waker_number` */
 	uint32_t waker_descriptor; /* entry of `descriptors` for it, or ID_NONE */
-	uint8_t woken;        /* enum wait_woken */
-	bool uninterruptible; /* state D: disk, page fault, kernel lock */
-	bool in_system_call;  /* user registers were recorded: `argument` is valid */
+	uint8_t woken;             /* enum wait_woken */
+	bool uninterruptible;      /* state D: disk, page fault, kernel lock */
+	bool in_system_call;       /* user registers were recorded: `argument` is valid */
 	bool has_waker_number;
-	bool since_start;     /* off the CPU since before the recording */
-	bool lost;            /* lost records may hide its end, or other waits */
+	bool since_start; /* off the CPU since before the recording */
+	bool lost;        /* lost records may hide its end, or other waits */
 };
 
 struct wait_sum {

@@ -260,10 +260,10 @@ bool descriptor_keeper_sample(struct descriptor_keeper *k, const struct event *e
 		return false;
 	*named = *e;
 	named->kind = EVENT_DESCRIPTOR;
-	named->descriptor = (struct event_descriptor){
-	        .number = number,
-	        .name = buf_text(&k->name),
-	        .thread_name = is_wake ? waker_name(k, e) : thread_name(k, e)};
+	named->descriptor = (struct event_descriptor){.number = number,
+	                                              .name = buf_text(&k->name),
+	                                              .thread_name = is_wake ? waker_name(k, e)
+	                                                                     : thread_name(k, e)};
 	return named->descriptor.thread_name[0] != '\0' || !is_wake;
 }
 

@@ -77,20 +77,13 @@ enum wait_act wait_act_kernel(const char *function)
 }
 
 static const char *const names[ACTS] = {
-        [ACT_SOCKET] = "a socket",
-        [ACT_PIPE] = "a pipe",
-        [ACT_EVENTFD] = "an eventfd",
-        [ACT_TIMERFD] = "a timerfd",
-        [ACT_TIMEOUT] = "timeout",
-        [ACT_SIGNAL] = "a signal",
-        [ACT_CHILD] = "a child",
-        [ACT_NETWORK] = "the network",
-        [ACT_DISK] = "a disk",
-        [ACT_TERMINAL] = "a terminal",
-        [ACT_QUEUE] = "a message queue",
-        [ACT_WATCH] = "a watched file",
-        [ACT_URING] = "an io_uring",
-        [ACT_CONTROL] = "epoll_ctl",
+        [ACT_SOCKET] = "a socket",       [ACT_PIPE] = "a pipe",
+        [ACT_EVENTFD] = "an eventfd",    [ACT_TIMERFD] = "a timerfd",
+        [ACT_TIMEOUT] = "timeout",       [ACT_SIGNAL] = "a signal",
+        [ACT_CHILD] = "a child",         [ACT_NETWORK] = "the network",
+        [ACT_DISK] = "a disk",           [ACT_TERMINAL] = "a terminal",
+        [ACT_QUEUE] = "a message queue", [ACT_WATCH] = "a watched file",
+        [ACT_URING] = "an io_uring",     [ACT_CONTROL] = "epoll_ctl",
         [ACT_PERF] = "a perf event",
 };
 

@@ -30,8 +30,9 @@ static APART int await_event(void)
 	struct epoll_event event;
 
 	must(epoll_wait(poller_fd, &event, 1, -1) != 1, "epoll_wait");
-	truth_waited(from, (struct truth_cause){"event", event.data.fd == event_fd ? bell : pipe_name,
-	                                        "ringer", "ring_bell", NULL});
+	truth_waited(from,
+	             (struct truth_cause){"event", event.data.fd == event_fd ? bell : pipe_name,
+	                                  "ringer", "ring_bell", NULL});
 	return event.data.fd;
 }
 

@@ -4,8 +4,8 @@
  * programs that wait very often.
  *
  * The time of a call without its CPU time is not the time off the CPU: the kernel stops and starts
- * the CPU clock of a thread before the switch itself, and does not count interrupts and stolen time.
- * While switches are recorded, the difference is 5 us to 15 us for each wait.
+ * the CPU clock of a thread before the switch itself, and does not count interrupts and stolen
+ * time. While switches are recorded, the difference is 5 us to 15 us for each wait.
  *
  * switches_begin() once, in the thread; then switches_off_ns() at any time on the same thread: the
  * sum of its blocked times so far, in ns, without those in which it was preempted. -1: the kernel
@@ -67,8 +67,8 @@ static inline void switches_take(const struct switches_record *r)
 		return;
 	if (!out && switches.out_ns)
 		switches.off_ns += r->time_ns - switches.out_ns;
-	switches.out_ns = out && !(r->header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) ? r->time_ns
-	                                                                                : 0;
+	switches.out_ns =
+	        out && !(r->header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) ? r->time_ns : 0;
 }
 
 static inline int64_t switches_off_ns(void)

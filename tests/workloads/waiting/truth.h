@@ -10,8 +10,9 @@
  * owner});
  *
  * if the calling thread blocked since the mark. The time is that of CLOCK_MONOTONIC around the
- * call, in ns; after switches_begin() the log has the time off the CPU, too. The number of times that the thread blocked is the kernel's count of voluntary
- * switches, and exact. truth_step() logs a step of the critical path.
+ * call, in ns; after switches_begin() the log has the time off the CPU, too. The number of times
+ * that the thread blocked is the kernel's count of voluntary switches, and exact. truth_step() logs
+ * a step of the critical path.
  *
  * truth_end() writes JSON to the file that $TRUTH names, or to standard output. A text of the log
  * may have alternatives with `|` between them. The log is shared with forked children; threads may
