@@ -29,18 +29,24 @@ def program(name):
     return str(BUILD / "tests" / "workloads" / "waiting" / name)
 
 
-def recorded(t, words, name):
-    """Records the program; returns its log and the document of `assay waits --json`. `words` begin
-    with the priority of the program, else it has that of the recorder."""
-    log, data = t.path(f"{name}.json"), t.path(f"{name}.data")
+def record_all(t, words, data, **options):
+    """Records a program, again if records were lost: other programs may switch more often than can be
+    recorded, which assay reports. `words` begin with the priority of the program, else it has that of
+    the recorder. Returns the result, and whether records were lost in the last recording, too."""
     for attempt in range(RECORDINGS):
         time.sleep(attempt)
         done = t.run(*RECORDER, ASSAY, "record", "--waits", "--memory", "64", "-o", data, "--", *words,
-                     status=None, cwd=t.directory, env={"TRUTH": str(log)})
-        # Other programs may switch more often than can be recorded. assay reports it.
+                     status=None, **options)
         dropped = "records were dropped" in done.err
         if done.status or not dropped:
             break
+    return done, dropped
+
+
+def recorded(t, words, name):
+    """Records the program; returns its log and the document of `assay waits --json`."""
+    log, data = t.path(f"{name}.json"), t.path(f"{name}.data")
+    done, dropped = record_all(t, words, data, cwd=t.directory, env={"TRUTH": str(log)})
     if done.status == 77:
         t.skip(f"{name}: the kernel or the file system does not have it")
     t.equal(done.status, 0, f"status of the recording of {name}: {done}")
