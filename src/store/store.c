@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/store_engine.h"
 
+#include "store/clickhouse/click_series.h"
 #include "store/clickhouse/click_store.h"
 
 #include <errno.h>
@@ -83,6 +84,11 @@ bool store_is_remote(const char *path)
 	return engine_of(path) == &click_engine;
 }
 
+int store_keep_password(struct error *err)
+{
+	return click_server_keep_password(err);
+}
+
 int store_create(const char *path, struct error *err)
 {
 	if (!store_is_remote(path))
@@ -120,4 +126,23 @@ int store_transfer(const char *from, const struct store_range *range, const char
 		                 "copied as a whole");
 	return store_is_remote(to) ? click_store_send(from, to, windows, err)
 	                           : copy_file(from, to, err);
+}
+
+int store_sums_read(const char *path, const struct store_sums_request *request,
+                    struct store_sums *sums, struct error *err)
+{
+	*sums = (struct store_sums){0};
+	if (!store_is_remote(path))
+		return error_set(err, EOPNOTSUPP,
+		                 "%s is a store in a file: sums of services and hosts are for "
+		                 "stores on a server (clickhouse://HOST/DATABASE)",
+		                 path);
+	return click_series_read(path, request, sums, err);
+}
+
+void store_sums_done(struct store_sums *sums)
+{
+	if (sums->texts.texts.count)
+		intern_done(&sums->texts);
+	vec_done(&sums->sums);
 }

@@ -25,6 +25,7 @@
 #ifndef ASSAY_STORE_STORE_H
 #define ASSAY_STORE_STORE_H
 
+#include "base/memory/intern.h"
 #include "profile/profile.h"
 
 struct store;
@@ -112,6 +113,13 @@ int store_end(struct store *s, uint64_t end_ns, const char *why, struct error *e
 int store_copy(struct store *s, const char *path, struct error *err);
 uint64_t store_bytes(const struct store *s); /* size of the file, with its WAL */
 
+/* Which hosts and services are read, by their names. */
+struct store_choice {
+	bool (*host)(void *ctx, const char *name);
+	bool (*service)(void *ctx, const char *name);
+	void *ctx;
+};
+
 struct store_range {
 	uint64_t from_ns, to_ns; /* to_ns 0: no end. Windows that overlap are read */
 	/* A name or a pattern of GLOB ("web*"). NULL: the only host; -EINVAL with the names if
@@ -120,6 +128,8 @@ struct store_range {
 	/* A service (process/service_name.h) or a pattern: only samples of its processes. NULL: all
 	 */
 	const char *service;
+	/* Instead of patterns, for stores on servers; NULL: none. */
+	const struct store_choice *choice;
 	/* The order of windows is not needed: samples of several hosts may come as one sum. */
 	bool sums;
 };
@@ -133,6 +143,11 @@ int store_read(const char *path, const struct store_range *range, struct profile
 
 /* True if the name means a store on a server, and no file. */
 bool store_is_remote(const char *path);
+/*
+ * Reads the password of stores on servers now, from the file that the environment names, for a
+ * process that will not be able to read it later. Programs started afterwards inherit it.
+ */
+int store_keep_password(struct error *err);
 /* -EINVAL: the store is no such one. Creates the database and its tables, if they are missing. */
 int store_create(const char *path, struct error *err);
 /*
@@ -142,5 +157,35 @@ int store_create(const char *path, struct error *err);
  */
 int store_transfer(const char *from, const struct store_range *range, const char *to,
                    uint64_t *windows, struct error *err);
+
+/*
+ * Sums of the samples of a range, for stores on servers. Time in which a CPU was idle is not
+ * included, nor are events other than the clock.
+ */
+struct store_sums_request {
+	struct store_range range; /* host NULL: all */
+	bool by_service, by_host;
+	uint64_t step_ns; /* sums of each step of this length, whole seconds; 0: of the range */
+};
+
+struct store_sum {
+	uint32_t service, host; /* texts; 0: not asked for */
+	uint64_t start_ns;      /* of the step; 0: not asked for */
+	uint64_t length_ns;     /* of the windows that begin in the step: 0: not asked for */
+	uint64_t samples, weight_ns;
+};
+
+struct store_sums {
+	struct intern texts;
+	VEC(struct store_sum) sums; /* by service, host, time */
+	uint64_t first_ns, last_ns; /* start of the first window of the store, end of the last */
+	uint64_t windows;           /* in the range; 0: the store has no data there */
+	uint64_t hosts;             /* machines in the store */
+};
+
+/* -EOPNOTSUPP: the store is a file. -E2BIG: there are too many sums; the range is to be shorter. */
+int store_sums_read(const char *path, const struct store_sums_request *request,
+                    struct store_sums *sums, struct error *err);
+void store_sums_done(struct store_sums *sums); /* accepts zeros */
 
 #endif

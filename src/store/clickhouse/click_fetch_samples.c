@@ -22,11 +22,17 @@ static int take_service(struct click_fetch *f, const struct row_value *v, struct
 	return 0;
 }
 
+static bool is_chosen(const struct store_range *range, const char *service)
+{
+	return range->choice ? range->choice->service(range->choice->ctx, service)
+	                     : !sqlite3_strglob(range->service, service);
+}
+
 static int take_service_name(struct click_fetch *f, const struct row_value *v, struct error *err)
 {
 	char *name = xstrndup(v[1].size ? v[1].bytes : "", v[1].size);
 
-	if (!sqlite3_strglob(f->range->service, name))
+	if (is_chosen(f->range, name))
 		buf_addf(&f->service_list, "%s%" PRIu64, f->service_list.size ? "," : "",
 		         v[0].number);
 	buf_addf(&f->names_seen, "%s%s", f->names_seen.size ? ", " : "", name);
@@ -40,7 +46,7 @@ static int choose_services(struct click_fetch *f, struct error *err)
 	struct buf sql = {0};
 	int status;
 
-	if (!f->range->service)
+	if (!f->range->service && !f->range->choice)
 		return 0;
 	click_map_done(&f->keys);
 	buf_clear(&f->names_seen);
@@ -49,11 +55,17 @@ static int choose_services(struct click_fetch *f, struct error *err)
 	buf_puts(&sql, " FORMAT RowBinary");
 	status = click_fetch_rows(f, buf_text(&sql), NULL, "q", "services", take_service, err);
 	buf_done(&sql);
+	/* Samples without a service have the hash 0, and no row of a name. */
+	if (!status && f->range->choice && is_chosen(f->range, ""))
+		buf_puts(&f->service_list, "0");
 	if (!status)
 		status = click_fetch_rows(f,
 		                          "SELECT DISTINCT id, text FROM names WHERE id IN keys "
 		                          "ORDER BY text FORMAT RowBinary",
 		                          &f->keys, "qs", "services", take_service_name, err);
+	if (!status && !f->service_list.size && f->range->choice)
+		return error_set(err, ENODATA, "%s has no samples of the selected services",
+		                 f->server->name);
 	if (!status && !f->service_list.size)
 		status = error_set(err, EINVAL, "%s has no samples of service '%s'; it has: %s",
 		                   f->server->name, f->range->service,

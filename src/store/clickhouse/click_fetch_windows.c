@@ -21,10 +21,13 @@ static void tell_name(struct click_fetch *f, const struct row_value *name)
 }
 
 /* The pattern is that of SQLite's GLOB, as in SQLite stores; NULL: all names. */
-static bool matches(const char *pattern, const struct row_value *name)
+static bool matches(const struct store_range *range, const struct row_value *name)
 {
 	char *text = xstrndup(name->size ? name->bytes : "", name->size);
-	bool match = !pattern || !sqlite3_strglob(pattern, text);
+	bool match = !range->host || !sqlite3_strglob(range->host, text);
+
+	if (range->choice)
+		match = range->choice->host(range->choice->ctx, text);
 
 	free(text);
 	return match;
@@ -42,7 +45,7 @@ static int take_host(struct click_fetch *f, const struct row_value *v, struct er
 	if (!again) {
 		click_map_place(&f->keys, v[0].number, &added);
 		tell_name(f, &v[1]);
-		if (!matches(f->range->host, &v[1]))
+		if (!matches(f->range, &v[1]))
 			return 0;
 		if (f->hosts.pairs.count < HOSTS_MAX)
 			list_number(&f->host_list, v[0].number);
@@ -69,11 +72,13 @@ int click_fetch_hosts(struct click_fetch *f, struct error *err)
 		return status;
 	if (!f->names_count)
 		return error_set(err, ENODATA, "%s: the store is still empty", name);
-	if (!wanted && f->hosts.pairs.count > 1)
+	if (!wanted && !f->range->choice && f->hosts.pairs.count > 1)
 		return error_set(err, EINVAL,
 		                 "%s holds the history of several machines; choose one with --host "
 		                 "(or several: '*'): %s",
 		                 name, buf_text(&f->names_seen));
+	if (!f->hosts.pairs.count && f->range->choice)
+		return error_set(err, ENODATA, "%s has no data of the selected machines", name);
 	if (!f->hosts.pairs.count)
 		return error_set(err, EINVAL, "%s has no data of machine '%s'; it has: %s", name,
 		                 wanted, buf_text(&f->names_seen));

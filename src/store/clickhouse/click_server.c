@@ -236,6 +236,19 @@ static int find_password(char **password, struct error *err)
 	return direct || !file ? 0 : read_password(file, password, err);
 }
 
+int click_server_keep_password(struct error *err)
+{
+	char *password;
+	int status = find_password(&password, err);
+
+	if (!status && password && setenv(PASSWORD, password, 1))
+		status = error_set(err, errno, PASSWORD ": %s", strerror(errno));
+	if (password)
+		explicit_bzero(password, strlen(password));
+	free(password);
+	return status;
+}
+
 static int connect_server(struct click_server *s, struct error *err)
 {
 	struct http_client_options options = {

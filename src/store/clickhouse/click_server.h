@@ -61,6 +61,9 @@ void click_server_close(struct click_server *s); /* NULL-safe */
 /* Runs a statement outside of the database, as CREATE DATABASE. */
 int click_server_run(struct click_server *s, const char *sql, bool in_database, struct error *err);
 
+/* store_keep_password(). */
+int click_server_keep_password(struct error *err);
+
 /* Sets the sentence for an answer that cannot be read; returns -EPROTO. */
 int click_server_bad(const struct click_server *s, const char *what, struct error *err);
 

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store/clickhouse/click_series.h"
+
+#include "base/memory/xalloc.h"
+#include "event/attr.h"
+#include "format/clickhouse/row_binary.h"
+#include "store/clickhouse/click_schema.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+
+struct series {
+	struct click_server *server;
+	const struct store_sums_request *request;
+	struct store_sums *sums;
+	struct click_map names;    /* hash of a service or a host to its text */
+	struct click_map hosts;    /* that the store has */
+	struct buf host_list;      /* "1,2": hashes of the chosen hosts */
+	struct buf service_list;   /* likewise; empty: all */
+	struct click_map services; /* hashes without names yet */
+	uint64_t first_s, last_s;  /* times of the windows in the range */
+};
+
+typedef int series_row_fn(struct series *s, const struct row_value *v, struct error *err);
+
+static int ask(struct series *s, const char *sql, const struct click_map *set, const char *letters,
+               const char *what, series_row_fn *row, struct error *err)
+{
+	struct row_value values[8];
+	struct buf answer = {0};
+	struct row_reader r;
+	int status = s->server->ask(s->server, sql, set, &answer, err), more = 0;
+
+	r = row_reader_of(&answer);
+	while (!status && (more = row_reader_next(&r, letters, values)) == 1)
+		status = row(s, values, err);
+	if (!status && more)
+		status = click_server_bad(s->server, what, err);
+	buf_done(&answer);
+	return status;
+}
+
+static void list(struct buf *to, uint64_t hash)
+{
+	buf_addf(to, "%s%" PRIu64, to->size ? "," : "", hash);
+}
+
+static bool matches(const char *pattern, const char *name)
+{
+	return !pattern || !sqlite3_strglob(pattern, name);
+}
+
+/* Keeps the name of a hash; the name. */
+static const char *keep_name(struct series *s, uint64_t hash, const struct row_value *text)
+{
+	char *copy = xstrndup(text->size ? text->bytes : "", text->size);
+	uint32_t id = intern_add(&s->sums->texts, copy);
+	bool added;
+
+	free(copy);
+	*click_map_place(&s->names, hash, &added) = id;
+	return intern_text(&s->sums->texts, id);
+}
+
+static int take_host(struct series *s, const struct row_value *v, struct error *err)
+{
+	const struct store_range *range = &s->request->range;
+	const char *name;
+	bool added;
+
+	click_map_place(&s->hosts, v[0].number, &added);
+	if (!added)
+		return 0;
+	name = keep_name(s, v[0].number, &v[1]);
+	if (range->choice ? range->choice->host(range->choice->ctx, name)
+	                  : matches(range->host, name))
+		list(&s->host_list, v[0].number);
+	return 0;
+}
+
+/* The number of windows is in v[2] for the range, else 0. */
+static int take_times(struct series *s, const struct row_value *v, struct error *err)
+{
+	s->sums->first_ns = v[0].number;
+	s->sums->last_ns = v[1].number;
+	return 0;
+}
+
+static int take_range(struct series *s, const struct row_value *v, struct error *err)
+{
+	s->sums->windows = v[0].number;
+	s->first_s = v[1].number;
+	s->last_s = v[2].number;
+	return 0;
+}
+
+static void put_windows(const struct series *s, struct buf *sql)
+{
+	const struct store_range *r = &s->request->range;
+
+	buf_addf(sql,
+	         " FROM windows WHERE host IN (%s) AND end_ns > %" PRIu64
+	         " AND start_ns < %" PRIu64,
+	         buf_text(&s->host_list), r->from_ns, r->to_ns ? r->to_ns : INT64_MAX);
+}
+
+static int find_windows(struct series *s, struct error *err)
+{
+	struct buf sql = {0};
+	int status = ask(s, "SELECT min(start_ns), max(end_ns) FROM windows FORMAT RowBinary", NULL,
+	                 "qq", "times", take_times, err);
+
+	buf_puts(&sql, "SELECT count(), toUInt64(toUInt32(min(time))),"
+	               " toUInt64(toUInt32(max(time)))");
+	put_windows(s, &sql);
+	buf_puts(&sql, " FORMAT RowBinary");
+	if (!status && s->host_list.size)
+		status = ask(s, buf_text(&sql), NULL, "qqq", "windows", take_range, err);
+	buf_done(&sql);
+	return status;
+}
+
+/* Samples of the clock, in the time of the windows, outside of idle time. */
+static void put_where(const struct series *s, struct buf *sql)
+{
+	buf_addf(sql,
+	         " WHERE host IN (%s) AND time >= toDateTime(%" PRIu64 ") AND time <="
+	         " toDateTime(%" PRIu64 ") AND mode != %d AND event GLOBAL IN"
+	         " (SELECT id FROM events WHERE role = %d)",
+	         buf_text(&s->host_list), s->first_s, s->last_s, PROFILE_IDLE, ATTR_CLOCK);
+	if (s->service_list.size)
+		buf_addf(sql, " AND service IN (%s)", buf_text(&s->service_list));
+}
+
+static int see_service(struct series *s, const struct row_value *v, struct error *err)
+{
+	bool added;
+
+	click_map_place(&s->services, v[0].number, &added);
+	return 0;
+}
+
+static int take_service(struct series *s, const struct row_value *v, struct error *err)
+{
+	const struct store_range *range = &s->request->range;
+	const char *name = keep_name(s, v[0].number, &v[1]);
+
+	if (range->choice ? range->choice->service(range->choice->ctx, name)
+	                  : matches(range->service, name))
+		list(&s->service_list, v[0].number);
+	return 0;
+}
+
+/* Samples without a service have the hash 0 and no row of a name. */
+static void take_nameless(struct series *s)
+{
+	const struct store_range *range = &s->request->range;
+
+	if (range->choice ? range->choice->service(range->choice->ctx, "")
+	                  : matches(range->service, ""))
+		list(&s->service_list, 0);
+}
+
+static int find_services(struct series *s, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	buf_puts(&sql, "SELECT DISTINCT service FROM samples");
+	put_where(s, &sql);
+	buf_puts(&sql, " FORMAT RowBinary");
+	status = ask(s, buf_text(&sql), NULL, "q", "services", see_service, err);
+	buf_done(&sql);
+	if (!status && click_map_has(&s->services, 0))
+		take_nameless(s);
+	return status ? status
+	              : ask(s,
+	                    "SELECT DISTINCT id, text FROM names WHERE id IN keys FORMAT RowBinary",
+	                    &s->services, "qs", "services", take_service, err);
+}
+
+/* The name of a hash; 0: none. A host and a service are texts of one table. */
+static uint32_t name_of(const struct series *s, uint64_t hash)
+{
+	return (uint32_t)click_map_get(&s->names, hash);
+}
+
+static int take_sum(struct series *s, const struct row_value *v, struct error *err)
+{
+	const struct store_sum sum = {.service = name_of(s, v[0].number),
+	                              .host = name_of(s, v[1].number),
+	                              .start_ns = v[2].number * SECOND_NS,
+	                              .length_ns = v[3].number * SECOND_NS,
+	                              .samples = v[4].number,
+	                              .weight_ns = v[5].number};
+
+	if (s->sums->sums.count == CLICK_SERIES_MAX)
+		return error_set(err, E2BIG,
+		                 "%s: the question has more than %d answers: choose a shorter "
+		                 "range, longer steps, or fewer labels",
+		                 s->server->name, CLICK_SERIES_MAX);
+	vec_push(&s->sums->sums, sum);
+	return 0;
+}
+
+/* A window that was sent twice has one part that counts, the smallest. */
+static int fetch_sums(struct series *s, struct error *err)
+{
+	const struct store_sums_request *q = s->request;
+	uint64_t step_s = q->step_ns / SECOND_NS;
+	struct buf sql = {0};
+	int status;
+
+	buf_addf(&sql, "SELECT %s AS by_service, %s AS by_host, ",
+	         q->by_service ? "service" : "toUInt64(0)", q->by_host ? "host" : "toUInt64(0)");
+	if (step_s)
+		buf_addf(&sql, "intDiv(start_s, %" PRIu64 ") * %" PRIu64 " AS step, length_s,",
+		         step_s, step_s);
+	else
+		buf_puts(&sql, "toUInt64(0) AS step, toUInt64(0) AS length_s,");
+	buf_puts(&sql, " sum(samples), sum(weight) FROM samples GLOBAL ANY INNER JOIN"
+	               " (SELECT min(part) AS part");
+	if (step_s)
+		buf_puts(&sql, ", intDiv(any(start_ns), 1000000000) AS start_s,"
+		               " intDiv(any(end_ns) - any(start_ns) + 999999999, 1000000000)"
+		               " AS length_s");
+	put_windows(s, &sql);
+	buf_puts(&sql, " GROUP BY key) USING part");
+	put_where(s, &sql);
+	buf_addf(&sql,
+	         " GROUP BY by_service, by_host, step, length_s"
+	         " ORDER BY by_service, by_host, step LIMIT %d FORMAT RowBinary",
+	         CLICK_SERIES_MAX + 1);
+	status = ask(s, buf_text(&sql), NULL, "qqqqqq", "sums", take_sum, err);
+	buf_done(&sql);
+	return status;
+}
+
+int click_series_ask(struct click_server *server, const struct store_sums_request *request,
+                     struct store_sums *sums, struct error *err)
+{
+	struct series s = {.server = server, .request = request, .sums = sums};
+	int status;
+
+	intern_init(&sums->texts);
+	status = ask(&s, "SELECT id, name FROM hosts ORDER BY name, id FORMAT RowBinary", NULL,
+	             "qs", "hosts", take_host, err);
+	sums->hosts = s.hosts.pairs.count;
+	if (!status && sums->hosts)
+		status = find_windows(&s, err);
+	if (!status && sums->windows)
+		status = find_services(&s, err);
+	if (!status && sums->windows && s.service_list.size)
+		status = fetch_sums(&s, err);
+	click_map_done(&s.names);
+	click_map_done(&s.hosts);
+	click_map_done(&s.services);
+	buf_done(&s.host_list);
+	buf_done(&s.service_list);
+	return status;
+}
+
+int click_series_read(const char *name, const struct store_sums_request *request,
+                      struct store_sums *sums, struct error *err)
+{
+	struct click_server *server;
+	int status = click_server_open(&server, name, err);
+
+	if (status)
+		return status;
+	status = click_schema_check(server, err);
+	if (!status)
+		status = click_series_ask(server, request, sums, err);
+	click_server_close(server);
+	return status;
+}
