@@ -10,6 +10,7 @@
 
 struct pprof_writer {
 	const struct symbolized_profile *n;
+	struct buf *plain; /* gets the message; NULL: it is packed into `out` */
 	struct spill *out;
 	struct deflate deflate;
 	struct intern
@@ -19,6 +20,10 @@ struct pprof_writer {
 
 static void pack(struct pprof_writer *w, const struct buf *bytes)
 {
+	if (w->plain) {
+		buf_add(w->plain, buf_text(bytes), bytes->size);
+		return;
+	}
 	deflate_add(&w->deflate, bytes->data, bytes->size);
 	spill_some(w->out);
 }
@@ -204,6 +209,24 @@ static void put_mappings(struct pprof_writer *w)
 			put_mapping(w, i);
 }
 
+static void put_all(struct pprof_writer *w)
+{
+	const struct symbolized_profile *n = w->n;
+
+	intern_init(&w->words);
+	put_samples(w);
+	put_mappings(w);
+	for (uint32_t i = 0; i < n->places.count; i++)
+		put_location(w, i);
+	for (uint32_t i = 0; i < n->functions.count; i++)
+		put_function(w, i);
+	put_heading(w);
+	put_strings(w);
+	intern_done(&w->words);
+	buf_done(&w->message);
+	buf_done(&w->inner);
+}
+
 int pprof_write(const struct symbolized_profile *n, struct spill *out, struct error *err)
 {
 	struct pprof_writer w = {.n = n, .out = out};
@@ -211,18 +234,13 @@ int pprof_write(const struct symbolized_profile *n, struct spill *out, struct er
 
 	if (ret)
 		return ret;
-	intern_init(&w.words);
-	put_samples(&w);
-	put_mappings(&w);
-	for (uint32_t i = 0; i < n->places.count; i++)
-		put_location(&w, i);
-	for (uint32_t i = 0; i < n->functions.count; i++)
-		put_function(&w, i);
-	put_heading(&w);
-	put_strings(&w);
-	ret = deflate_finish(&w.deflate, err);
-	intern_done(&w.words);
-	buf_done(&w.message);
-	buf_done(&w.inner);
-	return ret;
+	put_all(&w);
+	return deflate_finish(&w.deflate, err);
+}
+
+void pprof_write_plain(const struct symbolized_profile *n, struct buf *out)
+{
+	struct pprof_writer w = {.n = n, .plain = out};
+
+	put_all(&w);
 }

@@ -16,5 +16,7 @@
 
 /* `out` reports failed writes; an error here is from zlib. */
 int pprof_write(const struct symbolized_profile *n, struct spill *out, struct error *err);
+/* Appends the message without compression. */
+void pprof_write_plain(const struct symbolized_profile *n, struct buf *out);
 
 #endif

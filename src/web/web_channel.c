@@ -13,7 +13,8 @@
 
 /* What is sent besides the descriptor. */
 struct wire {
-	uint32_t kind, flags;
+	uint32_t kind, flags, id;
+	uint16_t status, type;
 	uint64_t size;
 };
 
@@ -49,7 +50,7 @@ static int file_of(const void *bytes, size_t size, struct error *err)
 int web_channel_send(int end, const struct web_message *m, const void *bytes, size_t size,
                      struct error *err)
 {
-	struct wire wire = {m->kind, m->flags, size};
+	struct wire wire = {m->kind, m->flags, m->id, m->status, m->type, size};
 	struct iovec part = {&wire, sizeof(wire)};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 	union descriptor_message control = {.room = {0}};
@@ -105,7 +106,13 @@ int web_channel_receive(int end, struct web_message *m, int wait)
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return errno == ECONNRESET ? -EPIPE : -errno;
-	*m = (struct web_message){wire.kind, wire.flags, wire.size, received_fd(&message)};
+	*m = (struct web_message){.kind = wire.kind,
+	                          .flags = wire.flags,
+	                          .id = wire.id,
+	                          .status = wire.status,
+	                          .type = wire.type,
+	                          .size = wire.size,
+	                          .fd = received_fd(&message)};
 	if (got == (ssize_t)sizeof(wire))
 		return 0;
 	if (m->fd >= 0)

@@ -19,11 +19,18 @@ enum web_message_kind {
 	WEB_MESSAGE_FAILED, /* from the server: the sentence */
 	WEB_MESSAGE_DATA,   /* to the server: the data of the page */
 	WEB_MESSAGE_END,    /* to the server: no data will follow; no bytes */
+	WEB_MESSAGE_ASK,    /* from the server: a request (web_ask.h) */
+	WEB_MESSAGE_ANSWER, /* to the server: its answer */
 };
+
+/* The content type of an answer. */
+enum web_answer_type { WEB_ANSWER_DATA, WEB_ANSWER_TEXT, WEB_ANSWER_JSON, WEB_ANSWER_PROTO };
 
 struct web_message {
 	uint32_t kind;
-	uint32_t flags; /* of WEB_MESSAGE_READY: WEB_OPEN_TO_ALL */
+	uint32_t flags;        /* of WEB_MESSAGE_READY: WEB_OPEN_TO_ALL */
+	uint32_t id;           /* of a request and its answer */
+	uint16_t status, type; /* of an answer: HTTP status, enum web_answer_type */
 	uint64_t size;
 	int fd; /* -1: no bytes */
 };

@@ -36,8 +36,9 @@ unsigned web_guard_check(const struct web_guard *g, const struct web_request *r,
 		*reason = "This server answers requests to its own address only.";
 		return 403;
 	}
-	if (strcmp(r->method, "GET")) {
-		*reason = "This server answers GET requests only.";
+	if (strcmp(r->method, r->posts ? "POST" : "GET") != 0) {
+		*reason = r->posts ? "This interface is called by POST."
+		                   : "This server answers GET requests only.";
 		return 405;
 	}
 	if (!r->token || !web_token_is(&g->token, r->token)) {

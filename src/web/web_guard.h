@@ -6,8 +6,8 @@
  *	web_guard_check()	the HTTP status of a refusal, with its reason; 0: allowed
  *
  * A request is allowed if it has one Host header with a name of this server, the token, and the
- * method GET. The order of the checks is the order of this sentence, except that the method is
- * checked before the token. Plain data. 0 or -errno. Any thread. Uses: base.
+ * method GET (POST for interfaces). The order of the checks is the order of this sentence, except
+ *that the method is checked before the token. Plain data. 0 or -errno. Any thread. Uses: base.
  */
 #ifndef ASSAY_WEB_WEB_GUARD_H
 #define ASSAY_WEB_WEB_GUARD_H
@@ -25,6 +25,7 @@ struct web_request {
 	const char *host;  /* of the first Host header; NULL: none */
 	unsigned hosts;    /* number of Host headers */
 	const char *token; /* NULL: none */
+	bool posts;        /* the path is of an interface that is called by POST */
 };
 
 struct web_guard {

@@ -78,8 +78,8 @@ static void add_without(struct buf *out, struct page_part html, struct page_part
 	buf_add(out, rest.at, rest.size);
 }
 
-int web_page_make(struct web_page *p, const char *viewer, size_t size, const char *token, bool live,
-                  struct error *err)
+int web_page_make(struct web_page *p, const char *viewer, size_t size,
+                  const struct web_page_options *o, struct error *err)
 {
 	const struct page_part html = {viewer, size};
 	struct page_part policy = {DEFAULT_POLICY, strlen(DEFAULT_POLICY)}, meta, rest;
@@ -94,9 +94,11 @@ int web_page_make(struct web_page *p, const char *viewer, size_t size, const cha
 	buf_addf(&p->html,
 	         "<script type=\"application/octet-stream\" id=\"assay-data\" data-format=\"1\" "
 	         "data-url=\"data?token=%s\"",
-	         token);
-	if (live)
-		buf_addf(&p->html, " data-events=\"events?token=%s\"", token);
+	         o->token);
+	if (o->live)
+		buf_addf(&p->html, " data-events=\"events?token=%s\"", o->token);
+	if (o->asks)
+		buf_puts(&p->html, " data-asks=\"1\"");
 	buf_puts(&p->html, "></script>");
 	rest = from(html, place + strlen(WEB_PAGE_PLACE));
 	add_without(&p->html, rest, meta);

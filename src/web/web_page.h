@@ -23,9 +23,15 @@ struct web_page {
 	struct buf html, policy;
 };
 
-/* `live`: the page also gets the address of the events. -EINVAL: this is not a viewer. */
-int web_page_make(struct web_page *p, const char *viewer, size_t size, const char *token, bool live,
-                  struct error *err);
+struct web_page_options {
+	const char *token;
+	bool live; /* the page also gets the address of the events */
+	bool asks; /* the page asks for the data of the selection in its own address */
+};
+
+/* -EINVAL: this is not a viewer. */
+int web_page_make(struct web_page *p, const char *viewer, size_t size,
+                  const struct web_page_options *o, struct error *err);
 void web_page_done(struct web_page *p);
 
 #endif

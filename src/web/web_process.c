@@ -116,13 +116,21 @@ static int fork_server(struct web_process *p, struct web_server_options *s, stru
 
 int web_process_start(struct web_process *p, const struct web_process_options *o, struct error *err)
 {
-	struct web_server_options s = {
-	        .guard.address = o->address, .users = {0, getuid(), o->caller}, .listener = -1};
-	int rc = web_token_make(&s.guard.token, err);
+	struct web_server_options s = {.guard.address = o->address,
+	                               .users = {0, getuid(), o->caller, o->reader},
+	                               .asks = o->asks,
+	                               .interface = o->interface,
+	                               .listener = -1};
+	int rc = o->token ? 0 : web_token_make(&s.guard.token, err);
 
 	*p = (struct web_process){0};
+	if (o->token)
+		s.guard.token = *o->token;
 	if (!rc)
-		rc = web_page_make(&s.page, o->viewer, o->viewer_size, s.guard.token.text, o->live,
+		rc = web_page_make(&s.page, o->viewer, o->viewer_size,
+		                   &(struct web_page_options){.token = s.guard.token.text,
+		                                              .live = o->live,
+		                                              .asks = o->asks},
 		                   err);
 	if (!rc)
 		rc = web_address_listen(&s.guard.address, &s.listener, err);
@@ -150,6 +158,28 @@ int web_process_finish(struct web_process *p, struct error *err)
 	const struct web_message m = {.kind = WEB_MESSAGE_END};
 
 	return web_channel_send(p->channel, &m, NULL, 0, err);
+}
+
+int web_process_ask(struct web_process *p, struct web_ask *ask, struct error *err)
+{
+	struct web_message m;
+
+	if (web_channel_receive(p->channel, &m, true))
+		return error_set(err, EIO, "the server of the page has exited");
+	if (m.kind != WEB_MESSAGE_ASK)
+		return read_failure(&m, err);
+	return web_ask_read(ask, &m, err);
+}
+
+int web_process_answer(struct web_process *p, const struct web_ask *ask, unsigned status,
+                       enum web_answer_type type, const struct buf *body, struct error *err)
+{
+	const struct web_message m = {.kind = WEB_MESSAGE_ANSWER,
+	                              .id = ask->id,
+	                              .status = (uint16_t)status,
+	                              .type = (uint16_t)type};
+
+	return web_channel_send(p->channel, &m, buf_text(body), body->size, err);
 }
 
 int web_process_fd(const struct web_process *p)

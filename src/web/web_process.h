@@ -6,7 +6,8 @@
  *	web_process_start()	listens and starts the process, which drops its rights; p->url
  *	web_process_publish()	data for the page
  *	web_process_finish()	no data will follow
- *	web_process_fd()	readable when the process has exited; then web_process_failure()
+ *	web_process_fd()	readable when the process has exited; then web_process_failure();
+ *				or, if it may ask, when a request waits: web_process_ask()
  *	web_process_stop()	ends it, and waits; accepts a zeroed struct
  *
  * The process ignores SIGINT, SIGTERM and SIGHUP: it exits when this process stops it or exits,
@@ -15,6 +16,7 @@
 #ifndef ASSAY_WEB_WEB_PROCESS_H
 #define ASSAY_WEB_WEB_PROCESS_H
 
+#include "web/web_ask.h"
 #include "web/web_server.h"
 
 struct web_process_options {
@@ -22,7 +24,11 @@ struct web_process_options {
 	const char *viewer; /* the bundle; see web_page.h */
 	size_t viewer_size;
 	bool live;
-	uid_t caller; /* the user who looks at the page, besides this one */
+	uid_t caller;                  /* the user who looks at the page, besides this one */
+	uid_t reader;                  /* one more user who may connect; 0: none */
+	bool asks;                     /* the page asks for the data of a selection */
+	bool interface;                /* the server takes calls of WEB_INTERFACE */
+	const struct web_token *token; /* NULL: a new one */
 };
 
 struct web_process {
@@ -39,6 +45,11 @@ int web_process_finish(struct web_process *p, struct error *err);
 int web_process_fd(const struct web_process *p);
 /* The reason for which it has exited. */
 int web_process_failure(struct web_process *p, struct error *err);
+/* The next request; waits for it. The caller answers it, and calls web_ask_done(). */
+int web_process_ask(struct web_process *p, struct web_ask *ask, struct error *err);
+/* `status`: of HTTP. */
+int web_process_answer(struct web_process *p, const struct web_ask *ask, unsigned status,
+                       enum web_answer_type type, const struct buf *body, struct error *err);
 void web_process_stop(struct web_process *p);
 
 #endif

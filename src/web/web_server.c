@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "web/microhttpd.h"
+#include "web/web_asks.h"
 #include "web/web_channel.h"
 #include "web/web_clients.h"
 #include "web/web_events.h"
@@ -24,6 +25,7 @@ struct web_server {
 	struct MHD_Daemon *daemon;
 	struct MHD_Response *page, *data; /* data NULL: none yet */
 	struct web_events *events;
+	struct web_asks *asks;
 	struct web_clients clients;
 	int peers; /* of web_peer.h; -1: owners are not known */
 };
@@ -47,8 +49,8 @@ static void add_headers(const struct web_server *s, struct MHD_Response *r, cons
 
 /* ---- requests ------------------------------------------------------------ */
 
-static enum MHD_Result refuse(struct web_server *s, struct MHD_Connection *c, unsigned status,
-                              const char *reason)
+static enum MHD_Result refuse_call(struct web_server *s, struct MHD_Connection *c, unsigned status,
+                                   const char *reason, bool posts)
 {
 	struct buf text = {0};
 	struct MHD_Response *r;
@@ -61,11 +63,17 @@ static enum MHD_Result refuse(struct web_server *s, struct MHD_Connection *c, un
 		return MHD_NO;
 	add_headers(s, r, "text/plain; charset=utf-8");
 	if (status == 405)
-		s->http.add_response_header(r, "Allow", "GET");
+		s->http.add_response_header(r, "Allow", posts ? "POST" : "GET");
 	s->http.add_response_header(r, "Connection", "close");
 	done = s->http.queue_response(c, status, r);
 	s->http.destroy_response(r);
 	return done;
+}
+
+static enum MHD_Result refuse(struct web_server *s, struct MHD_Connection *c, unsigned status,
+                              const char *reason)
+{
+	return refuse_call(s, c, status, reason, false);
 }
 
 static enum MHD_Result answer_events(struct web_server *s, struct MHD_Connection *c)
@@ -112,23 +120,93 @@ static struct web_client *client_of(const struct web_server *s, struct MHD_Conne
 	return info ? info->socket_context : NULL;
 }
 
+/* A request that the other process answers. */
+static enum MHD_Result answer_asked(struct web_server *s, struct MHD_Connection *c,
+                                    struct web_asked *asked)
+{
+	static const char *const types[] = {[WEB_ANSWER_DATA] = "application/octet-stream",
+	                                    [WEB_ANSWER_TEXT] = "text/plain; charset=utf-8",
+	                                    [WEB_ANSWER_JSON] = "application/json",
+	                                    [WEB_ANSWER_PROTO] = "application/proto"};
+	enum web_answer_type type;
+	enum MHD_Result done;
+	unsigned status;
+	struct MHD_Response *r = web_asked_response(asked, &status, &type);
+
+	add_headers(s, r, types[type <= WEB_ANSWER_PROTO ? type : WEB_ANSWER_DATA]);
+	done = s->http.queue_response(c, status, r);
+	s->http.destroy_response(r);
+	return done;
+}
+
+static enum MHD_Result go_on(struct web_server *s, struct MHD_Connection *c,
+                             struct web_asked *asked, const char *upload, size_t *upload_size)
+{
+	switch (web_asks_step(s->asks, asked, upload, upload_size)) {
+	case WEB_ASKS_WAITS:
+		return MHD_YES;
+	case WEB_ASKS_TOO_LONG:
+		return refuse(s, c, 413, "The request is longer than 64 KB.");
+	case WEB_ASKS_TOO_MANY:
+		return refuse(s, c, 503, "Too many requests wait for an answer.");
+	case WEB_ASKS_ANSWERED:
+		return answer_asked(s, c, asked);
+	case WEB_ASKS_CLOSED:
+		break;
+	}
+	return MHD_NO;
+}
+
+static bool begins_with(const char *text, const char *begin)
+{
+	return !strncmp(text, begin, strlen(begin));
+}
+
+/* The token of "Authorization: Bearer TOKEN", else that of the address. */
+static const char *token_of(const struct web_server *s, struct MHD_Connection *c, bool posts)
+{
+	static const char scheme[] = "Bearer ";
+	const char *header =
+	        posts ? s->http.lookup_connection_value(c, MHD_HEADER_KIND, "Authorization") : NULL;
+
+	return header && begins_with(header, scheme)
+	               ? header + strlen(scheme)
+	               : s->http.lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "token");
+}
+
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_size, void **request)
 {
 	struct web_server *s = ctx;
-	struct web_request r = {.method = method};
+	struct web_request r = {.method = method,
+	                        .posts = s->options->interface && begins_with(url, WEB_INTERFACE)};
 	const char *reason;
 	unsigned status;
 
+	if (*request)
+		return go_on(s, c, *request, upload, upload_size);
 	s->http.get_connection_values(c, MHD_HEADER_KIND, count_host, &r);
-	r.token = s->http.lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "token");
+	r.token = token_of(s, c, r.posts);
 	status = web_guard_check(&s->options->guard, &r, &reason);
 	if (status)
-		return refuse(s, c, status, reason);
+		return refuse_call(s, c, status, reason, r.posts);
 	if (client_of(s, c))
 		web_clients_trust(&s->clients, client_of(s, c));
-	return answer(s, c, url);
+	if (!r.posts && !(s->options->asks && !strcmp(url, "/data")))
+		return answer(s, c, url);
+	*request = web_asks_begin(s->asks, c, url, r.posts);
+	return MHD_YES;
+}
+
+static void on_completed(void *ctx, struct MHD_Connection *c, void **request,
+                         enum MHD_RequestTerminationCode why)
+{
+	struct web_server *s = ctx;
+
+	if (*request)
+		web_asks_forget(s->asks, *request);
+	*request = NULL;
 }
 
 /* ---- connections --------------------------------------------------------- */
@@ -190,6 +268,8 @@ static int take_messages(struct web_server *s)
 	while (!(rc = web_channel_receive(s->options->channel, &m, false))) {
 		if (m.kind == WEB_MESSAGE_DATA && m.fd >= 0)
 			rc = take_data(s, &m);
+		else if (m.kind == WEB_MESSAGE_ANSWER)
+			web_asks_answer(s->asks, &m);
 		else if (m.kind == WEB_MESSAGE_END)
 			web_events_tell(s->events, "end");
 		else if (m.fd >= 0)
@@ -238,6 +318,7 @@ static int begin(struct web_server *s, struct error *err)
 	if (rc)
 		return rc;
 	s->events = web_events_new(&s->http);
+	s->asks = web_asks_new(&s->http, s->options->channel);
 	s->page =
 	        s->http.create_response_from_buffer(html->size, html->data, MHD_RESPMEM_PERSISTENT);
 	add_headers(s, s->page, "text/html; charset=utf-8");
@@ -246,7 +327,8 @@ static int begin(struct web_server *s, struct error *err)
 	        MHD_OPTION_LISTEN_SOCKET, s->options->listener, MHD_OPTION_NOTIFY_CONNECTION,
 	        on_connection, s, MHD_OPTION_CONNECTION_LIMIT, (unsigned)WEB_CLIENTS_MAX,
 	        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENT_SECONDS,
-	        MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_BYTES, MHD_OPTION_END);
+	        MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_BYTES, MHD_OPTION_NOTIFY_COMPLETED,
+	        on_completed, s, MHD_OPTION_END);
 	return s->daemon ? 0 : error_set(err, EIO, "libmicrohttpd could not start a server");
 }
 
@@ -262,10 +344,12 @@ static void end(struct web_server *s)
 {
 	if (s->daemon) {
 		web_events_close(s->events);
+		web_asks_close(s->asks);
 		s->http.run(s->daemon);
 		s->http.stop_daemon(s->daemon);
 	}
 	web_events_free(s->events);
+	web_asks_free(s->asks);
 	if (s->page)
 		s->http.destroy_response(s->page);
 	if (s->data)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Requests and texts of --port with any bytes, in lines: the method, the Host header, the token,
- * the port. A request is allowed if and only if each part is one of the few valid ones, and an
- * accepted port is the number in its text.
+ * the port. The path is of an interface if a fifth line has a text. A request is allowed if and
+ * only if each part is one of the few valid ones, and an accepted port is the number in its text.
  */
 #include "web/web_guard.h"
 
@@ -27,7 +27,7 @@ static char *line(char **rest)
 
 static bool is_valid(const struct web_request *r)
 {
-	return !strcmp(r->method, "GET") && !strcmp(r->token, TOKEN) &&
+	return !strcmp(r->method, r->posts ? "POST" : "GET") && !strcmp(r->token, TOKEN) &&
 	       (!strcmp(r->host, "127.0.0.1:8080") || !strcasecmp(r->host, "localhost:8080") ||
 	        !strcmp(r->host, "[::1]:8080"));
 }
@@ -61,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	r.host = line(&rest);
 	r.token = line(&rest);
 	check_port(line(&rest));
+	r.posts = *rest;
 	status = web_guard_check(&guard, &r, &reason);
 	if ((status == 0) != is_valid(&r) || (status == 0) != (reason == NULL))
 		abort();

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/cli/medium.h"
 
+#include "base/memory/xalloc.h"
+#include "cmd/cli/option.h"
 #include "cmd/cli/pager.h"
 #include "cmd/cli/print.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -138,4 +141,36 @@ int medium_show(const struct page *page, const struct document_reader *reader,
 	ret = style->page_data ? page_data(page, style->page_data, &err)
 	                       : write_page(page, style->media.html, &err);
 	return ret ? command_fail(1, "%s: %s", command, err.text) : 0;
+}
+
+/* The struct style_options in the options of a command; NULL: it prints no documents. */
+static struct style_options *style_of(const struct command *c, void *options)
+{
+	const struct option *o = c->options;
+
+	while (o->kind != OPTION_END &&
+	       (o->kind != OPTION_INCLUDE || o->include != medium_option_table))
+		o++;
+	return o->kind == OPTION_END ? NULL : (struct style_options *)((char *)options + o->offset);
+}
+
+int medium_page_of(const struct command *command, int argc, char **argv, struct buf *data)
+{
+	void *options = xcalloc(1, command->options_size);
+	struct style_options *style = style_of(command, options);
+	struct option_result words = {0};
+	struct error err = {0};
+	int status;
+
+	if (command->defaults)
+		command->defaults(options);
+	if (!style || option_parse(command, options, argc, argv, &words, &err)) {
+		status = command_fail(2, "%s: %s", command->name, style ? err.text : "no page");
+	} else {
+		style->page_data = data;
+		status = command->run(options, words.argc, words.argv);
+	}
+	option_result_done(&words);
+	free(options);
+	return status;
 }

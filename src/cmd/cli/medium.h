@@ -32,6 +32,12 @@ struct document_reader medium_reader(const struct style_options *style, bool jso
 int medium_show(const struct page *page, const struct document_reader *reader,
                 const struct style_options *style, const char *command);
 
+/*
+ * Runs a command with these words, argv[0] is its name, and appends the data of its page to `data`
+ * instead of printing it. The command has medium_option_table. Its exit status; errors are printed.
+ */
+int medium_page_of(const struct command *command, int argc, char **argv, struct buf *data);
+
 /* Prints the document only. */
 void medium_print(const struct document *d, const struct document_reader *reader,
                   const struct style_options *style);

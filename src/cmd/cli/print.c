@@ -14,6 +14,9 @@
 #define PREFIX "assay: "
 #define LEAST_WIDTH 40 /* on narrower terminals, wrapping makes messages longer */
 
+/* Of print_collect(). */
+static struct buf *collected;
+
 /* Formats a text as one plain field. */
 static void format(struct buf *out, const char *fmt, va_list ap)
 {
@@ -44,6 +47,11 @@ void print_message_va(const char *fmt, va_list ap)
 	struct buf line = {0}, text = {0};
 	size_t width = message_width();
 
+	if (collected) {
+		format(collected, fmt, ap);
+		buf_putc(collected, '\n');
+		return;
+	}
 	fflush(stdout); /* keeps the order if stdout and stderr are the same file */
 	buf_puts(&line, PREFIX);
 	format(&text, fmt, ap);
@@ -54,6 +62,11 @@ void print_message_va(const char *fmt, va_list ap)
 	buf_putc(&line, '\n');
 	buf_done(&text);
 	put(&line, stderr);
+}
+
+void print_collect(struct buf *to)
+{
+	collected = to;
 }
 
 void print_message(const char *fmt, ...)

@@ -21,6 +21,9 @@
 void print_message(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void print_message_va(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 
+/* Messages are appended to `to` as lines, without "assay: ", until the call with NULL. */
+void print_collect(struct buf *to);
+
 /* Prints a line on standard error that the next one replaces, and removes it; for terminals. */
 void print_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void print_progress_end(void);

@@ -35,7 +35,8 @@ static const struct option range_table[] = {
          .name = "from",
          .argument = "TIME",
          .help = "of a store: start of the time range (10:00, 2026-11-21T10:00, yesterday, -2h)",
-         .details = "Each side has its own: the words after -- may contain --from and --until.",
+         .details = "Each side has its own: the words after -- may contain --from and --until, "
+                    "and also --host and --service, which are otherwise those of the first side.",
          .offset = AT(from)},
         {.kind = OPTION_STRING,
          .name = "until",
@@ -166,15 +167,31 @@ struct sides {
 	struct option_result words;    /* after -- */
 };
 
+/* The part of a store that the options select now. */
+static struct diff_files part_of(const struct diff_command_options *o, char **files, int count)
+{
+	return (struct diff_files){.files = files,
+	                           .count = count,
+	                           .from = o->from,
+	                           .until = o->until,
+	                           .host = o->load.host,
+	                           .service = o->load.service};
+}
+
+static bool is_same_part(const struct diff_files *a, const struct diff_files *b)
+{
+	return !b->from && !b->until && a->host == b->host && a->service == b->service;
+}
+
 /* A... -- B..., or A B, or STORE --from ... -- --from ... Options after -- are for both sides,
- * except the range. */
+ * except the range, the host and the service. */
 static int choose_sides(struct diff_command_options *o, int argc, char **argv, struct sides *s,
                         struct error *err)
 {
 	struct diff_files *a = &s->files[DIFF_A], *b = &s->files[DIFF_B];
 	int dashes = 0;
 
-	*a = (struct diff_files){.files = argv, .from = o->from, .until = o->until};
+	*a = part_of(o, argv, 0);
 	while (dashes < argc && strcmp(argv[dashes], "--") != 0)
 		dashes++;
 	a->count = dashes;
@@ -182,11 +199,8 @@ static int choose_sides(struct diff_command_options *o, int argc, char **argv, s
 		o->from = o->until = NULL;
 		if (option_parse(&cmd_diff, o, argc - dashes, argv + dashes, &s->words, err))
 			return err->code;
-		*b = (struct diff_files){.files = s->words.argv,
-		                         .count = s->words.argc,
-		                         .from = o->from,
-		                         .until = o->until};
-		if (!b->count && (b->from || b->until)) {
+		*b = part_of(o, s->words.argv, s->words.argc);
+		if (!b->count && !is_same_part(a, b)) {
 			b->files = a->files;
 			b->count = a->count;
 		}

@@ -125,6 +125,8 @@ static int add_samples(struct diff_loading *l, enum diff_side side, const char *
 	load.argument_count = 1;
 	load.from = files->from;
 	load.to = files->until;
+	load.host = files->host;
+	load.service = files->service;
 	ret = load_store_path(&store, &load, err);
 	load.time_axis = l->windows || store;
 	if (!ret)

@@ -21,7 +21,8 @@
 struct diff_files {
 	char **files;
 	int count;
-	const char *from, *until; /* of a store; NULL: not given */
+	/* Of a store; NULL: not given. */
+	const char *from, *until, *host, *service;
 };
 
 /* The work of a run. */

@@ -7,13 +7,18 @@
 #include "cmd/report/report.h"
 #include "cmd/session/session_command.h"
 #include "cmd/view/web_browser.h"
+#include "cmd/view/view_fleet.h"
+#include "cmd/view/view_pyroscope.h"
 #include "cmd/view/view_session.h"
+#include "cmd/view/view_token.h"
 #include "launch/privileges.h"
 #include "output/html/page.h"
+#include "store/store.h"
 #include "web/web_process.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +31,8 @@
 struct view_options {
 	struct report_command_options report;
 	struct session_name_option session;
-	const char *port;
-	bool no_browser;
+	const char *port, *token_file, *user;
+	bool no_browser, pyroscope;
 };
 
 #define AT(field) offsetof(struct view_options, field)
@@ -39,6 +44,16 @@ static const struct option options[] = {
          .offset = AT(port)},
         {OPTION_FLAG, 0, "no-browser", NULL, "print the address, and open no browser",
          .offset = AT(no_browser)},
+        {OPTION_FLAG, 0, "pyroscope", NULL,
+         "of a store on a server: answer the queries of Grafana's Pyroscope data source, too",
+         .details = "The address is http://127.0.0.1:PORT, and the data source sends the header "
+                    "'Authorization: Bearer TOKEN'. docs/GRAFANA.md describes the set-up.",
+         .offset = AT(pyroscope)},
+        {OPTION_STRING, 0, "token-file", "FILE",
+         "the token is in FILE, which is created if it does not exist (default: a new token)",
+         .offset = AT(token_file)},
+        {OPTION_STRING, 0, "user", "NAME", "one more user who may connect, for example grafana",
+         .offset = AT(user)},
         {.kind = OPTION_INCLUDE, .include = session_name_option_table, .offset = AT(session)},
         {.kind = OPTION_INCLUDE, .include = report_read_table, .offset = AT(report)},
         {.kind = OPTION_GROUP, .help = "What is shown"},
@@ -60,6 +75,9 @@ struct viewing {
 	char **files; /* of the command line */
 	int file_count;
 	struct view_session session; /* no name: a file or a store is shown */
+	const char *fleet;           /* a store on a server: data is made on request; NULL: none */
+	struct web_token token;
+	uid_t reader; /* of --user */
 	struct web_process server;
 	struct privileges_caller caller;
 	struct buf data; /* that the page has */
@@ -82,6 +100,17 @@ static int fail(int status, const struct error *err)
 
 /* ---- what is shown ------------------------------------------------------- */
 
+/* The only store on a server that the command line names; NULL: a page of a part is made once. */
+static const char *fleet_of(const struct viewing *v)
+{
+	const struct load_options *load = &v->options->report.load;
+	const char *name = load->store ? load->store : v->file_count == 1 ? v->files[0] : NULL;
+
+	if (!name || !store_is_remote(name))
+		return NULL;
+	return v->options->pyroscope || (!load->host && !load->service) ? name : NULL;
+}
+
 /* A file of the command line, else a session that runs, else the default file. */
 static int choose(struct viewing *v)
 {
@@ -92,6 +121,10 @@ static int choose(struct viewing *v)
 
 	if (status)
 		return status;
+	v->fleet = fleet_of(v);
+	if (o->pyroscope && !v->fleet)
+		return command_fail(2, "view: --pyroscope shows a store on a server: give it with "
+		                       "the name of one, clickhouse://HOST/DATABASE");
 	if (v->file_count || o->report.load.inputs.count || o->report.load.store)
 		return o->session.name ? command_fail(2, "view: --name shows a session that runs: "
 		                                         "give it without a file")
@@ -198,6 +231,66 @@ static int look(struct viewing *v, struct error *err)
 	return rc;
 }
 
+/* ---- requests ------------------------------------------------------------ */
+
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+#define SIGNALS (sizeof(signals) / sizeof(*signals))
+
+static void set_signals(struct viewing *v)
+{
+	const struct sigaction action = {.sa_handler = on_signal};
+	struct sigaction old;
+	sigset_t held;
+
+	sigemptyset(&held);
+	for (size_t i = 0; i < SIGNALS; i++) {
+		/* nohup, and shells for jobs in the background, ignore some of them. */
+		if (!sigaction(signals[i], NULL, &old) && old.sa_handler == SIG_IGN)
+			continue;
+		sigaction(signals[i], &action, NULL);
+		sigaddset(&held, signals[i]);
+	}
+	sigprocmask(SIG_BLOCK, &held, &v->before);
+}
+
+/* A question to the server may take minutes: signals then have their usual effect. */
+static void unset_signals(struct viewing *v)
+{
+	const struct sigaction usual = {.sa_handler = SIG_DFL};
+	struct sigaction old;
+
+	for (size_t i = 0; i < SIGNALS; i++)
+		if (!sigaction(signals[i], NULL, &old) && old.sa_handler == on_signal)
+			sigaction(signals[i], &usual, NULL);
+	sigprocmask(SIG_SETMASK, &v->before, NULL);
+}
+
+static int answer(struct viewing *v, struct error *err)
+{
+	const struct view_fleet fleet = {v->fleet, &v->options->report};
+	const struct view_pyroscope pyroscope = {v->fleet, &v->options->report.load};
+	enum web_answer_type type = WEB_ANSWER_DATA;
+	struct web_ask ask;
+	struct buf body = {0};
+	unsigned status;
+	int rc = web_process_ask(&v->server, &ask, err);
+
+	if (rc)
+		return rc;
+	unset_signals(v);
+	if (!strncmp(ask.path, WEB_INTERFACE, strlen(WEB_INTERFACE)))
+		status = view_pyroscope_answer(&pyroscope, &ask, &body, &type);
+	else
+		status = view_fleet_answer(&fleet, &ask, &body);
+	set_signals(v);
+	if (type == WEB_ANSWER_DATA && status != 200)
+		type = WEB_ANSWER_TEXT;
+	rc = web_process_answer(&v->server, &ask, status, type, &body, err);
+	web_ask_done(&ask);
+	buf_done(&body);
+	return rc;
+}
+
 /* Signals come in ppoll() and while an update is made. */
 static int wait(struct viewing *v, struct error *err)
 {
@@ -207,28 +300,10 @@ static int wait(struct viewing *v, struct error *err)
 	int rc = ppoll(&server, 1, waits ? &pause : NULL, &v->before);
 
 	if (rc > 0)
-		return web_process_failure(&v->server, err);
+		return v->fleet ? answer(v, err) : web_process_failure(&v->server, err);
 	if (rc < 0 && errno != EINTR)
 		return error_set(err, errno, "ppoll: %s", strerror(errno));
 	return 0;
-}
-
-static void set_signals(struct viewing *v)
-{
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	const struct sigaction action = {.sa_handler = on_signal};
-	struct sigaction old;
-	sigset_t held;
-
-	sigemptyset(&held);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-		/* nohup, and shells for jobs in the background, ignore some of them. */
-		if (!sigaction(numbers[i], NULL, &old) && old.sa_handler == SIG_IGN)
-			continue;
-		sigaction(numbers[i], &action, NULL);
-		sigaddset(&held, numbers[i]);
-	}
-	sigprocmask(SIG_BLOCK, &held, &v->before);
 }
 
 static int serve(struct viewing *v)
@@ -255,6 +330,9 @@ static void tell(const struct viewing *v)
 	print_line("%s", buf_text(&v->server.url));
 	if (v->session.name)
 		print_message("view: shows the session '%s' while it runs", v->session.name);
+	if (v->options->pyroscope)
+		print_message("view: the Pyroscope data source has this address without the "
+		              "token, and the header 'Authorization: Bearer TOKEN'");
 	if (v->server.open_to_all)
 		print_message("view: this kernel does not report who connects: each user of the "
 		              "machine who knows the address can read the page");
@@ -287,6 +365,18 @@ static void await_data(struct viewing *v)
 	}
 }
 
+/* The store exists, and answers. */
+static int check_fleet(const struct viewing *v)
+{
+	const struct store_sums_request nothing = {.range = {.to_ns = 1}};
+	struct store_sums sums;
+	struct error err = {0};
+	int rc = store_sums_read(v->fleet, &nothing, &sums, &err);
+
+	store_sums_done(&sums);
+	return rc ? fail(1, &err) : 0;
+}
+
 /* While the first data is made, signals have their usual effect: then nothing is to be removed. */
 static int show(struct viewing *v)
 {
@@ -297,17 +387,41 @@ static int show(struct viewing *v)
 	 */
 	file_probe_begin();
 	await_data(v);
-	status = make(v, &v->data);
+	status = v->fleet ? check_fleet(v) : make(v, &v->data);
 	if (status)
 		return status;
 	set_signals(v);
-	if (web_process_publish(&v->server, &v->data, &err))
+	if (!v->fleet && web_process_publish(&v->server, &v->data, &err))
 		return fail(1, &err);
 	open_browser(v);
+	if (v->fleet && store_keep_password(&err))
+		return fail(1, &err);
 	drop_rights(v);
 	tell(v);
 	set_next(v, 0);
 	return serve(v);
+}
+
+/* The exit status; errors are printed. */
+static int read_access(struct viewing *v, struct web_process_options *web)
+{
+	const struct view_options *o = v->options;
+	const struct passwd *user;
+	struct error err = {0};
+
+	if (o->port && web_address_parse(&web->address, o->port, &err))
+		return fail(2, &err);
+	if (o->token_file && view_token_read(&v->token, o->token_file, &err))
+		return fail(1, &err);
+	if (o->token_file)
+		web->token = &v->token;
+	if (!o->user)
+		return 0;
+	user = getpwnam(o->user);
+	if (!user)
+		return command_fail(2, "view: --user: there is no user %s", o->user);
+	web->reader = user->pw_uid;
+	return 0;
 }
 
 static int run(void *p, int argc, char **argv)
@@ -321,10 +435,12 @@ static int run(void *p, int argc, char **argv)
 
 	privileges_caller(&v.caller);
 	web = (struct web_process_options){.caller = v.caller.user};
-	if (o->port && web_address_parse(&web.address, o->port, &err))
-		return fail(2, &err);
-	status = choose(&v);
+	status = read_access(&v, &web);
+	if (!status)
+		status = choose(&v);
 	web.live = v.session.name != NULL;
+	web.asks = v.fleet != NULL;
+	web.interface = o->pyroscope;
 	page_shell(WEB_PAGE_PLACE, &viewer);
 	web.viewer = viewer.data;
 	web.viewer_size = viewer.size;

@@ -4,6 +4,7 @@ import { render } from "preact";
 import { Blob_ } from "./data/blob";
 import { findSource, Source } from "./data/load";
 import { App } from "./views/app";
+import { FleetBar } from "./views/fleet_bar";
 
 const root = document.getElementById("assay")!;
 
@@ -16,9 +17,14 @@ function say(text: string): void {
 	root.append(message);
 }
 
-function show(b: Blob_, state: string): void {
+function show(b: Blob_, state: string, asks = false): void {
 	document.title = `${b.head.title || "assay"} – assay`;
-	render(<App b={b} state={state} />, root);
+	render(<App b={b} state={state} asks={asks} />, root);
+}
+
+/* The bar stays, so that another part can be chosen. */
+function refuse(text: string): void {
+	render(<main><FleetBar head={null} /><p class="message" role="alert">{text}</p></main>, root);
 }
 
 /* Live mode: one reading at a time; a change during it is read after it. The state is that of the last event. */
@@ -52,15 +58,23 @@ function follow(source: Source, last: Blob_): void {
 }
 
 async function start(): Promise<void> {
+	let asks = false;
 	try {
-		const source = findSource(document), b = await source.read();
+		const source = findSource(document);
+		asks = source.asks;
+		const b = await source.read();
 		root.textContent = "";
-		show(b, source.events ? "live" : "");
+		show(b, source.events ? "live" : "", asks);
 		performance.mark("assay-first-picture");
 		if (source.events)
 			follow(source, b);
 	} catch (e) {
-		say(e instanceof Error ? e.message : String(e));
+		const text = e instanceof Error ? e.message : String(e);
+		say(text);
+		if (asks) {
+			root.textContent = "";
+			refuse(text);
+		}
 	}
 }
 

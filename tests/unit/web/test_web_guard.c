@@ -9,7 +9,7 @@ static const struct web_guard guard = {.address = {.port = 8080}, .token = {TOKE
 
 static unsigned status(const char *method, const char *host, unsigned hosts, const char *token)
 {
-	const struct web_request r = {method, host, hosts, token};
+	const struct web_request r = {method, host, hosts, token, false};
 	const char *reason = NULL;
 	unsigned found = web_guard_check(&guard, &r, &reason);
 
@@ -41,6 +41,22 @@ static void only_get_is_allowed(void)
 		CHECK_EQ(status(others[i], "127.0.0.1:8080", 1, TOKEN), 405);
 }
 
+static void an_interface_is_called_by_post(void)
+{
+	struct web_request r = {"POST", "127.0.0.1:8080", 1, TOKEN, true};
+	const char *reason = NULL;
+
+	CHECK_EQ(web_guard_check(&guard, &r, &reason), 0);
+	r.method = "GET";
+	CHECK_EQ(web_guard_check(&guard, &r, &reason), 405);
+	r.method = "POST";
+	r.token = NULL;
+	CHECK_EQ(web_guard_check(&guard, &r, &reason), 403);
+	r.token = TOKEN;
+	r.host = "attacker.example:8080";
+	CHECK_EQ(web_guard_check(&guard, &r, &reason), 403);
+}
+
 static void tokens_are_random_hexadecimal_texts(void)
 {
 	struct web_token a, b;
@@ -69,6 +85,7 @@ int main(void)
 {
 	RUN(the_token_and_an_own_host_are_needed);
 	RUN(only_get_is_allowed);
+	RUN(an_interface_is_called_by_post);
 	RUN(tokens_are_random_hexadecimal_texts);
 	RUN(each_character_of_the_token_counts);
 	return check_end();

@@ -11,7 +11,9 @@ static int make(struct web_page *p, const char *viewer, bool live)
 {
 	struct error err = {0};
 
-	return web_page_make(p, viewer, strlen(viewer), "T", live, &err);
+	const struct web_page_options options = {.token = "T", .live = live};
+
+	return web_page_make(p, viewer, strlen(viewer), &options, &err);
 }
 
 static void the_place_gets_the_address_of_the_data(void)
@@ -32,6 +34,18 @@ static void a_live_page_gets_the_address_of_the_events(void)
 
 	CHECK_EQ(make(&p, "<!--assay-data-->", true), 0);
 	CHECK(strstr(p.html.data, " data-events=\"events?token=T\"></script>") != NULL);
+	web_page_done(&p);
+}
+
+static void a_page_that_asks_is_marked(void)
+{
+	const struct web_page_options options = {.token = "T", .asks = true};
+	const char *viewer = "<!--assay-data-->";
+	struct error err = {0};
+	struct web_page p;
+
+	CHECK_EQ(web_page_make(&p, viewer, strlen(viewer), &options, &err), 0);
+	CHECK(strstr(p.html.data, "data-url=\"data?token=T\" data-asks=\"1\">") != NULL);
 	web_page_done(&p);
 }
 
@@ -71,6 +85,7 @@ int main(void)
 {
 	RUN(the_place_gets_the_address_of_the_data);
 	RUN(a_live_page_gets_the_address_of_the_events);
+	RUN(a_page_that_asks_is_marked);
 	RUN(the_policy_moves_to_the_header);
 	RUN(a_page_without_a_place_is_refused);
 	return check_end();

@@ -3,6 +3,7 @@
  * load: the data of the page, from the element that holds them, or from the server of `assay
  * view` (live mode). The compressed text is dropped once it is decoded.
  */
+import { selectionOf } from "../model/fleet";
 import { Blob_ } from "./blob";
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
@@ -30,27 +31,30 @@ export interface Source {
 	read(): Promise<Blob_>;
 	events: string | null;
 	live: boolean;
+	asks: boolean; /* the server makes the data of the selection in the address of the page */
 }
 
 export function findSource(root: Document): Source {
 	const element = root.getElementById("assay-data");
 	if (!element)
 		throw new Error("This page has no data: assay report --html FILE writes a page with data.");
-	const url = element.getAttribute("data-url");
+	const url = element.getAttribute("data-url"), asks = element.hasAttribute("data-asks");
 	if (url)
 		return {
 			live: true,
+			asks,
 			events: element.getAttribute("data-events"),
 			read: async () => {
-				const answer = await fetch(url, { cache: "no-store" });
+				const answer = await fetch(url + (asks ? selectionOf(location.search) : ""), { cache: "no-store" });
 				if (!answer.ok)
-					throw new Error(`assay view answered with status ${answer.status}.`);
+					throw new Error((asks && (await answer.text())) || `assay view answered with status ${answer.status}.`);
 				const bytes = new Uint8Array(await answer.arrayBuffer());
 				return new Blob_(await inflate(bytes));
 			},
 		};
 	return {
 		live: false,
+		asks: false,
 		events: null,
 		read: async () => {
 			const bytes = fromBase64((element.textContent ?? "").trim());

@@ -13,6 +13,7 @@ import { Colour, fromHash, START, toHash, View } from "../model/view";
 import { Context, processName, unitOf } from "./context";
 import { Choice, Part, Switch } from "./controls";
 import { Group, groupsOf, SectionView } from "./document_view";
+import { FleetBar } from "./fleet_bar";
 import { FlameView } from "./flame_view";
 import { FunctionsView, ProcessesView } from "./functions_view";
 import { HeatView } from "./heat_view";
@@ -234,7 +235,7 @@ function usualColour(m: Model): Colour {
 	return m.rowSide ? "change" : images.size < 2 ? "function" : "image";
 }
 
-export function App(p: { b: Blob_; state: string }) {
+export function App(p: { b: Blob_; state: string; asks: boolean }) {
 	const [v, set] = useView(), dark = useDark(v);
 	const a = useMemo(() => {
 		const m = readModel(p.b);
@@ -250,6 +251,7 @@ export function App(p: { b: Blob_; state: string }) {
 		<>
 			<Header b={p.b} v={v} set={set} state={p.state} />
 			<main>
+				{p.asks && <FleetBar head={p.b.head} />}
 				<Groups b={p.b} groups={first} id="summary" />
 				{lanes && !lanes.switches && <LanesPart l={lanes} v={v} set={set} dark={dark} />}
 				{a && <Interactive a={a} v={shown} set={set} dark={dark} />}

@@ -7,6 +7,7 @@ import { useMemo, useState } from "preact/hooks";
 import { Blob_ } from "../data/blob";
 import { Column, Line, TableSection } from "../data/contract";
 import { safeText } from "../data/texts";
+import { rowAddress } from "../model/fleet";
 import { columnNamed, Grid, gridOf, shareColumn, shownColumns } from "./cells";
 import { Bar } from "./controls";
 
@@ -49,6 +50,7 @@ interface CellProps {
 	high: number;
 	bars: boolean;
 	full: number; /* what fills the bar */
+	href: string; /* "": no link */
 }
 
 function Cell(p: CellProps) {
@@ -59,7 +61,7 @@ function Cell(p: CellProps) {
 	return (
 		<td class={`${c.left ? "left" : ""} ${text.length < 24 ? "short" : ""}`}>
 			<span class={text.length > 200 ? "clamp" : undefined} title={text.length > 200 ? text : undefined}>
-				{text}
+				{p.href ? <a href={p.href}>{text}</a> : text}
 			</span>
 			{p.bars && text === "" && <span class="no-bar" />}
 			{p.bars && text !== "" && !Number.isNaN(value) && (
@@ -167,7 +169,8 @@ export function TableView(p: { b: Blob_; s: TableSection; code?: boolean }) {
 						<tr key={row} class={KINDS[kinds?.[row] ?? 0]}>
 							{columns.map((c) => (
 								<Cell key={c} g={g} row={row} column={c} low={low} high={high} bars={bars(c)}
-									full={fullOf(c)} />
+									full={fullOf(c)}
+									href={rowAddress(p.b.head, p.s.key, g.columns[c].name, g.text(row, c), location.search)} />
 							))}
 						</tr>
 					))}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/fleet/fleet_document.h"
+
+#include "base/text/figure.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+
+enum fleet_figure { NAME, SHARE, CPU_TIME, CPUS, SAMPLES };
+
+void fleet_init(struct fleet *f)
+{
+	*f = (struct fleet){0};
+	intern_init(&f->texts);
+	f->services.fleet = f->hosts.fleet = f;
+}
+
+void fleet_done(struct fleet *f)
+{
+	intern_done(&f->texts);
+	vec_done(&f->services.rows);
+	vec_done(&f->hosts.rows);
+}
+
+void fleet_add(struct fleet_rows *rows, const char *name, uint64_t samples, uint64_t cpu_ns)
+{
+	uint32_t id = intern_add(&rows->fleet->texts, name);
+	struct fleet_row *to = NULL;
+
+	vec_each (row, &rows->rows)
+		if (row->name == id)
+			to = row;
+	if (!to) {
+		to = vec_add(&rows->rows);
+		*to = (struct fleet_row){.name = id};
+	}
+	to->samples += samples;
+	to->cpu_ns += cpu_ns;
+}
+
+static struct cell figure_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                               struct buf *text)
+{
+	const struct fleet_rows *rows = s->model;
+	const struct fleet_row *r = &rows->rows.items[row];
+	double length_ns = (double)(rows->fleet->until_ns - rows->fleet->from_ns);
+
+	switch ((enum fleet_figure)c->argument) {
+	case CPU_TIME:
+		return cell_int((int64_t)r->cpu_ns);
+	case CPUS:
+		return length_ns > 0 ? cell_real((double)r->cpu_ns / length_ns) : cell_none();
+	case SAMPLES:
+		return cell_int((int64_t)r->samples);
+	case NAME:
+	case SHARE:
+		break;
+	}
+	return cell_text(r->name ? intern_text(&rows->fleet->texts, r->name) : FLEET_NO_SERVICE);
+}
+
+static void put_cpus(const struct unit *unit, struct cell cell, struct buf *out)
+{
+	buf_addf(out, "%.2f", cell_number(cell));
+}
+
+static const struct unit unit_cpus = {.name = "number", .text = put_cpus};
+
+static void add_table(struct document *d, const char *title, const char *key, const char *name,
+                      struct fleet_rows *rows)
+{
+	const struct column columns[] = {
+	        {"share", "share", "share", &unit_share, ROLE_RATIO, .bar = true, .of = "time",
+	         .base = cell_none()},
+	        {"time", "CPU time", "cpu_ns", &unit_time, ROLE_SUM, .argument = CPU_TIME,
+	         .get = figure_cell},
+	        {"cpus", "CPUs", "cpus", &unit_cpus, ROLE_SUM, .argument = CPUS,
+	         .get = figure_cell},
+	        {"samples", "samples", "samples", &unit_count, ROLE_SUM, .argument = SAMPLES,
+	         .get = figure_cell},
+	        {name, name, name, &unit_text, .argument = NAME, .get = figure_cell},
+	};
+	static const char *const by[] = {"time"};
+	struct row_source *s = row_source_new(rows);
+	struct row_request q = {.by = by, .by_count = 1};
+	int64_t all = 0;
+
+	vec_each (row, &rows->rows)
+		all += (int64_t)row->cpu_ns;
+	s->rows = (uint32_t)rows->rows.count;
+	row_source_columns(s, columns, sizeof(columns) / sizeof(*columns));
+	s->columns.items[0].base = cell_int(all);
+	document_table(d, MEDIA_ALL, title, key, row_set_new(s, &q));
+}
+
+/* In UTC: a local time may exist twice. */
+static void add_time(struct document *d, const char *label, uint64_t ns)
+{
+	time_t s = (time_t)(ns / SECOND_NS);
+	struct tm utc;
+	char text[32];
+
+	if (!gmtime_r(&s, &utc))
+		return;
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	document_line(d, label, text);
+}
+
+static void add_facts(struct document *d, const struct fleet *f)
+{
+	struct buf text = {0};
+
+	document_line(d, "store", f->store);
+	add_time(d, "from", f->from_ns);
+	add_time(d, "until", f->until_ns);
+	text_count(&text, f->machines);
+	document_line(d, "machines", buf_text(&text));
+	buf_clear(&text);
+	text_count(&text, f->windows);
+	document_line(d, "windows", buf_text(&text));
+	buf_done(&text);
+	if (!f->last_ns)
+		return;
+	add_time(d, "first data", f->first_ns);
+	add_time(d, "last data", f->last_ns);
+}
+
+void fleet_document(struct document *d, struct fleet *f)
+{
+	struct section *notes;
+
+	document_heading(d, "Fleet");
+	add_facts(d, f);
+	if (f->services.rows.count) {
+		add_table(d, "Services", "services", "service", &f->services);
+		add_table(d, "Machines", "hosts", "host", &f->hosts);
+	}
+	notes = document_notes(d, MEDIA_ALL, NULL, "notes");
+	if (!f->last_ns)
+		section_note(notes, "The store has no data yet.");
+	else if (!f->windows)
+		section_note(notes, "The store has no data of this time range.");
+	section_note(notes, "Time in which a CPU was idle is not included. A window that overlaps "
+	                    "with the range counts as a whole.");
+}

@@ -1,0 +1,440 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`assay view` over a store on a ClickHouse server: the pages of the fleet, and Pyroscope's query API
+with requests as Grafana's data source sends them."""
+import contextlib
+import http.client
+import json
+import os
+import re
+import sqlite3
+import stat
+import struct
+import subprocess
+import urllib.parse
+import zlib
+
+import clickhouse_server
+from harness import ASSAY, ROOT, main, run, test
+from page_data import Page
+from pprof_write import field, varint
+from sessions import OTHER_USER
+from time_limit import limit
+
+HOSTS = ("web1", "web2", "db[1]")
+HOSTILE = "a'); DROP TABLE samples; --.service"
+CONTAINER = "0af30af30af3"
+SERVICES = {"loop": ("/system.slice/web.service", "web.service"),
+            "faults": (f"/system.slice/docker-{CONTAINER * 5}0af3.scope", CONTAINER),
+            "sh": (f"/system.slice/{HOSTILE}", HOSTILE)}
+CPU = "process_cpu:cpu:nanoseconds:cpu:nanoseconds"
+SAMPLES = "process_cpu:samples:count:cpu:nanoseconds"
+API = "/querier.v1.QuerierService/"
+_store = None
+
+
+def store(t):
+    """Three machines with the same windows, and services of known programs."""
+    global _store
+    server = clickhouse_server.server(t)
+    if _store:
+        return _store
+    name, data, loop = server.store("fleet"), t.path("a.data"), t.workload("loop")
+    t.assay("record", "-a", "-g", "-F", "499", "-o", data, "--", "sh", "-c",
+            f"{loop} 100 & {t.workload('faults')} {t.path('pages')} >/dev/null & "
+            f"for i in 1 2 3; do {loop} 20; done; wait")
+    for host in HOSTS:
+        file = t.path(f"{host}.db")
+        t.run(t.workload("store_recording"), data, file, "0.05", host)
+        with contextlib.closing(sqlite3.connect(file)) as db, db:
+            for program, (cgroup, _) in SERVICES.items():
+                text = db.execute("INSERT INTO name (text) VALUES (?) RETURNING id", (cgroup,)).fetchone()[0]
+                db.execute("UPDATE process SET cgroup = ? WHERE name = (SELECT id FROM name WHERE"
+                           " text = ?)", (text, program))
+        t.assay("store", "copy", file, name)
+    _store = name
+    return name
+
+
+class Fleet:
+    """A running `assay view` of a store."""
+
+    def __init__(self, t, *words, env=None):
+        self.t, self.err = t, t.path("view.err")
+        with open(self.err, "wb") as err:
+            self.process = t.start(ASSAY, "view", "--no-browser", *words, stdout=subprocess.PIPE, stderr=err,
+                                   env={**os.environ, **(env or {})})
+        line = self.process.stdout.readline().decode()
+        found = re.fullmatch(r"http://(127\.0\.0\.1:\d+)/\?token=([0-9a-f]{32})\n", line)
+        if not found:
+            text = self.err.read_text()
+            if "libmicrohttpd" in text:
+                t.skip("libmicrohttpd is not installed")
+            t.fail(f"no address: {line!r} {text}")
+        self.name, self.token = found[1], found[2]
+
+    def request(self, method, path, body=None, headers=None):
+        connection = http.client.HTTPConnection(self.name, timeout=limit(60))
+        connection.request(method, path, body, headers or {})
+        answer = connection.getresponse()
+        content = answer.read()
+        connection.close()
+        return answer, content
+
+    def page(self, status=200, **selection):
+        """The page's data for a selection, or the text of a refusal."""
+        query = urllib.parse.urlencode({"token": self.token, **selection})
+        answer, content = self.request("GET", f"/data?{query}")
+        self.t.equal(answer.status, status, content[:300])
+        return Page(zlib.decompress(content)) if status == 200 else content.decode()
+
+    def call(self, method, body, status=200, kind="application/json", token=None):
+        """A call as connect-go makes it."""
+        headers = {"Content-Type": kind, "Connect-Protocol-Version": "1", "Accept-Encoding": "gzip",
+                   "Authorization": f"Bearer {self.token if token is None else token}"}
+        answer, content = self.request("POST", API + method, body, headers)
+        self.t.equal(answer.status, status, f"{method}: {content[:300]}")
+        return answer, content
+
+    def json(self, method, request, status=200):
+        answer, content = self.call(method, json.dumps(request), status)
+        self.t.equal(answer.getheader("Content-Type"), "application/json")
+        return json.loads(content)
+
+    def proto(self, method, message):
+        answer, content = self.call(method, message, kind="application/proto")
+        self.t.equal(answer.getheader("Content-Type"), "application/proto")
+        return fields(content)
+
+
+def fields(message):
+    """The fields of a protobuf message: (number, value)."""
+    out, at = [], 0
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(message):
+        key = number()
+        if key & 7 == 0:
+            out.append((key >> 3, number()))
+        elif key & 7 == 1:
+            out.append((key >> 3, struct.unpack_from("<d", message, at)[0]))
+            at += 8
+        else:
+            size = number()
+            out.append((key >> 3, message[at:at + size]))
+            at += size
+    return out
+
+
+def first(message, number, default=0):
+    return next((value for key, value in message if key == number), default)
+
+
+def numbers(packed):
+    out, at = [], 0
+    while at < len(packed):
+        value = shift = 0
+        while True:
+            byte = packed[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                break
+        out.append(value)
+    return out
+
+
+def report(t, *words):
+    return t.json(t.assay("report", "--json", "--no-idle", "--store", store(t), *words).out)
+
+
+def totals(t, *words):
+    """Samples and CPU time of a report without idle time."""
+    found = report(t, *words)["functions"]
+    return sum(row["samples"] for row in found), sum(row["weight"] for row in found)
+
+
+def whole(t):
+    """A request's times: all windows of the store. ms since 1970."""
+    found = clickhouse_server.server(t).ask("SELECT min(start_ns), max(end_ns) FROM windows", "fleet").split()
+    return {"start": int(found[0]) // 10**6, "end": int(found[1]) // 10**6 + 1}
+
+
+def table(page, key):
+    """The rows of a table of the document: name to cells."""
+    section = next(s for s in page.head["document"]["sections"] if s.get("key") == key)
+    names = [c["name"] for c in section["columns"]]
+    values = {name: page.array(cells["value"]) for name, cells in zip(names, section["cells"]) if cells["value"]}
+    texts = page.texts(section["cells"][-1]["text"])
+    return {texts[i]: {name: v[i] for name, v in values.items()} for i in range(section["rows"])}
+
+
+@test
+def the_first_page_lists_services_and_machines(t):
+    view = Fleet(t, store(t))
+    page = view.page()
+    t.equal(page.head["kind"], "fleet")
+    services, hosts = table(page, "services"), table(page, "hosts")
+    t.equal(set(hosts), set(HOSTS))
+    t.equal(set(services), {"[no service]", *(name for _, name in SERVICES.values())})
+    for host in HOSTS:
+        samples, cpu_ns = totals(t, "--host", host.replace("[", "[[]"))
+        t.equal((hosts[host]["samples"], hosts[host]["time"]), (samples, cpu_ns), host)
+    for _, service in SERVICES.values():
+        samples, _ = totals(t, "--host", "*", "--service", service)
+        t.equal(services[service]["samples"], samples, service)
+    whole_page = view.request("GET", f"/?token={view.token}")[1].decode()
+    t.has(whole_page, f'data-url="data?token={view.token}" data-asks="1"')
+    t.equal(view.page(host="web1", show="").head["kind"], "fleet")
+    t.equal(set(table(view.page(host="web1"), "hosts")), {"web1"})
+
+
+@test
+def a_selection_is_the_report_of_its_part(t):
+    view = Fleet(t, store(t))
+    for words, selection in ((("--host", "web1"), {"host": "web1"}),
+                             (("--host", "db[[]1]"), {"host": "db[1]"}),
+                             (("--host", "*", "--service", HOSTILE), {"service": HOSTILE}),
+                             (("--host", "web2", "--service", CONTAINER), {"host": "web2", "service": CONTAINER})):
+        page = view.page(show="report", **selection)
+        t.equal(page.head["kind"], "samples")
+        rows = page.head["stacks"]["rows"]["values"][0]
+        t.equal(sum(page.array(rows)), totals(t, *words)[0], f"samples of {selection}")
+    answer = view.page(show="report", host="we*", status=500)
+    t.has(answer, "no data of machine 'we[*]'")
+    t.has(view.page(show="report", **{"from": "--help"}, status=400), "--help")
+    t.has(view.page(show="report", **{"from": "@2", "until": "@1"}, status=400), "is not after")
+    t.equal(clickhouse_server.server(t).ask("EXISTS TABLE samples", "fleet"), "1")
+
+
+@test
+def sides_of_a_comparison_and_changes_are_pages(t):
+    view = Fleet(t, store(t))
+    page = view.page(show="diff", host_a="web1", host="web2")
+    t.equal(page.head["kind"], "diff")
+    sides = [sum(page.array(page.head[side]["rows"]["values"][0])) for side in ("before", "stacks")]
+    t.equal(sides, [totals(t, "--host", host)[0] for host in ("web1", "web2")], "samples of the sides")
+    t.equal(view.page(show="watch", host="web1").head["kind"], "watch")
+    words = ("diff", "--host", "web1", store(t), "--", "--host", "web2", "--json")
+    found = t.json(t.assay(*words).out)
+    t.true(len(found["before"]) == len(found["after"]) > 1, "parts of the time are the runs of both sides")
+    t.equal(found["whole"]["before"], found["whole"]["after"], "CPU time of equal machines")
+
+
+@test
+def a_store_without_data_in_the_range_shows_its_last_hour(t):
+    server, name = clickhouse_server.server(t), clickhouse_server.server(t).store("old")
+    t.assay("store", "create", name)
+    view = Fleet(t, name)
+    t.has(json.dumps(view.page().head), "The store has no data yet")
+    old = 1_600_000_000
+    server.ask(f"INSERT INTO hosts (id, name) VALUES (1, 'old')", "old")
+    server.ask(f"INSERT INTO windows (host, time, key, part, start_ns, end_ns) VALUES"
+               f" (1, {old}, 1, 1, {old}000000000, {old + 10}000000000)", "old")
+    text = json.dumps(view.page().head)
+    t.has(text, "2020-09-13T12:26:50Z")
+    t.lacks(text, "no data of this time range")
+    t.has(json.dumps(view.page(**{"from": "-1h"}).head), "no data of this time range")
+
+
+@test
+def grafanas_calls_return_the_figures_of_reports(t):
+    view = Fleet(t, "--pyroscope", store(t))
+    times = whole(t)
+    span = varint(3 << 3) + varint(times["start"]) + varint(4 << 3) + varint(times["end"])
+    types = [fields(value) for _, value in view.proto("ProfileTypes", b"")]
+    t.equal([first(x, 1) for x in types], [CPU.encode(), SAMPLES.encode()])
+    for selector, words in (("{}", ("--host", "*")), ('{host="web1"}', ("--host", "web1")),
+                            ('{service_name="web.service"}', ("--host", "*", "--service", "web.service")),
+                            ('{host=~"web.", service_name!="web.service"}', None)):
+        samples, cpu_ns = (totals(t, *words) if words else
+                           [a - b for a, b in zip(totals(t, "--host", "web?"),
+                                                  totals(t, "--host", "web?", "--service", "web.service"))])
+        for kind, want in ((SAMPLES, samples), (CPU, cpu_ns)):
+            selection = field(1, kind.encode()) + field(2, selector.encode()) + span
+            graph = fields(first(view.proto("SelectMergeStacktraces", selection + field(5, 16384)), 1))
+            t.equal(first(graph, 3), want, f"total of {kind} {selector}")
+            check_levels(t, graph)
+            series = view.proto("SelectSeries", selection + varint(6 << 3 | 1) + struct.pack("<d", 15))
+            t.equal(round(sum(first(fields(point), 1) for _, line in series for key, point in fields(line)
+                              if key == 2)), want, f"sum of the series of {kind} {selector}")
+
+
+def check_levels(t, graph):
+    """A graph as Grafana reads it: bars of one level are inside those of the level above."""
+    names = [value for key, value in graph if key == 1]
+    t.equal(names[0], b"total")
+    above = [(0, first(graph, 3))]
+    for level in (numbers(first(fields(value), 1)) for key, value in graph if key == 2):
+        at, bars, parent = 0, [], 0
+        for offset, width, own, name in zip(*[iter(level)] * 4):
+            at += offset
+            while parent < len(above) and at + width > above[parent][1]:
+                parent += 1
+            t.true(parent < len(above) and above[parent][0] <= at, "a bar is below one bar")
+            t.true(own <= width and name < len(names), "the own width, and the name")
+            bars.append((at, at + width))
+            at += width
+        above = bars
+
+
+@test
+def labels_and_series_are_those_of_the_store(t):
+    view = Fleet(t, "--pyroscope", store(t))
+    times = whole(t)
+    names = view.json("LabelNames", {**times, "matchers": ["{}"]})["names"]
+    t.equal(names, ["__profile_type__", "host", "service_name"])
+    t.equal(set(view.json("LabelValues", {**times, "name": "host"})["names"]), set(HOSTS))
+    found = view.json("LabelValues", {**times, "name": "service_name", "matchers": ['{host="web1"}']})["names"]
+    t.equal(set(found), {"[no service]", *(name for _, name in SERVICES.values())})
+    t.equal(view.json("LabelValues", {**times, "name": "pod"})["names"], [])
+    one = view.json("LabelValues", {**times, "name": "host", "matchers": ['{host="web2"}', '{host=~"db.*"}']})
+    t.equal(set(one["names"]), {"web2", "db[1]"})
+    pairs = view.json("Series", {**times, "labelNames": ["host", "service_name"], "matchers": []})["labelsSet"]
+    t.equal(len(pairs), 12)
+    lines = view.json("SelectSeries", {**times, "profileTypeID": SAMPLES, "labelSelector": "{}", "step": 15,
+                                       "groupBy": ["host"]})["series"]
+    sums = {line["labels"][0]["value"]: sum(p["value"] for p in line["points"]) for line in lines}
+    t.equal(sums, {host: totals(t, "--host", "web1")[0] for host in HOSTS})
+    top = view.json("SelectSeries", {**times, "profileTypeID": SAMPLES, "labelSelector": "{}", "step": 15,
+                                     "groupBy": ["service_name"], "limit": 1})["series"]
+    t.equal(len(top), 1)
+    t.equal(view.json("SelectMergeStacktraces", {"start": 1, "end": 2, "profileTypeID": CPU}), {}, "no data")
+    t.equal(view.json("SelectMergeStacktraces", {**times, "profileTypeID": CPU,
+                                                 "labelSelector": '{pod="x"}'}), {}, "an unknown label")
+
+
+@test
+def a_comparison_and_a_pprof_profile_have_the_same_totals(t):
+    view = Fleet(t, "--pyroscope", store(t))
+    times = whole(t)
+    side = {**times, "profileTypeID": SAMPLES}
+    graph = view.json("Diff", {"left": {**side, "labelSelector": '{host="web1"}'},
+                               "right": {**side, "labelSelector": "{}"}})["flamegraph"]
+    one, all_ = totals(t, "--host", "web1")[0], totals(t, "--host", "*")[0]
+    t.equal([int(graph[key]) for key in ("leftTicks", "rightTicks", "total")], [one, all_, one + all_])
+    request = field(1, SAMPLES.encode()) + field(3, times["start"]) + field(4, times["end"])
+    profile = t.write("p.pb", view.call("SelectMergeProfile", request, kind="application/proto")[1])
+    t.equal(sum(row["self"] for row in t.json(t.assay("report", "--json", "--event", "samples", profile).out)
+                ["functions"]), all_, "samples of the pprof profile")
+
+
+@test
+def wrong_calls_are_refused(t):
+    view = Fleet(t, "--pyroscope", store(t))
+    times = whole(t)
+    good = {**times, "profileTypeID": CPU, "labelSelector": "{}", "step": 15}
+    for method, request, status, code in (
+            ("SelectSeries", {**good, "labelSelector": "host=x"}, 400, "invalid_argument"),
+            ("SelectSeries", {**good, "labelSelector": '{host=~"(a{9}){9}"}'}, 400, "invalid_argument"),
+            ("SelectSeries", {**good, "profileTypeID": "memory"}, 400, "invalid_argument"),
+            ("SelectSeries", {**good, "start": 0, "step": 1}, 400, "invalid_argument"),
+            ("SelectSeries", {**good, "aggregation": 1}, 501, "unimplemented"),
+            ("SelectMergeStacktraces", {**good, "spanSelector": ["1"]}, 501, "unimplemented"),
+            ("SelectHeatmap", good, 404, "unimplemented"),
+            ("Series", {"matchers": ["{"]}, 400, "invalid_argument")):
+        t.equal(view.json(method, request, status)["code"], code, method)
+    hostile = {**good, "labelSelector": '{service_name="' + HOSTILE + "'\\\\\\\" OR 1\"}"}
+    t.equal(view.json("SelectMergeStacktraces", hostile), {}, "a hostile name selects nothing")
+    t.equal(clickhouse_server.server(t).ask("EXISTS TABLE samples", "fleet"), "1")
+    view.call("ProfileTypes", "{}", 403, token="0" * 32)
+    view.call("ProfileTypes", "{}", 403, token="")
+    view.call("ProfileTypes", "{}", 400, kind="text/plain")
+    view.call("ProfileTypes", "x" * 70000, 413)
+    view.call("ProfileTypes", b"\xff\xff", 400, kind="application/proto")
+    answer, _ = view.request("GET", API + "ProfileTypes", headers={"Authorization": f"Bearer {view.token}"})
+    t.equal((answer.status, answer.getheader("Allow")), (405, "POST"))
+    for host in ("attacker.example", f"attacker.example:{view.name.split(':')[1]}"):
+        answer, _ = view.request("POST", API + "ProfileTypes", "{}",
+                                 {"Host": host, "Authorization": f"Bearer {view.token}"})
+        t.equal(answer.status, 403, host)
+    view.call("ProfileTypes", "{}")
+
+
+@test
+def without_the_option_nothing_is_called(t):
+    view = Fleet(t, store(t))
+    view.call("ProfileTypes", "{}", 405)
+    t.has(t.assay("view", "--pyroscope", t.write("a.folded", "a 1\n"), status=2).err, "clickhouse://HOST/DATABASE")
+    t.has(t.assay("view", "--no-browser", "clickhouse://127.0.0.1:1/a", status=1).err, "127.0.0.1:1")
+    t.has(t.assay("view", "--user", "no-such-user", store(t), status=2).err, "no user no-such-user")
+
+
+@test
+def the_token_can_be_known_before(t):
+    path = t.path("token")
+    view = Fleet(t, "--token-file", path, store(t))
+    t.equal(path.read_text(), view.token + "\n")
+    t.equal(stat.S_IMODE(path.stat().st_mode), 0o600)
+    t.equal(Fleet(t, "--token-file", path, store(t)).token, view.token)
+    path.chmod(0o644)
+    t.has(t.assay("view", "--token-file", path, store(t), status=1).err, "can be read by other users")
+    path.chmod(0o600)
+    path.write_text("x\n")
+    t.has(t.assay("view", "--token-file", path, store(t), status=1).err, "32 hexadecimal digits")
+
+
+@test
+def the_processes_have_no_rights_and_the_named_user_connects(t):
+    if os.getuid():
+        t.skip("needs root")
+    password = t.write("password", "\n")
+    password.chmod(0o600)
+    view = Fleet(t, "--pyroscope", "--user", "games", store(t),
+                 env={"ASSAY_CLICKHOUSE_PASSWORD_FILE": str(password)})
+    password.unlink()
+    view.page()
+    pids = [view.process.pid, *map(int, open(f"/proc/{view.process.pid}/task/{view.process.pid}/children")
+                                   .read().split())]
+    for pid in pids:
+        text = open(f"/proc/{pid}/status").read()
+        t.equal(re.search(r"^CapPrm:\t(\w+)$", text, re.M)[1].strip("0"), "", "capabilities")
+        t.lacks(re.search(r"^Uid:\t(.*)$", text, re.M)[1].split("\t"), "0")
+    if "does not report who connects" in view.err.read_text():
+        t.skip("this kernel does not report the owners of connections")
+    client = ("import http.client,sys; c=http.client.HTTPConnection(sys.argv[1], timeout=60);"
+              "c.request('POST', sys.argv[2], '{}', {'Content-Type': 'application/json', 'Authorization':"
+              " 'Bearer ' + sys.argv[3]}); print(c.getresponse().status)")
+    words = ("/usr/bin/python3", "-c", client, view.name, API + "LabelNames", view.token)
+    t.equal(t.run(*words, user=5).out, "200\n", "status for the named user")
+    t.run(*words, user=OTHER_USER, status=1)
+
+
+@test
+def a_signal_ends_it_during_a_question(t):
+    view = Fleet(t, store(t))
+    view.page()
+    view.process.terminate()
+    t.equal(t.wait(view.process), 0)
+
+
+@test
+def the_page_in_a_browser_has_links_to_its_parts(t):
+    build, packages = ROOT / "src/web/page/build", ROOT / "build-page/node_modules"
+    t.need("node", "npm", "chromium")
+    if not build.exists() or run(build, "packages", status=None, timeout=240).status != 0:
+        t.skip("npm packages cannot be installed: npm's registry is not reachable")
+    view = Fleet(t, store(t))
+    t.path("browser").mkdir()
+    words = ("node", ROOT / "tests/page/fleet.cjs", f"http://{view.name}/?token={view.token}")
+    out = t.run(*words, timeout=limit(120), env={**os.environ, "NODE_PATH": str(packages),
+                                                 "TMPDIR": str(t.path("browser"))}).out
+    found = t.json(out)
+    t.equal(found["problems"], [], "messages of the browser")
+    t.equal(set(found["hosts"]), set(HOSTS))
+    t.equal(found["selected"], "samples", "the kind of the page behind a machine's link")
+    t.has(found["chips"], "host web1")
+    t.equal(found["compared"], "diff")
+
+
+main()
