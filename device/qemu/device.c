@@ -161,7 +161,9 @@ static int find_tag(const char *value, uint32_t *tag)
 	*tag = options.capture.names ? capture_names_find(options.capture.names, name)
 	       : options.symbols     ? symbols_tag_of(name)
 	                             : 0;
-	return *tag ? 0 : wrong(value, "names=FILE or symbols=FILE has no such name");
+	return *tag ? 0
+	            : wrong(value, "names=FILE or symbols=FILE has no such name "
+	                           "(names=FILE names functions without tags as left out)");
 }
 
 /* Options that depend on each other. */

@@ -85,6 +85,11 @@ def functions_without_tags_are_counted_and_named(t):
     trace, _ = boot(t, "1")
     t.equal(t.report(trace)["left_out_functions"], 2)
     t.has(t.assay("report", "--full", trace).out, "2 functions have no tags")
+    for status, words in ((1, ["report", "--function", "tiny", trace]),
+                          (2, ["tags", "trace", trace, "--function", "tiny"]),
+                          (2, ["tags", "trace", trace, "--from", "tiny@a.c"])):
+        t.has(t.assay(*words, status=status).err, "has no tags: the plugin left it out as small",
+              str(words))
     copy = t.path("copy")
     t.assay("export", "--to", "ctf", "-o", copy, trace)
     t.equal(t.report(copy)["left_out_functions"], 2, "functions of a copy")

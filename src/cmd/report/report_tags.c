@@ -223,9 +223,11 @@ static int no_function(const struct tag_report *r, const found_rows *all, const 
 	row_names names = names_of(all);
 	const char *reason = timeless(r, wanted);
 	int ret = reason ? error_set(err, ENOENT, "%s %s", wanted, reason)
-	                 : function_names_none((const char *const *)names.items, names.count,
-	                                       wanted, err);
+	                 : tag_report_refuse_left_out(r->recording, wanted, err);
 
+	if (!ret)
+		ret = function_names_none((const char *const *)names.items, names.count, wanted,
+		                          err);
 	free_names(&names);
 	return ret;
 }

@@ -5,6 +5,7 @@
 #include "base/memory/xalloc.h"
 #include "symbol/demangle/demangle.h"
 
+#include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -358,4 +359,29 @@ uint64_t tag_report_left_out(const struct tag_report *r)
 	vec_each (names, &r->recording->names)
 		count += tag_names_left_out_count(*names);
 	return count;
+}
+
+static bool has_name(const char *name, const char *wanted)
+{
+	struct tag_row row = {.function = name, .name = name};
+	struct tag_aliases aliases;
+	bool fits;
+
+	tag_aliases_init(&aliases, &row);
+	fits = tag_aliases_fit(&aliases, wanted);
+	tag_aliases_done(&aliases);
+	return fits;
+}
+
+int tag_report_refuse_left_out(const struct tag_recording *r, const char *wanted, struct error *err)
+{
+	vec_each (names, &r->names)
+		for (size_t i = 0; i < tag_names_left_out_count(*names); i++)
+			if (has_name(tag_names_left_out(*names, i), wanted))
+				return error_set(
+				        err, ENOENT,
+				        "%s has no tags: the plugin left it out as small, and "
+				        "its time is its callers' (leaf-size)",
+				        wanted);
+	return 0;
 }

@@ -86,6 +86,9 @@ struct cell tag_row_average_ns(const struct tag_report *r, const struct tag_row 
 
 /* Functions of all sets of names that have no tags (tag_names_leave_out()). */
 uint64_t tag_report_left_out(const struct tag_report *r);
+/* -ENOENT if one of these functions has the name `wanted`, which then has no times; else 0. */
+int tag_report_refuse_left_out(const struct tag_recording *r, const char *wanted,
+                               struct error *err);
 
 /* All names that a pattern for the row's function may match. Initialize with tag_aliases_init(),
  * free with tag_aliases_done(). */

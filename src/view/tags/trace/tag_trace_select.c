@@ -4,6 +4,7 @@
 #include "base/memory/hash.h"
 #include "base/memory/sorted.h"
 #include "symbol/demangle/demangle.h"
+#include "view/tags/tag_report.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -101,6 +102,8 @@ static int want(struct trace_select_wanted *w, const struct tag_recording *r, co
 				vec_push(&w->hits, (struct trace_select_hit){*names, n->tag});
 		}
 	if (w->hits.count == before) {
+		if (tag_report_refuse_left_out(r, text, err))
+			return -ENOENT;
 		if (strncmp(text, "tag ", 4) || text[4] < '0' || text[4] > '9')
 			return error_set(err, ENOENT,
 			                 "%s: no function has the name '%s'; 'assay report' lists "
