@@ -22,6 +22,7 @@ void jit_code_free(struct jit_code *c)
 	vec_done(&c->lines);
 	vec_done(&c->happenings);
 	span_tree_done(&c->now);
+	id_table_done(&c->first);
 	free(c->source);
 	free(c->trouble);
 	free(c->remark);
@@ -85,14 +86,19 @@ static bool same_function(const void *ctx, uint32_t id, const void *key)
 	return !a->code || (a->size == b->size && !memcmp(a->code, b->code, a->size));
 }
 
+static uint64_t function_hash(const struct jit_entry *e)
+{
+	uint64_t hash = hash_bytes(e->name, strlen(e->name));
+
+	return e->code ? hash_pair(hash, hash_bytes(e->code, e->size)) : hash;
+}
+
 /*
  * Marks entries for the same code: code that was reported twice, and code that has moved.
  */
 static void find_same(struct jit_code *c)
 {
-	struct id_table first = {0};
-
-	for (uint32_t i = 0; i < c->entries.count; i++) {
+	for (uint32_t i = c->finished_entries; i < c->entries.count; i++) {
 		struct jit_entry *e = &c->entries.items[i];
 		uint64_t hash;
 		uint32_t found;
@@ -101,24 +107,69 @@ static void find_same(struct jit_code *c)
 			e->same = c->entries.items[e->same].same;
 			continue;
 		}
-		hash = hash_bytes(e->name, strlen(e->name));
-		if (e->code)
-			hash = hash_pair(hash, hash_bytes(e->code, e->size));
-		found = id_table_find(&first, hash, same_function, c, e);
+		hash = function_hash(e);
+		found = id_table_find(&c->first, hash, same_function, c, e);
 		if (found == ID_NONE)
-			id_table_add(&first, hash, i);
+			id_table_add(&c->first, hash, i);
 		else
 			e->same = found;
 	}
-	id_table_done(&first);
+	c->finished_entries = (uint32_t)c->entries.count;
 }
 
 void jit_code_finish(struct jit_code *c)
 {
-	if (c->happenings.count)
-		qsort(c->happenings.items, c->happenings.count, sizeof(*c->happenings.items),
-		      compare_times);
+	uint32_t from = c->finished_happenings;
+
+	if (c->happenings.count > from)
+		qsort(c->happenings.items + from, c->happenings.count - from,
+		      sizeof(*c->happenings.items), compare_times);
+	c->finished_happenings = (uint32_t)c->happenings.count;
 	find_same(c);
+}
+
+static void copy_lines(struct jit_code *to, const struct jit_code *from, struct jit_entry *e)
+{
+	uint32_t first = (uint32_t)to->lines.count;
+	const char *file = NULL, *copied = NULL;
+
+	for (uint32_t i = 0; i < e->line_count; i++) {
+		struct jit_line line = from->lines.items[e->first_line + i];
+
+		if (line.file != file) {
+			file = line.file;
+			copied = xstrdup(file);
+			jit_code_hold(to, (void *)(uintptr_t)copied);
+		}
+		line.file = copied;
+		vec_push(&to->lines, line);
+	}
+	e->first_line = first;
+}
+
+uint32_t jit_code_copy(struct jit_code *to, const struct jit_code *from, uint32_t entry)
+{
+	struct jit_entry e = from->entries.items[from->entries.items[entry].same];
+	uint64_t hash = function_hash(&e);
+	uint32_t found = id_table_find(&to->first, hash, same_function, to, &e);
+	char *memory;
+	size_t size;
+
+	if (found != ID_NONE)
+		return found;
+	size = strlen(e.name) + 1;
+	memory = xmalloc(size + (e.code ? e.size : 0));
+	memcpy(memory, e.name, size);
+	e.name = memory;
+	if (e.code)
+		e.code = memcpy(memory + size, e.code, e.size);
+	jit_code_hold(to, memory);
+	copy_lines(to, from, &e);
+	found = jit_code_add(to, &e);
+	if (found != ID_NONE)
+		id_table_add(&to->first, hash, found);
+	to->finished_entries = (uint32_t)to->entries.count;
+	return found;
 }
 
 void jit_code_advance(struct jit_code *c, uint64_t time_ns)

@@ -5,6 +5,7 @@
  *
  * Readers of perf maps and jitdumps add entries, then events (struct jit_happening) in any order;
  * jit_code_finish() sorts the events by time. Then jit_code_advance() moves forward in time, and
+ * more entries and events may be added, which jit_code_finish() puts after the earlier ones.
  * jit_code_find() finds the newest function at an address at the current time. An entry's number
  * identifies the function in frames and never changes its meaning. jit_code_hold() transfers the
  * ownership of text and bytes to which entries point. Not thread-safe. Uses: base.
@@ -12,6 +13,7 @@
 #ifndef ASSAY_IMAGE_JIT_CODE_H
 #define ASSAY_IMAGE_JIT_CODE_H
 
+#include "base/memory/hash.h"
 #include "base/memory/vec.h"
 #include "image/elf/span_tree.h"
 
@@ -33,6 +35,18 @@ struct jit_entry {
 	const uint8_t *code; /* `size` bytes, NULL: not stored */
 	uint32_t same; /* an earlier entry of the same function (name, size, code), or this entry */
 	uint32_t first_line, line_count;
+};
+
+#define JIT_TAIL_BYTES 64
+
+/* Where the reader of a file that still grows stopped. */
+struct jit_growth {
+	uint64_t inode, size; /* of the file when it was read */
+	uint64_t read_bytes;  /* of a perf map: complete lines */
+	uint64_t again_ns;    /* CLOCK_MONOTONIC: not before */
+	char tail[JIT_TAIL_BYTES];
+	uint32_t tail_bytes; /* the last of read_bytes: a file that was written anew has others */
+	bool is_dump;
 };
 
 enum jit_machine { JIT_X86_64, JIT_X86_32, JIT_ARM64, JIT_OTHER };
@@ -57,7 +71,11 @@ struct jit_code {
 	bool timed;     /* events have times */
 	bool disowned;  /* the file was written after the process ended: names of another process */
 	enum jit_machine machine;
-	uint64_t written_ns; /* last write of the file, in the recording's clock; 0 unknown */
+	uint64_t written_ns;      /* last write of the file, in the recording's clock; 0 unknown */
+	struct jit_growth growth; /* of a process that runs */
+	/* what jit_code_finish() has seen */
+	struct id_table first; /* entries by name and code */
+	uint32_t finished_entries, finished_happenings;
 };
 
 struct jit_code *jit_code_new(void);
@@ -71,6 +89,11 @@ uint32_t jit_code_add(struct jit_code *c, const struct jit_entry *entry);
 void jit_code_happened(struct jit_code *c, uint64_t time_ns, uint64_t address, uint64_t size,
                        uint32_t entry);
 void jit_code_finish(struct jit_code *c);
+/*
+ * Copies the function of an entry, with its text, code and lines, to the entries of `to`, if they
+ * do not have it yet; returns the number there. Events are not copied.
+ */
+uint32_t jit_code_copy(struct jit_code *to, const struct jit_code *from, uint32_t entry);
 
 /* Advances to that time; an earlier time changes nothing. */
 void jit_code_advance(struct jit_code *c, uint64_t time_ns);

@@ -66,6 +66,13 @@ struct process_jit_request {
 struct jit_code;
 typedef struct jit_code *process_jit_fn(void *ctx, const struct process_jit_request *request);
 
+/*
+ * The same for names that were found: a process that runs still writes them. Returns `code`, which
+ * may have more functions at its end, or other code, which the images own, too.
+ */
+typedef struct jit_code *process_jit_again_fn(void *ctx, const struct process_jit_request *request,
+                                              struct jit_code *code);
+
 struct process_table;
 
 /* The caller shares the images. They must outlive the table. */
@@ -95,6 +102,12 @@ void process_table_set_up(struct process_table *t, bool is_set_up);
  * Sets the function that looks up names of generated code. NULL: such code is shown as addresses.
  */
 void process_table_set_jit(struct process_table *t, process_jit_fn *fn, void *ctx);
+/*
+ * For events of processes that run: after each call of process_table_jit_round(), `fn` is called
+ * at the first sample of each process with generated code. It has the ctx of the other function.
+ */
+void process_table_set_jit_again(struct process_table *t, process_jit_again_fn *fn);
+void process_table_jit_round(struct process_table *t);
 
 /*
  * Handles MMAP, COMM, FORK, EXIT, CGROUP and LOST (lost records may have been exits). Ignores other

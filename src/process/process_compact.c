@@ -313,6 +313,8 @@ static void carry_numbers(struct process_table *t, const struct process_table *o
 	t->dropped_mappings = old->dropped_mappings;
 	t->jit_fn = old->jit_fn;
 	t->jit_ctx = old->jit_ctx;
+	t->jit_again = old->jit_again;
+	t->jit_round = old->jit_round;
 }
 
 struct process_table *process_table_carry(const struct process_table *old,

@@ -33,6 +33,8 @@ struct process_jit {
 	 */
 	uint64_t version, maps_version;
 	size_t reached;
+	uint64_t round;    /* of the table, when names were looked up the last time */
+	uint32_t replaced; /* number of times that other code took the place of the code */
 };
 
 /* Internal state of a process. */
@@ -101,6 +103,8 @@ struct process_table {
 	uint64_t wall_offset_ns;
 	process_jit_fn *jit_fn; /* NULL: generated code has no names */
 	void *jit_ctx;
+	process_jit_again_fn *jit_again; /* NULL: names are complete */
+	uint64_t jit_round;
 };
 
 /* A file was mapped. If it is the process's jitdump, its names are looked up later. */

@@ -19,10 +19,23 @@
 /* Number of ancestors that are followed. */
 #define ANCESTORS_MAX 16
 
+/* Each replaced code stays in memory, since frames refer to it. */
+#define REPLACED_MAX 16
+
 void process_table_set_jit(struct process_table *t, process_jit_fn *fn, void *ctx)
 {
 	t->jit_fn = fn;
 	t->jit_ctx = ctx;
+}
+
+void process_table_set_jit_again(struct process_table *t, process_jit_again_fn *fn)
+{
+	t->jit_again = fn;
+}
+
+void process_table_jit_round(struct process_table *t)
+{
+	t->jit_round++;
 }
 
 void process_jit_free(struct process_jit *jit)
@@ -90,16 +103,23 @@ static uint32_t add_image(struct process_table *t, uint32_t process, struct jit_
 	return id;
 }
 
-static bool ask(struct process_table *t, uint32_t process, struct process_jit *jit)
+static struct process_jit_request request_of(const struct process_table *t, uint32_t process,
+                                             const struct process_jit *jit)
 {
 	const struct process *p = &t->processes.items[process];
-	struct process_jit_request request = {.pid = p->pid,
-	                                      .name = process_table_name(t, p->name),
-	                                      .start_ns = p->start_ns,
-	                                      .dump = jit->dump,
-	                                      .major = jit->major,
-	                                      .minor = jit->minor,
-	                                      .inode = jit->inode};
+
+	return (struct process_jit_request){.pid = p->pid,
+	                                    .name = process_table_name(t, p->name),
+	                                    .start_ns = p->start_ns,
+	                                    .dump = jit->dump,
+	                                    .major = jit->major,
+	                                    .minor = jit->minor,
+	                                    .inode = jit->inode};
+}
+
+static bool ask(struct process_table *t, uint32_t process, struct process_jit *jit)
+{
+	struct process_jit_request request = request_of(t, process, jit);
 	struct jit_code *code = t->jit_fn(t->jit_ctx, &request);
 
 	if (!code)
@@ -133,6 +153,39 @@ static void seek(struct process_table *t, uint32_t process, int depth)
 	}
 }
 
+/* Looks for names that the process wrote since the last round. */
+static void seek_again(struct process_table *t, uint32_t process, int depth)
+{
+	struct process_jit *jit = jit_of(t, process);
+	uint32_t parent = t->processes.items[process].parent;
+	struct process_jit_request request;
+	struct jit_code *code = jit->code;
+
+	if (jit->round == t->jit_round || !code)
+		return;
+	jit->round = t->jit_round;
+	if (!jit->own && parent != ID_NONE && depth < ANCESTORS_MAX &&
+	    t->states.items[parent].jit) {
+		const struct process_jit *theirs = t->states.items[parent].jit;
+
+		seek_again(t, parent, depth + 1);
+		code = theirs->code;
+		jit->image = theirs->image;
+	} else if (jit->own && !t->processes.items[process].end_ns &&
+	           jit->replaced < REPLACED_MAX) {
+		request = request_of(t, process, jit);
+		code = t->jit_again(t->jit_ctx, &request, code);
+	}
+	if (!code || code == jit->code)
+		return;
+	if (jit->own) {
+		jit->image = add_image(t, process, code);
+		jit->replaced++;
+	}
+	jit->code = code;
+	jit->version = 0;
+}
+
 /* Stores the reason why addresses have no name. */
 static void mark_images(const struct process_table *t, const struct map_set *maps, uint32_t jit)
 {
@@ -152,6 +205,9 @@ void process_table_moment(struct process_table *t, uint32_t process, uint64_t ti
 		seek(t, process, 0);
 		jit = t->states.items[process].jit;
 		jit->version = 0;
+		jit->round = t->jit_round;
+	} else if (t->jit_again) {
+		seek_again(t, process, 0);
 	}
 	if (!jit->code)
 		return;

@@ -1,52 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/profile_history.h"
-
-#include "process/process_restore.h"
+#include "profile/profile_history_internal.h"
 
 #include <string.h>
-
-struct history_sample {
-	uint64_t time_ns, weight;
-	uint64_t samples;
-	uint32_t row; /* of the slice, or of the sum of all */
-	uint16_t cpu;
-	uint8_t event;
-};
-
-/* One window. Ids are those of the common tables. */
-struct history_slice {
-	uint64_t from_ns, to_ns;
-	VEC(struct profile_row) rows;
-	VEC(struct history_sample) samples;
-	struct ledger ledger;
-};
-
-/* What a profile has beside its tables. */
-struct history_sums {
-	VEC(struct profile_row) rows;
-	struct id_table row_index;
-	struct time_axis axis;
-	struct ledger ledger;
-};
-
-struct profile_history {
-	struct profile *profile; /* the tables, and the sums that were selected */
-	struct history_sums all;
-	bool borrows; /* the profile's axis is that of `all` */
-	uint64_t start_ns;
-	VEC(struct history_slice) slices;
-	VEC(uint64_t) serials; /* of the threads of the table, by id */
-	VEC(uint64_t) process_serials;
-	struct id_table threads, processes; /* by serial */
-};
-
-/* Ids of a window's profile as ids of the common tables; ID_NONE: not known yet. */
-struct history_ids {
-	struct profile_history *h;
-	const struct profile *from;
-	uint32_t *images, *paths;
-	uint8_t *events;
-};
 
 struct profile_history *profile_history_new(void)
 {
@@ -111,151 +66,6 @@ static void restart(struct profile_history *h, uint64_t start_ns)
 	h->profile = profile_new();
 	time_axis_init(&h->all.axis, TIME_AXIS_BYTES);
 	h->start_ns = start_ns;
-}
-
-/* ---- ids ----------------------------------------------------------------- */
-
-static void ids_init(struct history_ids *ids, struct profile_history *h, const struct profile *p)
-{
-	*ids = (struct history_ids){.h = h, .from = p};
-	ids->images = xmalloc((p->images.images.count + 1) * sizeof(*ids->images));
-	ids->paths = xmalloc((p->paths.count + 1) * sizeof(*ids->paths));
-	memset(ids->images, 0xff, (p->images.images.count + 1) * sizeof(*ids->images));
-	memset(ids->paths, 0xff, (p->paths.count + 1) * sizeof(*ids->paths));
-	ids->paths[PATH_ROOT] = PATH_ROOT;
-	ids->images[IMAGE_ID_UNKNOWN] = IMAGE_ID_UNKNOWN;
-	ids->events = xcalloc(p->events.count + 1, sizeof(*ids->events));
-}
-
-static void ids_done(struct history_ids *ids)
-{
-	free(ids->images);
-	free(ids->paths);
-	free(ids->events);
-}
-
-static uint8_t find_event(struct profile *p, const struct profile_event *like)
-{
-	struct profile_event *e;
-
-	for (size_t i = 0; i < p->events.count; i++)
-		if (p->events.items[i].role == like->role &&
-		    !strcmp(p->events.items[i].name, like->name))
-			return (uint8_t)i;
-	e = vec_add(&p->events);
-	*e = *like;
-	e->name = xstrdup(like->name);
-	e->samples = e->weight = 0;
-	return (uint8_t)(p->events.count - 1);
-}
-
-static uint32_t image_id(struct history_ids *ids, uint32_t image)
-{
-	struct profile *to = ids->h->profile;
-	struct image copy;
-
-	if (image == REGION_NONE || ids->images[image] != ID_NONE)
-		return image == REGION_NONE ? REGION_NONE : ids->images[image];
-	copy = ids->from->images.images.items[image];
-	copy.path = intern_add(&to->images.names, image_path(&ids->from->images, image));
-	copy.jit = NULL; /* the names of generated code belong to the window's table */
-	copy.kept = NULL;
-	copy.generated = 0;
-	return ids->images[image] = image_table_add(&to->images, &copy);
-}
-
-static struct profile_frame frame_of(struct history_ids *ids, uint32_t frame)
-{
-	struct profile_frame f = ids->from->frames.items[frame];
-	const struct image *image = &ids->from->images.images.items[f.frame.image];
-
-	/* The offset of a name is its id. */
-	if (image->kind == IMAGE_NAME)
-		f.frame.offset =
-		        intern_add(&ids->h->profile->images.names,
-		                   intern_text(&ids->from->images.names, (uint32_t)f.frame.offset));
-	f.frame.image = image_id(ids, f.frame.image);
-	return f;
-}
-
-/* Parents have smaller ids than their children, so the way up ends. */
-static uint32_t path_id(struct history_ids *ids, uint32_t path)
-{
-	VEC(uint32_t) steps = {0};
-	uint32_t id;
-
-	for (; ids->paths[path] == ID_NONE; path = ids->from->paths.items[path].parent)
-		vec_push(&steps, path);
-	id = ids->paths[path];
-	while (steps.count) {
-		uint32_t step = steps.items[--steps.count];
-		struct profile_frame frame = frame_of(ids, ids->from->paths.items[step].frame);
-
-		id = ids->paths[step] = profile_path_step(ids->h->profile, id, &frame);
-	}
-	vec_done(&steps);
-	return id;
-}
-
-static bool thread_equal(const void *ctx, uint32_t id, const void *key)
-{
-	const struct profile_history *h = ctx;
-
-	return h->serials.items[id] == *(const uint64_t *)key;
-}
-
-static bool process_equal(const void *ctx, uint32_t id, const void *key)
-{
-	const struct profile_history *h = ctx;
-
-	return h->process_serials.items[id] == *(const uint64_t *)key;
-}
-
-static const char *text_of(const struct process_table *t, uint32_t text)
-{
-	return text == ID_NONE ? NULL : process_table_name(t, text);
-}
-
-static uint32_t process_id(struct history_ids *ids, uint32_t process)
-{
-	struct profile_history *h = ids->h;
-	const struct process_table *from = ids->from->processes;
-	const struct process *p = process_table_process(from, process);
-	uint64_t hash = hash_u64(p->serial);
-	uint32_t id = id_table_find(&h->processes, hash, process_equal, h, &p->serial);
-	const char *name = process_table_name(from, p->name);
-
-	if (id != ID_NONE) {
-		process_restore_update(h->profile->processes, id, p, name);
-		return id;
-	}
-	id = process_restore(h->profile->processes, p,
-	                     &(struct process_texts){name, text_of(from, p->cgroup),
-	                                             text_of(from, p->version),
-	                                             text_of(from, p->labels)});
-	vec_push(&h->process_serials, p->serial);
-	id_table_add(&h->processes, hash, id);
-	return id;
-}
-
-static uint32_t thread_id(struct history_ids *ids, uint32_t thread)
-{
-	struct profile_history *h = ids->h;
-	const struct process_table *from = ids->from->processes;
-	struct thread t = *process_table_thread_at(from, thread);
-	uint64_t hash = hash_u64(t.serial);
-	uint32_t id = id_table_find(&h->threads, hash, thread_equal, h, &t.serial);
-	const char *name = process_table_name(from, t.name);
-
-	t.process = process_id(ids, t.process);
-	if (id != ID_NONE) {
-		process_restore_thread_update(h->profile->processes, id, &t, name);
-		return id;
-	}
-	id = process_restore_thread(h->profile->processes, &t, name);
-	vec_push(&h->serials, t.serial);
-	id_table_add(&h->threads, hash, id);
-	return id;
 }
 
 /* ---- sums ---------------------------------------------------------------- */
@@ -371,9 +181,9 @@ static void take_rows(struct history_ids *ids, struct history_slice *s)
 	vec_each (row, &ids->from->rows) {
 		struct profile_row copy = *row;
 
-		copy.path = path_id(ids, row->path);
-		copy.thread = thread_id(ids, row->thread);
-		copy.region = image_id(ids, row->region);
+		copy.path = history_path(ids, row->path);
+		copy.thread = history_thread(ids, row->thread);
+		copy.region = history_image(ids, row->region);
 		copy.event = ids->events[row->event];
 		vec_push(&s->rows, copy);
 	}
@@ -413,30 +223,8 @@ static void take_ledger(struct history_ids *ids, struct history_slice *s)
 	vec_each (p, &ids->from->ledger.processes) {
 		struct ledger_process copy = *p;
 
-		copy.process = process_id(ids, p->process);
+		copy.process = history_process(ids, p->process);
 		vec_push(&s->ledger.processes, copy);
-	}
-}
-
-/* A process or thread that is known may have another name since, without samples in this window. */
-static void take_names(struct history_ids *ids)
-{
-	const struct process_table *from = ids->from->processes;
-	struct profile_history *h = ids->h;
-
-	for (uint32_t i = 0; i < process_table_process_count(from); i++) {
-		const struct process *p = process_table_process(from, i);
-
-		if (p->changed && id_table_find(&h->processes, hash_u64(p->serial), process_equal,
-		                                h, &p->serial) != ID_NONE)
-			process_id(ids, i);
-	}
-	for (uint32_t i = 0; i < process_table_thread_count(from); i++) {
-		const struct thread *t = process_table_thread_at(from, i);
-
-		if (t->changed && id_table_find(&h->threads, hash_u64(t->serial), thread_equal, h,
-		                                &t->serial) != ID_NONE)
-			thread_id(ids, i);
 	}
 }
 
@@ -470,14 +258,14 @@ void profile_history_add(struct profile_history *h, const struct profile *p, uin
 	if (!h->start_ns)
 		h->start_ns = from_ns;
 	give_back(h);
-	ids_init(&ids, h, p);
+	history_ids_init(&ids, h, p);
 	for (size_t i = 0; i < p->events.count; i++)
-		ids.events[i] = find_event(h->profile, &p->events.items[i]);
+		ids.events[i] = history_event(h->profile, &p->events.items[i]);
 	take_rows(&ids, &s);
 	take_samples(&ids, &s);
 	take_ledger(&ids, &s);
-	take_names(&ids);
-	ids_done(&ids);
+	history_names(&ids);
+	history_ids_done(&ids);
 	exchange(h);
 	add_slice(h->profile, &s);
 	exchange(h);

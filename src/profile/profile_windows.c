@@ -33,6 +33,8 @@ struct profile_windows *profile_windows_new(const struct profile_windows_options
 	w->o.builder.endless = true;
 	w->profile = profile_new();
 	process_table_bound(w->profile->processes);
+	process_table_set_jit(w->profile->processes, w->o.jit, w->o.jit_ctx);
+	process_table_set_jit_again(w->profile->processes, w->o.jit_again);
 	w->builder = profile_builder_new(w->profile, &w->o.builder);
 	w->sink = profile_builder_sink(w->builder);
 	return w;
@@ -76,6 +78,11 @@ void profile_windows_start(struct profile_windows *w, uint64_t start_ns)
 void profile_windows_cpus(struct profile_windows *w, const struct account *a)
 {
 	profile_builder_cpus(w->builder, a);
+}
+
+void profile_windows_names(struct profile_windows *w)
+{
+	process_table_jit_round(w->profile->processes);
 }
 
 void profile_windows_wall(struct profile_windows *w, uint64_t wall_offset_ns)

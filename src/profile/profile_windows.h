@@ -50,6 +50,10 @@ struct profile_windows_options {
 	        images_max; /* limits at which dead entries are removed; 0: 20000, 50000, 4000 */
 	profile_window_fn *window;
 	void *ctx;
+	/* Names of generated code, of processes that run; NULL: its frames are addresses */
+	process_jit_fn *jit;
+	process_jit_again_fn *jit_again;
+	void *jit_ctx;
 };
 
 struct profile_windows;
@@ -61,6 +65,8 @@ struct event_sink profile_windows_sink(struct profile_windows *w);
 void profile_windows_start(struct profile_windows *w, uint64_t start_ns);
 /* The times of each CPU, after the start and before the end: profile_builder_cpus(). */
 void profile_windows_cpus(struct profile_windows *w, const struct account *a);
+/* Names that processes wrote since the last call are used from now on. */
+void profile_windows_names(struct profile_windows *w);
 int profile_windows_until(struct profile_windows *w, uint64_t time_ns, struct error *err);
 /*
  * As profile_windows_until(), and ends the current window at that time, because its contents are

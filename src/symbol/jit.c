@@ -28,11 +28,17 @@ uint32_t jit_entry_at(const struct image *image, uint64_t address)
 	return e && !image->jit->disowned ? e->same : ID_NONE;
 }
 
-struct symbol **jit_symbols(const struct image *image)
+struct symbol **jit_symbols(const struct image *image, struct symbol **symbols, size_t *count)
 {
-	size_t count = image->jit ? image->jit->entries.count : 0;
+	size_t now = image->jit ? image->jit->entries.count : 0, before = *count;
 
-	return count ? xcalloc(count, sizeof(struct symbol *)) : NULL;
+	if (now <= before)
+		return symbols;
+	/* Entries are added one at a time while a process is watched. */
+	*count = now > 2 * before ? now : 2 * before;
+	symbols = xrealloc(symbols, *count, sizeof(*symbols));
+	memset(symbols + before, 0, (*count - before) * sizeof(*symbols));
+	return symbols;
 }
 
 bool jit_line(const struct image *image, uint64_t offset, const char **file, int *line)

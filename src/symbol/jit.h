@@ -16,7 +16,8 @@ uint64_t jit_address(const struct image *image, uint64_t offset);
 /* The number of the function at such an address; ID_NONE: it has no name. */
 uint32_t jit_entry_at(const struct image *image, uint64_t address);
 /* An array with one symbol per entry, zeroed. */
-struct symbol **jit_symbols(const struct image *image);
+/* Room for the symbols of all entries; `symbols` has room for `count` and is freed. */
+struct symbol **jit_symbols(const struct image *image, struct symbol **symbols, size_t *count);
 bool jit_line(const struct image *image, uint64_t offset, const char **file, int *line);
 int jit_bytes(const struct image *image, uint8_t *bytes, struct symbol_code *code,
               struct error *err);

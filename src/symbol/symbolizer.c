@@ -247,7 +247,6 @@ static void load(struct symbolizer *s, struct symbol_image *i, uint32_t image)
 		break;
 	case IMAGE_JIT:
 		i->trouble = jit_trouble(s->images, image);
-		i->symbols = jit_symbols(&s->images->images.items[image]);
 		return;
 	case IMAGE_UNKNOWN:
 		set_trouble(i, "no known mapping contains these addresses");
@@ -453,6 +452,7 @@ static const struct symbol *jit_symbol(struct symbolizer *s, struct symbol_image
 
 	if (entry == ID_NONE)
 		return unnamed_symbol(s, i, frame.image);
+	i->symbols = jit_symbols(image, i->symbols, &i->jit_symbols);
 	if (i->symbols[entry])
 		return i->symbols[entry];
 	e = &image->jit->entries.items[entry];

@@ -29,6 +29,7 @@ struct symbol_image {
 	 * looked up yet.
 	 */
 	struct symbol **symbols;
+	size_t jit_symbols; /* generated code: the size of `symbols`, by entry */
 	struct symbol *unnamed;
 	struct symbol **kept;      /* by the numbers of image/stored_names.h; NULL: not looked up */
 	struct debug_index *index; /* lines and inlined functions; NULL: none */

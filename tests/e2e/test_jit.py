@@ -7,6 +7,7 @@ jitdump, jit_later takes the place of jit_long in memory after half of the time.
 """
 
 import glob
+import itertools
 import json
 import os
 import re
@@ -153,6 +154,75 @@ def a_jitdump_of_a_running_process_is_kept(t):
             finally:
                 job.send_signal(signal.SIGKILL)
         check_shares(names_of(work)[0], jit_long=0.7, jit_short=0.3)
+
+
+def jit_samples(report, *names):
+    """Samples of functions of generated code, by name."""
+    found = {}
+    for row in report["functions"]:
+        if row["image"].startswith("[jit]") and (not names or row["function"] in names):
+            found[row["function"]] = found.get(row["function"], 0) + row["samples"]
+    return found
+
+
+@test_of_shares
+def top_has_the_names_of_its_recording(t):
+    for mode, options in (("map", ()), ("dump", ("-g",))):
+        with workdir() as work, subprocess.Popen([workload("jit"), mode, "60", work],
+                                                 stdout=subprocess.PIPE) as job:
+            pid = int(job.stdout.readline() or 0)
+            try:
+                if not pid:
+                    raise Skip("the workload is for x86-64 alone")
+                shown = json.loads(assay("top", "--once", "-d", str(SECONDS), "-F", "999", "--json",
+                                         "--comm", "jit", "-o", f"{work}/a.data", *options,
+                                         env=kept_apart(work)).out)
+            finally:
+                job.kill()
+                forget_map(pid)
+            _, report = names_of(work, "--comm", "jit")
+        comment(jit_samples(shown))
+        assert sorted(jit_samples(shown)) == ["jit_long", "jit_short"], shown["functions"]
+        assert jit_samples(shown) == jit_samples(report), (jit_samples(shown), jit_samples(report))
+
+
+def generated_memory(pid):
+    """The first executable memory of the process that belongs to no file."""
+    with open(f"/proc/{pid}/maps", encoding="ascii") as f:
+        start, end = re.search(r"(?m)^(\w+)-(\w+) r.xp 0+ 00:00 0 *$", f.read()).groups()
+    return int(start, 16), int(end, 16) - int(start, 16)
+
+
+@test_of_shares
+def top_reads_names_that_are_written_while_it_runs(t):
+    with workdir() as work, subprocess.Popen([workload("jit"), "silent", "60", work],
+                                             stdout=subprocess.PIPE) as job:
+        pid = int(job.stdout.readline() or 0)
+        path = f"/tmp/perf-{pid}.map"
+        words = [ASSAY, "top", "--batch", "-d", "0.3", "--json", "--comm", "jit"]
+        top = subprocess.Popen(words, env=kept_apart(work), stdout=subprocess.PIPE)
+        try:
+            if not pid:
+                raise Skip("the workload is for x86-64 alone")
+            start, size = generated_memory(pid)
+            expected = ["first", "second"]
+            for line in itertools.islice(top.stdout, 200):
+                names = jit_samples(json.loads(line))
+                if os.path.exists(path) and expected[0] in names:
+                    expected.pop(0)
+                    if not expected:
+                        break
+                elif os.path.exists(path):
+                    continue
+                with open(path, "a", encoding="ascii") as f:
+                    f.write(f"{start:x} {size:x} {expected[0]}\n")
+            assert not expected, f"no report had {expected[0]}"
+        finally:
+            for process in (top, job):
+                process.kill()
+                process.wait()
+            top.stdout.close()
+            forget_map(pid)
 
 
 CONTAINED = """

@@ -3,6 +3,7 @@
 
 #include "base/memory/xalloc.h"
 #include "format/jit/jit_file.h"
+#include "format/jit/jit_growth.h"
 #include "format/jit/jitdump.h"
 #include "format/jit/perf_map.h"
 #include "image/jit_code.h"
@@ -98,6 +99,16 @@ static void take(struct jit_finder_search *s, struct buf *text, size_t start, bo
 	s->code = c;
 }
 
+/* The file is that of a process which may still write to it. */
+static struct jit_growth may_grow(const struct jit_file *f, const struct buf *text, bool dump)
+{
+	struct jit_growth g = {.inode = f->inode, .size = f->size, .is_dump = dump};
+
+	if (!dump)
+		jit_growth_mark(&g, text->data, text->size);
+	return g;
+}
+
 static void try_kept(struct jit_finder_search *s, bool dump)
 {
 	char *name = jit_file_kept_name(s->finder->recording, s->request->pid, dump), *path;
@@ -140,6 +151,7 @@ static void try_path(struct jit_finder_search *s, char *path, bool dump, bool co
 {
 	uid_t user = s->alive ? s->process.user : geteuid();
 	struct error err = {0};
+	struct jit_growth growth = {0};
 	struct buf text = {0};
 	struct jit_file f;
 	int status;
@@ -155,10 +167,14 @@ static void try_path(struct jit_finder_search *s, char *path, bool dump, bool co
 		if ((copied || !dump || is_mapped_file(s, &f, path)) &&
 		    (copied || in_time(s, f.written_ns, path))) {
 			status = jit_file_read(&text, &f, path, &err);
-			if (!status)
+			if (!status) {
+				growth = may_grow(&f, &text, dump);
 				take(s, &text, 0, dump, path, f.written_ns);
-			else
+			} else {
 				buf_done(&text);
+			}
+			if (s->code && !copied)
+				s->code->growth = growth;
 		}
 		close(f.fd);
 	}

@@ -18,10 +18,20 @@ struct jit_finder {
 	struct cache_dir *cache;           /* NULL: none */
 };
 
+#define JIT_AGAIN_NS 1000000000u
+
 /*
  * A process_jit_fn (process/process.h); ctx is a struct jit_finder. Never NULL: without names the
  * result has the reason.
  */
 struct jit_code *jit_finder_find(void *ctx, const struct process_jit_request *request);
+
+/*
+ * A process_jit_again_fn, for recordings of this moment. Lines that were added to a perf map are
+ * read each time. A jitdump that grew is read as a whole, for at most 1 % of the time. Missing
+ * names are looked for once in JIT_AGAIN_NS.
+ */
+struct jit_code *jit_finder_again(void *ctx, const struct process_jit_request *request,
+                                  struct jit_code *code);
 
 #endif

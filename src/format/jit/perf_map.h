@@ -16,7 +16,7 @@
 
 /*
  * Adds the functions to `c`, which points into the text; the text is modified: lines are
- * terminated.
+ * terminated. `text` may be a later part of a file of which earlier parts were added.
  */
 void perf_map_read(struct jit_code *c, char *text, size_t size);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/sinks/live_sink.h"
 
+#include "format/jit/jit_finder.h"
 #include "format/perf/perf_data_layout.h"
 #include "format/perf/perf_record.h"
 #include "profile/profile_windows.h"
@@ -20,6 +21,8 @@ struct live_sink {
 	struct profile_windows *windows;
 	struct event_sink events;
 	struct profile_history *history;
+	struct jit_finder
+	        finder; /* of names of generated code, in the files of running processes */
 	struct ring_marks marks;
 	struct recording part; /* the account of the selected stretch */
 	bool has_part;
@@ -61,14 +64,20 @@ static int live_open(struct session_sink *sink, const struct perf_data_attr *att
                      const struct recording *described, struct error *err)
 {
 	struct live_sink *s = live_sink_of(sink);
-	struct profile_windows_options o = {
-	        .window_ns = WINDOW_NS, .builder.time_axis = true, .window = on_window, .ctx = s};
+	struct profile_windows_options o = {.window_ns = WINDOW_NS,
+	                                    .builder.time_axis = true,
+	                                    .window = on_window,
+	                                    .ctx = s,
+	                                    .jit = jit_finder_find,
+	                                    .jit_again = jit_finder_again,
+	                                    .jit_ctx = &s->finder};
 	int status;
 
 	perf_decoder_init(&s->decoder);
 	for (size_t i = 0; i < count; i++)
 		perf_decoder_add_attr(&s->decoder, &attrs[i].attr, attrs[i].ids, attrs[i].id_count);
 	perf_decoder_seal(&s->decoder);
+	s->finder.recording = described;
 	s->windows = profile_windows_new(&o);
 	s->history = profile_history_new();
 	s->events = profile_windows_sink(s->windows);
@@ -95,8 +104,10 @@ static int live_append(struct session_sink *sink, const void *records, size_t by
                        struct error *err)
 {
 	struct live_sink *s = live_sink_of(sink);
-	int status = perf_decoder_deliver(&s->decoder, records, bytes, &s->events, err);
+	int status;
 
+	profile_windows_names(s->windows);
+	status = perf_decoder_deliver(&s->decoder, records, bytes, &s->events, err);
 	if (!status && s->o.records)
 		status = s->o.records->ops->append(s->o.records, records, bytes, err);
 	return status;

@@ -7,8 +7,9 @@
  * live_sink_look() ends a window and adds it to a history (profile/profile_history.h), from which
  * live_sink_select() makes the profile of a stretch, with its account. The records are passed on to
  * the sink `records`, which live_sink_new() takes over: a file, or a flight recorder, from which
- * snapshots are made. A snapshot and the end of the measurement end a window at the same moment as
- * the records, so that the figures of all windows are those of the file.
+ * snapshots are made. Names of generated code are read as the processes write them. A snapshot and
+ * the end of the measurement end a window at the same moment as the records, so that the figures of
+ * all windows are those of the file.
  *
  * Life cycle and threads are those of sink.h. The profile of live_sink_select() is valid until the
  * next call of it, and until close() returned. A window that is added changes its tables, but not

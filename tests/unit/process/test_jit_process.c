@@ -492,6 +492,169 @@ static void the_mapped_dump_and_no_other(void)
 	place_done(&p);
 }
 
+static void append_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "a");
+
+	CHECK(f && fputs(text, f) >= 0);
+	if (f)
+		fclose(f);
+}
+
+/* Without the pauses that limit the cost. */
+static struct jit_code *again(struct place *p, struct jit_code *c)
+{
+	c->growth.again_ns = 0;
+	return jit_finder_again(&p->finder, &p->request, c);
+}
+
+static const char *name_in(struct jit_code *c, uint64_t time_ns, uint64_t address)
+{
+	uint64_t offset;
+	uint32_t entry;
+
+	jit_code_advance(c, time_ns);
+	entry = jit_code_find(c, address, &offset);
+	return entry == ID_NONE ? "-" : c->entries.items[entry].name;
+}
+
+static void a_map_is_read_while_it_is_written(void)
+{
+	struct jit_code *c, *other;
+	struct place p;
+	char path[64];
+
+	place_init(&p);
+	p.finder.root = NULL;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", UNUSED_PID);
+	c = jit_finder_find(&p.finder, &p.request);
+	CHECK_EQ(c->entries.count, 0);
+	CHECK(again(&p, c) == c);
+	CHECK(c->growth.again_ns); /* missing files are not looked for at each sample */
+	write_file(path, "1000 20 f\n");
+	CHECK(jit_finder_again(&p.finder, &p.request, c) == c);
+	CHECK_EQ(c->entries.count, 0);
+	CHECK(again(&p, c) == c);
+	CHECK_STR(name_in(c, 1, 0x1000), "f");
+	append_file(path, "2000 20 g\n3000 20 in");
+	CHECK(again(&p, c) == c);
+	CHECK_EQ(c->entries.count, 2);
+	CHECK_STR(name_in(c, 1, 0x2000), "g");
+	append_file(path, "complete\n1000 8 f\n");
+	CHECK(again(&p, c) == c);
+	CHECK_EQ(c->entries.count, 4);
+	CHECK_STR(name_in(c, 1, 0x3000), "incomplete");
+	CHECK_EQ(c->entries.items[3].same, 0);
+	CHECK(again(&p, c) == c);
+	CHECK_EQ(c->entries.count, 4);
+	write_file(path, "1000 20 h\n"); /* as a JVM does: another list */
+	other = again(&p, c);
+	CHECK(other != c);
+	CHECK_STR(name_in(other, 1, 0x1000), "h");
+	CHECK_STR(name_in(c, 1, 0x2000), "g");
+	unlink(path);
+	CHECK(again(&p, other) == other);
+	CHECK_EQ(other->entries.count, 1);
+	jit_code_free(c);
+	jit_code_free(other);
+	place_done(&p);
+}
+
+static void write_bytes(const char *path, const struct buf *b)
+{
+	FILE *f = fopen(path, "w");
+
+	CHECK(f && fwrite(b->data, 1, b->size, f) == b->size);
+	if (f)
+		fclose(f);
+}
+
+static void a_dump_is_read_while_it_is_written(void)
+{
+	struct jit_code *c;
+	struct buf b = {0};
+	struct place p;
+	char dump[160];
+
+	place_init(&p);
+	p.finder.root = NULL;
+	snprintf(dump, sizeof(dump), "%s/jit-1.dump", p.tmp);
+	p.request.dump = dump;
+	dump_header(&b, DUMP_MAGIC, 1, 0);
+	dump_load(&b, 100, 0x1000, 32, 0, "old", 'a');
+	write_bytes(dump, &b);
+	c = jit_finder_find(&p.finder, &p.request);
+	CHECK_STR(name_in(c, 500, 0x1000), "old");
+	dump_load(&b, 200, 0x1000, 32, 1, "new", 'b');
+	write_bytes(dump, &b);
+	CHECK(again(&p, c) == c);
+	CHECK_EQ(c->entries.count, 2);
+	CHECK(c->growth.again_ns); /* the whole file was read */
+	CHECK_STR(name_in(c, 150, 0x1000), "old");
+	CHECK_STR(name_in(c, 500, 0x1000), "new");
+	jit_code_free(c);
+	unlink(dump);
+	buf_done(&b);
+	place_done(&p);
+}
+
+/* Each call adds a function after the others; process 20 gets other code each time. */
+static struct jit_code *more(void *ctx, const struct process_jit_request *request,
+                             struct jit_code *code)
+{
+	struct jit_entry late = {.address = CODE + 128, .size = 64, .name = "late"};
+	struct world *w = ctx;
+
+	w->asked.count++;
+	if (request->pid == 20)
+		code = jit_code_new();
+	jit_code_happened(code, 0, late.address, late.size, jit_code_add(code, &late));
+	jit_code_finish(code);
+	return code;
+}
+
+static void names_of_running_processes_are_read_again(void)
+{
+	struct frame first, f;
+	struct world w;
+
+	world_init(&w);
+	process_table_set_jit_again(w.t, more);
+	exec(&w, 10, 50);
+	exec(&w, 20, 50);
+	map(&w, 10, CODE, "//anon", true);
+	map(&w, 20, CODE, "//anon", true);
+	first = frame_at(&w, 10, 250, CODE);
+	check_name(&w, first, "new");
+	check_name(&w, frame_at(&w, 10, 250, CODE + 128), "[no symbol]");
+	CHECK_EQ(w.asked.count, 1);
+	process_table_jit_round(w.t);
+	f = frame_at(&w, 10, 250, CODE + 128);
+	check_name(&w, f, "late");
+	CHECK_EQ(f.image, first.image);
+	CHECK_EQ(w.asked.count, 2);
+	frame_at(&w, 10, 250, CODE + 128);
+	CHECK_EQ(w.asked.count, 2); /* once in a round */
+	first = frame_at(&w, 20, 250, CODE);
+	CHECK_EQ(w.asked.count, 3);
+	process_table_jit_round(w.t);
+	f = frame_at(&w, 20, 250, CODE + 128);
+	check_name(&w, f, "late");
+	CHECK(f.image != first.image);
+	check_name(&w, first, "new"); /* frames keep their names */
+	for (int i = 0; i < 100; i++) {
+		process_table_jit_round(w.t);
+		frame_at(&w, 20, 250, CODE);
+	}
+	CHECK(w.images.images.count < 40);
+	w.asked.count = 0;
+	task(&w, EVENT_EXIT, 10, 10, 300);
+	process_table_jit_round(w.t);
+	check_name(&w, frame_at(&w, 10, 310, CODE + 128), "late");
+	CHECK_EQ(w.asked.count, 0); /* its pid may belong to another process */
+	world_done(&w);
+}
+
 int main(void)
 {
 	RUN(names_by_time);
@@ -506,5 +669,8 @@ int main(void)
 	RUN(a_map_older_than_the_process_is_refused);
 	RUN(kept_files_describe_the_original);
 	RUN(the_mapped_dump_and_no_other);
+	RUN(a_map_is_read_while_it_is_written);
+	RUN(a_dump_is_read_while_it_is_written);
+	RUN(names_of_running_processes_are_read_again);
 	return check_end();
 }
