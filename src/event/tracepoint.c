@@ -2,6 +2,7 @@
 #include "event/tracepoint.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void tracepoint_done(struct tracepoint *t)
 {
@@ -12,4 +13,12 @@ void tracepoint_done(struct tracepoint *t)
 	free(t->name);
 	free(t->format);
 	*t = (struct tracepoint){0};
+}
+
+const struct tracepoint_field *tracepoint_field_find(const struct tracepoint *t, const char *name)
+{
+	vec_each (field, &t->fields)
+		if (!strcmp(field->name, name))
+			return field;
+	return NULL;
 }

@@ -32,6 +32,7 @@ struct tracepoint_field {
 	enum tracepoint_kind kind;
 	enum tracepoint_place place;
 	bool is_signed;
+	bool is_hex; /* the kernel prints it as a hexadecimal number or an address */
 	bool common; /* every tracepoint has it */
 };
 
@@ -43,5 +44,8 @@ struct tracepoint {
 };
 
 void tracepoint_done(struct tracepoint *t);
+
+/* The field with this name, or NULL. */
+const struct tracepoint_field *tracepoint_field_find(const struct tracepoint *t, const char *name);
 
 #endif

@@ -59,6 +59,7 @@ void profile_free(struct profile *p)
 	time_axis_done(&p->axis);
 	switch_log_done(&p->switches);
 	wait_log_done(&p->waits);
+	sample_fields_done(&p->fields);
 	system_calls_done(&p->system_calls);
 	vec_each (event, &p->events)
 		free(event->name);

@@ -23,6 +23,7 @@
 #include "process/process.h"
 #include "profile/ledger/ledger.h"
 #include "profile/ledger/switch_log.h"
+#include "profile/sample_fields.h"
 #include "profile/time_axis.h"
 #include "profile/waits/system_calls.h"
 #include "profile/waits/wait_log.h"
@@ -52,7 +53,8 @@ struct profile_row {
 	/* key */
 	uint32_t path;     /* node of the innermost frame */
 	uint32_t thread;   /* id in processes */
-	uint32_t region;   /* image of the mapping that contains `addr` (-d), or REGION_NONE */
+	uint32_t region;   /* image of the mapping that contains `addr` (-d), or REGION_NONE; of a
+	                    * tracepoint, if `fields` were chosen: their values */
 	uint32_t window;   /* in profile.windows; 0 if time is not divided */
 	uint16_t cpu;      /* or PROFILE_CPU_UNKNOWN */
 	uint8_t event;     /* index into events */
@@ -91,6 +93,7 @@ struct profile {
 	VEC(struct recording *) recordings; /* owned; one per file */
 	VEC(struct profile_span) windows;   /* empty: time is not divided */
 	struct ledger ledger;
+	struct sample_fields fields;      /* of tracepoints; empty if none were chosen */
 	struct switch_log switches;       /* empty if it was not asked for */
 	struct wait_log waits;            /* the same */
 	struct system_calls system_calls; /* the same */

@@ -308,6 +308,8 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 		find_path(b, e, a, process, &key);
 	if (a->sample_type & PERF_SAMPLE_ADDR)
 		key.region = region_of(b, process, e->sample.addr);
+	if (b->options.fields && a->type == PERF_TYPE_TRACEPOINT)
+		key.region = b->options.fields(&p->fields, b->recording, e);
 	n = profile_builder_note(b, e, UPDATE_SAMPLE);
 	n->outside = b->before;
 	n->amount = e->sample.period;

@@ -21,13 +21,18 @@
 
 struct profile_builder;
 
+/* The combination of the values of profile.fields in a sample (format/perf/tracepoint_fields.h). */
+typedef uint32_t profile_fields_fn(struct sample_fields *f, const struct recording *r,
+                                   const struct event *e);
+
 struct profile_builder_options {
-	bool drop_chains;  /* keep only the sampled address: flat reports of large files */
-	bool time_axis;    /* fill profile.axis */
-	bool switches;     /* fill profile.switches; only for a single recording */
-	bool system_calls; /* fill profile.system_calls; the same */
-	bool waits;        /* fill profile.waits; only for a single recording with an end */
-	bool endless;      /* an endless stream (profile_windows.h) */
+	bool drop_chains;          /* keep only the sampled address: flat reports of large files */
+	bool time_axis;            /* fill profile.axis */
+	bool switches;             /* fill profile.switches; only for a single recording */
+	bool system_calls;         /* fill profile.system_calls; the same */
+	bool waits;                /* fill profile.waits; only for a single recording with an end */
+	profile_fields_fn *fields; /* reads the fields; NULL: none were chosen */
+	bool endless;              /* an endless stream (profile_windows.h) */
 	/*
 	 * Adds an event with the name PROFILE_LATENCY_EVENT: the samples of the main clock, with
 	 * their weights in the elapsed time (waits/latency.h). Without switch records it has no

@@ -54,6 +54,7 @@ const char *recording_fact_text(unsigned fact)
 	        {HAS_TAGS, "event tags"},
 	        {HAS_CODE, "code addresses without names"},
 	        {HAS_RAW_NAMES, "names as the linker knows them"},
+	        {HAS_FIELDS, "fields of tracepoints"},
 	};
 	const char *text = "";
 

@@ -30,13 +30,15 @@ bool flat_key_parse(const char *name, enum flat_key *key)
 
 const char *flat_key_name(enum flat_key key)
 {
-	return key_names[key].name;
+	return flat_key_is_field(key) ? "field" : key_names[key].name;
 }
 
 void request_keys_text(const struct report_request *q, struct buf *out)
 {
 	for (size_t i = 0; i < q->key_count; i++)
-		buf_addf(out, "%s%s", i ? ", " : "", flat_key_name(q->keys[i]));
+		buf_addf(out, "%s%s", i ? ", " : "",
+		         flat_key_is_field(q->keys[i]) ? q->fields[q->keys[i] - FLAT_FIELD]
+		                                       : flat_key_name(q->keys[i]));
 }
 
 unsigned flat_key_needs(enum flat_key key)

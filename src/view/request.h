@@ -26,9 +26,11 @@ enum flat_key {
 	FLAT_REGION,
 	FLAT_CGROUP,
 	FLAT_GROUP, /* by rules: view/groups */
+	FLAT_FIELD, /* the first of profile.fields; the others follow */
+	FLAT_FIELD_LAST = FLAT_FIELD + SAMPLE_FIELDS_MAX - 1,
 };
 
-#define FLAT_KEYS 12
+#define FLAT_KEYS (FLAT_FIELD_LAST + 1)
 
 /* Facts that a recording may have, in bits; they depend on its kind. */
 enum recording_fact {
@@ -52,6 +54,7 @@ enum recording_fact {
 	HAS_TAGS = 1 << 17,      /* event tags */
 	HAS_CODE = 1 << 18,      /* addresses that get their names when a report is made */
 	HAS_RAW_NAMES = 1 << 19, /* names as the linker knows them */
+	HAS_FIELDS = 1 << 20,    /* fields of tracepoints */
 };
 
 struct group_rules;
@@ -61,6 +64,8 @@ struct report_request {
 	const char *event;             /* NULL: the main event */
 	enum flat_key keys[FLAT_KEYS]; /* of one table; empty: the standard tables */
 	size_t key_count;
+	const char *fields[SAMPLE_FIELDS_MAX]; /* labels of FLAT_FIELD and the next keys */
+	const char *unknown;       /* a word of --sort that may be a field; NULL: none */
 	struct group_rules *rules; /* for FLAT_GROUP; belong to the caller */
 	const char *const *by;     /* columns to sort by, before the columns of the table itself */
 	size_t by_count;
@@ -116,5 +121,10 @@ unsigned flat_key_needs(enum flat_key key);
 /* Names of keys, including perf's: comm, pid, tid, dso, sym, symbol, srcline. */
 bool flat_key_parse(const char *name, enum flat_key *key);
 const char *flat_key_name(enum flat_key key);
+
+static inline bool flat_key_is_field(enum flat_key key)
+{
+	return key >= FLAT_FIELD && key <= FLAT_FIELD_LAST;
+}
 
 #endif

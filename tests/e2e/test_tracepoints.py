@@ -48,6 +48,42 @@ def fields_of_a_recording_of_perf_are_read(t):
 
 
 @test
+def a_report_has_a_row_for_each_value_of_a_field(t):
+    data = recorded(t, "-g")
+    text = t.run("perf", "script", "-F", "event,trace", "-i", data).out
+    execs = re.findall(r"%s: filename=(\S+) pid=(\d+) old_pid=(\d+)" % POINT, text)
+
+    def rows(*words):
+        report = json.loads(t.assay("report", data, "--json", *words).out)
+        t.equal(report["event"]["name"], POINT, "the event, which has the field")
+        return report["rows"]
+    by_file = {r["field:filename"]: r["samples"] for r in rows("--sort", "field:filename")}
+    t.equal(by_file, {f: sum(e[0] == f for e in execs) for f, _, _ in execs}, "samples by file")
+    t.equal(by_file["/bin/true"], 2, "/bin/true")
+    both = {(r["field:filename"], r["field:old_pid"], r["process"]) for r in rows("--sort", "filename,old_pid,process")}
+    t.equal({(f, old, f.rsplit("/")[-1]) for f, _, old in execs}, both, "two fields and a key")
+    out = t.assay("report", data, "--sort", "filename", "-g").out
+    t.has(out, f"Samples by field:filename", "the title")
+    t.has(out, "Call tree", "the tree beside the table")
+
+
+@test
+def a_field_that_does_not_exist_is_an_error(t):
+    data = recorded(t)
+    err = t.assay("report", data, "--sort", "field:filenam", status=2).err
+    t.has(err, "--sort field:filenam: sched:sched_process_exec has no such field, did you mean 'filename'?; "
+          "its fields are filename, pid, old_pid", "the fields")
+    clock = t.path("clock.data")
+    t.assay("record", "-o", clock, "--", "true")
+    t.has(t.assay("report", clock, "--sort", "field:pid", status=2).err,
+          "the recording has no fields of tracepoints: record it with 'assay record -e SYSTEM:NAME'", "a clock")
+    t.has(t.assay("report", data, "--sort", "process,filenam", status=2).err,
+          "--sort knows no key 'filenam'", "a word without field:")
+    t.has(t.assay("report", data, "--sort", "field:a,field:b,field:c,field:d,field:e", status=2).err,
+          "4 fields at most", "too many")
+
+
+@test
 def a_missing_tracepoint_is_an_error(t):
     err = t.assay("record", "-e", "sched:no_such_event", "--", "true", status=1).err
     t.has(err, "tracepoint 'sched:no_such_event' does not exist in tracefs", "the error")

@@ -8,6 +8,7 @@
 #include "format/calls/calls_file.h"
 #include "format/jit/jit_finder.h"
 #include "format/perf/perf_data.h"
+#include "format/perf/tracepoint_fields.h"
 #include "profile/profile_builder.h"
 #include "view/calls/call_names.h"
 
@@ -94,6 +95,8 @@ static int read_profile(void *ctx, const char *path, const struct perf_data_read
 	                                     .switches = reading->switches,
 	                                     .waits = reading->waits,
 	                                     .system_calls = reading->system_calls,
+	                                     .fields = p->fields.labels.count ? tracepoint_fields_of
+	                                                                      : NULL,
 	                                     .latency = reading->latency};
 	struct profile_builder *b = profile_builder_new(p, &bo);
 	struct stoppable stoppable = {profile_builder_sink(b), reading->stop};
@@ -126,6 +129,8 @@ static int read_files(struct profile *p, const struct load_options *o, struct er
 	                                  .stop = o->stop};
 	int ret;
 
+	for (size_t i = 0; i < o->field_count; i++)
+		sample_fields_want(&p->fields, o->fields[i]);
 	cache_dir_open(&reading.cache, NULL);
 	ret = each_file(o, read_profile, &reading, err);
 	cache_dir_close(reading.cache);

@@ -43,7 +43,10 @@ struct load_options {
 	bool system_calls;         /* and its system calls (profile/waits/system_calls.h) */
 	bool waits;                /* and why (profile/waits/wait_log.h) */
 	enum latency_mode latency; /* adds PROFILE_LATENCY_EVENT; not for stores */
-	uint64_t window_ns;        /* length of windows that separate samples; 0: no windows */
+	/* Fields of tracepoints for the rows (profile.fields); not for stores. */
+	const char *fields[SAMPLE_FIELDS_MAX];
+	size_t field_count;
+	uint64_t window_ns; /* length of windows that separate samples; 0: no windows */
 };
 
 /*

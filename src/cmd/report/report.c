@@ -5,6 +5,7 @@
 #include "cmd/cli/medium.h"
 #include "cmd/load/debug_files.h"
 #include "cmd/report/report_calls.h"
+#include "cmd/report/report_fields.h"
 #include "cmd/report/report_groups.h"
 #include "cmd/report/report_kinds.h"
 #include "cmd/report/report_pprof.h"
@@ -215,7 +216,7 @@ static int check_latency(const struct load_options *load, const struct profile *
 	return 0;
 }
 
-static int report_samples(const struct report_command_options *o, const struct report_request *q)
+static int report_samples(const struct report_command_options *o, struct report_request *q)
 {
 	struct load_options load = o->load;
 	struct symbolizer *symbols = NULL;
@@ -231,9 +232,12 @@ static int report_samples(const struct report_command_options *o, const struct r
 	load.latency = !o->latency                      ? LATENCY_OFF
 	               : !strcmp(o->latency, "machine") ? LATENCY_OF_MACHINE
 	                                                : LATENCY_OF_PROCESS;
+	if (report_fields_want(&load, &o->report, &err))
+		return report_fail(&o->report.style, 2, &err);
 	if (load_profile(&profile, &load, &err))
 		return report_fail(&o->report.style, 1, &err);
-	if (check_latency(&load, profile, &err)) {
+	if (report_fields_resolve(q, &o->report, profile, &err) ||
+	    check_latency(&load, profile, &err)) {
 		profile_free(profile);
 		return report_fail(&o->report.style, 2, &err);
 	}
@@ -297,8 +301,10 @@ static int show(struct report_command_options *o)
 	enum load_kind kind;
 	int status;
 
-	if (load_kind(&kind, &o->load, &err) ||
-	    report_kinds_check(kind, options, o, &o->report, &err) || make_request(o, &q, &err))
+	if (load_kind(&kind, &o->load, &err))
+		return report_fail(&o->report.style, 2, &err);
+	o->report.fields = kind == LOAD_SAMPLES;
+	if (report_kinds_check(kind, options, o, &o->report, &err) || make_request(o, &q, &err))
 		return report_fail(&o->report.style, 2, &err);
 	status = check_page(o);
 	if (status)
@@ -327,6 +333,7 @@ int report_run(struct report_command_options *o, int argc, char **argv)
 	o->load.arguments = argv;
 	o->load.argument_count = argc;
 	o->report.style.pager = !o->no_pager;
+	o->report.fields = true;
 	load_choose(&o->load, LOAD_BIT(LOAD_SAMPLES) | LOAD_BIT(LOAD_CALLS) | LOAD_BIT(LOAD_TAGS),
 	            report_kinds(options, o, &o->report));
 	return show(o);

@@ -3,6 +3,7 @@
 
 #include "cmd/cli/medium.h"
 #include "cmd/cli/print.h"
+#include "cmd/report/report_fields.h"
 #include "view/summary/findings.h"
 
 #include <errno.h>
@@ -12,8 +13,9 @@
 const struct option report_option_table[] = {
         {OPTION_LIST, 's', "sort", "KEY,...", "one table by these keys: " SORT_KEYS,
          .details = "Replaces the standard tables. perf's names are accepted: comm, pid, tid, "
-                    "dso, sym, symbol and srcline. If no word is a key, the words are columns, as "
-                    "for --by.",
+                    "dso, sym, symbol and srcline. field:NAME is a field of a tracepoint "
+                    "('assay record -e SYSTEM:NAME'); a NAME that is no key needs no 'field:'. If "
+                    "no word is a key, the words are columns, as for --by.",
          .offset = AT(sort)},
         {OPTION_LIST, 0, "by", "COLUMN,...",
          "sort the rows by these columns: numbers largest first, texts from a to z",
@@ -150,6 +152,15 @@ static int check_without(const struct report_options *o, struct report_request *
 	return 0;
 }
 
+int report_options_unknown(const char *word, struct error *err)
+{
+	return error_set(err, EINVAL,
+	                 "--sort knows no key '%s'; the keys are " SORT_KEYS
+	                 " (and comm, pid, tid, dso, sym, symbol, srcline), and of tracepoints "
+	                 "field:NAME",
+	                 word);
+}
+
 static int parse_keys(const struct report_options *o, struct report_request *q, struct error *err)
 {
 	const char *unknown = NULL;
@@ -158,14 +169,18 @@ static int parse_keys(const struct report_options *o, struct report_request *q, 
 	for (size_t i = 0; i < o->sort.count; i++) {
 		if (flat_key_parse(o->sort.items[i], &key))
 			add_key(q, key);
-		else
+		else if (!report_field_of(o->sort.items[i]))
 			unknown = o->sort.items[i];
+		else if (!o->fields)
+			return error_set(err, EINVAL,
+			                 "--sort %s: fields are those of tracepoints, which "
+			                 "'assay report' shows of recordings of samples",
+			                 o->sort.items[i]);
 	}
-	if (unknown && (q->key_count || q->by_count))
-		return error_set(err, EINVAL,
-		                 "--sort knows no key '%s'; the keys are " SORT_KEYS
-		                 " (and comm, pid, tid, dso, sym, symbol, srcline)",
-		                 unknown);
+	if (unknown && (q->key_count || q->by_count)) {
+		q->unknown = unknown;
+		return o->fields ? 0 : report_options_unknown(unknown, err);
+	}
 	if (unknown) {
 		q->by = o->sort.items;
 		q->by_count = o->sort.count;

@@ -16,7 +16,8 @@
 struct report_options {
 	struct option_list sort, by, without;
 	bool by_name, by_first, by_calls, by_time; /* short options for --by */
-	bool functions;                            /* short option for --sort function */
+	bool fields;    /* words of --sort may be fields: report_fields.h completes the request */
+	bool functions; /* short option for --sort function */
 	bool tree, inverted, children, no_children, wide, json, nested, full_paths;
 	const char *callers, *callees;
 	double limit; /* percent; < 0: the default of the reader */
@@ -38,6 +39,9 @@ void report_options_defaults(struct report_options *o);
  */
 int report_options_request(const struct report_options *o, struct report_request *q,
                            struct error *err);
+
+/* Sets the error of a word of --sort that is no key. */
+int report_options_unknown(const char *word, struct error *err);
 
 /* The command whose messages are printed: `assay view` makes reports, too. */
 const char *report_command(const struct style_options *style);

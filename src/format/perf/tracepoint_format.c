@@ -2,6 +2,7 @@
 #include "format/perf/tracepoint_format.h"
 
 #include "format/perf/perf_data_layout.h"
+#include "format/perf/tracepoint_print.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -135,6 +136,10 @@ bool tracepoint_format_parse(struct tracepoint *t)
 		} else if (!t->name && (size_t)(line.end - line.p) > 6 &&
 		           !memcmp(line.p, "name: ", 6)) {
 			t->name = xstrndup(line.p + 6, (size_t)(line.end - line.p - 6));
+		} else if ((size_t)(line.end - line.p) > 11 && !memcmp(line.p, "print fmt: ", 11)) {
+			/* The last part; it may have line feeds. */
+			tracepoint_print_hex(t, line.p + 11, rest.end);
+			break;
 		} else if (!has_id) {
 			has_id = take_number(line, "ID: ", &t->id);
 		}

@@ -40,6 +40,14 @@ bool flat_has_key(const struct flat *f, enum flat_key key)
 	return false;
 }
 
+static bool has_field(const struct flat *f)
+{
+	for (size_t i = 0; i < f->request.key_count; i++)
+		if (flat_key_is_field(f->request.keys[i]))
+			return true;
+	return false;
+}
+
 static uint64_t line_slot(struct flat_grouping *g, uint32_t frame)
 {
 	struct buf text = {0};
@@ -129,6 +137,17 @@ static uint64_t group_slot(struct flat_grouping *g, uint32_t path)
 	return group == GROUP_NONE && kernel ? UINT64_MAX : group;
 }
 
+/* A text of profile.fields. */
+static uint64_t field_slot(const struct profile *p, const struct profile_row *row,
+                           enum flat_key key)
+{
+	size_t width = p->fields.labels.count, field = key - FLAT_FIELD;
+
+	if (field >= width || row->region >= p->fields.values.count / width)
+		return UINT64_MAX;
+	return p->fields.values.items[row->region * width + field];
+}
+
 static bool slots_equal(const void *ctx, uint32_t id, const void *key)
 {
 	const struct flat_grouping *g = ctx;
@@ -148,12 +167,13 @@ static uint64_t fill_slots(struct flat_grouping *g, uint32_t row_id, uint32_t pa
 	for (size_t i = 0; i < f->request.key_count; i++) {
 		enum flat_key key = f->request.keys[i];
 
-		slots[n++] = is_frame_key(key)     ? frame_slot(g, frame, key)
-		             : is_process_key(key) ? process_slot(f->view, row, key)
-		             : key == FLAT_MODE    ? mode_slot(f->view, row, frame)
-		             : key == FLAT_CPU     ? row->cpu
-		             : key == FLAT_GROUP   ? group_slot(g, path)
-		                                   : row->region;
+		slots[n++] = is_frame_key(key)        ? frame_slot(g, frame, key)
+		             : is_process_key(key)    ? process_slot(f->view, row, key)
+		             : key == FLAT_MODE       ? mode_slot(f->view, row, frame)
+		             : key == FLAT_CPU        ? row->cpu
+		             : key == FLAT_GROUP      ? group_slot(g, path)
+		             : flat_key_is_field(key) ? field_slot(f->view->profile, row, key)
+		                                      : row->region;
 		if (key == FLAT_ADDRESS && frame != ID_NONE)
 			slots[n] = f->view->profile->frames.items[frame].frame.offset;
 		n += key == FLAT_ADDRESS;
@@ -347,9 +367,11 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 {
 	struct flat *f = xcalloc(1, sizeof(*f));
 	struct flat_grouping g = {.flat = f};
+	bool by_field; /* the times of waits have no fields */
 
 	f->view = v;
 	f->request = *request;
+	by_field = has_field(f);
 	f->base_samples = s->base_samples;
 	f->base_weight = s->base_weight;
 	g.slot_count = f->request.key_count + flat_has_key(f, FLAT_ADDRESS);
@@ -367,7 +389,8 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 	vec_each (row, &f->rows)
 		row->mark = ID_NONE;
 	vec_each (id, &s->waits)
-		add_wait(&g, *id);
+		if (!by_field || v->profile->rows.items[*id].region != REGION_NONE)
+			add_wait(&g, *id);
 	fill_shares(f);
 	if (request->intervals || (request->steps && s->witness.count))
 		fill_intervals(&g, s);

@@ -79,5 +79,10 @@ void flat_cell(const struct flat *f, const struct flat_row *row, enum flat_key k
 	case FLAT_REGION:
 		image_cell(f, example->region, brief, out);
 		break;
+	case FLAT_FIELD:
+	case FLAT_FIELD_LAST:
+	default:
+		buf_puts(out, sample_fields_text(&p->fields, example->region, key - FLAT_FIELD));
+		break;
 	}
 }

@@ -262,11 +262,19 @@ static void add_keys(struct row_source *s)
 		bool several = key == FLAT_CPU || key == FLAT_INSTANCE || key == FLAT_THREAD ||
 		               key == FLAT_ADDRESS;
 
+		const char *name = flat_key_name(key), *title = name;
+
+		if (flat_key_is_field(key)) {
+			const struct sample_fields *f = &flat_of(s)->view->profile->fields;
+
+			name = f->labels.items[key - FLAT_FIELD];
+			title = sample_fields_name(f, key - FLAT_FIELD);
+		}
 		if (is_wide_key(key) == (i >= q->key_count))
 			vec_push(&s->columns,
-			         (struct column){.name = flat_key_name(key),
-			                         .title = flat_key_name(key),
-			                         .key = flat_key_name(key),
+			         (struct column){.name = name,
+			                         .title = title,
+			                         .key = name,
 			                         .unit = key == FLAT_CPU ? &cpu : &unit_text,
 			                         .argument = key,
 			                         .get = key_cell,

@@ -128,8 +128,34 @@ static void the_section_is_read_as_written(void)
 	buf_done(&section);
 }
 
+/* The fields that are printed as they are with %x or %p are hexadecimal. */
+static void fields_are_hexadecimal_if_the_kernel_prints_them_so(void)
+{
+	static const char text[] =
+	        "name: sample_event\nID: 77\nformat:\n"
+	        "\tfield:unsigned long site;\toffset:0;\tsize:8;\tsigned:0;\n"
+	        "\tfield:unsigned long size;\toffset:8;\tsize:8;\tsigned:0;\n"
+	        "\tfield:int width;\toffset:16;\tsize:4;\tsigned:1;\n"
+	        "\tfield:unsigned int mask;\toffset:20;\tsize:4;\tsigned:0;\n"
+	        "\tfield:unsigned int flags;\toffset:24;\tsize:4;\tsigned:0;\n\n"
+	        "print fmt: \"100%% at, %pS of %*lu: \\\"%#08x\\\" %s %x\", (void *)REC->site, "
+	        "REC->width, (unsigned long)REC->size, REC->mask, "
+	        "REC->flags ? __print_flags(REC->flags, \"|\", { 1, \"a,b\" }) : \"x\", REC->flags "
+	        ">> 4\n";
+	struct tracepoint t = made(text);
+
+	CHECK_EQ(t.fields.count, 5);
+	CHECK(t.fields.items[0].is_hex);
+	CHECK(!t.fields.items[1].is_hex);
+	CHECK(!t.fields.items[2].is_hex);
+	CHECK(t.fields.items[3].is_hex);
+	CHECK(!t.fields.items[4].is_hex); /* not the field as it is */
+	tracepoint_done(&t);
+}
+
 int main(void)
 {
+	RUN(fields_are_hexadecimal_if_the_kernel_prints_them_so);
 	RUN(fields_have_their_values);
 	RUN(fields_beyond_the_bytes_have_no_value);
 	RUN(damaged_descriptions_are_refused);
