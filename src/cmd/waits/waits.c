@@ -6,6 +6,7 @@
 #include "cmd/load/filters.h"
 #include "cmd/load/load.h"
 #include "cmd/report/report_options.h"
+#include "cmd/waits/waits_calls.h"
 #include "cmd/waits/waits_syscalls.h"
 #include "view/waits/wait_document.h"
 
@@ -18,6 +19,8 @@ struct waits_options {
 	double limit; /* percent; < 0: the default of the reader */
 	uint64_t lines;
 	struct option_list calls;
+	char *recording[1];
+	const char *counted; /* a file of calls of the same run; NULL: none */
 	bool all, instances, tree, syscalls, wide, json;
 	struct style_options style;
 };
@@ -86,7 +89,8 @@ static struct wait_options wanted(const struct waits_options *o)
 	return (struct wait_options){.request = q, .all = o->all};
 }
 
-static int print(const struct waits_options *o, struct view *v, struct wait_options *w)
+static int print(const struct waits_options *o, struct view *v, struct wait_options *w,
+                 struct waits_calls *calls)
 {
 	const struct report_request *q = &w->request;
 	struct wait_report *report = NULL;
@@ -99,6 +103,10 @@ static int print(const struct waits_options *o, struct view *v, struct wait_opti
 
 	if (wait_report_new(&report, v, &v->profile->waits, w, &err))
 		return command_fail(2, "waits: %s", err.text);
+	if (waits_calls_join(calls, report, &err)) {
+		wait_report_free(report);
+		return command_fail(1, "waits: %s", err.text);
+	}
 	symbolized_profile_init(&paths);
 	paths.depth_max = NAMED_DEPTH_MAX;
 	if (medium_is_page(&o->style)) {
@@ -107,6 +115,8 @@ static int print(const struct waits_options *o, struct view *v, struct wait_opti
 	}
 	document_init(&d);
 	wait_document(&d, report);
+	if (calls->is_joined)
+		wait_calls_document(&calls->calls, &d);
 	page.document = &d;
 	if (request_check_order(q, &d, &err))
 		status = command_fail(2, "waits: %s", err.text);
@@ -115,6 +125,21 @@ static int print(const struct waits_options *o, struct view *v, struct wait_opti
 	document_done(&d);
 	symbolized_profile_done(&paths);
 	wait_report_free(report);
+	return status;
+}
+
+/* The file of calls, if there is one, selects its processes. */
+static int print_with_calls(const struct waits_options *o, struct view *v, struct wait_options *w)
+{
+	struct waits_calls calls = {0};
+	struct error err = {0};
+	int status;
+
+	if (o->counted && waits_calls_open(&calls, o->counted, &o->load, &err))
+		return command_fail(1, "waits: %s", err.text);
+	waits_calls_select(&calls, &w->request.filter);
+	status = print(o, v, w, &calls);
+	waits_calls_done(&calls);
 	return status;
 }
 
@@ -134,7 +159,7 @@ static int show(struct waits_options *o, struct profile *profile, struct wait_op
 		return command_fail(1, "waits: %s", err.text);
 	symbols = load_symbolizer(profile, &o->load);
 	view = view_new(profile, symbols);
-	status = print(o, view, w);
+	status = print_with_calls(o, view, w);
 	debug_files_fetch(profile, symbols);
 	view_free(view);
 	symbolizer_free(symbols);
@@ -148,6 +173,25 @@ static int check_options(const struct waits_options *o)
 	if (o->syscalls && (o->tree || o->filters.tid.count))
 		return command_fail(2, "waits: --syscalls has no call paths and sums of processes: "
 		                       "-g and --tid do not apply");
+	return 0;
+}
+
+/* One recording, and at most one file of calls, in any order. Returns non-zero for others. */
+static int choose_files(struct waits_options *o)
+{
+	const char *first = load_named(&o->load, 0), *second = load_named(&o->load, 1);
+	bool is_first = second && waits_calls_is(first);
+
+	if (!second)
+		return 0;
+	if (load_named(&o->load, 2) || o->load.store || o->syscalls ||
+	    is_first == waits_calls_is(second))
+		return -EINVAL;
+	o->counted = is_first ? first : second;
+	o->recording[0] = (char *)(uintptr_t)(is_first ? second : first);
+	o->load.inputs = (struct option_list){0};
+	o->load.arguments = o->recording;
+	o->load.argument_count = 1;
 	return 0;
 }
 
@@ -166,8 +210,9 @@ static int run(void *p, int argc, char **argv)
 	o->load.argument_count = argc;
 	o->load.waits = o->load.time_axis = true;
 	o->load.system_calls = o->syscalls;
-	if (load_named(&o->load, 1))
-		return command_fail(2, "waits: give one recording");
+	if (choose_files(o))
+		return command_fail(2, "waits: give one recording, and one file of 'assay calls' "
+		                       "or 'assay tags' of the same run, if its calls are wanted");
 	if (o->load.store)
 		return command_fail(2, "waits: a store has sums of windows, and no single waits: "
 		                       "give a recording ('assay record --waits')");
@@ -187,7 +232,7 @@ static int run(void *p, int argc, char **argv)
 
 const struct command cmd_waits = {
         .name = "waits",
-        .synopsis = "[OPTIONS] [FILE]",
+        .synopsis = "[OPTIONS] [FILE [CALLS]]",
         .summary = "why threads waited, and who ended their waits",
         .description =
                 "Reads a recording of 'assay record --waits' (or of 'perf record -a -g -e "
@@ -200,7 +245,11 @@ const struct command cmd_waits = {
                 "for each cause: an object, the thread that waited, and the thread whose wake-up "
                 "ended the wait. Of a lock, it also names the holder, if there is evidence: "
                 "'unlock' means that the thread was in a function that only the owner of the lock "
-                "may call, 'pi' that the kernel knew the owner.",
+                "may call, 'pi' that the kernel knew the owner.\n\n"
+                "CALLS is a file of 'assay calls' or a trace of 'assay tags' of the same run "
+                "('assay "
+                "calls --waits -- COMMAND'): another table has the calls in which threads waited, "
+                "with the cause and the releaser.",
         .examples = "assay record --waits -- make -j8\n    record a command, as root\n"
                     "assay waits\n    the waits of the command in ./perf.data\n"
                     "assay waits -g --comm worker\n    where they waited, and where they were "

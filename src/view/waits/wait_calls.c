@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/waits/wait_calls.h"
+
+#include "view/document/grid.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void wait_calls_init(struct wait_calls *c, struct wait_report *r)
+{
+	*c = (struct wait_calls){.report = r};
+	intern_init(&c->texts);
+}
+
+void wait_calls_done(struct wait_calls *c)
+{
+	vec_done(&c->rows);
+	id_table_done(&c->index);
+	intern_done(&c->texts);
+}
+
+static bool same_row(const void *ctx, uint32_t id, const void *key)
+{
+	const struct wait_call_row *a = &((const struct wait_calls *)ctx)->rows.items[id], *b = key;
+
+	return a->function == b->function && a->row == b->row;
+}
+
+void wait_calls_add(struct wait_calls *c, const char *function, uint32_t sum, uint64_t count,
+                    uint64_t blocked_ns, uint64_t runnable_ns)
+{
+	struct wait_call_row key = {.function = intern_add(&c->texts, function),
+	                            .row = c->report->row_of[sum]};
+	uint64_t hash = hash_pair(key.function, key.row);
+	uint32_t id;
+
+	/* Preempted threads do not wait for anything; reports on calls show their time apart. */
+	if (key.row == ID_NONE || c->report->log->sums.items[sum].key.woken == WAIT_PREEMPTED)
+		return;
+	id = id_table_find(&c->index, hash, same_row, c, &key);
+	if (id == ID_NONE) {
+		id = (uint32_t)c->rows.count;
+		vec_push(&c->rows, key);
+		id_table_add(&c->index, hash, id);
+	}
+	c->rows.items[id].count += count;
+	c->rows.items[id].blocked_ns += blocked_ns;
+	c->rows.items[id].runnable_ns += runnable_ns;
+	c->waited_ns += blocked_ns + runnable_ns;
+	if (!strcmp(function, WAIT_CALLS_OUTSIDE))
+		c->outside_ns += blocked_ns + runnable_ns;
+}
+
+/* --- the table --- */
+
+enum call_figure { FIGURE_COUNT, FIGURE_BLOCKED, FIGURE_RUNNABLE, FIGURE_WAITED };
+enum call_word {
+	WORD_FUNCTION,
+	WORD_KIND,
+	WORD_WAITER,
+	WORD_NAME,
+	WORD_BY,
+	WORD_HOLDER,
+	WORD_EVIDENCE
+};
+
+static const struct wait_call_row *row_at(const struct row_source *s, uint32_t row)
+{
+	return &((const struct wait_calls *)s->model)->rows.items[row];
+}
+
+static struct cell figure_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                               struct buf *text)
+{
+	const struct wait_call_row *r = row_at(s, row);
+
+	switch ((enum call_figure)c->argument) {
+	case FIGURE_COUNT:
+		return cell_int((int64_t)r->count);
+	case FIGURE_BLOCKED:
+		return cell_int((int64_t)r->blocked_ns);
+	case FIGURE_RUNNABLE:
+		return cell_int((int64_t)r->runnable_ns);
+	case FIGURE_WAITED:
+		return cell_int((int64_t)(r->blocked_ns + r->runnable_ns));
+	}
+	return cell_none();
+}
+
+static struct cell word_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                             struct buf *text)
+{
+	const struct wait_calls *calls = s->model;
+	const struct wait_call_row *r = row_at(s, row);
+	const struct wait_row *cause = &calls->report->rows.items[r->row];
+	const char *evidence = wait_evidence_name(cause->evidence);
+	uint32_t id = 0;
+
+	switch ((enum call_word)c->argument) {
+	case WORD_FUNCTION:
+		return cell_text(intern_text(&calls->texts, r->function));
+	case WORD_KIND:
+		return cell_text(wait_kind_name(cause->kind));
+	case WORD_EVIDENCE:
+		return evidence ? cell_text(evidence) : cell_none();
+	case WORD_WAITER:
+		id = cause->waiter;
+		break;
+	case WORD_NAME:
+		id = cause->name;
+		break;
+	case WORD_BY:
+		id = cause->by;
+		break;
+	case WORD_HOLDER:
+		id = cause->holder;
+		break;
+	}
+	return id ? cell_text(wait_text(calls->report, id)) : cell_none();
+}
+
+static struct row_set *call_rows(struct wait_calls *c)
+{
+	static const char *const by[] = {"waited", "function", "kind", "name"};
+	const struct report_request *q = &c->report->options->request;
+	const struct column columns[] = {
+	        {"share", "share", "share", &unit_share, ROLE_RATIO, .bar = true, .of = "waited",
+	         .base = cell_int((int64_t)c->waited_ns), .cut = true},
+	        {"waited", .unit = &unit_time, .role = ROLE_SUM, .argument = FIGURE_WAITED,
+	         .get = figure_cell},
+	        {"blocked", "blocked", "blocked_ns", &unit_time, ROLE_SUM,
+	         .argument = FIGURE_BLOCKED, .get = figure_cell},
+	        {"runnable", "runnable", "runnable_ns", &unit_time, ROLE_SUM,
+	         .argument = FIGURE_RUNNABLE, .get = figure_cell, .blank_zero = true},
+	        {"count", "waits", "count", &unit_count, ROLE_SUM, .argument = FIGURE_COUNT,
+	         .get = figure_cell},
+	        {"function", "in", "function", &unit_text, .argument = WORD_FUNCTION,
+	         .get = word_cell},
+	        {"kind", "kind", "kind", &unit_text, .argument = WORD_KIND, .get = word_cell},
+	        {"waiter", "thread", "waiter", &unit_text, .argument = WORD_WAITER, .room = 90,
+	         .get = word_cell},
+	        {"name", "for", "name", &unit_text, .argument = WORD_NAME, .get = word_cell},
+	        {"released_by", "released by", "released_by", &unit_text, .argument = WORD_BY,
+	         .get = word_cell},
+	        {"holder", NULL, "holder", &unit_text, .argument = WORD_HOLDER, .get = word_cell},
+	        {"evidence", "evidence", "evidence", &unit_text, .argument = WORD_EVIDENCE,
+	         .room = 120, .get = word_cell},
+	};
+	struct row_source *s = row_source_new(c);
+	struct row_request request = {
+	        .by = by,
+	        .by_count = sizeof(by) / sizeof(*by),
+	        .limit = request_limit(q, &q->reader),
+	        .lines = q->lines,
+	};
+
+	s->rows = (uint32_t)c->rows.count;
+	s->squeezed = true;
+	row_source_columns(s, columns, sizeof(columns) / sizeof(*columns));
+	return row_set_new(s, &request);
+}
+
+/* --- the account --- */
+
+static void term(struct grid *g, enum row_kind kind, const char *name, int64_t ns, uint64_t whole)
+{
+	grid_row(g, kind);
+	grid_add(g, cell_text(name));
+	grid_add(g, cell_int(ns));
+	grid_add(g, cell_real(whole ? (double)ns / (double)whole : 0));
+}
+
+/* Both files measured the same waits: the difference is printed. */
+static void account(const struct wait_calls *c, struct document *d)
+{
+	static const struct grid_column columns[] = {
+	        {"", &unit_text, false}, {"time", &unit_time, false}, {"share", &unit_share, true}};
+	uint64_t whole = c->is_counted_known ? c->counted_ns : c->waited_ns;
+	struct grid *g = grid_new(columns, sizeof(columns) / sizeof(*columns));
+
+	term(g, ROW_ITEM, "in calls", (int64_t)(c->waited_ns - c->outside_ns), whole);
+	term(g, ROW_ITEM, "outside of calls", (int64_t)c->outside_ns, whole);
+	if (c->is_counted_known) {
+		term(g, ROW_ITEM, "residual", (int64_t)c->counted_ns - (int64_t)c->waited_ns,
+		     whole);
+		term(g, ROW_TOTAL, "waiting by the counts", (int64_t)whole, whole);
+	} else {
+		term(g, ROW_TOTAL, "waiting", (int64_t)whole, whole);
+	}
+	document_grid(d, "Waits of the counted processes", "calls_account", g);
+}
+
+void wait_calls_document(struct wait_calls *c, struct document *d)
+{
+	struct section *s;
+
+	if (c->report->options->request.reader.program) {
+		document_known(d, "calls_counted_ns", (int64_t)c->counted_ns, c->is_counted_known);
+		document_int(d, "calls_waited_ns", (int64_t)c->waited_ns);
+		document_int(d, "calls_outside_ns", (int64_t)c->outside_ns);
+		document_int(d, "calls_beyond", (int64_t)c->beyond);
+	} else {
+		account(c, d);
+	}
+	document_table(d, MEDIA_ALL, "Waits by call", "calls", call_rows(c));
+	if (c->beyond) {
+		s = document_notes(d, MEDIA_READERS, "Waits by call", NULL);
+		section_note(s, "The recording has more waits than are kept with their times: the "
+		                "later ones are in no call.");
+	}
+}
