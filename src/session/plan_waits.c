@@ -14,27 +14,29 @@
 #include <unistd.h>
 
 /*
- * The kernel reserves the size of the copy in the ring for each sample: larger copies fill the
- * rings. Outer frames of a deeper stack are read from the thread's memory, which takes too long to
- * do it for most samples (adr/0178).
+ * The kernel reserves the size of the copy in the ring for each sample and copies it up to the end
+ * of the stack. Outer frames of deeper stacks are those of earlier samples, or are read from the
+ * thread's memory (adr/0198). The inner frames of a waker suffice to name it.
  */
-#define WAITS_STACK_BYTES 8192
+#define SWITCH_STACK_BYTES 4096
+#define WAKE_STACK_BYTES 2048
 
 struct waits_event {
 	const char *name;
 	const char *field; /* the thread that leaves the CPU or is woken */
 	enum attr_role role;
-	bool required, stacks;
+	bool required;
+	uint32_t stack_bytes; /* 0: no call chain */
 };
 
 static const struct waits_event waits_events[] = {
-        {"sched:sched_switch", "prev_pid", ATTR_SWITCH, true, true},
-        {"sched:sched_waking", "pid", ATTR_WAKE, true, true},
-        {"sched:sched_wakeup_new", "pid", ATTR_WAKE, false, true},
-        {"block:block_rq_issue", NULL, ATTR_COUNT, false, false},
-        {"block:block_rq_complete", NULL, ATTR_COUNT, false, false},
-        {"lock:contention_begin", NULL, ATTR_COUNT, false, false},
-        {"lock:contention_end", NULL, ATTR_COUNT, false, false},
+        {"sched:sched_switch", "prev_pid", ATTR_SWITCH, true, SWITCH_STACK_BYTES},
+        {"sched:sched_waking", "pid", ATTR_WAKE, true, WAKE_STACK_BYTES},
+        {"sched:sched_wakeup_new", "pid", ATTR_WAKE, false, WAKE_STACK_BYTES},
+        {"block:block_rq_issue", NULL, ATTR_COUNT, false, 0},
+        {"block:block_rq_complete", NULL, ATTR_COUNT, false, 0},
+        {"lock:contention_begin", NULL, ATTR_COUNT, false, 0},
+        {"lock:contention_end", NULL, ATTR_COUNT, false, 0},
 };
 
 #define WAITS_EVENTS (sizeof(waits_events) / sizeof(*waits_events))
@@ -57,13 +59,16 @@ static struct perf_event_attr waits_attr(const struct plan *plan, const struct s
 	attr.config = id;
 	attr.sample_period = 1;
 	attr.sample_type |= PERF_SAMPLE_RAW;
-	if (attr.sample_stack_user > WAITS_STACK_BYTES)
-		attr.sample_stack_user = WAITS_STACK_BYTES;
-	if (!event->stacks) {
+	if (attr.sample_stack_user > event->stack_bytes)
+		attr.sample_stack_user = event->stack_bytes;
+	if (!event->stack_bytes) {
 		plan_remove_stacks(&attr);
 		attr.sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
 	}
-	if (event->stacks)
+	/* Each register takes as long as a hundred bytes of the stack. */
+	if (event->role == ATTR_WAKE && plan->unwind)
+		attr.sample_regs_user = unwind_kept_mask(unwind_native());
+	if (event->stack_bytes)
 		plan_add_arguments(&attr);
 	return attr;
 }
@@ -145,6 +150,6 @@ void plan_add_waits(struct plan *plan, const struct session_options *o)
 		attr = waits_attr(plan, o, w, id);
 		event = plan_add_event(plan, w->name, w->role, &attr);
 		event->filter = filter_of(plan, w->field);
-		event->keeps_arguments = w->stacks;
+		event->keeps_arguments = w->stack_bytes > 0;
 	}
 }

@@ -20,14 +20,21 @@ struct stack_memory *stack_memory_new(void)
 	return xcalloc(1, sizeof(struct stack_memory));
 }
 
-static void empty(struct known_stack *k)
+static void done_frames(struct known_stack *k)
 {
 	vec_done(&k->frames);
 	vec_done(&k->gaps);
 	vec_done(&k->pieces);
+}
+
+static void empty(struct known_stack *k)
+{
+	for (uint8_t i = 0; i < k->other_count; i++)
+		done_frames(&k->others[i]);
+	free(k->others);
+	done_frames(k);
 	vec_done(&k->aside.frames);
-	k->end = 0;
-	k->thread = ID_NONE;
+	*k = (struct known_stack){.thread = ID_NONE};
 }
 
 void stack_memory_free(struct stack_memory *m)
@@ -67,7 +74,11 @@ static uint16_t free_slot(struct stack_memory *m)
 
 static size_t room_of(const struct known_stack *k)
 {
-	return k->frames.room + k->aside.frames.room;
+	size_t room = k->frames.room + k->aside.frames.room;
+
+	for (uint8_t i = 0; i < k->other_count; i++)
+		room += k->others[i].frames.room;
+	return room;
 }
 
 /* Evicts the stacks of threads that were not sampled recently, until the limit is met. */
@@ -203,4 +214,42 @@ bool known_stack_take_back(struct known_stack *k, const struct unwind_frame *fra
 	known_stack_keep(k, 0, k->aside.frames.items, count, true);
 	k->end = k->aside.end;
 	return true;
+}
+
+/* The frames and what belongs to them; the rest stays with the thread. */
+static void exchange_frames(struct known_stack *a, struct known_stack *b)
+{
+	struct known_stack first = *a;
+
+	memcpy(&a->frames, &b->frames, sizeof(a->frames));
+	memcpy(&a->gaps, &b->gaps, sizeof(a->gaps));
+	memcpy(&a->pieces, &b->pieces, sizeof(a->pieces));
+	a->end = b->end;
+	a->beyond = b->beyond;
+	a->unchecked = b->unchecked;
+	memcpy(&b->frames, &first.frames, sizeof(b->frames));
+	memcpy(&b->gaps, &first.gaps, sizeof(b->gaps));
+	memcpy(&b->pieces, &first.pieces, sizeof(b->pieces));
+	b->end = first.end;
+	b->beyond = first.beyond;
+	b->unchecked = first.unchecked;
+}
+
+void known_stack_keep_other(struct known_stack *k)
+{
+	if (!k->others)
+		k->others = xcalloc(STACK_OTHERS, sizeof(*k->others));
+	exchange_frames(k, &k->others[k->other_next]);
+	if (k->other_count < STACK_OTHERS)
+		k->other_count++;
+	k->other_next = (uint8_t)((k->other_next + 1) % STACK_OTHERS);
+	/* The room of a replaced stack is used again. */
+	k->frames.count = k->gaps.count = k->pieces.count = 0;
+	k->beyond = false;
+	k->end = k->unchecked = 0;
+}
+
+void known_stack_exchange(struct known_stack *k, uint8_t other)
+{
+	exchange_frames(k, &k->others[other]);
 }

@@ -15,6 +15,9 @@
  * returns, the thread's stack shrinks. Therefore the frames last found below a handler are saved in
  * `aside`, for the next interruption at the same frame.
  *
+ * A thread that runs different functions in turn has a few stacks of other outer frames. If the
+ * caller keeps a stack before another replaces it, known_stack_exchange() finds it again.
+ *
  * stack_memory_new(); stack_memory_of() per sample; stack_memory_free(), NULL-safe. Nothing fails.
  * Memory is limited by STACK_MEMORY_THREADS and STACK_MEMORY_FRAMES: the threads that were not
  * sampled for the longest time are evicted. One thread. Uses: base.
@@ -29,6 +32,7 @@
 #define STACK_MEMORY_FRAMES ((size_t)4 << 20) /* maximum number of frames of all threads */
 #define STACK_DEPTH_MAX 65536                 /* frames per thread */
 #define STACK_PIECE 512
+#define STACK_OTHERS 16 /* kept stacks of a thread */
 
 /* The frames of one thread. CFAs decrease from each frame to the next. */
 struct known_stack {
@@ -46,6 +50,13 @@ struct known_stack {
 		uint64_t tag;
 		uint8_t end;
 	} aside;
+	/* For the caller; kept and exchanged with the frames. 0 at first */
+	bool beyond;       /* the outer frames come from the thread's memory */
+	uint8_t unchecked; /* number of samples since the outer frames were compared */
+	uint8_t failed;    /* reads of the thread's memory in a row that failed; of the thread */
+	/* Kept stacks, without `others` of their own */
+	struct known_stack *others;
+	uint8_t other_count, other_next;
 };
 
 struct stack_memory;
@@ -72,6 +83,14 @@ uint32_t known_stack_joined(const struct known_stack *k);
  */
 void known_stack_keep(struct known_stack *k, uint32_t outer, const struct unwind_frame *frames,
                       uint32_t count, bool joined);
+
+/*
+ * keep_other puts the stack among the kept ones, perhaps in place of another; the stack is empty
+ * then. exchange makes the kept stack `other` (0 to other_count - 1) the stack of the thread, and
+ * keeps the present one.
+ */
+void known_stack_keep_other(struct known_stack *k);
+void known_stack_exchange(struct known_stack *k, uint8_t other);
 
 /*
  * set_aside saves the frames that a handler on another stack interrupted. `tag` identifies the

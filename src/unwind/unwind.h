@@ -47,6 +47,24 @@ struct unwind_machine {
 #define UNWIND_NOT_OURS 0xff
 
 extern const struct unwind_machine unwind_x86_64, unwind_arm64;
+
+/*
+ * The registers to request from perf for threads that are in a system call: those that functions
+ * keep, the stack pointer, the program counter and the return address.
+ */
+static inline uint64_t unwind_kept_mask(const struct unwind_machine *m)
+{
+	uint64_t mask = 0;
+
+	for (unsigned i = 0; i < m->perf_count; i++) {
+		uint8_t r = m->of_perf[i];
+
+		if (r != UNWIND_NOT_OURS &&
+		    (m->callee_saved >> r & 1 || r == m->sp || r == m->pc || r == m->ra))
+			mask |= UINT64_C(1) << i;
+	}
+	return mask;
+}
 /* The machine that this program runs on; NULL: it is unknown. */
 const struct unwind_machine *unwind_native(void);
 

@@ -29,7 +29,8 @@ struct stack_walk {
 	VEC(struct unwind_frame) frames; /* of the sample, innermost first */
 	struct stack_chain chain;
 	struct stack_walk_counts counts;
-	bool opens; /* the next sample opens the tables that it needs */
+	bool opens;  /* the next sample opens the tables that it needs */
+	bool trusts; /* stack_walk_trust() */
 };
 
 struct sample_walk {

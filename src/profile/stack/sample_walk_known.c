@@ -6,6 +6,11 @@
 #define PROOF_BYTES 512
 /* Live: this part of the stack above a match is compared with the known frames. */
 #define COMPARED_BYTES 16384
+/* Of frequent samples, one of so many is compared. */
+#define COMPARED_EVERY 16
+/* After so many reads in a row that failed, one of READ_EVERY samples is read. */
+#define FAILED_MAX 8
+#define READ_EVERY 8
 
 /* How the stack ends beyond this known frame. */
 static enum stack_end known_end(const struct known_stack *k, uint32_t frame)
@@ -126,6 +131,9 @@ static uint32_t find_match(const struct sample_walk *s)
 /* Replaces the known frames by the sample's frames of the outermost stack. */
 static void keep_alone(struct sample_walk *s, enum stack_end end)
 {
+	/* Frames that were read are found again, if the thread comes back to them. */
+	if (s->known->beyond)
+		known_stack_keep_other(s->known);
 	known_stack_keep(s->known, 0, s->w->frames.items + s->base,
 	                 (uint32_t)s->w->frames.count - s->base, true);
 	s->known->end = end;
@@ -153,7 +161,7 @@ static void keep_island(struct sample_walk *s)
 	uint32_t count = (uint32_t)s->w->frames.count - s->base;
 	uint32_t outer = 0;
 
-	if (count)
+	if (count && !s->known->beyond)
 		outer = known_stack_above(s->known, vec_last(&s->w->frames)->cfa);
 	if (!outer || outer + count > STACK_DEPTH_MAX) {
 		keep_alone(s, STACK_CUT_COPY);
@@ -227,20 +235,82 @@ static bool interrupted_before(struct sample_walk *s)
 	return s->match != STACK_UNKNOWN;
 }
 
+/* Searches the last frame in the stack of the thread, then in its other stacks. */
+static void find_known(struct sample_walk *s)
+{
+	s->match = find_match(s);
+	if (!s->w->trusts)
+		return;
+	for (uint8_t i = 0; s->match == STACK_UNKNOWN && i < s->known->other_count; i++) {
+		known_stack_exchange(s->known, i);
+		s->match = find_match(s);
+		if (s->match == STACK_UNKNOWN)
+			known_stack_exchange(s->known, i);
+	}
+}
+
+/* Frequent samples: whether the known frames are taken as they are. */
+static bool is_trusted(struct sample_walk *s)
+{
+	struct known_stack *k = s->known;
+
+	if (!s->w->trusts || s->match == STACK_UNKNOWN || known_end(k, s->match) != STACK_WHOLE ||
+	    ++k->unchecked >= COMPARED_EVERY)
+		return false;
+	s->w->counts.trusted++;
+	return true;
+}
+
+/* Frequent samples of a thread that runs on before it is read are read now and then. */
+static bool is_read(struct sample_walk *s)
+{
+	struct known_stack *k = s->known;
+
+	if (!s->w->live || !s->memory.size)
+		return false;
+	if (s->w->trusts && k->failed >= FAILED_MAX && k->failed++ % READ_EVERY)
+		return false;
+	if (!begin_live(s)) {
+		k->failed += k->failed < FAILED_MAX;
+		return false;
+	}
+	k->failed = 0;
+	return true;
+}
+
+static bool is_unchanged(struct sample_walk *s, bool live)
+{
+	bool same;
+
+	if (known_end(s->known, s->match) != STACK_WHOLE)
+		return false;
+	s->known->unchecked = 0;
+	if (!live)
+		return true;
+	same = still_there(s);
+	s->w->counts.compared += s->w->trusts;
+	s->w->counts.changed += s->w->trusts && !same;
+	return same;
+}
+
 /* The stack is deeper than the copy: finds the outer frames. */
 static enum stack_end beyond_copy(struct sample_walk *s)
 {
-	bool live = s->w->live && s->memory.size && begin_live(s), join;
 	enum stack_end end;
+	bool live, join;
 
-	s->match = find_match(s);
+	find_known(s);
+	if (is_trusted(s))
+		return sample_walk_stitch(s);
+	live = is_read(s);
 	join = s->match == STACK_UNKNOWN;
-	if (!join && known_end(s->known, s->match) == STACK_WHOLE && (!live || still_there(s)))
+	if (!join && is_unchanged(s, live))
 		return sample_walk_stitch(s);
 	if (live && walk_live(s, join, &end)) {
 		if (end == STACK_STITCHED)
 			return sample_walk_stitch(s);
 		keep_alone(s, end);
+		s->known->beyond = s->w->trusts && end == STACK_WHOLE;
 		return end == STACK_WHOLE ? STACK_STITCHED : end;
 	}
 	if (s->match != STACK_UNKNOWN || interrupted_before(s))

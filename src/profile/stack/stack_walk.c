@@ -182,6 +182,11 @@ void stack_walk_sample(struct stack_walk *w, uint32_t process, uint32_t thread,
 	                 s.kept ? s.known : NULL, result);
 }
 
+void stack_walk_trust(struct stack_walk *w, bool trusts)
+{
+	w->trusts = trusts;
+}
+
 void stack_walk_open(struct stack_walk *w)
 {
 	w->opens = !w->code || !stack_code_open(w->code);

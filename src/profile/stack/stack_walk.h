@@ -62,10 +62,13 @@ struct stack_walk_result {
 };
 
 struct stack_walk_counts {
-	uint64_t samples, frames;    /* walked */
-	uint64_t by_frame_pointer;   /* frames */
-	uint64_t stitched_frames;    /* taken from earlier samples */
-	uint64_t memory_reads;       /* live: reads of a thread's memory */
+	uint64_t samples, frames;  /* walked */
+	uint64_t by_frame_pointer; /* frames */
+	uint64_t stitched_frames;  /* taken from earlier samples */
+	uint64_t memory_reads;     /* live: reads of a thread's memory */
+	uint64_t trusted;          /* samples whose outer frames were not compared */
+	uint64_t compared,
+	        changed; /* of frequent samples: compared; of these, not the known ones */
 	uint64_t tables, table_rows; /* files opened */
 	uint64_t table_ns;           /* time to open and compile them */
 	uint64_t cut_tables;         /* files with more rows than a table can hold */
@@ -84,6 +87,12 @@ void stack_walk_take_tables(struct stack_walk *w, struct stack_walk *before,
 /* `process`, `thread`: present ids in the process table. */
 void stack_walk_sample(struct stack_walk *w, uint32_t process, uint32_t thread,
                        const struct event *e, struct stack_walk_result *result);
+/*
+ * Live: samples that are frequent, such as those of switches, take outer frames that are known
+ * without a comparison with the thread's memory for most samples, since a read takes longer than
+ * the sample. The comparisons that are made are counted, and those that fail.
+ */
+void stack_walk_trust(struct stack_walk *w, bool trusts);
 /* After `later`: opens the table. Then the caller walks the same sample again. */
 void stack_walk_open(struct stack_walk *w);
 /* The thread exited, or executed another program. */

@@ -102,6 +102,9 @@ static struct stack_walk_counts counts_of(const struct record_unwind *l)
 	        .by_frame_pointer = before->by_frame_pointer + now->by_frame_pointer,
 	        .stitched_frames = before->stitched_frames + now->stitched_frames,
 	        .memory_reads = before->memory_reads + now->memory_reads,
+	        .trusted = before->trusted + now->trusted,
+	        .compared = before->compared + now->compared,
+	        .changed = before->changed + now->changed,
 	        .tables = before->tables + now->tables,
 	        .table_rows = before->table_rows + now->table_rows,
 	        .table_ns = before->table_ns + now->table_ns,
@@ -167,6 +170,7 @@ int record_unwind_walk(struct record_unwind *l, struct event *e, const struct pe
 	if (e->sample.regs) {
 		l->thread = process_table_thread(l->processes, e->pid, e->tid);
 		process = process_table_thread_at(l->processes, l->thread)->process;
+		stack_walk_trust(l->walk, attr->type == PERF_TYPE_TRACEPOINT);
 		stack_walk_sample(l->walk, process, l->thread, e, &walked);
 	}
 	if (walked.later)
@@ -209,6 +213,18 @@ static void note_bounds(const struct record_unwind *l, const struct stack_walk_c
 		                   STACK_TABLE_BYTES >> 20));
 }
 
+static void note_trust(const struct stack_walk_counts *c, struct account *account)
+{
+	if (!c->trusted)
+		return;
+	vec_push(&account->notes,
+	         xasprintf("%" PRIu64 " %s of waits deeper than the copy %s the outer frames of an "
+	                   "earlier sample of the thread. Of %" PRIu64
+	                   " that were compared with the thread's memory, %" PRIu64 " had changed.",
+	                   c->trusted, plural(c->trusted, "stack", "stacks"),
+	                   plural(c->trusted, "has", "have"), c->compared, c->changed));
+}
+
 void record_unwind_account(const struct record_unwind *l, struct account *account)
 {
 	struct stack_walk_counts c = counts_of(l);
@@ -224,4 +240,5 @@ void record_unwind_account(const struct record_unwind *l, struct account *accoun
 	        .table_ns = c.table_ns,
 	};
 	note_bounds(l, &c, account);
+	note_trust(&c, account);
 }

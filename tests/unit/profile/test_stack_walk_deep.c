@@ -207,6 +207,64 @@ static void another_caller_is_seen_live(void)
 	end();
 }
 
+static void sample_moved(int depth)
+{
+	struct event e;
+
+	snapshot_take(8192);
+	e = snapshot_event();
+	/* The end of the sample's copy differs from the memory. */
+	snapshot.stack[8192 - 64] ^= 1;
+	walk_event(&e);
+}
+
+static void sample_frequent(int depth)
+{
+	stack_walk_trust(walk, true);
+	sample_8k(depth);
+	stack_walk_trust(walk, false);
+}
+
+/*
+ * Frequent samples: one of sixteen is compared with the memory. The frames of two stacks in turn
+ * are both read once.
+ */
+static void frequent_samples_are_compared_now_and_then(void)
+{
+	const struct stack_walk_counts *counts;
+
+	begin(true);
+	counts = stack_walk_counts(walk);
+	for (volatile int turn = 0; turn < 16; turn++) {
+		down(500, sample_frequent, turn % 2 ? 72 : 40);
+		CHECK_EQ(result.end, STACK_STITCHED);
+		CHECK(like_truth());
+		CHECK_EQ(counts->memory_reads, turn < 2 ? turn + 1 : 2);
+	}
+	CHECK_EQ(counts->trusted, 14);
+	CHECK_EQ(counts->compared, 0);
+	for (volatile int turn = 0; turn < 40; turn++)
+		down(500, sample_frequent, 40);
+	CHECK_EQ(counts->compared, counts->memory_reads - 2);
+	CHECK(counts->compared >= 2 && counts->compared <= 3);
+	CHECK_EQ(counts->trusted + counts->compared, 54);
+	CHECK_EQ(counts->changed, 0);
+	end();
+}
+
+/* Memory that is gone each time is read for one sample of eight. */
+static void frequent_samples_of_a_thread_that_runs_on_are_read_seldom(void)
+{
+	begin(true);
+	stack_walk_trust(walk, true);
+	for (volatile int turn = 0; turn < 8 + 32; turn++) {
+		down(1000, sample_moved, 40);
+		CHECK_EQ(result.end, STACK_CUT_COPY);
+	}
+	CHECK_EQ(stack_walk_counts(walk)->memory_reads, 8 + 4);
+	end();
+}
+
 static void a_gap_is_closed(void)
 {
 	/* One call site, so that the outermost frames are equal in all samples. */
@@ -259,17 +317,6 @@ static void frames_on_both_sides_of_a_gap_end_differently(void)
 	end();
 }
 
-static void sample_moved(int depth)
-{
-	struct event e;
-
-	snapshot_take(8192);
-	e = snapshot_event();
-	/* The end of the sample's copy differs from the memory. */
-	snapshot.stack[8192 - 64] ^= 1;
-	walk_event(&e);
-}
-
 static void changed_memory_is_not_believed(void)
 {
 	begin(true);
@@ -293,6 +340,8 @@ int main(void)
 	RUN(seventy_thousand_deep);
 	RUN(unlike_frames_are_not_joined);
 	RUN(another_caller_is_seen_live);
+	RUN(frequent_samples_are_compared_now_and_then);
+	RUN(frequent_samples_of_a_thread_that_runs_on_are_read_seldom);
 	RUN(a_gap_is_closed);
 	RUN(frames_on_both_sides_of_a_gap_end_differently);
 	RUN(changed_memory_is_not_believed);

@@ -158,6 +158,41 @@ static void kept_aside_for_the_same_frame_and_registers(void)
 	stack_memory_free(memory);
 }
 
+/* The frames and their end are exchanged; what belongs to the thread stays. */
+static void other_stacks_of_a_thread_are_kept(void)
+{
+	struct known_stack *k;
+
+	memory = stack_memory_new();
+	k = stack_memory_of(memory, 3);
+	for (uint32_t i = 1; i <= STACK_OTHERS + 2; i++) {
+		keep(k, 0, 0, i, true);
+		k->end = (uint8_t)i;
+		k->beyond = true;
+		known_stack_keep_other(k);
+		CHECK_EQ(k->frames.count, 0);
+		CHECK_EQ(k->end, 0);
+		CHECK(!k->beyond);
+		CHECK_EQ(k->other_count, i < STACK_OTHERS ? i : STACK_OTHERS);
+	}
+	/* The first two were replaced by the last two. */
+	keep(k, 0, 0, 40, true);
+	known_stack_exchange(k, 0);
+	CHECK_EQ(k->frames.count, STACK_OTHERS + 1);
+	CHECK_EQ(k->end, STACK_OTHERS + 1);
+	CHECK(k->beyond);
+	CHECK_EQ(k->thread, 3);
+	known_stack_exchange(k, 2);
+	CHECK_EQ(k->frames.count, 3);
+	known_stack_exchange(k, 0);
+	CHECK_EQ(k->frames.count, 40);
+	CHECK_EQ(k->end, 0);
+	/* They are forgotten with the thread. */
+	stack_memory_forget(memory, 3);
+	CHECK_EQ(stack_memory_of(memory, 3)->other_count, 0);
+	stack_memory_free(memory);
+}
+
 static void threads_are_bounded(void)
 {
 	uint32_t last = 3 * STACK_MEMORY_THREADS, lost = 0, kept = 0;
@@ -223,6 +258,7 @@ int main(void)
 	RUN(gaps_open_and_close);
 	RUN(a_new_gap_breaks_pieces);
 	RUN(kept_aside_for_the_same_frame_and_registers);
+	RUN(other_stacks_of_a_thread_are_kept);
 	RUN(threads_are_bounded);
 	RUN(frames_are_bounded);
 	RUN(too_many_frames_go_at_once);
