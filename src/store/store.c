@@ -89,13 +89,13 @@ int store_keep_password(struct error *err)
 	return click_server_keep_password(err);
 }
 
-int store_create(const char *path, struct error *err)
+int store_create(const char *path, const char *cluster, struct error *err)
 {
 	if (!store_is_remote(path))
 		return error_set(err, EINVAL,
 		                 "%s: a store in a file is created by 'assay start --store %s'",
 		                 path, path);
-	return click_store_create(path, err);
+	return click_store_create(path, cluster, err);
 }
 
 static int copy_file(const char *from, const char *to, struct error *err)

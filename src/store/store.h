@@ -132,6 +132,13 @@ struct store_range {
 	const struct store_choice *choice;
 	/* The order of windows is not needed: samples of several hosts may come as one sum. */
 	bool sums;
+	/*
+	 * Samples are needed by the parts of the time only, at most so many (profile/time_parts.h):
+	 * a server may add them up by the names of programs. 0: each window is needed.
+	 */
+	uint32_t parts;
+	/* The build of the programs (struct process) or a pattern: only their samples. NULL: all */
+	const char *version;
 };
 
 /*
@@ -148,8 +155,12 @@ bool store_is_remote(const char *path);
  * process that will not be able to read it later. Programs started afterwards inherit it.
  */
 int store_keep_password(struct error *err);
-/* -EINVAL: the store is no such one. Creates the database and its tables, if they are missing. */
-int store_create(const char *path, struct error *err);
+/*
+ * -EINVAL: the store is no such one. Creates the database and its tables, if they are missing, and
+ * upgrades them. `cluster`: a name of the servers' configuration: the tables are distributed and
+ * replicated; NULL: one server.
+ */
+int store_create(const char *path, const char *cluster, struct error *err);
 /*
  * Copies a store into another one: a file to a server, or a range of a store on a server to a new
  * file, or a file to a new file. A copy to a server adds to it: windows that it has are skipped.

@@ -130,19 +130,19 @@ def a_batch_that_is_sent_again_counts_once(t):
         t.has(copy.err, by_proxy, "the error names the server")
     # libcurl repeats some requests by itself, but not those of `samples` and `ledger`.
     t.true(attempt >= 2, f"{attempt} attempts failed")
-    parts = int(server.ask("SELECT uniq(part) FROM samples", "again"))
-    windows = int(server.ask("SELECT count() FROM windows", "again"))
-    keys = int(server.ask("SELECT uniq(key) FROM windows", "again"))
+    parts = int(server.ask("SELECT uniq(part) FROM samples_2", "again"))
+    windows = int(server.ask("SELECT count() FROM windows_2", "again"))
+    keys = int(server.ask("SELECT uniq(key) FROM windows_2", "again"))
     t.true(parts > keys, f"{parts} parts of {keys} windows")
     t.equal(report(t, name), expected, "after lost answers")
     # A writer that sent the windows twice at the same time committed both.
-    server.ask("INSERT INTO windows SELECT host, time, key, part + 1, session, start_ns, end_ns,"
+    server.ask("INSERT INTO windows_2 SELECT host, time, key, part + 1, session, start_ns, end_ns,"
                " level, merged, samples, lost_records, observer_cpu_ns, period_ns, unobserved_ns,"
                " wall_offset_ns, has_rate, slowed_budget_ns, slowed_behind_ns, taken_ns,"
-               " taken_of_ns, over_ns, most_ppm, sample_ns FROM windows", "again")
+               " taken_of_ns, over_ns, most_ppm, sample_ns, replaces, written FROM windows_2", "again")
     t.equal(report(t, name), expected, "with windows that were committed twice")
     t.assay("store", "copy", file, name)
-    t.equal(int(server.ask("SELECT count() FROM windows", "again")), 2 * windows,
+    t.equal(int(server.ask("SELECT count() FROM windows_2", "again")), 2 * windows,
             "a further copy adds nothing")
 
 
@@ -158,12 +158,12 @@ def windows_wait_while_the_server_is_away(t):
     writer = run(t.workload("store_recording"), recording(t), by_proxy, "0.05",
                  env=environment(t), status=1)
     t.has(writer.err, "wait in")
-    t.equal(server.ask("SELECT count() FROM windows", "away"), "0", "the server has no window")
+    t.equal(server.ask("SELECT count() FROM windows_2", "away"), "0", "the server has no window")
     away.clear()
     run(t.workload("store_recording"), recording(t), by_proxy, "100000", env=environment(t))
     with stores.reading(file) as db:
         count, samples = stores.rows(db, "SELECT count(*), sum(samples) FROM windows")[0]
-    t.equal(server.ask("SELECT count() - 1, toUInt64(sum(samples) / 2) FROM windows", "away"),
+    t.equal(server.ask("SELECT count() - 1, toUInt64(sum(samples) / 2) FROM windows_2", "away"),
             f"{count}\t{samples}", "the windows of both sessions")
     spool = [f for f in os.listdir(t.path("spool")) if f.endswith(".db")]
     with contextlib.closing(sqlite3.connect(f"{t.path('spool')}/{spool[0]}")) as db:
@@ -239,7 +239,7 @@ def names_are_never_statements(t):
             {os.path.basename(program)[:15]})
     t.equal(report(t, name, "--host", host.replace("\\", "?")), report(t, file), "by host")
     t.has(t.assay("report", "--store", name, "--host", "' OR 1", status=1).err, "' OR 1")
-    t.equal(server.ask("EXISTS TABLE samples", "names"), "1")
+    t.equal(server.ask("EXISTS TABLE samples_2", "names"), "1")
     for wrong in ("clickhouse://127.0.0.1/a;b", "clickhouse://127.0.0.1/", "clickhouse://x y/a",
                   "clickhouse://127.0.0.1:99999/a", "clickhouse://127.0.0.1/a/b"):
         t.has(t.assay("report", "--store", wrong, status=1).err, "clickhouse://[USER@]HOST")
@@ -283,7 +283,7 @@ def endless(out):
 
 @test
 def hostile_answers_are_reported(t):
-    version = struct.pack("<I", 1)
+    version = struct.pack("<I", 2)
     answers = {
         "status 500: Something broke": Answering(500, b"Something broke\n\x1b[31m"),
         "status 302": Answering(302, b"", [("Location", "file:///etc/passwd")]),

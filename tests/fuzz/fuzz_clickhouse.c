@@ -22,7 +22,7 @@ static int answer_next(struct click_server *s, const char *sql, const struct cli
 
 	buf_clear(answer);
 	if (strstr(sql, "store_version")) {
-		buf_add(answer, "\1\0\0", 4);
+		buf_add(answer, "\2\0\0", 4);
 		return 0;
 	}
 	if (left < 2)
@@ -52,12 +52,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	p = profile_new();
 	range.sums = bytes[0] & 1;
 	range.service = bytes[0] & 2 ? "*" : NULL;
+	range.parts = bytes[0] & 4 ? 8 : 0;
+	range.version = bytes[0] & 8 ? "*" : NULL;
 	at = bytes + 1;
 	left = size - 1;
 	if (sqlite3_open(":memory:", &db.handle) || schema_create(&db, &err))
 		abort();
 	if (!click_fetch(&server, &range, &db, &err)) {
-		store_reader_database(&db, &range, range.sums, p, &err);
+		store_reader_database(&db, &range, range.sums || range.parts, p, &err);
 		vec_each (row, &p->rows)
 			if (row->path >= p->paths.count || row->event >= p->events.count)
 				abort();

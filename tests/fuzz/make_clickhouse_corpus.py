@@ -44,11 +44,11 @@ def store(hosts=1, service=False, copies=1, sums=False):
     windows = b"".join(
         row("qqqqqbdqqqqqqbqqqqqqq", KEY, PART + i, SESSION, START, START + 10 * SECOND, 0, 1, 3, 0,
             5, 10309278, 0, START, 1, 1, 2, 3, 4, 5, 6, 7) for i in range(copies))
-    cpu = row("qdbqqqqqqqqqqqqqqqbbbqqqq", PART, 0, 1, *[SECOND] * 15, 1, 1, 1, 4096, 77, 7, 0)
+    cpu = row("qdbqqqqqqqqqqqqqqqbbbqqqq", SESSION if sums else PART, 0, 1, *[SECOND] * 15, 1, 1, 1, 4096, 77, 7, 0)
     gap = row("qqqs", HOST, START - SECOND, START, b"suspended")
     key = (NAME, 0) if sums else (PART, THREAD)
-    sample = (row("qqqwbqqbqqqq", *key, STACK, 1, 0, EVENT, IMAGE, 0, 3, 30, 0, 0)
-              + row("qqqwbqqbqqqq", *key, 0, 65535, 2, EVENT, 0, 99, 0, 5, 1, 2))
+    sample = (row("qqqwbqqbqqqqqq", *key, STACK, 1, 0, EVENT, IMAGE, 0, 3, 30, 0, 0, NAME, 0)
+              + row("qqqwbqqbqqqqqq", *key, 0, 65535, 2, EVENT, 0, 99, 0, 5, 1, 2, 0, 0))
     thread = row("qqqqqqb", THREAD, PROCESS, NULL, 0, NULL, NULL, 0)
     process = row("qqqdqqqqqbbdqqq", HOST, PROCESS, NAME, 1, 42, 0, START, SECOND, CGROUP, 0, 0, 1,
                   1, 2, 3)
@@ -60,7 +60,9 @@ def store(hosts=1, service=False, copies=1, sums=False):
         (NAME, b"loop"), (PATH, b"/usr/bin/loop"), (FUNCTION, b"main"),
         (CGROUP, b"/system.slice/web.service")))
     event = row("qsb", EVENT, b"cpu-clock", 0)
-    out = [host, session, place, windows, struct.pack("<Q", 1), cpu, gap]
+    out = [host, session, place, windows, struct.pack("<Q", 1)]
+    out += [row("qqa", PART + 9, START, [KEY])] if sums else []
+    out += [cpu, gap]
     if service:
         out += [struct.pack("<Q", SERVICE), row("qs", SERVICE, b"web.service")]
     return out + [sample] + ([] if sums else [thread, process]) + [stack, frames, image, names, event]
@@ -73,6 +75,7 @@ def packed(answers, flags=0):
 def inputs():
     yield "plain", packed(store())
     yield "sums", packed(store(hosts=2, sums=True), 1)
+    yield "parts", packed(store(sums=True), 4)
     yield "service", packed(store(service=True), 2)
     yield "sent-twice", packed(store(copies=2))
     yield "empty", packed([])

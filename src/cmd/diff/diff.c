@@ -21,7 +21,7 @@ struct diff_command_options {
 	struct diff_command_runs_options commands;
 	struct filter_options filters;
 	struct option_list function, by;
-	const char *from, *until, *event, *work, *fail_if, *sort, *groups;
+	const char *from, *until, *build, *event, *work, *fail_if, *sort, *groups;
 	double rate, least;
 	uint64_t lines;
 	bool wide, json;
@@ -53,6 +53,12 @@ static const struct option range_table[] = {
          .argument = "NAME",
          .help = "of a store: only samples of this service, or of several: 'web*'",
          .offset = AT(load.service)},
+        {.kind = OPTION_STRING,
+         .name = "build",
+         .argument = "VERSION",
+         .help = "of a store: only samples of programs of this version: '1.2*'",
+         .details = "Each side has its own, as for --from.",
+         .offset = AT(build)},
         {.kind = OPTION_END},
 };
 
@@ -174,17 +180,18 @@ static struct diff_files part_of(const struct diff_command_options *o, char **fi
 	                           .count = count,
 	                           .from = o->from,
 	                           .until = o->until,
+	                           .build = o->build,
 	                           .host = o->load.host,
 	                           .service = o->load.service};
 }
 
 static bool is_same_part(const struct diff_files *a, const struct diff_files *b)
 {
-	return !b->from && !b->until && a->host == b->host && a->service == b->service;
+	return !b->from && !b->until && !b->build && a->host == b->host && a->service == b->service;
 }
 
 /* A... -- B..., or A B, or STORE --from ... -- --from ... Options after -- are for both sides,
- * except the range, the host and the service. */
+ * except the range, the host, the service and the build. */
 static int choose_sides(struct diff_command_options *o, int argc, char **argv, struct sides *s,
                         struct error *err)
 {
@@ -196,7 +203,7 @@ static int choose_sides(struct diff_command_options *o, int argc, char **argv, s
 		dashes++;
 	a->count = dashes;
 	if (dashes < argc) {
-		o->from = o->until = NULL;
+		o->from = o->until = o->build = NULL;
 		if (option_parse(&cmd_diff, o, argc - dashes, argv + dashes, &s->words, err))
 			return err->code;
 		*b = part_of(o, s->words.argv, s->words.argc);

@@ -127,8 +127,12 @@ static int add_samples(struct diff_loading *l, enum diff_side side, const char *
 	load.to = files->until;
 	load.host = files->host;
 	load.service = files->service;
+	load.build = files->build;
 	ret = load_store_path(&store, &load, err);
 	load.time_axis = l->windows || store;
+	/* Names of threads, and numbers, are not in sums. */
+	if (store && !l->filter.comm.count && !l->filter.pid.count && !l->filter.tid.count)
+		load.parts = STORE_PARTS;
 	if (!ret)
 		ret = load_profile(&p, &load, err);
 	if (!ret)

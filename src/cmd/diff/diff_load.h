@@ -22,7 +22,7 @@ struct diff_files {
 	char **files;
 	int count;
 	/* Of a store; NULL: not given. */
-	const char *from, *until, *host, *service;
+	const char *from, *until, *build, *host, *service;
 };
 
 /* The work of a run. */

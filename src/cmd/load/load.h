@@ -31,13 +31,14 @@ struct load_options {
 	int argument_count;        /* if neither is set: `fallback` */
 	const char *fallback;      /* NULL: perf.data */
 	const char *time;          /* --time, NULL: all */
-	const char *store, *from, *to, *host,
-	        *service;                      /* a store instead of files; NULL: not given */
+	const char *store, *from, *to, *host, *service,
+	        *build;                        /* a store instead of files; NULL: not given */
 	const char *kallsyms, *vmlinux, *root; /* as in symbol_options */
 	const char *debuginfod;                /* NULL: not used; "": $DEBUGINFOD_URLS */
 	bool raw_names, no_inlines;
 	const volatile sig_atomic_t *stop; /* samples: -EINTR once it is not 0; NULL: never */
 	bool time_axis;                    /* the profile gets the time of each sample */
+	uint32_t parts;                    /* of a store: as in struct store_range */
 	bool sums;                 /* of several machines in a store, samples may come as one sum */
 	bool switches;             /* and the times when threads were off the CPU */
 	bool system_calls;         /* and its system calls (profile/waits/system_calls.h) */

@@ -72,9 +72,10 @@ void load_words(const struct load_options *o, struct buf *out)
 {
 	const struct {
 		const char *name, *value;
-	} options[] = {{"time", o->time},         {"store", o->store},     {"from", o->from},
-	               {"until", o->to},          {"host", o->host},       {"service", o->service},
-	               {"kallsyms", o->kallsyms}, {"vmlinux", o->vmlinux}, {"symfs", o->root}};
+	} options[] = {{"time", o->time},   {"store", o->store},       {"from", o->from},
+	               {"until", o->to},    {"host", o->host},         {"service", o->service},
+	               {"build", o->build}, {"kallsyms", o->kallsyms}, {"vmlinux", o->vmlinux},
+	               {"symfs", o->root}};
 	const char *file;
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {

@@ -28,6 +28,11 @@ const struct option load_until_table[] = {
          "for a store: only samples of this service, or of several: 'web*'",
          .details = "The service of a process is the systemd unit or the container of its cgroup.",
          .offset = AT(service)},
+        {OPTION_STRING, 0, "build", "VERSION",
+         "for a store: only samples of programs of this version, or of several: '1.2*'",
+         .details = "The version of a process is the build-id of its program, or what its "
+                    "container says.",
+         .offset = AT(build)},
         {.kind = OPTION_END},
 };
 
@@ -43,6 +48,7 @@ static int refuse_times(const struct load_options *o, struct error *err)
 	                     : o->to      ? "--until"
 	                     : o->host    ? "--host"
 	                     : o->service ? "--service"
+	                     : o->build   ? "--build"
 	                                  : NULL;
 
 	if (!option)
@@ -92,7 +98,11 @@ int load_store_path(char **path, const struct load_options *o, struct error *err
 int load_store_read(struct profile *p, const char *path, const struct load_options *o,
                     struct error *err)
 {
-	struct store_range range = {.host = o->host, .service = o->service, .sums = o->sums};
+	struct store_range range = {.host = o->host,
+	                            .service = o->service,
+	                            .version = o->build,
+	                            .sums = o->sums,
+	                            .parts = o->parts};
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	int r = 0;
 

@@ -13,34 +13,46 @@
 #include <stdlib.h>
 
 struct store_command_options {
-	const char *from, *until, *host, *service;
+	const char *from, *until, *host, *service, *cluster;
 };
 
 #define AT(field) offsetof(struct store_command_options, field)
 
 static int create(void *options, int argc, char **argv)
 {
+	const struct store_command_options *o = options;
 	struct error err = {0};
 
 	if (argc != 1)
 		return command_fail(2, "store create: give one name: "
 		                       "clickhouse://[USER@]HOST[:PORT]/DATABASE");
-	if (store_create(argv[0], &err))
+	if (store_create(argv[0], o->cluster, &err))
 		return command_fail(1, "store create: %s", err.text);
 	print_message("%s is a store; 'assay start --store %s' writes to it", argv[0], argv[0]);
 	return command_end(0);
 }
 
-static const struct option create_table[] = {{.kind = OPTION_END}};
+static const struct option no_table[] = {{.kind = OPTION_END}};
+
+static const struct option create_table[] = {
+        {OPTION_STRING, 0, "cluster", "NAME",
+         "distributed and replicated tables on this cluster of the servers' configuration",
+         .details = "Each server needs the macros {shard} and {replica}, ZooKeeper, and "
+                    "distributed_ddl in its configuration. The machines may use any of the "
+                    "servers.",
+         .offset = AT(cluster)},
+        {.kind = OPTION_END},
+};
 
 static const struct command store_create_command = {
         .name = "store create",
-        .synopsis = "NAME",
+        .synopsis = "[OPTIONS] NAME",
         .summary = "create a store in a database on a ClickHouse server",
         .description =
                 "NAME is clickhouse://[USER@]HOST[:PORT]/DATABASE, or clickhouse+https:// for TLS. "
-                "The database and its tables are created if they are missing; a store that exists "
-                "is not changed. 'assay start --store NAME' does it too if the user has the right. "
+                "The database and its tables are created if they are missing, and upgraded if an "
+                "earlier assay made them, while machines send. 'assay start --store NAME' does it "
+                "too if the user has the right. "
                 "The password is in the environment variable ASSAY_CLICKHOUSE_PASSWORD, or in a "
                 "file that ASSAY_CLICKHOUSE_PASSWORD_FILE names.",
         .examples = "assay store create clickhouse://db.example.com/assay\n"
@@ -135,7 +147,7 @@ const struct command cmd_store = {
         .description =
                 "A store has the history of one or more machines: a file of 'assay start --store "
                 "FILE', or a database on a ClickHouse server. Reports read both in the same way.",
-        .options = create_table,
+        .options = no_table,
         .options_size = sizeof(struct store_command_options),
         .run = run,
         .subcommands = subcommands,

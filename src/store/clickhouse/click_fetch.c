@@ -87,9 +87,9 @@ int click_fetch_put(struct click_fetch *f, const char *sql, struct error *err, c
 void click_fetch_where(const struct click_fetch *f, struct buf *sql)
 {
 	buf_addf(sql,
-	         " WHERE host IN (%s) AND time >= toDateTime(%" PRIu64 ") AND time <="
+	         " WHERE host IN (%s%s) AND time >= toDateTime(%" PRIu64 ") AND time <="
 	         " toDateTime(%" PRIu64 ")",
-	         buf_text(&f->host_list), f->first_s, f->last_s);
+	         buf_text(&f->host_list), f->sums ? ",0" : "", f->first_s, f->last_s);
 }
 
 static int fetch_all(struct click_fetch *f, struct error *err)
@@ -114,8 +114,18 @@ static void fetch_done(struct click_fetch *f)
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		click_map_done(maps[i]);
+	click_map_done(&f->first_of);
+	click_map_done(&f->last_of);
+	vec_each (group, &f->groups) {
+		click_map_done(&group->parts);
+		vec_done(&group->windows);
+	}
+	vec_done(&f->groups);
+	vec_done(&f->spans);
 	buf_done(&f->host_list);
 	buf_done(&f->service_list);
+	buf_done(&f->version_list);
+	click_map_done(&f->labels);
 	buf_done(&f->names_seen);
 }
 

@@ -9,6 +9,24 @@
 #include "format/clickhouse/row_binary.h"
 #include "store/clickhouse/click_fetch.h"
 
+/* A window that counts, of a reader that needs sums only. */
+struct click_span {
+	int64_t session, id; /* id: of the database; 0: it is part of a run */
+	uint64_t part;
+	/* start_ns, end_ns, level, merged, samples, lost_records, observer_cpu_ns, period_ns,
+	 * unobserved_ns, wall_offset_ns, has_rate, and the columns of struct store_rate */
+	uint64_t number[18];
+	uint32_t group;
+	bool covered; /* its samples are in those of a sum of all hosts */
+};
+
+/* Samples that the server adds up: those of a part of the time, or all. */
+struct click_group {
+	struct click_map parts;
+	VEC(int64_t) windows; /* of the database, which get its rows in turn */
+	uint64_t first_s, last_s;
+};
+
 struct click_fetch {
 	struct click_server *server;
 	const struct store_range *range;
@@ -20,12 +38,20 @@ struct click_fetch {
 	struct click_map functions; /* image << 32 | name */
 	struct buf host_list;       /* "1,2": hashes of the chosen hosts, for statements */
 	struct buf service_list;    /* likewise; empty: all */
+	struct buf version_list;    /* likewise, if the range has a version */
+	struct click_map labels;    /* processes of the database whose labels are written */
 	struct buf names_seen;      /* of hosts or services, for messages */
 	size_t names_count;
 	uint64_t first_s, last_s; /* times of windows */
 	uint64_t thread_count;
 	uint64_t windows_all; /* of these hosts at any time */
 	bool sums;
+	VEC(struct click_span) spans; /* with sums */
+	VEC(struct click_group) groups;
+	size_t group; /* whose rows are added */
+	size_t turn;
+	int64_t window_count;
+	struct click_map first_of, last_of; /* session to its first and last window */
 };
 
 typedef int click_row_fn(struct click_fetch *f, const struct row_value *v, struct error *err);
@@ -45,6 +71,14 @@ void click_fetch_where(const struct click_fetch *f, struct buf *sql);
 
 int click_fetch_hosts(struct click_fetch *f, struct error *err);
 int click_fetch_windows(struct click_fetch *f, struct error *err);
+/* With sums: the windows as few rows, groups of parts, and the ledgers in sum. */
+int click_fetch_runs(struct click_fetch *f, struct error *err);
+int click_fetch_run_ledgers(struct click_fetch *f, struct error *err);
+/* Fills version_list. */
+int click_fetch_versions(struct click_fetch *f, struct error *err);
+/* The version and the labels of the process of a thread, which samples have. */
+int click_fetch_label(struct click_fetch *f, int64_t thread, uint64_t version, uint64_t labels,
+                      struct error *err);
 int click_fetch_samples(struct click_fetch *f, struct error *err);
 /* What samples refer to. */
 int click_fetch_threads(struct click_fetch *f, struct error *err);

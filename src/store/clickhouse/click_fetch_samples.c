@@ -6,6 +6,7 @@
 #include "store/clickhouse/click_fetch_internal.h"
 
 #include "base/memory/xalloc.h"
+#include "store/clickhouse/click_tables.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -50,7 +51,7 @@ static int choose_services(struct click_fetch *f, struct error *err)
 		return 0;
 	click_map_done(&f->keys);
 	buf_clear(&f->names_seen);
-	buf_puts(&sql, "SELECT DISTINCT service FROM samples");
+	buf_puts(&sql, "SELECT DISTINCT service FROM " CLICK_SAMPLES);
 	click_fetch_where(f, &sql);
 	buf_puts(&sql, " FORMAT RowBinary");
 	status = click_fetch_rows(f, buf_text(&sql), NULL, "q", "services", take_service, err);
@@ -73,7 +74,7 @@ static int choose_services(struct click_fetch *f, struct error *err)
 	return status;
 }
 
-#define COLUMNS "qqqwbqqbqqqq" /* window or program, thread, stack, cpu, mode, ... */
+#define COLUMNS "qqqwbqqbqqqqqq" /* window or program, thread, stack, cpu, mode, ... */
 
 static void ask_samples(const struct click_fetch *f, struct buf *sql)
 {
@@ -82,14 +83,17 @@ static void ask_samples(const struct click_fetch *f, struct buf *sql)
 
 	if (f->sums)
 		buf_puts(sql, "SELECT program, toUInt64(0), stack, cpu, mode, event, region,"
-		              " stack_end, sum(samples), toUInt64(sum(toInt64(weight) + idle_ns)), "
-		              "sum(runnable_ns),"
-		              " sum(blocked_ns) FROM samples");
+		              " stack_end, sum(samples), toUInt64(sum(toInt64(samples * period +"
+		              " weight) + idle_ns)), sum(runnable_ns), sum(blocked_ns),"
+		              " toUInt64(0), toUInt64(0) FROM " CLICK_SAMPLES);
 	else
 		buf_puts(sql, "SELECT part, thread, stack, cpu, mode, event, region, stack_end,"
-		              " samples, weight, runnable_ns, blocked_ns FROM samples");
+		              " samples, samples * period + weight, runnable_ns, blocked_ns,"
+		              " version, labels FROM " CLICK_SAMPLES);
 	click_fetch_where(f, sql);
-	buf_addf(sql, "%s%s%s AND part IN keys%s FORMAT RowBinary", more,
+	if (f->range->version)
+		buf_addf(sql, " AND version IN (%s)", buf_text(&f->version_list));
+	buf_addf(sql, "%s%s%s AND part GLOBAL IN keys%s FORMAT RowBinary", more,
 	         buf_text(&f->service_list), end,
 	         f->sums ? " GROUP BY program, stack, cpu, mode, event, region, stack_end" : "");
 }
@@ -117,16 +121,23 @@ static int add_sample(struct click_fetch *f, const struct row_value *v, struct e
 	        "UPDATE SET samples = samples + excluded.samples, weight = weight + "
 	        "excluded.weight, runnable_ns = runnable_ns + excluded.runnable_ns, "
 	        "blocked_ns = blocked_ns + excluded.blocked_ns";
-	int64_t window = 1, thread;
+	struct click_group *group = f->sums ? &f->groups.items[f->group] : NULL;
+	int64_t window, thread;
+	int status = 0;
 
 	if (f->sums) {
 		thread = -(int64_t)click_map_get(&f->names, v[0].number);
+		window = group->windows.items[f->turn++ % group->windows.count];
 	} else {
 		window = (int64_t)click_map_get(&f->parts, v[0].number);
 		thread = (int64_t)click_map_get(&f->threads, v[1].number);
 	}
 	if (!window)
 		return 0;
+	if (!f->sums && (v[12].number || v[13].number))
+		status = click_fetch_label(f, thread, v[12].number, v[13].number, err);
+	if (status)
+		return status;
 	return click_fetch_put(f, upsert, err, "iiiiniinnnnn", window, thread,
 	                       (int64_t)click_map_get(&f->stacks, v[2].number),
 	                       row_value_signed_16(&v[3]), &v[4],
@@ -174,23 +185,55 @@ static int add_programs(struct click_fetch *f, struct error *err)
 	return status ? status : note_sums(f, err);
 }
 
-int click_fetch_samples(struct click_fetch *f, struct error *err)
+/* One answer, or one for each part of the time. */
+static int ask_group(struct click_fetch *f, size_t group, struct buf *answer, struct error *err)
 {
-	struct buf sql = {0}, answer = {0};
-	int status = choose_services(f, err);
+	const struct click_map *parts = &f->parts;
+	struct buf sql = {0};
+	int status;
 
+	if (f->sums) {
+		parts = &f->groups.items[group].parts;
+		if (!parts->pairs.count || !f->groups.items[group].windows.count)
+			return 0;
+		f->first_s = f->groups.items[group].first_s;
+		f->last_s = f->groups.items[group].last_s;
+	}
 	ask_samples(f, &sql);
-	if (!status)
-		status = f->server->ask(f->server, buf_text(&sql), &f->parts, &answer, err);
-	if (!status)
-		status = click_fetch_each(f, &answer, COLUMNS, "samples", see_sample, err);
+	status = f->server->ask(f->server, buf_text(&sql), parts, answer, err);
+	buf_done(&sql);
+	return status ? status : click_fetch_each(f, answer, COLUMNS, "samples", see_sample, err);
+}
+
+static int fetch_answers(struct click_fetch *f, struct buf *answers, size_t count,
+                         struct error *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; !status && i < count; i++)
+		status = ask_group(f, i, &answers[i], err);
 	if (!status)
 		status = f->sums ? add_programs(f, err) : click_fetch_threads(f, err);
 	if (!status)
 		status = click_fetch_stacks(f, err);
+	for (f->group = 0; !status && f->group < count; f->group++)
+		status = click_fetch_each(f, &answers[f->group], COLUMNS, "samples", add_sample,
+		                          err);
+	return status;
+}
+
+int click_fetch_samples(struct click_fetch *f, struct error *err)
+{
+	size_t count = f->sums ? f->groups.count : 1;
+	struct buf *answers = xcalloc(count + 1, sizeof(*answers));
+	int status = choose_services(f, err);
+
 	if (!status)
-		status = click_fetch_each(f, &answer, COLUMNS, "samples", add_sample, err);
-	buf_done(&answer);
-	buf_done(&sql);
+		status = click_fetch_versions(f, err);
+	if (!status)
+		status = fetch_answers(f, answers, count, err);
+	for (size_t i = 0; i < count; i++)
+		buf_done(&answers[i]);
+	free(answers);
 	return status;
 }

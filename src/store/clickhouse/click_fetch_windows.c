@@ -3,7 +3,9 @@
 #include "store/clickhouse/click_fetch_internal.h"
 
 #include "base/memory/xalloc.h"
+#include "store/clickhouse/click_counted.h"
 #include "store/clickhouse/click_schema.h"
+#include "store/clickhouse/click_tables.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -82,7 +84,19 @@ int click_fetch_hosts(struct click_fetch *f, struct error *err)
 	if (!f->hosts.pairs.count)
 		return error_set(err, EINVAL, "%s has no data of machine '%s'; it has: %s", name,
 		                 wanted, buf_text(&f->names_seen));
-	f->sums = f->range->sums && f->hosts.pairs.count > 1;
+	f->sums = f->range->parts || (f->range->sums && f->hosts.pairs.count > 1);
+	return 0;
+}
+
+static int take_span(struct click_fetch *f, const struct row_value *v, int64_t session)
+{
+	struct click_span *span = vec_add(&f->spans);
+
+	span->session = session;
+	span->part = v[1].number;
+	for (int i = 0; i < 18; i++)
+		span->number[i] = v[i + 3].number;
+	*click_map_place(&f->keys, v[0].number, &(bool){false}) = f->spans.count;
 	return 0;
 }
 
@@ -104,6 +118,8 @@ static int take_window(struct click_fetch *f, const struct row_value *v, struct 
 	session = (int64_t)click_map_number(&f->sessions, v[2].number);
 	f->first_s = !f->first_s || start_s < f->first_s ? start_s : f->first_s;
 	f->last_s = start_s > f->last_s ? start_s : f->last_s;
+	if (f->sums)
+		return take_span(f, v, session);
 	status = click_fetch_put(f, insert, err, "iinnnnnnnnnn", id, session, &v[3], &v[4], &v[5],
 	                         &v[6], &v[7], &v[8], &v[9], &v[10], &v[11], &v[12]);
 	if (status || !v[13].number)
@@ -121,8 +137,8 @@ static int take_count(struct click_fetch *f, const struct row_value *v, struct e
 
 static int count_windows(struct click_fetch *f, struct error *err)
 {
-	char *sql = xasprintf("SELECT toUInt64(count(DISTINCT key)) FROM windows WHERE host IN"
-	                      " (%s) FORMAT RowBinary",
+	char *sql = xasprintf("SELECT toUInt64(count(DISTINCT key)) FROM " CLICK_WINDOWS
+	                      " WHERE host IN (%s) FORMAT RowBinary",
 	                      buf_text(&f->host_list));
 	int status = click_fetch_rows(f, sql, NULL, "q", "the number of windows", take_count, err);
 
@@ -255,14 +271,13 @@ static int fetch_window_rows(struct click_fetch *f, struct error *err)
 	struct buf sql = {0};
 	int status;
 
-	buf_addf(&sql,
+	buf_puts(&sql,
 	         "SELECT key, part, session, start_ns, end_ns, level, merged, samples,"
 	         " lost_records, observer_cpu_ns, period_ns, unobserved_ns, wall_offset_ns,"
 	         " has_rate, slowed_budget_ns, slowed_behind_ns, taken_ns, taken_of_ns, over_ns,"
-	         " most_ppm, sample_ns FROM windows WHERE host IN (%s) AND end_ns > %" PRIu64
-	         " AND start_ns < %" PRIu64
-	         " ORDER BY start_ns, end_ns, key, part FORMAT RowBinary",
-	         buf_text(&f->host_list), f->range->from_ns, to_ns);
+	         " most_ppm, sample_ns FROM " CLICK_WINDOWS);
+	click_counted(&sql, buf_text(&f->host_list), f->range->from_ns, to_ns);
+	buf_puts(&sql, " ORDER BY start_ns, end_ns, key, part FORMAT RowBinary");
 	status = click_fetch_rows(f, buf_text(&sql), NULL, "qqqqqbdqqqqqqbqqqqqqq", "windows",
 	                          take_window, err);
 	buf_done(&sql);
@@ -283,7 +298,9 @@ int click_fetch_windows(struct click_fetch *f, struct error *err)
 	if (!status && !f->parts.pairs.count)
 		status = error_set(err, ENODATA, "%s: no window was written to it yet",
 		                   f->server->name);
+	if (!status && f->sums)
+		status = click_fetch_runs(f, err);
 	if (!status)
-		status = fetch_ledger(f, err);
+		status = f->sums ? click_fetch_run_ledgers(f, err) : fetch_ledger(f, err);
 	return status ? status : fetch_gaps(f, err);
 }

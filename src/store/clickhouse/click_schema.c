@@ -3,84 +3,12 @@
 
 #include "base/memory/xalloc.h"
 #include "format/clickhouse/row_binary.h"
+#include "store/clickhouse/click_tables.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-
-/* Sorted by what readers select. Partitions are days, which an administrator may drop. */
-static const char *const tables[] = {
-        "CREATE TABLE IF NOT EXISTS hosts (id UInt64, name String, release String, arch String,"
-        " cpu String, cpus UInt32, seen UInt64) ENGINE = ReplacingMergeTree(seen) ORDER BY id",
-
-        "CREATE TABLE IF NOT EXISTS sessions (host UInt64, id UInt64, boot String,"
-        " start_ns UInt64, end_ns Int64, ended String, version String, command String,"
-        " release String, machine_wide UInt8, clock Int64, wall_offset_ns Int64, writer Int64,"
-        " share_ppm UInt64, cost_low_ns UInt64, cost_high_ns UInt64, cost_samples UInt64,"
-        " record_ns UInt64, notes Array(String), changed UInt64)"
-        " ENGINE = ReplacingMergeTree(changed) ORDER BY (host, id)",
-
-        "CREATE TABLE IF NOT EXISTS session_events (session UInt64, place UInt16, event UInt64,"
-        " type Int64, config Int64, sample_type Int64, period Int64, frequency_hz Int64,"
-        " period_ns Int64, flags Int64) ENGINE = ReplacingMergeTree ORDER BY (session, place)",
-
-        "CREATE TABLE IF NOT EXISTS events (id UInt64, name String, role UInt8)"
-        " ENGINE = ReplacingMergeTree ORDER BY id",
-
-        "CREATE TABLE IF NOT EXISTS gaps (host UInt64, start_ns UInt64, end_ns UInt64,"
-        " why String) ENGINE = ReplacingMergeTree(end_ns) ORDER BY (host, start_ns, why)",
-
-        "CREATE TABLE IF NOT EXISTS windows (host UInt64, time DateTime, key UInt64, part UInt64,"
-        " session UInt64, start_ns UInt64, end_ns UInt64, level UInt8, merged UInt32,"
-        " samples UInt64, lost_records UInt64, observer_cpu_ns UInt64, period_ns UInt64,"
-        " unobserved_ns UInt64, wall_offset_ns Int64, has_rate UInt8, slowed_budget_ns UInt64,"
-        " slowed_behind_ns UInt64, taken_ns UInt64, taken_of_ns UInt64, over_ns UInt64,"
-        " most_ppm UInt64, sample_ns UInt64)"
-        " ENGINE = MergeTree PARTITION BY toDate(time) ORDER BY (host, time, key)",
-
-        "CREATE TABLE IF NOT EXISTS ledger (host UInt64, time DateTime, part UInt64, cpu UInt32,"
-        " has_ledger UInt8, wall_ns UInt64, busy_ns UInt64, idle_ns UInt64, unknown_ns UInt64,"
-        " switches UInt64, period_ns UInt64, due_busy UInt64, due_idle UInt64, seen_busy UInt64,"
-        " seen_idle UInt64, weight_busy_ns UInt64, weight_idle_ns UInt64, lost UInt64,"
-        " throttled UInt64, steal_ns UInt64, has_switches UInt8, has_steal UInt8,"
-        " has_buffer UInt8, ring_bytes UInt64, used_max UInt64, used_average UInt64,"
-        " lost_records UInt64)"
-        " ENGINE = MergeTree PARTITION BY toDate(time) ORDER BY (host, time, cpu)",
-
-        "CREATE TABLE IF NOT EXISTS names (id UInt64, text String)"
-        " ENGINE = ReplacingMergeTree ORDER BY id",
-
-        "CREATE TABLE IF NOT EXISTS processes (host UInt64, id UInt64, place UInt64,"
-        " name UInt64, instance UInt32, pid Int64, parent UInt64, start_ns Int64, life_ns Int64,"
-        " cgroup UInt64, kernel UInt8, folded UInt8, instances UInt32, oncpu_ns UInt64,"
-        " runnable_ns UInt64, blocked_ns UInt64, changed UInt64)"
-        " ENGINE = ReplacingMergeTree(changed) ORDER BY (host, id)",
-
-        "CREATE TABLE IF NOT EXISTS threads (host UInt64, id UInt64, place UInt64,"
-        " process UInt64, tid Int64, name UInt64, start_ns Int64, life_ns Int64, folded UInt8,"
-        " changed UInt64) ENGINE = ReplacingMergeTree(changed) ORDER BY (host, id)",
-
-        "CREATE TABLE IF NOT EXISTS images (id UInt64, kind UInt8, path UInt64, build_id String,"
-        " major Int64, minor Int64, inode UInt64) ENGINE = ReplacingMergeTree ORDER BY id",
-
-        /* named: a row without a name is replaced by one with it. */
-        "CREATE TABLE IF NOT EXISTS frames (id UInt64, image UInt64, offset Int64, flags UInt8,"
-        " code UInt64, function UInt64, named UInt8) ENGINE = ReplacingMergeTree(named)"
-        " ORDER BY id",
-
-        "CREATE TABLE IF NOT EXISTS stacks (id UInt64, place UInt64,"
-        " frames Array(UInt64)) ENGINE = ReplacingMergeTree ORDER BY id",
-
-        "CREATE TABLE IF NOT EXISTS samples (service UInt64, host UInt64, time DateTime,"
-        " part UInt64, program UInt64, thread UInt64, stack UInt64, cpu Int16, mode UInt8,"
-        " event UInt64, region UInt64, stack_end UInt8, samples UInt64, weight UInt64,"
-        " idle_ns Int64, runnable_ns UInt64, blocked_ns UInt64)"
-        " ENGINE = MergeTree PARTITION BY toDate(time) ORDER BY (service, host, time)",
-
-        /* The last one: a store without it is not complete. */
-        "CREATE TABLE IF NOT EXISTS store_version (version UInt32)"
-        " ENGINE = ReplacingMergeTree ORDER BY version",
-};
+#include <string.h>
 
 static int insert_version(struct click_server *s, struct error *err)
 {
@@ -88,38 +16,144 @@ static int insert_version(struct click_server *s, struct error *err)
 	int status;
 
 	row_put(&row, "d", (uint64_t)CLICK_VERSION);
-	status = s->insert(s, "store_version", &row, err);
+	status = s->insert(s, "store_version (version)", &row, err);
 	buf_done(&row);
+	return status;
+}
+
+static int ask_number(struct click_server *s, const char *sql, const char *letter, uint64_t *number,
+                      struct error *err)
+{
+	struct buf answer = {0};
+	struct row_value value = {0};
+	struct row_reader r;
+	int status = s->ask(s, sql, NULL, &answer, err);
+
+	r = row_reader_of(&answer);
+	if (!status && (row_reader_next(&r, letter, &value) != 1 || r.at != r.end))
+		status = click_server_bad(s, "its version", err);
+	*number = value.number;
+	buf_done(&answer);
 	return status;
 }
 
 static int read_version(struct click_server *s, uint64_t *version, struct error *err)
 {
-	struct buf answer = {0};
-	struct row_value value = {0};
-	int status = s->ask(s, "SELECT max(version) FROM store_version FORMAT RowBinary", NULL,
-	                    &answer, err);
-	struct row_reader r;
+	return ask_number(s, "SELECT max(version) FROM store_version FORMAT RowBinary", "d",
+	                  version, err);
+}
 
-	r = row_reader_of(&answer);
-	if (!status && (row_reader_next(&r, "d", &value) != 1 || r.at != r.end))
-		status = click_server_bad(s, "its version", err);
-	*version = value.number;
-	buf_done(&answer);
+static int run(struct click_server *s, struct buf *sql, struct error *err)
+{
+	int status = click_server_run(s, buf_text(sql), true, err);
+
+	buf_clear(sql);
 	return status;
 }
 
-int click_schema_create(struct click_server *s, struct error *err)
+/* Whether a table has a column, by names of this program. */
+static int has_column(struct click_server *s, const char *table, const char *column, bool *has,
+                      struct error *err)
 {
-	char *sql = xasprintf("CREATE DATABASE IF NOT EXISTS %s", s->url.database);
-	int status = click_server_run(s, sql, false, err);
-	uint64_t version = 0;
+	uint64_t count = 0;
+	char *sql = xasprintf("SELECT count() FROM system.columns WHERE database ="
+	                      " currentDatabase() AND table = '%s' AND name = '%s' FORMAT"
+	                      " RowBinary",
+	                      table, column);
+	int status = ask_number(s, sql, "q", &count, err);
 
-	for (size_t i = 0; !status && i < sizeof(tables) / sizeof(*tables); i++)
-		status = click_server_run(s, tables[i], true, err);
+	*has = count > 0;
+	free(sql);
+	return status;
+}
+
+/*
+ * Between the two names there is no time in which a writer of version 1 reaches a table of other
+ * columns: until the columns are added, both tables have the same.
+ */
+static int rename_table(struct click_server *s, const struct click_definition *t, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	click_table_forward(t, s->url.database, &sql);
+	status = run(s, &sql, err);
+	buf_addf(&sql, "RENAME TABLE %s TO %s, %s_before TO %s", t->before, t->name, t->name,
+	         t->before);
+	if (!status)
+		status = run(s, &sql, err);
+	buf_done(&sql);
+	return status;
+}
+
+/* Each step is skipped if it was made: an interrupted upgrade is run again. */
+static int upgrade_table(struct click_server *s, const struct click_definition *t,
+                         struct error *err)
+{
+	bool before = false, now = false, added = false;
+	int status = has_column(s, t->before, "key", &before, err);
+
+	if (!status && !before)
+		status = has_column(s, t->before, "stack", &before, err);
+	if (status || !before)
+		return status;
+	status = has_column(s, t->name, "part", &now, err);
+	if (!status && !now)
+		status = rename_table(s, t, err);
+	if (!status)
+		status = has_column(s, t->name, t->added + 2, &added, err);
+	for (size_t i = 0; !status && !added && t->changes[i]; i++)
+		status = click_server_run(s, t->changes[i], true, err);
+	return status;
+}
+
+static int create_tables(struct click_server *s, const char *cluster, struct error *err)
+{
+	struct buf sql = {0};
+	int status = 0;
+
+	for (size_t i = 0; !status && i < click_table_count; i++) {
+		const struct click_definition *t = &click_tables[i];
+
+		if (!cluster && t->before)
+			status = upgrade_table(s, t, err);
+		if (!status && cluster) {
+			click_table_create(t, s->url.database, cluster, true, &sql);
+			status = run(s, &sql, err);
+		}
+		if (!status) {
+			click_table_create(t, s->url.database, cluster, false, &sql);
+			status = run(s, &sql, err);
+		}
+	}
+	buf_done(&sql);
+	return status;
+}
+
+static bool is_name(const char *text)
+{
+	return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                                   "0123456789_")];
+}
+
+int click_schema_create(struct click_server *s, const char *cluster, struct error *err)
+{
+	uint64_t version = 0;
+	char *sql;
+	int status;
+
+	if (cluster && !is_name(cluster))
+		return error_set(err, EINVAL,
+		                 "--cluster %s: the name of a cluster has letters, digits and _",
+		                 cluster);
+	sql = xasprintf("CREATE DATABASE IF NOT EXISTS %s%s%s", s->url.database,
+	                cluster ? " ON CLUSTER " : "", cluster ? cluster : "");
+	status = click_server_run(s, sql, false, err);
+	if (!status)
+		status = create_tables(s, cluster, err);
 	if (!status)
 		status = read_version(s, &version, err);
-	if (!status && !version)
+	if (!status && version < CLICK_VERSION)
 		status = insert_version(s, err);
 	free(sql);
 	return status;
@@ -136,6 +170,11 @@ int click_schema_check(struct click_server *s, struct error *err)
 		return error_set(err, ENODATA,
 		                 "%s: there is no store yet; 'assay store create %s' creates it",
 		                 s->name, s->name);
+	if (version < CLICK_VERSION)
+		return error_set(err, ESTALE,
+		                 "%s is a store of version %" PRIu64
+		                 "; 'assay store create %s' upgrades it while writers send",
+		                 s->name, version, s->name);
 	if (version > CLICK_VERSION)
 		return error_set(
 		        err, EPROTO,

@@ -86,8 +86,9 @@ static int send_process(struct click_sender *s, const struct click_session *sess
 }
 
 static const char thread_sql[] =
-        "SELECT t.process, t.name, t.tid, t.start_ns, t.life_ns, c.text FROM thread t"
-        " LEFT JOIN process p ON p.id = t.process LEFT JOIN name c ON c.id = p.cgroup"
+        "SELECT t.process, t.name, t.tid, t.start_ns, t.life_ns, c.text, p.version,"
+        " p.labels FROM thread t LEFT JOIN process p ON p.id = t.process LEFT JOIN name c ON c.id "
+        "= p.cgroup"
         " WHERE t.id = ?";
 
 static int service_of(struct click_sender *s, const char *cgroup, uint64_t *hash)
@@ -118,6 +119,10 @@ static int put_thread(struct click_sender *s, const struct click_session *sessio
 		status = click_send_name(s, sqlite3_column_int64(row, 1), &name, err);
 	if (!status)
 		status = service_of(s, click_sender_text(row, 5), &t->service);
+	if (!status)
+		status = click_send_name(s, sqlite3_column_int64(row, 6), &t->version, err);
+	if (!status)
+		status = click_send_name(s, sqlite3_column_int64(row, 7), &t->labels, err);
 	if (status)
 		return status;
 	t->program = p.name;

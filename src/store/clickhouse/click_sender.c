@@ -5,6 +5,7 @@
 #include "format/clickhouse/row_binary.h"
 #include "store/clickhouse/click_digest.h"
 #include "store/clickhouse/click_schema.h"
+#include "store/clickhouse/click_tables.h"
 
 #include <stdlib.h>
 #include <sys/random.h>
@@ -14,8 +15,8 @@
 #define BATCH_BYTES (16u << 20) /* of samples; more are sent in several batches */
 
 static const char *const table_names[CLICK_TABLES] = {
-        "names",          "images", "frames",    "stacks",  "events", "hosts",   "sessions",
-        "session_events", "gaps",   "processes", "threads", "ledger", "samples", "windows"};
+        "names",          "images", "frames",    "stacks",  "events", "hosts",       "sessions",
+        "session_events", "gaps",   "processes", "threads", "ledger", CLICK_SAMPLES, CLICK_WINDOWS};
 
 struct click_sender *click_sender_new(struct click_server *server, struct database *db)
 {
@@ -99,12 +100,6 @@ int64_t click_sender_or_null(sqlite3_stmt *statement, int column)
 	               : sqlite3_column_int64(statement, column);
 }
 
-struct window_row {
-	int64_t id, number[21];
-	const struct click_session *session;
-	uint64_t key, part, time_s;
-};
-
 /* Numbers of a window, from `session` on. */
 static const char window_sql[] =
         "SELECT w.session, w.start_ns, w.end_ns, w.level, w.merged, w.samples, w.lost_records,"
@@ -113,7 +108,7 @@ static const char window_sql[] =
         " r.taken_of_ns, r.over_ns, r.most_ppm, r.sample_ns, w.process_first, w.process_last"
         " FROM window w LEFT JOIN window_rate r ON r.window = w.id WHERE w.id = ?";
 
-static int read_window(struct click_sender *s, struct window_row *w, struct error *err)
+static int read_window(struct click_sender *s, struct click_window *w, struct error *err)
 {
 	sqlite3_stmt *row;
 	int status = click_sender_row(s, window_sql, w->id, &row, err);
@@ -133,13 +128,14 @@ static int read_window(struct click_sender *s, struct window_row *w, struct erro
 	return status ? status : 1;
 }
 
-static void put_window(struct click_sender *s, const struct window_row *w)
+static void put_window(struct click_sender *s, const struct click_window *w)
 {
 	const int64_t *n = w->number;
 
-	row_put(&s->rows[CLICK_WINDOWS], "qdqqqqqbdqqqqqqbqqqqqqq", w->session->host, w->time_s,
+	row_put(&s->rows[ROWS_WINDOWS], "qdqqqqqbdqqqqqqbqqqqqqq", w->session->host, w->time_s,
 	        w->key, w->part, w->session->key, n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8],
 	        n[9], n[10], n[11], n[12], n[13], n[14], n[15], n[16], n[17], n[18]);
+	row_put_count(&s->rows[ROWS_WINDOWS], 0);
 }
 
 /* Of all CPUs that have a ledger or a buffer in the window. */
@@ -153,7 +149,7 @@ static const char ledger_sql[] =
         " LEFT JOIN ledger_cpu l ON l.window = ?1 AND l.cpu = c.cpu"
         " LEFT JOIN buffer b ON b.window = ?1 AND b.cpu = c.cpu";
 
-static int put_ledger(struct click_sender *s, const struct window_row *w, struct error *err)
+static int put_ledger(struct click_sender *s, const struct click_window *w, struct error *err)
 {
 	struct buf *out = &s->rows[CLICK_LEDGER];
 	sqlite3_stmt *row;
@@ -189,7 +185,8 @@ static int ask_known(struct click_sender *s, uint64_t session, struct error *err
 		return 0;
 	click_map_place(&one, session, &added);
 	status = s->server->ask(s->server,
-	                        "SELECT DISTINCT key FROM windows WHERE session IN keys FORMAT "
+	                        "SELECT DISTINCT key FROM " CLICK_WINDOWS
+	                        " WHERE session IN keys FORMAT "
 	                        "RowBinary",
 	                        &one, &answer, err);
 	r = row_reader_of(&answer);
@@ -206,7 +203,7 @@ static int ask_known(struct click_sender *s, uint64_t session, struct error *err
 
 static int add_window(struct click_sender *s, int64_t id, struct error *err)
 {
-	struct window_row w = {.id = id};
+	struct click_window w = {.id = id};
 	uint64_t count;
 	int status = read_window(s, &w, err);
 
@@ -220,7 +217,7 @@ static int add_window(struct click_sender *s, int64_t id, struct error *err)
 	s->living_session = w.session->key;
 	status = click_send_processes(s, w.session, w.number[19], w.number[20], err);
 	if (!status)
-		status = click_send_samples(s, id, w.session, w.part, w.time_s, &count, err);
+		status = click_send_samples(s, &w, &count, err);
 	if (!status)
 		status = put_ledger(s, &w, err);
 	if (!status)
@@ -230,11 +227,16 @@ static int add_window(struct click_sender *s, int64_t id, struct error *err)
 
 static int flush(struct click_sender *s, struct error *err)
 {
+	struct buf target = {0};
 	int status = 0;
 
-	for (int i = 0; !status && i < CLICK_TABLES; i++)
+	for (int i = 0; !status && i < CLICK_TABLES; i++) {
+		buf_clear(&target);
+		click_table_target(table_names[i], &target);
 		if (s->rows[i].size)
-			status = s->server->insert(s->server, table_names[i], &s->rows[i], err);
+			status = s->server->insert(s->server, buf_text(&target), &s->rows[i], err);
+	}
+	buf_done(&target);
 	return status;
 }
 
@@ -245,7 +247,7 @@ static int send_batch(struct click_sender *s, const int64_t *windows, size_t cou
 
 	begin_batch(s);
 	status = click_send_new_names(s, err);
-	for (*done = 0; !status && *done < count && s->rows[CLICK_SAMPLES].size < BATCH_BYTES;
+	for (*done = 0; !status && *done < count && s->rows[ROWS_SAMPLES].size < BATCH_BYTES;
 	     ++*done)
 		status = add_window(s, windows[*done], err);
 	if (!status)

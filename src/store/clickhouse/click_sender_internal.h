@@ -24,8 +24,8 @@ enum click_table {
 	CLICK_PROCESSES,
 	CLICK_THREADS,
 	CLICK_LEDGER,
-	CLICK_SAMPLES,
-	CLICK_WINDOWS,
+	ROWS_SAMPLES,
+	ROWS_WINDOWS,
 	CLICK_TABLES
 };
 
@@ -41,8 +41,15 @@ struct click_session {
 };
 
 struct click_thread {
-	uint64_t hash, service, program;
+	uint64_t hash, service, program, version, labels;
 	int64_t process;
+};
+
+/* A window that is sent. */
+struct click_window {
+	int64_t id, number[21]; /* columns from `session` on */
+	const struct click_session *session;
+	uint64_t key, part, time_s;
 };
 
 struct click_sender {
@@ -91,7 +98,7 @@ int click_send_thread(struct click_sender *s, const struct click_session *sessio
 /* Processes that began in a window, and those that were sent without an end and have changed. */
 int click_send_processes(struct click_sender *s, const struct click_session *session, int64_t first,
                          int64_t last, struct error *err);
-int click_send_samples(struct click_sender *s, int64_t window, const struct click_session *session,
-                       uint64_t part, uint64_t time_s, uint64_t *count, struct error *err);
+int click_send_samples(struct click_sender *s, const struct click_window *w, uint64_t *count,
+                       struct error *err);
 
 #endif

@@ -181,15 +181,18 @@ static int insert(struct click_server *s, const char *table, const struct buf *r
                   struct error *err)
 {
 	char *query = xasprintf("INSERT INTO %s FORMAT RowBinary", table);
-	char *url = url_of(s, true, query);
+	char *plain = url_of(s, true, query);
+	/* Of a Distributed table: the server answers when the shards have the rows. */
+	char *url = xasprintf("%s&insert_distributed_sync=1", plain);
 	struct buf answer = {0};
 	/* Rows of the other tables may come twice. */
-	bool once = !strcmp(table, "samples") || !strcmp(table, "ledger");
+	bool once = !strncmp(table, "samples", 7) || !strncmp(table, "ledger", 6);
 	int status = post(
 	        s, &(struct click_request){url, NULL, rows->data, rows->size, once, &answer}, err);
 
 	buf_done(&answer);
 	free(url);
+	free(plain);
 	free(query);
 	return status;
 }

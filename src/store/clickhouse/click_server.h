@@ -49,6 +49,7 @@ struct click_server {
 	 */
 	int (*ask)(struct click_server *s, const char *sql, const struct click_map *set,
 	           struct buf *answer, struct error *err);
+	/* `table`: with its columns: "names (id, text)" (click_table_target()). */
 	int (*insert)(struct click_server *s, const char *table, const struct buf *rows,
 	              struct error *err);
 	struct http_client *http;

@@ -44,8 +44,8 @@ static int open_server(struct click_server **server, const char *name, bool crea
 	if (status)
 		return status;
 	status = click_schema_check(*server, err);
-	if (status == -ENODATA && create)
-		status = click_schema_create(*server, err);
+	if ((status == -ENODATA || status == -ESTALE) && create)
+		status = click_schema_create(*server, NULL, err);
 	if (status) {
 		click_server_close(*server);
 		*server = NULL;
@@ -226,25 +226,26 @@ static int click_read(const char *path, const struct store_range *range, struct 
 	/* The database has only the chosen hosts and services. */
 	struct store_range chosen = *range;
 	struct database db = {0};
-	int64_t hosts = 0;
+	int64_t sums = 0;
 	int status = click_store_fetch_memory(path, range, &db, err);
 
-	if (!status)
-		status = database_number(&db, "SELECT count(*) FROM host", 0, &hosts, err);
 	chosen.host = "*";
 	if (!status)
-		status = store_reader_database(&db, &chosen, range->sums && hosts > 1, p, err);
+		status = database_number(&db, "SELECT count(*) FROM property WHERE key = 'sums'", 0,
+		                         &sums, err);
+	if (!status)
+		status = store_reader_database(&db, &chosen, sums, p, err);
 	database_close(&db);
 	return status;
 }
 
-int click_store_create(const char *name, struct error *err)
+int click_store_create(const char *name, const char *cluster, struct error *err)
 {
 	struct click_server *server;
 	int status = click_server_open(&server, name, err);
 
 	if (!status)
-		status = click_schema_create(server, err);
+		status = click_schema_create(server, cluster, err);
 	if (!status)
 		status = click_schema_check(server, err);
 	click_server_close(server);

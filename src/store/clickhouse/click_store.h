@@ -16,8 +16,8 @@
 
 extern const struct store_engine click_engine;
 
-/* Creates the database and the tables that are missing. */
-int click_store_create(const char *name, struct error *err);
+/* Creates the database and the tables that are missing. `cluster`: NULL: one server. */
+int click_store_create(const char *name, const char *cluster, struct error *err);
 /*
  * Copies all windows of a SQLite store to a server. Windows that the server has are skipped by
  * their keys. *windows: how many were sent.

@@ -2,6 +2,7 @@
 #include "view/diff/diff_sources.h"
 
 #include "base/memory/xalloc.h"
+#include "profile/time_parts.h"
 #include "view/diff/diff_paths.h"
 
 #include <math.h>
@@ -41,55 +42,11 @@ static uint32_t path_of_row(struct diff_paths *s, const struct profile_row *row)
 	                              : diff_paths_of(s, row->path, mode == VIEW_IRQ);
 }
 
-struct time_range {
-	uint64_t first_ns, last_ns; /* of entries */
-	uint64_t windows; /* number of windows in it; 0: samples have times of their own */
-};
-
-static struct time_range range_of(const struct time_axis *axis)
-{
-	struct time_range r = {.first_ns = UINT64_MAX};
-	struct time_cursor c;
-	struct time_entry e;
-
-	for (size_t i = 0; i < axis->tracks.count; i++)
-		for (time_axis_seek(&c, axis, (uint32_t)i, 0); time_axis_next(&c, &e);) {
-			r.first_ns = e.time_ns < r.first_ns ? e.time_ns : r.first_ns;
-			r.last_ns = e.time_ns > r.last_ns ? e.time_ns : r.last_ns;
-		}
-	if (r.first_ns > r.last_ns)
-		r.first_ns = r.last_ns;
-	if (axis->window_ns)
-		r.windows = (r.last_ns - r.first_ns + axis->window_ns / 2) / axis->window_ns + 1;
-	return r;
-}
-
-/* Windows are divided among the parts; the last part gets the rest. */
-static size_t part_at(const struct time_range *r, uint64_t time_ns, size_t parts)
-{
-	uint64_t at = time_ns - r->first_ns, length = r->last_ns - r->first_ns + 1;
-	double part = (double)at / (double)length * (double)parts;
-
-	if (r->windows) {
-		double window = (double)at / (double)length * (double)r->windows;
-
-		part = floor(window + 1e-9) / (double)(r->windows / parts);
-	}
-	return part < (double)parts ? (size_t)part : parts - 1;
-}
-
 size_t diff_parts(const struct profile *p, size_t most, double *shares)
 {
-	struct time_range r = range_of(&p->axis);
-	uint64_t each = r.windows / most + (r.windows % most != 0);
-	size_t parts = r.windows ? r.windows / each : most;
+	const struct time_parts r = time_parts_of(&p->axis);
 
-	each = r.windows / parts;
-	for (size_t i = 0; i < parts; i++)
-		shares[i] = r.windows ? (double)each / (double)r.windows : 1 / (double)parts;
-	if (r.windows)
-		shares[parts - 1] = (double)(r.windows - each * (parts - 1)) / (double)r.windows;
-	return parts;
+	return time_parts_count(&r, most, shares);
 }
 
 /* Passes the samples in the order of time, each with the number of its part if the time is divided
@@ -99,14 +56,14 @@ typedef void part_fn(struct diff_paths *s, uint32_t path, size_t part, const str
 static void each_part(struct diff_paths *s, const uint32_t *path_of, size_t parts, part_fn *fn)
 {
 	const struct profile *p = s->view->profile;
-	struct time_range r = range_of(&p->axis);
+	struct time_parts r = time_parts_of(&p->axis);
 	struct time_cursor c;
 	struct time_entry e;
 
 	for (size_t i = 0; i < p->axis.tracks.count; i++)
 		for (time_axis_seek(&c, &p->axis, (uint32_t)i, 0); time_axis_next(&c, &e);)
 			if (path_of[e.row])
-				fn(s, path_of[e.row] - 1, part_at(&r, e.time_ns, parts), &e);
+				fn(s, path_of[e.row] - 1, time_parts_at(&r, e.time_ns, parts), &e);
 }
 
 static void count_window(struct diff_paths *s, uint32_t path, size_t part,

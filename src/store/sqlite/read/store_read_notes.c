@@ -176,6 +176,11 @@ int store_reader_notes(struct store_reader *r, struct error *err)
 		     "Samples are those of the service '%s'; the account of all time is that of "
 		     "the whole machine.",
 		     r->range->service);
+	if (r->range->version)
+		note(r,
+		     "Samples are those of programs of version '%s'; the account of all time is "
+		     "that of the whole machine.",
+		     r->range->version);
 	if (r->by_name)
 		note(r,
 		     "In older windows processes are stored by name alone: %" PRIu64

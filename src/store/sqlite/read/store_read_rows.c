@@ -37,24 +37,34 @@ static int read_key(struct store_reader *r, sqlite3_stmt *s, struct profile_row 
 
 enum { SERVICE_UNKNOWN, SERVICE_CHOSEN, SERVICE_OTHER };
 
-/* True if the thread belongs to a service of the range. */
+static bool is_chosen(const struct store_range *range, const struct process_table *t,
+                      const struct process *p)
+{
+	char *service =
+	        service_name(p->cgroup == ID_NONE ? NULL : process_table_name(t, p->cgroup));
+	const char *version = p->version == ID_NONE ? "" : process_table_name(t, p->version);
+	bool chosen = (!range->service || !sqlite3_strglob(range->service, service)) &&
+	              (!range->version || !sqlite3_strglob(range->version, version));
+
+	free(service);
+	return chosen;
+}
+
+/* True if the thread belongs to a service and a version of the range. */
 static bool in_service(struct store_reader *r, uint32_t thread)
 {
 	const struct process_table *t = r->p->processes;
 	uint32_t process = process_table_thread_at(t, thread)->process;
 	uint8_t *known;
 
-	if (!r->range->service || r->rows_chosen)
+	if ((!r->range->service && !r->range->version) || r->rows_chosen)
 		return true;
 	while (r->services.count <= process)
 		vec_push(&r->services, SERVICE_UNKNOWN);
 	known = &r->services.items[process];
 	if (*known == SERVICE_UNKNOWN) {
-		uint32_t cgroup = process_table_process(t, process)->cgroup;
-		char *name = service_name(cgroup == ID_NONE ? NULL : process_table_name(t, cgroup));
-
-		*known = sqlite3_strglob(r->range->service, name) ? SERVICE_OTHER : SERVICE_CHOSEN;
-		free(name);
+		*known = is_chosen(r->range, t, process_table_process(t, process)) ? SERVICE_CHOSEN
+		                                                                   : SERVICE_OTHER;
 	}
 	return *known == SERVICE_CHOSEN;
 }

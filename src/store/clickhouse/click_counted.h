@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * click_counted: which windows of a store on a server count, as a condition of statements.
+ *
+ * Of several rows with one key, a window that was sent again, the smallest part counts. Of merged
+ * windows with one key, which two machines may have made at the same time, the one that was written
+ * first counts. The windows that a merged window replaces do not count, whether they are deleted
+ * yet or not. Stateless. Uses: base.
+ */
+#ifndef ASSAY_STORE_CLICKHOUSE_CLICK_COUNTED_H
+#define ASSAY_STORE_CLICKHOUSE_CLICK_COUNTED_H
+
+#include "base/memory/buf.h"
+
+#include <stdint.h>
+
+/* The longest merged window, in s. */
+#define CLICK_LONGEST_S 86400
+
+/*
+ * Appends " WHERE ..." for table windows_2: windows of the hosts ("1,2": hashes) that count and
+ * overlap with [from_ns, to_ns).
+ */
+void click_counted(struct buf *sql, const char *hosts, uint64_t from_ns, uint64_t to_ns);
+
+#endif

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A reader that needs sums only: windows of a session that follow each other become one row, and
+ * the server adds up their ledgers and samples. The sums of samples of all hosts that retention
+ * made (click_sums.h) replace the samples of the windows that they cover.
+ *
+ * With parts of the time, some windows remain rows of their own, and get the samples of their part
+ * in turn: the first and the last of all, the longest, and the first of each part. The time axis of
+ * the profile then has the same parts as that of all windows.
+ */
+#include "store/clickhouse/click_fetch_internal.h"
+
+#include "profile/time_parts.h"
+#include "store/clickhouse/click_counted.h"
+#include "store/clickhouse/click_tables.h"
+
+#include <inttypes.h>
+
+#define SECOND UINT64_C(1000000000)
+/* Gaps within a run, in sum: a report shows longer ones than twice this. */
+#define GAPS_NS (SECOND / 4)
+
+enum {
+	START,
+	END,
+	LEVEL,
+	MERGED,
+	SAMPLES,
+	LOST,
+	OBSERVER,
+	PERIOD,
+	UNOBSERVED,
+	OFFSET,
+	HAS_RATE,
+	SLOWED_BUDGET,
+	SLOWED_BEHIND,
+	TAKEN,
+	TAKEN_OF,
+	OVER,
+	MOST,
+	SAMPLE_NS
+};
+
+/* Windows of a session that were added up. */
+struct run {
+	struct click_span sum;
+	uint64_t reached_ns; /* end of its last window */
+	uint64_t merged;     /* windows in it that were merged */
+};
+
+static int put_span(struct click_fetch *f, struct click_span *s, struct error *err)
+{
+	struct row_value v[18];
+	bool added;
+	int status;
+
+	for (int i = 0; i < 18; i++)
+		v[i] = (struct row_value){.number = s->number[i]};
+	s->id = ++f->window_count;
+	status = click_fetch_put(
+	        f,
+	        "INSERT INTO window (id, session, start_ns, end_ns, level, merged, samples,"
+	        " lost_records, observer_cpu_ns, period_ns, unobserved_ns, wall_offset_ns)"
+	        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	        err, "iinnnnnnnnnn", s->id, s->session, &v[START], &v[END], &v[LEVEL], &v[MERGED],
+	        &v[SAMPLES], &v[LOST], &v[OBSERVER], &v[PERIOD], &v[UNOBSERVED], &v[OFFSET]);
+	if (!click_map_has(&f->first_of, (uint64_t)s->session))
+		*click_map_place(&f->first_of, (uint64_t)s->session, &added) = (uint64_t)s->id;
+	*click_map_place(&f->last_of, (uint64_t)s->session, &added) = (uint64_t)s->id;
+	if (status || !s->number[HAS_RATE])
+		return status;
+	return click_fetch_put(f, "INSERT INTO window_rate VALUES (?, ?, ?, ?, ?, ?, ?, ?)", err,
+	                       "innnnnnn", s->id, &v[SLOWED_BUDGET], &v[SLOWED_BEHIND], &v[TAKEN],
+	                       &v[TAKEN_OF], &v[OVER], &v[MOST], &v[SAMPLE_NS]);
+}
+
+/* A window at a reduced rate is a row of its own, since a report lists it. */
+static bool continues(const struct run *r, const struct click_span *s)
+{
+	const uint64_t *a = r->sum.number, *b = s->number;
+	uint64_t gaps = b[START] - a[END]; /* the end of the run is its start and its length */
+
+	return r->sum.session && b[START] >= r->reached_ns && gaps < GAPS_NS &&
+	       a[PERIOD] == b[PERIOD] && a[HAS_RATE] == b[HAS_RATE] && !a[SLOWED_BUDGET] &&
+	       !a[SLOWED_BEHIND] && !b[SLOWED_BUDGET] && !b[SLOWED_BEHIND] &&
+	       (a[MERGED] > 1) == (b[MERGED] > 1);
+}
+
+static void add_span(struct run *r, const struct click_span *s)
+{
+	static const uint8_t summed[] = {MERGED,     SAMPLES, LOST,     OBSERVER,
+	                                 UNOBSERVED, TAKEN,   TAKEN_OF, OVER};
+	uint64_t *to = r->sum.number;
+
+	for (size_t i = 0; i < sizeof(summed); i++)
+		to[summed[i]] += s->number[summed[i]];
+	to[END] += s->number[END] - s->number[START];
+	to[MOST] = s->number[MOST] > to[MOST] ? s->number[MOST] : to[MOST];
+	to[SAMPLE_NS] = s->number[SAMPLE_NS] ? s->number[SAMPLE_NS] : to[SAMPLE_NS];
+	r->reached_ns = s->number[END];
+}
+
+/* The end of a run is that of its last window again, if a report shows no difference. */
+static int end_run(struct click_fetch *f, struct run *r, struct error *err)
+{
+	int status = r->sum.session ? put_span(f, &r->sum, err) : 0;
+
+	r->sum.session = 0;
+	return status;
+}
+
+static int put_runs(struct click_fetch *f, struct error *err)
+{
+	VEC(struct run) runs = {0};
+	int status = 0;
+
+	vec_each (s, &f->spans) {
+		while (runs.count <= (size_t)s->session)
+			vec_push(&runs, (struct run){0});
+	}
+	vec_each (s, &f->spans) {
+		struct run *r = &runs.items[s->session];
+
+		if (status)
+			break;
+		if (s->id || !continues(r, s)) /* s->id: a row of its own */
+			status = end_run(f, r, err);
+		if (!status && s->id)
+			status = put_span(f, s, err);
+		else if (!status && r->sum.session)
+			add_span(r, s);
+		else if (!status)
+			*r = (struct run){.sum = *s, .reached_ns = s->number[END]};
+	}
+	vec_each (r, &runs)
+		if (!status)
+			status = end_run(f, r, err);
+	vec_done(&runs);
+	return status;
+}
+
+/* ---- groups -------------------------------------------------------------- */
+
+static struct time_parts range_of(const struct click_fetch *f)
+{
+	uint64_t first = UINT64_MAX, last = 0, longest = 0;
+
+	vec_each (s, &f->spans) {
+		uint64_t start = s->number[START], length = s->number[END] - start;
+
+		if (!s->number[SAMPLES])
+			continue;
+		first = start < first ? start : first;
+		last = start > last ? start : last;
+		longest = length > longest ? length : longest;
+	}
+	return time_parts_between(first, last, longest);
+}
+
+/* Marks the windows that remain rows. */
+static void choose_rows(struct click_fetch *f)
+{
+	struct click_span *first = NULL, *last = NULL, *longest = NULL;
+	uint32_t seen = 0; /* the groups up to it have a row */
+
+	vec_each (s, &f->spans) {
+		if (!s->number[SAMPLES])
+			continue;
+		first = first ? first : s;
+		last = !last || s->number[START] >= last->number[START] ? s : last;
+		if (!longest || s->number[END] - s->number[START] >
+		                        longest->number[END] - longest->number[START])
+			longest = s;
+		if (s->group >= seen)
+			s->id = 1;
+		if (s->group >= seen)
+			seen = s->group + 1;
+	}
+	if (first)
+		first->id = last->id = longest->id = 1;
+	else
+		f->spans.items[0].id = 1;
+}
+
+static void divide(struct click_fetch *f)
+{
+	struct time_parts range = range_of(f);
+	size_t parts = f->range->parts ? time_parts_count(&range, f->range->parts, NULL) : 1;
+
+	while (f->groups.count < parts)
+		vec_push(&f->groups, (struct click_group){.first_s = UINT64_MAX});
+	vec_each (s, &f->spans)
+		if (f->range->parts && s->number[SAMPLES])
+			s->group = (uint32_t)time_parts_at(&range, s->number[START], parts);
+}
+
+static void add_part(struct click_group *g, uint64_t part, uint64_t start_s)
+{
+	bool added;
+
+	click_map_place(&g->parts, part, &added);
+	g->first_s = start_s < g->first_s ? start_s : g->first_s;
+	g->last_s = start_s > g->last_s ? start_s : g->last_s;
+}
+
+/* ---- sums of all hosts ---------------------------------------------------- */
+
+/* The span of a key; NULL: it does not count, or another sum covers it. */
+static struct click_span *span_of(struct click_fetch *f, uint64_t key)
+{
+	uint64_t at = click_map_get(&f->keys, key);
+
+	return at && !f->spans.items[at - 1].covered ? &f->spans.items[at - 1] : NULL;
+}
+
+/* A sum is used if all windows that it covers are selected, and belong to one group. */
+static int take_sum(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	const struct click_span *first =
+	        v[2].number ? span_of(f, row_value_number(&v[2], 0)) : NULL;
+
+	for (uint64_t i = 0; first && i < v[2].number; i++) {
+		const struct click_span *s = span_of(f, row_value_number(&v[2], i));
+
+		if (!s || s->group != first->group)
+			return 0;
+	}
+	if (!first)
+		return 0;
+	add_part(&f->groups.items[first->group], v[0].number, v[1].number / SECOND);
+	for (uint64_t i = 0; i < v[2].number; i++)
+		span_of(f, row_value_number(&v[2], i))->covered = true;
+	return 0;
+}
+
+static int fetch_sums(struct click_fetch *f, struct error *err)
+{
+	uint64_t to_ns = f->range->to_ns ? f->range->to_ns : INT64_MAX;
+	struct buf sql = {0};
+	int status;
+
+	buf_puts(&sql, "SELECT part, start_ns, replaces FROM " CLICK_WINDOWS);
+	click_counted(&sql, "0", f->range->from_ns, to_ns);
+	buf_puts(&sql, " ORDER BY length(replaces) DESC, key FORMAT RowBinary");
+	status = click_fetch_rows(f, buf_text(&sql), NULL, "qqa", "sums", take_sum, err);
+	buf_done(&sql);
+	return status;
+}
+
+int click_fetch_runs(struct click_fetch *f, struct error *err)
+{
+	int status;
+
+	if (!f->spans.count)
+		return 0;
+	divide(f);
+	choose_rows(f);
+	status = put_runs(f, err);
+	if (!status)
+		status = fetch_sums(f, err);
+	vec_each (s, &f->spans) {
+		struct click_group *g = &f->groups.items[s->group];
+
+		if (!s->covered)
+			add_part(g, s->part, s->number[START] / SECOND);
+		if (s->id && (s->number[SAMPLES] || f->spans.count == 1 || !g->windows.count))
+			vec_push(&g->windows, s->id);
+	}
+	if (!status)
+		status = database_run(f->db, "INSERT INTO property VALUES ('sums', 1)", err);
+	return status;
+}
+
+/* ---- ledgers --------------------------------------------------------------- */
+
+/*
+ * The first period of a CPU is in the first row of its session, with zeros in the last one, so that
+ * the CPU has the session's time. Other periods have rows without a length at its end.
+ */
+static int place_of(struct click_fetch *f, int64_t session, uint64_t cpu, int64_t *window,
+                    struct error *err)
+{
+	static const char more[] =
+	        "INSERT INTO window (id, session, start_ns, end_ns, level, merged, samples,"
+	        " lost_records, observer_cpu_ns, period_ns, unobserved_ns, wall_offset_ns) SELECT"
+	        " ?1, session, end_ns, end_ns, level, 1, 0, 0, 0, period_ns, 0, wall_offset_ns"
+	        " FROM window WHERE id = ?2";
+	int64_t first = (int64_t)click_map_get(&f->first_of, (uint64_t)session);
+	int64_t last = (int64_t)click_map_get(&f->last_of, (uint64_t)session), has = 0;
+	sqlite3_stmt *row = NULL;
+	int status =
+	        database_find(f->db, "SELECT count(*) FROM ledger_cpu WHERE window = ? AND cpu = ?",
+	                      &row, err, "ii", first, (int64_t)cpu);
+
+	if (status == 1)
+		has = sqlite3_column_int64(row, 0);
+	sqlite3_reset(row);
+	*window = first;
+	if (status < 0 || !has)
+		return status < 0 ? status : 0;
+	*window = ++f->window_count;
+	return click_fetch_put(f, more, err, "ii", *window, last);
+}
+
+static int take_line(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	int64_t session = (int64_t)click_map_get(&f->sessions, v[0].number), window;
+	int status = session ? place_of(f, session, v[1].number, &window, err) : 1;
+
+	if (status)
+		return status < 0 ? status : 0;
+	if (v[2].number)
+		status =
+		        click_fetch_put(f,
+		                        "INSERT OR REPLACE INTO ledger_cpu VALUES "
+		                        "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		                        err, "innnnnnnnnnnnnnnnnn", window, &v[1], &v[3], &v[4],
+		                        &v[5], &v[6], &v[7], &v[8], &v[9], &v[10], &v[11], &v[12],
+		                        &v[13], &v[14], &v[15], &v[16], &v[17], &v[18], &v[19]);
+	if (!status && v[20].number)
+		status = click_fetch_put(
+		        f, "INSERT OR REPLACE INTO buffer VALUES (?, ?, ?, ?, ?, ?)", err, "innnnn",
+		        window, &v[1], &v[21], &v[22], &v[23], &v[24]);
+	return status;
+}
+
+static int put_ends(struct click_fetch *f, struct error *err)
+{
+	static const char again[] =
+	        "INSERT OR IGNORE INTO ledger_cpu SELECT ?2, cpu, 0, 0, 0, 0, 0, period_ns, 0, 0,"
+	        " 0, 0, 0, 0, 0, 0, 0, has_switches, has_steal FROM ledger_cpu WHERE window = ?1";
+	int status = 0;
+
+	vec_each (pair, &f->first_of.pairs) {
+		int64_t last = (int64_t)click_map_get(&f->last_of, pair->key);
+
+		if (!status && last != (int64_t)pair->value)
+			status = click_fetch_put(f, again, err, "ii", (int64_t)pair->value, last);
+	}
+	return status;
+}
+
+int click_fetch_run_ledgers(struct click_fetch *f, struct error *err)
+{
+	uint64_t to_ns = f->range->to_ns ? f->range->to_ns : INT64_MAX;
+	struct click_map parts = {0};
+	struct buf sql = {0};
+	bool added;
+	int status;
+
+	vec_each (s, &f->spans)
+		click_map_place(&parts, s->part, &added);
+	buf_puts(&sql,
+	         "SELECT session, cpu, max(has_ledger), sum(wall_ns), sum(busy_ns), sum(idle_ns),"
+	         " sum(unknown_ns), sum(switches), period_ns, sum(due_busy), sum(due_idle),"
+	         " sum(seen_busy), sum(seen_idle), sum(weight_busy_ns), sum(weight_idle_ns),"
+	         " sum(lost), sum(throttled), sum(steal_ns), has_switches, min(has_steal),"
+	         " max(has_buffer), max(ring_bytes), max(used_max), toUInt64(avg(used_average)),"
+	         " sum(lost_records) FROM ledger GLOBAL ANY INNER JOIN (SELECT part, session FROM"
+	         " " CLICK_WINDOWS);
+	click_counted(&sql, buf_text(&f->host_list), f->range->from_ns, to_ns);
+	buf_puts(&sql, ") USING part");
+	click_fetch_where(f, &sql);
+	buf_puts(&sql, " AND part GLOBAL IN keys GROUP BY session, cpu, period_ns, has_switches"
+	               " ORDER BY session, cpu, period_ns FORMAT RowBinary");
+	status = click_fetch_rows(f, buf_text(&sql), &parts, "qdbqqqqqqqqqqqqqqqbbbqqqq", "ledgers",
+	                          take_line, err);
+	click_map_done(&parts);
+	buf_done(&sql);
+	return status ? status : put_ends(f, err);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Versions and labels of processes. On the server they are columns of samples. */
+#include "store/clickhouse/click_fetch_internal.h"
+
+#include "base/memory/xalloc.h"
+#include "store/clickhouse/click_tables.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+static int take_version(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	bool added;
+
+	if (v[0].number)
+		click_map_place(&f->keys, v[0].number, &added);
+	return 0;
+}
+
+static int take_text(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	char *text = xstrndup(v[1].size ? v[1].bytes : "", v[1].size);
+
+	if (!sqlite3_strglob(f->range->version, text))
+		buf_addf(&f->version_list, "%s%" PRIu64, f->version_list.size ? "," : "",
+		         v[0].number);
+	buf_addf(&f->names_seen, "%s%s", f->names_seen.size ? ", " : "", text);
+	free(text);
+	return 0;
+}
+
+/* As for services, no statement contains a text. */
+int click_fetch_versions(struct click_fetch *f, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	if (!f->range->version)
+		return 0;
+	click_map_done(&f->keys);
+	buf_clear(&f->names_seen);
+	buf_puts(&sql, "SELECT DISTINCT version FROM " CLICK_SAMPLES);
+	click_fetch_where(f, &sql);
+	if (f->service_list.size)
+		buf_addf(&sql, " AND service IN (%s)", buf_text(&f->service_list));
+	buf_puts(&sql, " FORMAT RowBinary");
+	status = click_fetch_rows(f, buf_text(&sql), NULL, "q", "versions", take_version, err);
+	buf_done(&sql);
+	if (!status)
+		status = click_fetch_rows(f,
+		                          "SELECT DISTINCT id, text FROM names WHERE id IN keys "
+		                          "ORDER BY text FORMAT RowBinary",
+		                          &f->keys, "qs", "versions", take_text, err);
+	if (!status && !f->version_list.size)
+		status = error_set(err, EINVAL, "%s has no samples of version '%s'; it has: %s",
+		                   f->server->name, f->range->version,
+		                   f->names_seen.size ? buf_text(&f->names_seen) : "none");
+	return status;
+}
+
+int click_fetch_label(struct click_fetch *f, int64_t thread, uint64_t version, uint64_t labels,
+                      struct error *err)
+{
+	bool added;
+
+	click_map_place(&f->labels, (uint64_t)thread, &added);
+	if (!added)
+		return 0;
+	return click_fetch_put(
+	        f,
+	        "UPDATE process SET version = nullif(?2, 0), labels = nullif(?3, 0) WHERE id ="
+	        " (SELECT process FROM thread WHERE id = ?1)",
+	        err, "iii", thread, version ? (int64_t)click_map_number(&f->names, version) : 0,
+	        labels ? (int64_t)click_map_number(&f->names, labels) : 0);
+}
