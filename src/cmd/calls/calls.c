@@ -8,6 +8,9 @@
 #include "base/file/replace_file.h"
 #include "cmd/report/calls_output.h"
 #include "cmd/run_command.h"
+#include "cmd/cli/medium.h"
+#include "cmd/session/record_beside.h"
+#include "cmd/waits/waits_calls.h"
 #include "launch/calls/calls_run.h"
 #include "launch/calls/calls_runtime.h"
 #include "launch/calls/calls_uncounted.h"
@@ -25,7 +28,7 @@
 #define RATE_OWN UINT64_MAX
 
 struct calls_options {
-	bool libraries, quiet, check;
+	bool libraries, quiet, check, waits;
 	const char *filter, *memory, *output;
 	const char *time, *native;
 	uint64_t rate;      /* samples a second; RATE_OWN: the runtime's own choice */
@@ -75,6 +78,14 @@ static const struct option options[] = {
                     "root and a kernel with CONFIG_FUNCTION_GRAPH_TRACER. COMMAND need not be "
                     "instrumented.",
          .offset = AT(kernel)},
+        {OPTION_FLAG, 0, "waits", NULL,
+         "also record why threads waited in these calls, and who woke them",
+         .details =
+                 "Records the switches and wake-ups of the whole machine in perf.data, as 'assay "
+                 "record --waits' does, as root. After the report, a table has the calls in "
+                 "which threads waited: the cause, and the thread that ended the wait. 'assay "
+                 "waits perf.data " CALLS_FILE "' prints it again, and as JSON.",
+         .offset = AT(waits)},
         {.kind = OPTION_GROUP, .help = "How times are measured"},
         {OPTION_STRING, 0, "time", "HOW", "sampled (default), or all: each call reads the clock",
          .choices = "sampled,all",
@@ -250,6 +261,16 @@ static int report(const struct calls_options *o, const char *program,
 	return status;
 }
 
+/* The calls in which threads waited; as JSON and on a page only 'assay waits' has them. */
+static int show_waits(const struct calls_options *o)
+{
+	const struct report_options *r = &o->report.report;
+
+	if (o->quiet || r->json || r->nested || medium_is_page(&r->style))
+		return 0;
+	return waits_calls_print(LOAD_DEFAULT, o->output, &r->style, "calls");
+}
+
 static int count(const struct calls_options *o, char **argv, const char *memory,
                  const char *library, const char *directory)
 {
@@ -264,15 +285,27 @@ static int count(const struct calls_options *o, char **argv, const char *memory,
 	struct command_run_result result;
 	call_table_list list = {0};
 	struct error err = {0};
+	struct record_beside waits = {0};
 	int status, failed;
 
-	if (calls_run(&run, &result, &err)) {
+	if (o->waits) {
+		status = record_beside_begin(&waits, "calls", LOAD_DEFAULT);
+		if (status) {
+			calls_session_end(directory, &list);
+			return status;
+		}
+	}
+	failed = calls_run(&run, &result, &err);
+	status = record_beside_end(&waits);
+	if (failed) {
 		calls_session_end(directory, &list);
 		return result.command_failed ? run_cannot(&cmd_calls, argv[0], &err)
 		                             : command_fail(1, "calls: %s", err.text);
 	}
-	status = run_exit_status(result.exit_status, result.signal);
 	failed = report(o, argv[0], &result, directory, &list);
+	if (!failed && o->waits)
+		failed = status ? status : show_waits(o);
+	status = run_exit_status(result.exit_status, result.signal);
 	if (o->check && !status && !failed)
 		failed = calls_check(&run, o->native);
 	run_end_unread();
@@ -343,9 +376,9 @@ static int run_kernel(const struct calls_options *o, int argc, char **argv)
 		status = command_fail(2, "calls: --kernel needs a command to run: assay calls "
 		                         "--kernel -- COMMAND");
 	else if (o->libraries || o->filter || o->memory || o->rate != RATE_OWN || o->check ||
-	         strcmp(o->time, "sampled"))
+	         o->waits || strcmp(o->time, "sampled"))
 		status = command_fail(
-		        2, "calls: --kernel counts calls in the kernel; --libraries, "
+		        2, "calls: --kernel counts calls in the kernel; --libraries, --waits, "
 		           "--filter, --memory, --time, --freq and --check are for calls in "
 		           "programs");
 	else

@@ -6,6 +6,9 @@
 #include "base/text/plural.h"
 #include "cmd/report/report_tags.h"
 #include "cmd/run_command.h"
+#include "cmd/cli/medium.h"
+#include "cmd/session/record_beside.h"
+#include "cmd/waits/waits_calls.h"
 #include "cmd/report/tags_output.h"
 #include "cmd/export/tags_trace.h"
 #include "format/ctf/ctf.h"
@@ -18,7 +21,7 @@
 #include <string.h>
 
 struct tags_options {
-	bool quiet, compress, wait;
+	bool quiet, compress, wait, waits;
 	const char *memory, *mode, *start, *output;
 	struct report_options report;
 	struct report_tags_options tags;
@@ -63,6 +66,14 @@ static const struct option options[] = {
          .details = "For --mode stream. The pause is in no function's time; the sum of all pauses "
                     "is printed. If assay is killed, threads continue after ten seconds at most.",
          .offset = AT(wait)},
+        {OPTION_FLAG, 0, "waits", NULL,
+         "also record why threads waited in these calls, and who woke them",
+         .details =
+                 "Records the switches and wake-ups of the whole machine in perf.data, as 'assay "
+                 "record --waits' does, as root. After the report, a table has the calls in "
+                 "which threads waited: the cause, and the thread that ended the wait. 'assay "
+                 "waits perf.data " TAGS_TRACE_DEFAULT "' prints it again, and as JSON.",
+         .offset = AT(waits)},
         {.kind = OPTION_GROUP, .help = "Output"},
         {.kind = OPTION_INCLUDE, .include = tags_output_option_table, .offset = AT(output)},
         {OPTION_FLAG, 0, "compress", NULL, "compress the trace; 'assay export --to ctf' expands it",
@@ -132,6 +143,14 @@ static int report(const struct tags_options *o, const char *program, const char 
 	return report_tags_recorded(o->output, &o->request, &o->tags, &o->report.style);
 }
 
+/* The calls in which threads waited; as JSON and on a page only 'assay waits' has them. */
+static int show_waits(const struct tags_options *o)
+{
+	if (o->quiet || o->report.json || o->report.nested || medium_is_page(&o->report.style))
+		return 0;
+	return waits_calls_print(LOAD_DEFAULT, o->output, &o->report.style, "tags");
+}
+
 static int record(const struct tags_options *o, char **argv, const char *memory,
                   const char *directory)
 {
@@ -145,9 +164,18 @@ static int record(const struct tags_options *o, char **argv, const char *memory,
 	                               .wait = o->wait};
 	struct tags_run_result result;
 	struct error err = {0};
-	int status, failed;
-	int rc = tags_run(&run, &result, &err);
+	struct record_beside waits = {0};
+	int status, failed, waits_failed, rc;
 
+	if (o->waits) {
+		status = record_beside_begin(&waits, "tags", LOAD_DEFAULT);
+		if (status) {
+			tags_session_end(directory);
+			return status;
+		}
+	}
+	rc = tags_run(&run, &result, &err);
+	waits_failed = record_beside_end(&waits);
 	if (rc && result.run.command_failed)
 		status = run_cannot(&cmd_tags, argv[0], &err);
 	else if (rc && result.run.exit_status == -1 && !result.run.signal)
@@ -156,6 +184,8 @@ static int record(const struct tags_options *o, char **argv, const char *memory,
 		status = run_exit_status(result.run.exit_status, result.run.signal);
 	if (!rc) {
 		failed = report(o, argv[0], directory, &result);
+		if (!failed && o->waits)
+			failed = waits_failed ? waits_failed : show_waits(o);
 		run_end_unread();
 		status = status ? status : failed;
 	} else if (!result.run.command_failed && !status) {

@@ -4,6 +4,7 @@
 #include "base/memory/xalloc.h"
 #include "cmd/cli/command.h"
 #include "cmd/cli/medium.h"
+#include "cmd/cli/print.h"
 #include "format/ctf/ctf.h"
 #include "symbol/demangle/demangle.h"
 #include "view/waits/wait_report.h"
@@ -129,6 +130,7 @@ static int print(struct waits_calls *w, struct wait_report *report,
 		return ret;
 	document_init(&d);
 	wait_calls_document(&w->calls, &d);
+	print_line("%s", ""); /* after another report */
 	medium_print(&d, &reader, style);
 	document_done(&d);
 	return 0;

@@ -183,7 +183,7 @@ static void test_rows(struct diff *d, struct work *w)
 			continue;
 		}
 		test_counts(w, class_of(d, change->row), c->own, c, &change->e);
-		if (d->untested)
+		if (d->untested || d->runs->rows.items[change->row].unknown)
 			change->e.p = NAN;
 		else if (w->one_a_side)
 			test_pair(d, w, c, change->row, &change->e);

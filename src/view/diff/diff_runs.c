@@ -73,7 +73,7 @@ uint32_t diff_runs_row(struct diff_runs *t, const char *function, const char *im
                        const char *mode, enum diff_class class)
 {
 	struct diff_row row = {intern_add(&t->texts, function), intern_add(&t->texts, image),
-	                       intern_add(&t->texts, mode), (uint8_t) class};
+	                       intern_add(&t->texts, mode), (uint8_t) class, false};
 	uint32_t id = diff_runs_find(t, &row);
 
 	if (id == ID_NONE) {

@@ -36,6 +36,7 @@ enum diff_class { DIFF_USER, DIFF_KERNEL, DIFF_INTERRUPT, DIFF_CLASSES };
 struct diff_row {
 	uint32_t function, image, mode; /* ids in texts */
 	uint8_t class;                  /* enum diff_class */
+	bool unknown; /* waits of unknown cause: not tested, since the recorder lost records */
 };
 
 struct diff_path {

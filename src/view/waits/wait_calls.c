@@ -47,7 +47,7 @@ void wait_calls_add(struct wait_calls *c, const char *function, uint32_t sum, ui
 	c->rows.items[id].blocked_ns += blocked_ns;
 	c->rows.items[id].runnable_ns += runnable_ns;
 	c->waited_ns += blocked_ns + runnable_ns;
-	if (!strcmp(function, WAIT_CALLS_OUTSIDE))
+	if (!strcmp(function, WAIT_CALLS_OUTSIDE) || !strcmp(function, WAIT_CALLS_NO_STACK))
 		c->outside_ns += blocked_ns + runnable_ns;
 }
 
@@ -170,21 +170,21 @@ static void term(struct grid *g, enum row_kind kind, const char *name, int64_t n
 	grid_add(g, cell_real(whole ? (double)ns / (double)whole : 0));
 }
 
-/* Both files measured the same waits: the difference is printed. */
+/* Both files measured the waits in calls: the difference is printed. */
 static void account(const struct wait_calls *c, struct document *d)
 {
 	static const struct grid_column columns[] = {
 	        {"", &unit_text, false}, {"time", &unit_time, false}, {"share", &unit_share, true}};
+	uint64_t in_calls = c->waited_ns - c->outside_ns;
 	uint64_t whole = c->is_counted_known ? c->counted_ns : c->waited_ns;
 	struct grid *g = grid_new(columns, sizeof(columns) / sizeof(*columns));
 
-	term(g, ROW_ITEM, "in calls", (int64_t)(c->waited_ns - c->outside_ns), whole);
-	term(g, ROW_ITEM, "outside of calls", (int64_t)c->outside_ns, whole);
+	term(g, ROW_ITEM, "in calls", (int64_t)in_calls, whole);
 	if (c->is_counted_known) {
-		term(g, ROW_ITEM, "residual", (int64_t)c->counted_ns - (int64_t)c->waited_ns,
-		     whole);
-		term(g, ROW_TOTAL, "waiting by the counts", (int64_t)whole, whole);
+		term(g, ROW_ITEM, "residual", (int64_t)whole - (int64_t)in_calls, whole);
+		term(g, ROW_TOTAL, "in calls, as counted", (int64_t)whole, whole);
 	} else {
+		term(g, ROW_ITEM, "outside of calls", (int64_t)c->outside_ns, whole);
 		term(g, ROW_TOTAL, "waiting", (int64_t)whole, whole);
 	}
 	document_grid(d, "Waits of the counted processes", "calls_account", g);

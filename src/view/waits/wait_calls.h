@@ -39,7 +39,7 @@ struct wait_calls {
 	bool is_counted_known; /* counted_ns is known: the file has times of waiting */
 	uint64_t counted_ns;   /* waiting time in the file, without preemption */
 	uint64_t waited_ns;    /* the same of the recording */
-	uint64_t outside_ns;   /* part of waited_ns outside of all calls of the file */
+	uint64_t outside_ns;   /* part of waited_ns outside of all calls, or not known in which */
 	uint64_t beyond;       /* waits without a time of their own: in no row (event tags) */
 };
 
@@ -48,6 +48,8 @@ void wait_calls_done(struct wait_calls *c);
 
 /* The name of the time in which no call of the file is open. */
 #define WAIT_CALLS_OUTSIDE "(outside)"
+/* For counted calls: the call path of the wait is not known. */
+#define WAIT_CALLS_NO_STACK "[no stack]"
 
 /* Adds waits of a sum of the log to the row of a function. */
 void wait_calls_add(struct wait_calls *c, const char *function, uint32_t sum, uint64_t count,

@@ -79,7 +79,7 @@ static const char *function_of(const struct counted_names *n, const struct wait_
 	const char *name;
 
 	if (key->path == r->log->unknown_path)
-		return WAIT_CALLS_OUTSIDE;
+		return WAIT_CALLS_NO_STACK;
 	for (uint32_t at = key->path; at != PATH_ROOT; at = p->paths.items[at].parent) {
 		uint32_t frame = p->paths.items[at].frame;
 
@@ -109,8 +109,9 @@ void wait_calls_counted(struct wait_calls *c, const struct call_paths *paths,
 	c->is_counted_known = true;
 	vec_each (p, &paths->processes) {
 		c->is_counted_known &= !(p->flags & CALL_UNSWITCHED);
-		vec_each (path, &p->paths)
-			counted_ns += path->blocked_ns;
+		/* The first path is the time outside of all calls, since the process counts. */
+		for (size_t i = 1; i < p->paths.count; i++)
+			counted_ns += p->paths.items[i].blocked_ns;
 	}
 	c->counted_ns = (uint64_t)llrint(fmax(counted_ns, 0));
 	id_table_done(&n.index);
