@@ -8,7 +8,6 @@ import json
 import os
 
 from harness import *
-from tags_truth import *
 
 PROGRAM = r"""
 #define _GNU_SOURCE
@@ -65,18 +64,18 @@ def need_root(t):
 
 
 def check(t, rows, in_work):
-    """`in_work`: inline or not, the functions of releasers."""
-    by = {(r["function"], r["kind"]): r for r in rows}
-    for key, name, releaser, waiter, count, evidence in (
-            (("nap", "sleep"), "nanosleep", ("[interrupt]",), "owner", 8, None),
-            (("take_table", "lock"), "table_lock", ("owner in release_table",), "asker", 4, "unlock"),
-            (("get_byte", "pipe"), None, ("owner in send_byte",), "asker", 4, None)):
-        t.true(key in by, f"a row of {key}: {sorted(by)}")
-        row = by[key]
-        t.true(row["released_by"] in releaser + in_work, f"released_by of {key}: {row['released_by']}")
-        t.equal((row["waiter"], row["count"], row["evidence"]), (waiter, count, evidence), f"{key}")
-        if name:
-            t.equal(row["name"], name, f"name of {key}")
+    """`in_work`: names of releasers if their functions were inlined."""
+    # Some machines deliver no samples of interrupts that hit an idle CPU: no releaser is known then.
+    for key, name, releasers, waiter, count, evidence in (
+            (("nap", "sleep"), "nanosleep", {"[interrupt]", None}, "owner", 8, None),
+            (("take_table", "lock"), "table_lock", {"owner in release_table", *in_work}, "asker", 4, "unlock"),
+            (("get_byte", "pipe"), None, {"owner in send_byte", *in_work}, "asker", 4, None)):
+        mine = [r for r in rows if (r["function"], r["kind"]) == key]
+        t.equal(sum(r["count"] for r in mine), count, f"waits of {key}")
+        for row in mine:
+            t.true(row["released_by"] in releasers, f"released_by of {key}: {row['released_by']}")
+            t.equal((row["waiter"], row["evidence"]), (waiter, evidence), f"waiter of {key}")
+            t.true(not name or row["name"] == name, f"name of {key}: {row['name']}")
     t.equal({r["function"] for r in rows} - {"main", "work", "(outside)"}, {"nap", "take_table", "get_byte"},
             "functions that wait")
 
@@ -104,10 +103,9 @@ def counted_calls_have_causes_and_releasers(t):
 @test_of_shares
 def calls_of_event_tags_have_causes_and_releasers(t):
     need_root(t)
-    tagged = Tagged(t)
     program = t.path("tagged")
     source = t.write("calls.c", PROGRAM)
-    flags = t.assay("tags", "flags", "--names", "prog.names", cwd=t.directory).out.split()
+    flags = t.assay("tags", "flags", "--names", t.path("prog.names")).out.split()
     t.run("gcc", *flags, *FLAGS, "-o", program, source, cwd=t.directory)
     out = t.assay("tags", "--waits", "--", program, cwd=t.directory).out
     t.has(out, "Waits by call", "the report")

@@ -115,8 +115,10 @@ static void add_sums(struct diff_stacking *s)
 
 static void set_values(struct symbolized_profile *n, const struct diff_runs *t)
 {
-	n->values[STACKS_COUNT] = (struct named_value){t->exact ? "calls" : "samples", "count"};
-	n->values[STACKS_COST] = (struct named_value){"cpu", "nanoseconds"};
+	const char *counts = t->waits ? "waits" : t->exact ? "calls" : "samples";
+
+	n->values[STACKS_COUNT] = (struct named_value){counts, "count"};
+	n->values[STACKS_COST] = (struct named_value){t->waits ? "waiting" : "cpu", "nanoseconds"};
 	if (t->value_unit)
 		n->values[STACKS_COST] = (struct named_value){"value", t->value_unit};
 	n->value_count = STACKS_VALUES;

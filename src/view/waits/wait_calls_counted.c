@@ -71,15 +71,18 @@ static const char *counted_at(const struct counted_names *n, struct view *v, int
 }
 
 static const char *function_of(const struct counted_names *n, const struct wait_report *r,
-                               const struct wait_key *key)
+                               uint32_t sum)
 {
+	const struct wait_key *key = &r->log->sums.items[sum].key;
 	const struct profile *p = r->view->profile;
 	const struct thread *thread = process_table_thread_at(p->processes, key->thread);
 	int32_t pid = process_table_process(p->processes, thread->process)->pid;
 	const char *name;
 
 	if (key->path == r->log->unknown_path)
-		return WAIT_CALLS_NO_STACK;
+		/* A new thread is in no call before its first run. */
+		return r->rows.items[r->row_of[sum]].kind == WAIT_CPU ? WAIT_CALLS_OUTSIDE
+		                                                      : WAIT_CALLS_NO_STACK;
 	for (uint32_t at = key->path; at != PATH_ROOT; at = p->paths.items[at].parent) {
 		uint32_t frame = p->paths.items[at].frame;
 
@@ -103,7 +106,7 @@ void wait_calls_counted(struct wait_calls *c, const struct call_paths *paths,
 		const struct wait_sum *sum = &c->report->log->sums.items[i];
 
 		if (c->report->row_of[i] != ID_NONE)
-			wait_calls_add(c, function_of(&n, c->report, &sum->key), i, sum->count,
+			wait_calls_add(c, function_of(&n, c->report, i), i, sum->count,
 			               sum->blocked_ns, sum->runnable_ns);
 	}
 	c->is_counted_known = true;
