@@ -48,7 +48,7 @@ static bool is_name(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The field that an argument consists of, but for brackets and casts: "(void *)REC->ip". */
+/* The field of an argument that has nothing else except brackets and casts: "(void *)REC->ip". */
 static struct tracepoint_field *field_of(struct tracepoint *t, const char *p, const char *end)
 {
 	const char *name = memmem(p, (size_t)(end - p), "REC->", 5), *rest;
@@ -77,7 +77,7 @@ void tracepoint_print_hex(struct tracepoint *t, const char *text, const char *en
 
 	if (!format)
 		return;
-	format_end = argument = after_quotes(format, end);
+	format_end = argument = after_quotes(format++, end);
 	while (argument < end) {
 		char letter = next_conversion(&format, format_end);
 		const char *begin = after_argument(argument, end), *stop;
