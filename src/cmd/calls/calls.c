@@ -443,6 +443,9 @@ static int run(void *p, int argc, char **argv)
 
 	if (calls_output_check("calls", &o->report))
 		return 2;
+	if (o->waits && !strcmp(o->output, LOAD_DEFAULT))
+		return command_fail(2, "calls: --waits writes " LOAD_DEFAULT ": name another file "
+		                       "with -o");
 	if (replace_file_check(o->output, &err))
 		return command_fail(1, "calls: %s", err.text);
 	return o->kernel ? run_kernel(o, argc, argv) : run_program(o, argv);

@@ -156,6 +156,18 @@ static int add_samples(struct diff_loading *l, enum diff_side side, const char *
 	return ret;
 }
 
+/* -ENODATA: there are switches, but no samples of them, so the waits have no causes. */
+static int check_causes(const struct profile *p, const char *path, struct error *err)
+{
+	vec_each (event, &p->events)
+		if (event->role == ATTR_SWITCH)
+			return 0;
+	return error_set(err, ENODATA,
+	                 "%s has switches of threads without call paths, so its waits have no "
+	                 "causes: record it with 'assay record --waits', as root",
+	                 path);
+}
+
 /* The waits of one recording, as `assay waits` selects them. */
 static int add_waits(struct diff_loading *l, enum diff_side side, const char *path,
                      struct error *err)
@@ -175,7 +187,7 @@ static int add_waits(struct diff_loading *l, enum diff_side side, const char *pa
 	load.waits = true;
 	ret = load_profile(&p, &load, err);
 	if (!ret)
-		ret = wait_report_check(p, path, err);
+		ret = check_causes(p, path, err);
 	if (!ret) {
 		symbols = load_symbolizer(p, &load);
 		v = view_new(p, symbols);
