@@ -19,6 +19,7 @@ enum counter_update_kind {
 	UPDATE_PLACE,      /* the sample of a switch has more than the path */
 	UPDATE_WAKE,       /* a thread was woken */
 	UPDATE_DESCRIPTOR, /* a descriptor of a process has a name */
+	UPDATE_FAULT,      /* a page fault ended, of a file with a name */
 	UPDATE_FORK,
 	UPDATE_EXEC,
 	UPDATE_EXIT,

@@ -48,6 +48,7 @@ void profile_builder_free(struct profile_builder *b)
 	stack_walk_free(b->walk);
 	vec_done(&b->chain);
 	kernel_tids_done(&b->tids);
+	vec_done(&b->fault_files);
 	free(b);
 }
 
@@ -331,6 +332,9 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 	if (e->sample.system_call.known && !b->before)
 		system_calls_add(&p->system_calls, process, key.thread, e->time_ns,
 		                 &e->sample.system_call);
+	if (p->waits.wanted && a->type == PERF_TYPE_SOFTWARE &&
+	    a->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ && key.region != REGION_NONE)
+		profile_builder_fault(b, e, &key);
 	if (b->tids.wanted)
 		profile_builder_scheduling(b, e, a, &key, process);
 }

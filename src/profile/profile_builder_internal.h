@@ -26,7 +26,8 @@ struct profile_builder {
 	struct profile_counter counter;
 	struct counter_queue *queue;
 	struct kernel_tids tids;
-	uint16_t switch_attr; /* its samples replace switch records; EVENT_NO_ATTR: none */
+	VEC(uint32_t) fault_files; /* by image: entry of waits.descriptors + 1; 0: none yet */
+	uint16_t switch_attr;      /* its samples replace switch records; EVENT_NO_ATTR: none */
 	bool is_arm64;
 	uint64_t last_ns; /* of timed events */
 	bool timed;       /* an update with a time was added */
@@ -46,6 +47,9 @@ void profile_builder_begin_scheduling(struct profile_builder *b);
 void profile_builder_scheduling(struct profile_builder *b, const struct event *e,
                                 const struct recording_attr *a, const struct profile_row *key,
                                 uint32_t process);
+/* A major page fault, whose page is of a mapped file. */
+void profile_builder_fault(struct profile_builder *b, const struct event *e,
+                           const struct profile_row *key);
 void profile_builder_descriptor(struct profile_builder *b, const struct event *e);
 
 #endif

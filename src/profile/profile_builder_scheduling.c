@@ -80,6 +80,28 @@ void profile_builder_scheduling(struct profile_builder *b, const struct event *e
 	}
 }
 
+void profile_builder_fault(struct profile_builder *b, const struct event *e,
+                           const struct profile_row *key)
+{
+	const char *path = image_path(&b->profile->images, key->region);
+	struct counter_update *n;
+	uint32_t *known;
+
+	if (*path != '/')
+		return;
+	while (b->fault_files.count <= key->region)
+		vec_push(&b->fault_files, 0);
+	known = &b->fault_files.items[key->region];
+	if (!*known)
+		*known = 1 + wait_log_descriptor(&b->profile->waits, ID_NONE, UINT32_MAX,
+		                                 e->time_ns, path);
+	if (!*known) /* too many */
+		return;
+	n = profile_builder_note(b, e, UPDATE_FAULT);
+	n->thread = key->thread;
+	n->descriptor = *known - 1;
+}
+
 /* The names are of the builder, and the counter gets their number. */
 void profile_builder_descriptor(struct profile_builder *b, const struct event *e)
 {

@@ -352,6 +352,9 @@ static void on_note(struct profile_counter *c, const struct counter_update *n, u
 	case UPDATE_DESCRIPTOR:
 		wait_log_number(&c->profile->waits, n->process, (uint32_t)n->amount, n->descriptor);
 		break;
+	case UPDATE_FAULT:
+		wait_log_fault(&c->profile->waits, n->thread, n->descriptor);
+		break;
 	case UPDATE_THROTTLE:
 		if (n->cpu != COUNTER_CPUS)
 			cpu_of(c, n->cpu)->ledger.sums.throttled += n->amount;

@@ -33,7 +33,8 @@ static uint64_t key_hash(const struct wait_key *k)
 	uint64_t places = hash_pair((uint64_t)k->thread << 32 | k->path,
 	                            (uint64_t)k->waker << 32 | k->waker_path);
 
-	uint64_t objects = hash_pair(k->argument, flags << 32 ^ k->descriptor);
+	uint64_t objects =
+	        hash_pair(k->argument ^ (uint64_t)k->fault_file << 32, flags << 32 ^ k->descriptor);
 
 	if (k->has_waker_number)
 		objects = hash_pair(objects, (uint64_t)k->waker_number << 32 | k->waker_descriptor);
@@ -46,8 +47,9 @@ static bool key_equal(const void *ctx, uint32_t id, const void *key)
 
 	return a->thread == b->thread && a->path == b->path && a->waker == b->waker &&
 	       a->waker_path == b->waker_path && a->argument == b->argument &&
-	       a->descriptor == b->descriptor && a->woken == b->woken &&
-	       a->uninterruptible == b->uninterruptible && a->in_system_call == b->in_system_call &&
+	       a->descriptor == b->descriptor && a->fault_file == b->fault_file &&
+	       a->woken == b->woken && a->uninterruptible == b->uninterruptible &&
+	       a->in_system_call == b->in_system_call &&
 	       a->has_waker_number == b->has_waker_number && a->waker_number == b->waker_number &&
 	       a->waker_descriptor == b->waker_descriptor && a->since_start == b->since_start &&
 	       a->lost == b->lost;
@@ -218,11 +220,12 @@ static void end_wait(struct wait_log *l, uint32_t thread, uint64_t end_ns, uint1
 	key = key_of(l, thread, t, is_open ? WAIT_OPEN : woken, lost);
 	w.sum = find_sum(l, &key);
 	add_wait(l, &w);
+	t->last = l->beyond ? 0 : (uint32_t)l->waits.count;
 }
 
 static void go_on_cpu(struct wait_thread *t)
 {
-	*t = (struct wait_thread){.state = WAIT_ON_CPU, .process = t->process};
+	*t = (struct wait_thread){.state = WAIT_ON_CPU, .process = t->process, .last = t->last};
 }
 
 static void begin_wait(struct wait_log *l, struct wait_thread *t, uint64_t time_ns)
@@ -401,17 +404,23 @@ void wait_log_heard(struct wait_log *l, uint16_t cpu, uint64_t time_ns)
 	l->heard.items[cpu] = time_ns;
 }
 
-/* Moves a wait that ended before the loss was known to the sum without a waker. */
-static void lose_wait(struct wait_log *l, struct wait *w)
+static void take_from_sum(struct wait_log *l, const struct wait *w)
 {
 	struct wait_sum *sum = &l->sums.items[w->sum];
-	struct wait_key key = sum->key;
 	uint64_t blocked = blocked_ns(l, w);
 
 	sum->count--;
 	sum->blocked_ns -= blocked;
 	sum->runnable_ns -= w->in_ns - w->out_ns - blocked;
 	l->has_moved = true;
+}
+
+/* Moves a wait that ended before the loss was known to the sum without a waker. */
+static void lose_wait(struct wait_log *l, struct wait *w)
+{
+	struct wait_key key = l->sums.items[w->sum].key;
+
+	take_from_sum(l, w);
 	key.lost = true;
 	if (key.woken != WAIT_PREEMPTED) {
 		key.woken = WAIT_NOT_SEEN;
@@ -436,6 +445,26 @@ void wait_log_lost(struct wait_log *l, uint16_t cpu, uint64_t time_ns)
 		if (!l->sums.items[l->waits.items[i].sum].key.lost)
 			lose_wait(l, &l->waits.items[i]);
 	wait_log_heard(l, cpu, time_ns);
+}
+
+void wait_log_fault(struct wait_log *l, uint32_t thread, uint32_t descriptor)
+{
+	struct wait_thread *t;
+	struct wait_key key;
+	struct wait *w;
+
+	if (!l->wanted)
+		return;
+	t = thread_of(l, thread);
+	w = t->last ? &l->waits.items[t->last - 1] : NULL;
+	t->last = 0;
+	if (!w || l->sums.items[w->sum].key.woken == WAIT_PREEMPTED)
+		return;
+	key = l->sums.items[w->sum].key;
+	take_from_sum(l, w);
+	key.fault_file = descriptor + 1;
+	w->sum = find_sum(l, &key);
+	add_to_sum(l, w);
 }
 
 uint32_t wait_log_descriptor(struct wait_log *l, uint32_t process, uint32_t number,
@@ -475,7 +504,7 @@ void wait_log_discard(struct wait_log *l, uint64_t from_ns)
 	id_table_clear(&l->sum_index);
 	l->beyond = l->coarse = l->wakings = l->unpaired = 0;
 	vec_each (t, &l->threads) {
-		t->birth = 0;
+		t->birth = t->last = 0;
 		t->out_ns = max_of(t->out_ns, from_ns);
 	}
 }

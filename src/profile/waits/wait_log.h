@@ -64,9 +64,12 @@ struct wait_key {
 	uint32_t waker_number; /* first argument of the waker's system call, if it may be a
 	                          descriptor: `has_waker_number` */
 	uint32_t waker_descriptor; /* entry of `descriptors` for it, or ID_NONE */
-	uint8_t woken;             /* enum wait_woken */
-	bool uninterruptible;      /* state D: disk, page fault, kernel lock */
-	bool in_system_call;       /* user registers were recorded: `argument` is valid */
+	/* If a page fault ended after the wait: entry of `descriptors` with the file of the page,
+	 * + 1; 0: not known, or no such fault. */
+	uint32_t fault_file;
+	uint8_t woken;        /* enum wait_woken */
+	bool uninterruptible; /* state D: disk, page fault, kernel lock */
+	bool in_system_call;  /* user registers were recorded: `argument` is valid */
 	bool has_waker_number;
 	bool since_start; /* off the CPU since before the recording */
 	bool lost;        /* lost records may hide its end, or other waits */
@@ -142,6 +145,7 @@ struct wait_thread {
 	uint32_t process;
 	uint32_t losses; /* value of wait_log.losses at the begin of the wait */
 	uint32_t birth;  /* index into births, + 1 */
+	uint32_t last;   /* its last wait: index into waits, + 1; 0: not kept */
 	uint16_t cpu;
 	uint8_t state; /* enum wait_state */
 	bool has_place, has_wake, early, preempted, since_start, is_new;
@@ -196,6 +200,8 @@ void wait_log_exit(struct wait_log *l, uint32_t thread, uint64_t time_ns);
 void wait_log_lost(struct wait_log *l, uint16_t cpu, uint64_t time_ns);
 /* From now on the number refers to entry `descriptor` of `descriptors`. */
 void wait_log_number(struct wait_log *l, uint32_t process, uint32_t number, uint32_t descriptor);
+/* A page fault of the thread ended: its last wait may have been for this file. */
+void wait_log_fault(struct wait_log *l, uint32_t thread, uint32_t descriptor);
 /* Only the time from `from_ns` on is of interest: earlier waits are removed, open ones cut. */
 void wait_log_discard(struct wait_log *l, uint64_t from_ns);
 /* Adds the waits that are open at the end. */

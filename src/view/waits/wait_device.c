@@ -88,7 +88,9 @@ const char *wait_device_name(struct wait_causes *c, const struct wait_key *key,
 {
 	const struct profile *p = c->view->profile;
 
-	if (cause->kind != WAIT_FILE || cause->argument != ARGUMENT_DESCRIPTOR || !descriptor ||
+	bool is_file = cause->kind == WAIT_FILE && cause->argument == ARGUMENT_DESCRIPTOR;
+
+	if (!(is_file || (cause->kind == WAIT_PAGE_FAULT && key->fault_file)) || !descriptor ||
 	    descriptor[0] != '/' || p->recordings.count != 1 || is_without_device(c, key->path))
 		return NULL;
 	return wait_device_of_path(&p->recordings.items[0]->account, descriptor);

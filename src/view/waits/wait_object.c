@@ -13,6 +13,14 @@ const char *wait_descriptor_name(const struct wait_log *log, const struct wait_k
 	return log->descriptors.items[key->descriptor].name;
 }
 
+const char *wait_fault_file(const struct wait_log *log, const struct wait_key *key,
+                            const struct wait_cause *cause)
+{
+	if (cause->kind != WAIT_PAGE_FAULT || !key->fault_file)
+		return NULL;
+	return log->descriptors.items[key->fault_file - 1].name;
+}
+
 static void put_function(struct wait_causes *c, const char *before, uint32_t frame, struct buf *out)
 {
 	const struct symbol *symbol;
@@ -148,6 +156,10 @@ bool wait_object_name(struct wait_causes *c, const struct wait_log *log, const s
 			return name_descriptor(c, log, key, cause, out);
 		return name_unknown(c, key, cause, out);
 	case WAIT_PAGE_FAULT:
+		if (wait_fault_file(log, key, cause)) {
+			buf_puts(out, wait_fault_file(log, key, cause));
+			return true;
+		}
 		if (cause->object)
 			buf_puts(out, cause->object);
 		put_function(c, cause->object ? " in " : "in ", cause->place, out);

@@ -21,4 +21,8 @@ bool wait_object_name(struct wait_causes *c, const struct wait_log *log, const s
 /* The name of the descriptor that the argument is; NULL: not known. */
 const char *wait_descriptor_name(const struct wait_log *log, const struct wait_key *key);
 
+/* The file whose page a page fault read; NULL: not known, or no page fault. */
+const char *wait_fault_file(const struct wait_log *log, const struct wait_key *key,
+                            const struct wait_cause *cause);
+
 #endif

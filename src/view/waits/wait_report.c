@@ -188,8 +188,9 @@ static struct wait_cause cause_of(struct wait_report *r, const struct wait_key *
 static uint32_t device_text(struct wait_report *r, const struct wait_key *key,
                             const struct wait_cause *cause)
 {
-	const char *name =
-	        wait_device_name(&r->causes, key, cause, wait_descriptor_name(r->log, key));
+	const char *fault = wait_fault_file(r->log, key, cause);
+	const char *name = wait_device_name(&r->causes, key, cause,
+	                                    fault ? fault : wait_descriptor_name(r->log, key));
 
 	return name ? intern_add(&r->texts, name) : 0;
 }

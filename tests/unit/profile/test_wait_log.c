@@ -401,6 +401,37 @@ static void descriptors_have_names(void)
 	wait_log_done(&l);
 }
 
+/* The file of a page fault is known after the wait. Preempted threads did not wait for it. */
+static void faults_name_the_file_of_the_last_wait(void)
+{
+	struct wait_log l = log_new();
+	struct wait_place place = {.path = 8, .instead = ID_NONE, .is_state_known = true};
+	uint32_t file = wait_log_descriptor(&l, ID_NONE, UINT32_MAX, 1, "/index.dat");
+
+	in(&l, 1, 1);
+	for (uint64_t i = 0; i < 4; i++) {
+		place.is_runnable = i == 3;
+		wait_log_place(&l, 1, &place);
+		out(&l, 1, 10 * i + 10);
+		in(&l, 1, 10 * i + 15 + i);
+		if (i)
+			wait_log_fault(&l, 1, file);
+		wait_log_fault(&l, 1, file); /* without another wait */
+		if (!i)
+			CHECK_EQ(key_at(&l, 0)->fault_file, file + 1);
+	}
+	wait_log_fault(&l, 2, file); /* it never waited */
+	wait_log_finish(&l, 100);
+	CHECK_EQ(l.waits.count, 4);
+	CHECK_EQ(l.sums.count, 2);
+	CHECK_EQ(key_at(&l, 2)->fault_file, file + 1);
+	CHECK_EQ(l.sums.items[l.waits.items[2].sum].count, 3);
+	CHECK_EQ(l.sums.items[l.waits.items[2].sum].blocked_ns, 5 + 6 + 7);
+	CHECK_EQ(l.sums.items[l.waits.items[2].sum].max_ns, 7);
+	CHECK_EQ(key_at(&l, 3)->fault_file, 0);
+	wait_log_done(&l);
+}
+
 /* A process that the recorder found in /proc may have its FORK record later. */
 static void a_thread_before_its_fork_record(void)
 {
@@ -456,6 +487,7 @@ int main(void)
 	RUN(lost_records);
 	RUN(execs_and_exits);
 	RUN(descriptors_have_names);
+	RUN(faults_name_the_file_of_the_last_wait);
 	RUN(a_thread_before_its_fork_record);
 	RUN(nothing_is_collected_unless_wanted);
 	return check_end();
