@@ -7,6 +7,7 @@ import tempfile
 from calls_table import Table
 from harness import *
 from page_data import Page
+from waits_truth import record_all
 
 PROGRAM = r"""
 #define _GNU_SOURCE
@@ -77,7 +78,7 @@ def recordings(t):
               t.write("locks.c", PROGRAM))
         for pair in zip(*names):
             for file, hold in zip(pair, ("30", "90")):
-                t.assay("record", "--waits", "--memory", "32", "-o", file, "--", program, hold)
+                record_all(t, [program, hold], file)
     return names
 
 

@@ -170,6 +170,8 @@ static void add_sum(struct diff_paths *s, const struct wait_report *r, uint32_t 
 
 	if (sum->blocked_ns) {
 		cause = cause_row(s->runs, r, row);
+		s->runs->rows.items[cause].unknown =
+		        row->kind == WAIT_OTHER && sum->key.path == r->log->unknown_path;
 		diff_run_count(s->runs, s->run, diff_runs_path(s->runs, above, cause),
 		               (double)sum->count, (double)sum->blocked_ns);
 		if (r->by_of[id])
