@@ -18,6 +18,9 @@
 /* A walk of the copy checks at this number of frames whether the rest is known, and again at each
  * doubling. A shorter rest is not checked. */
 #define SAMPLE_WALK_CHECKED 64
+/* Threads wait again and again at the same places: for frequent samples each of the first frames. */
+#define SAMPLE_WALK_CHECKED_FREQUENT 1
+#define SAMPLE_WALK_CHECKED_EACH 8
 
 struct stack_walk {
 	struct process_table *processes;
@@ -46,6 +49,11 @@ struct sample_walk {
 	uint64_t tag;   /* identifies the registers of the frame at `base`, which was interrupted */
 	bool kept;      /* `known` has the frames from `base` outward */
 };
+
+static inline uint32_t sample_walk_checked(const struct sample_walk *s)
+{
+	return s->w->trusts ? SAMPLE_WALK_CHECKED_FREQUENT : SAMPLE_WALK_CHECKED;
+}
 
 /*
  * sample_walk_frame.c: adds the frame at the cursor, and moves the cursor to its caller.

@@ -7,7 +7,7 @@
 /* Live: this part of the stack above a match is compared with the known frames. */
 #define COMPARED_BYTES 16384
 /* Of frequent samples, one of so many is compared. */
-#define COMPARED_EVERY 16
+#define COMPARED_EVERY 64
 /* After so many reads in a row that failed, one of READ_EVERY samples is read. */
 #define FAILED_MAX 8
 #define READ_EVERY 8
@@ -87,7 +87,7 @@ bool sample_walk_rest_stands(struct sample_walk *s, enum stack_end *end)
 	uint32_t match = known_stack_find(k, vec_last(&s->w->frames));
 
 	if (s->base || k->gaps.count || k->end != STACK_WHOLE || !addresses_are_pushed(s) ||
-	    match == STACK_UNKNOWN || match < SAMPLE_WALK_CHECKED)
+	    match == STACK_UNKNOWN || match < sample_walk_checked(s))
 		return false;
 	switch (compare_callers(s, match, 0, UINT64_MAX)) {
 	case UNWIND_CALLER:

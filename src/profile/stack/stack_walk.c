@@ -50,7 +50,7 @@ void stack_walk_take_tables(struct stack_walk *w, struct stack_walk *before,
 /* Walks the frames in the copy. If the rest is known, it is taken from the known frames. */
 static enum stack_end walk_copy(struct sample_walk *s)
 {
-	size_t checked = SAMPLE_WALK_CHECKED;
+	size_t checked = sample_walk_checked(s);
 	enum stack_end end;
 
 	do {
@@ -59,7 +59,7 @@ static enum stack_end walk_copy(struct sample_walk *s)
 		end = sample_walk_frame(s);
 		if (end != STACK_END_UNKNOWN || s->w->frames.count != checked)
 			continue;
-		checked *= 2;
+		checked = checked < SAMPLE_WALK_CHECKED_EACH ? checked + 1 : 2 * checked;
 		if (sample_walk_rest_stands(s, &end))
 			return end;
 	} while (end == STACK_END_UNKNOWN);

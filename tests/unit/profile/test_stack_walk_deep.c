@@ -226,7 +226,7 @@ static void sample_frequent(int depth)
 }
 
 /*
- * Frequent samples: one of sixteen is compared with the memory. The frames of two stacks in turn
+ * Frequent samples: one of 64 is compared with the memory. The frames of two stacks in turn
  * are both read once.
  */
 static void frequent_samples_are_compared_now_and_then(void)
@@ -243,11 +243,11 @@ static void frequent_samples_are_compared_now_and_then(void)
 	}
 	CHECK_EQ(counts->trusted, 14);
 	CHECK_EQ(counts->compared, 0);
-	for (volatile int turn = 0; turn < 40; turn++)
+	for (volatile int turn = 0; turn < 140; turn++)
 		down(500, sample_frequent, 40);
 	CHECK_EQ(counts->compared, counts->memory_reads - 2);
 	CHECK(counts->compared >= 2 && counts->compared <= 3);
-	CHECK_EQ(counts->trusted + counts->compared, 54);
+	CHECK_EQ(counts->trusted + counts->compared, 154);
 	CHECK_EQ(counts->changed, 0);
 	end();
 }
