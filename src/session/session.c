@@ -92,7 +92,8 @@ int session_drain(struct session *s, bool last, struct error *err)
 
 	wakeup_schedule_drained(&s->pace);
 	session_work_begin(s);
-	image_keeper_look(s->keeper, true);
+	if (image_keeper_look(s->keeper, true) && s->descriptors)
+		wakeup_schedule_started(&s->pace);
 	if (s->stream)
 		status = record_stream_read(s->stream, last, err);
 	else
@@ -157,6 +158,14 @@ static void look_at_duration(struct session *s)
 		s->stop = s->over = true;
 }
 
+static void look_at_images(struct session *s, bool now)
+{
+	session_work_begin(s);
+	if (image_keeper_look(s->keeper, now) && s->descriptors)
+		wakeup_schedule_started(&s->pace);
+	session_work_end(s);
+}
+
 /*
  * Sleeps until the rings should be read. False: other work was due, and is done. The kernel counts
  * the bytes that it wrote to a ring, not the unread bytes, so some wake-ups have no data.
@@ -174,11 +183,8 @@ static bool wait_for_work(struct session *s, int *patience_ms)
 	bool rests = rest_ms >= 0 && rest_ms < ms;
 	int woken = poll(watched, 4, rests ? rest_ms : ms);
 
-	if (watched[2].revents || (rests && !woken)) {
-		session_work_begin(s);
-		image_keeper_look(s->keeper, watched[2].revents);
-		session_work_end(s);
-	}
+	if (watched[2].revents || (rests && !woken))
+		look_at_images(s, watched[2].revents);
 	if (watched[3].revents && s->hooks.serve)
 		s->hooks.serve(s->hooks.ctx, s);
 	if (watched[0].revents)

@@ -20,6 +20,7 @@
 /* While stacks are deeper than the copies the sleep is short, since the memory of a thread is gone
  * when it exits. */
 #define UNWIND_DEEP_MS 20
+#define STARTED_MS 1
 /* Delay after the end of a window until all its records have been read. */
 #define SETTLED_MS 2
 #define NS_IN_MS UINT64_C(1000000)
@@ -49,6 +50,11 @@ void wakeup_schedule_soon(struct wakeup_schedule *p)
 {
 	if (!p->soon_ms || p->soon_ms > UNWIND_DEEP_MS)
 		p->soon_ms = UNWIND_DEEP_MS;
+}
+
+void wakeup_schedule_started(struct wakeup_schedule *p)
+{
+	p->soon_ms = STARTED_MS;
 }
 
 int wakeup_schedule_sleep_ms(const struct wakeup_schedule *p, int patience_ms, bool looked_on)

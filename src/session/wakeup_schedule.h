@@ -29,6 +29,11 @@ int wakeup_schedule_begin(struct wakeup_schedule *p, bool walks, uint64_t every_
 void wakeup_schedule_drained(struct wakeup_schedule *p);
 /* Requests an early next read of the rings. */
 void wakeup_schedule_soon(struct wakeup_schedule *p);
+/*
+ * A program started: requests some early reads, the first after a ms, since its descriptors have
+ * names only while it runs.
+ */
+void wakeup_schedule_started(struct wakeup_schedule *p);
 
 /*
  * The time to sleep: until the next flush, or less if a ring does not wake the recorder

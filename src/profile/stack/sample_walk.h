@@ -18,7 +18,8 @@
 /* A walk of the copy checks at this number of frames whether the rest is known, and again at each
  * doubling. A shorter rest is not checked. */
 #define SAMPLE_WALK_CHECKED 64
-/* Threads wait again and again at the same places: for frequent samples each of the first frames. */
+/* Threads wait again and again at the same places: for frequent samples each of the first frames.
+ */
 #define SAMPLE_WALK_CHECKED_FREQUENT 1
 #define SAMPLE_WALK_CHECKED_EACH 8
 

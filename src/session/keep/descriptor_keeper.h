@@ -16,9 +16,10 @@
  *	descriptor_keeper_account()	at the end, or for a snapshot
  *	descriptor_keeper_free()
  *
- * The name is that of the moment at which the sample is read, up to a tenth of a second after it. A
- * process that exits before leaves its descriptors without names; they are counted. All functions
- * except descriptor_keeper_new() accept NULL. One thread. Times are ns of the recording's clock.
+ * The name is that of the moment at which the sample is read: up to a tenth of a second after it, a
+ * few ms after the start of a program (wakeup_schedule_started()). A process that exits before
+ * leaves its descriptors without names; they are counted. All functions except
+ * descriptor_keeper_new() accept NULL. One thread. Times are ns of the recording's clock.
  * Uses: base, event, process, format, source, unwind.
  */
 #ifndef ASSAY_SESSION_KEEP_DESCRIPTOR_KEEPER_H

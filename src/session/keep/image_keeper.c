@@ -212,7 +212,7 @@ static bool files_changed(const struct image_keeper *k)
 	return k->inotify >= 0 && !ioctl(k->inotify, FIONREAD, &bytes) && bytes > 0;
 }
 
-void image_keeper_look(struct image_keeper *k, bool now)
+bool image_keeper_look(struct image_keeper *k, bool now)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	bool mapped = k && perf_source_pending(k->source), changed = k && files_changed(k);
@@ -220,7 +220,7 @@ void image_keeper_look(struct image_keeper *k, bool now)
 	size_t opened;
 
 	if (!k || (!now && k->patience_ms < 0 && !mapped && !changed))
-		return;
+		return false;
 	/* After a quiet time the pauses start again at the minimum. */
 	if (start > k->next_look_ns + QUIET_NS)
 		k->rest_ns = 0;
@@ -234,7 +234,8 @@ void image_keeper_look(struct image_keeper *k, bool now)
 	k->next_look_ns = clock_ns(CLOCK_MONOTONIC);
 	/* A pause leads to a wake-up, so there is no pause if there was nothing to check. */
 	if (!mapped && !changed)
-		return;
+		return false;
 	k->rest_ns = rest_ns(k, k->next_look_ns - start, k->opened > opened);
 	k->next_look_ns += k->rest_ns;
+	return mapped;
 }

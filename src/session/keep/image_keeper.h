@@ -59,9 +59,9 @@ int image_keeper_fd(const struct image_keeper *k);
 int image_keeper_rest_ms(const struct image_keeper *k);
 /*
  * `now`: the descriptor is readable, or the rings are about to be read. Otherwise the pause is
- * over: it checks only if there is something to check.
+ * over: it checks only if there is something to check. True: programs or libraries were mapped.
  */
-void image_keeper_look(struct image_keeper *k, bool now);
+bool image_keeper_look(struct image_keeper *k, bool now);
 
 /* Scans data from a ring, in order; a record may be split between two calls. */
 void image_keeper_scan(struct image_keeper *k, const void *records, size_t bytes);

@@ -38,7 +38,7 @@ static void no_rest_where_nothing_was_seen(void)
 	image_keeper_look(k, true);
 	wait_out_the_rest();
 	for (int i = 0; i < 20; i++) {
-		image_keeper_look(k, true);
+		CHECK(!image_keeper_look(k, true));
 		CHECK(image_keeper_fd(k) >= 0);
 		CHECK_EQ(image_keeper_rest_ms(k), -1);
 	}
@@ -57,7 +57,7 @@ static void the_end_of_a_rest_is_a_look(void)
 	CHECK(memory != MAP_FAILED);
 	CHECK(perf_source_pending(k->source));
 	wait_out_the_rest();
-	image_keeper_look(k, false);
+	CHECK(image_keeper_look(k, false));
 	CHECK(!perf_source_pending(k->source));
 	CHECK_EQ(k->files.count, 1);
 	munmap(memory, 4096);

@@ -25,6 +25,28 @@ static void soon_at_first_when_stacks_are_walked(void)
 	CHECK(wakeup_schedule_sleep_ms(&p, patience, false) <= patience);
 }
 
+/* The first read is at most a ms away, each later one waits twice as long. */
+static void a_started_program_leads_to_early_reads(void)
+{
+	struct wakeup_schedule p = {0};
+	int patience = wakeup_schedule_begin(&p, true, 0, 0), reads = 0;
+
+	while (p.soon_ms)
+		wakeup_schedule_drained(&p);
+	wakeup_schedule_flush_due(&p, clock_ns(CLOCK_MONOTONIC));
+	wakeup_schedule_started(&p);
+	CHECK(wakeup_schedule_sleep_ms(&p, patience, false) <= 1);
+	for (int ms = 1; p.soon_ms; ms *= 2, reads++) {
+		CHECK_EQ(p.soon_ms, ms);
+		wakeup_schedule_drained(&p);
+	}
+	CHECK_EQ(reads, 8);
+	/* Deep stacks do not make the next read later. */
+	wakeup_schedule_started(&p);
+	wakeup_schedule_soon(&p);
+	CHECK_EQ(p.soon_ms, 1);
+}
+
 static void rings_alone_wait(void)
 {
 	struct wakeup_schedule p = {0};
@@ -58,6 +80,7 @@ int main(void)
 {
 	RUN(the_longest_gap_is_kept);
 	RUN(soon_at_first_when_stacks_are_walked);
+	RUN(a_started_program_leads_to_early_reads);
 	RUN(rings_alone_wait);
 	return check_end();
 }
