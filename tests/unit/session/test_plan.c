@@ -13,14 +13,18 @@ static struct session_options options(void)
 	        .frequency_hz = 997, .user_callchain = true, .unwind = true, .stack_bytes = 32768};
 }
 
-/* A waker is in a system call, where only the registers that functions keep are needed. */
+/*
+ * A waker is in a system call: the registers that functions keep are needed, and the arguments.
+ */
 static void check_wake(const struct perf_source_event *event, bool unwind)
 {
 	const struct unwind_machine *m = unwind_native();
+	uint64_t arguments = UINT64_C(1) << m->perf_argument[0] | UINT64_C(1)
+	                                                                  << m->perf_argument[1];
 
 	CHECK_EQ(event->role, ATTR_WAKE);
 	CHECK_EQ(event->attr.sample_stack_user, unwind ? 2048 : 0);
-	CHECK_EQ(event->attr.sample_regs_user, unwind ? unwind_kept_mask(m) : 0);
+	CHECK_EQ(event->attr.sample_regs_user, arguments | (unwind ? unwind_kept_mask(m) : 0));
 	CHECK_EQ(unwind_kept_mask(&unwind_x86_64), 0xf001c2);
 	CHECK_EQ(unwind_kept_mask(&unwind_arm64), 0x1fff80000);
 }
