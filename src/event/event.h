@@ -73,6 +73,15 @@ struct event_system_call {
 	int64_t result;    /* exit: of failed calls -errno */
 };
 
+/* The decoded fields of lock:contention_begin and lock:contention_end. */
+struct event_contention {
+	bool known;       /* false: the sample has no such fields */
+	bool end;         /* the wait for the lock ends */
+	uint64_t address; /* of the lock, in the kernel */
+	uint32_t flags;   /* begin: the kernel's LCB_F_* */
+	int32_t result;   /* end: 0 if the thread has the lock */
+};
+
 struct event_sample {
 	uint64_t ip;
 	uint64_t period; /* the weight of the sample, in the event's unit */
@@ -101,6 +110,7 @@ struct event_sample {
 	uint32_t raw_size;
 	struct event_scheduling scheduling; /* of samples with the role ATTR_SWITCH or ATTR_WAKE */
 	struct event_system_call system_call;
+	struct event_contention contention;
 };
 
 /* Frames, innermost first. The callers of the last frame are in the outer stack `parent`. */

@@ -20,6 +20,7 @@ enum counter_update_kind {
 	UPDATE_WAKE,       /* a thread was woken */
 	UPDATE_DESCRIPTOR, /* a descriptor of a process has a name */
 	UPDATE_FAULT,      /* a page fault ended, of a file with a name */
+	UPDATE_CONTENTION, /* a thread begins or ends to wait for a lock of the kernel */
 	UPDATE_FORK,
 	UPDATE_EXEC,
 	UPDATE_EXIT,
@@ -40,7 +41,8 @@ struct counter_update {
 	uint64_t time_ns;
 	uint64_t amount;          /* sample: its period; lost: records; throttle: 1 if stopped;
 	                           * clock: the attribute's index; place and wake: the argument
-	                           * of the system call; descriptor: its number */
+	                           * of the system call; descriptor: its number;
+	                           * contention: address of the lock */
 	uint32_t thread, process; /* ID_NONE if the event has no thread */
 	union {
 		struct {
@@ -70,9 +72,10 @@ struct counter_update {
 	bool idle;               /* tick: in the idle task */
 	bool off_cpu;            /* sample: the stack at which a thread was switched out */
 	bool outside;            /* sample: before the part of the time that is counted */
-	bool out, preempted;     /* switch */
+	bool out, preempted;     /* switch; contention: out at the end, preempted: gave up */
 	bool machine_wide;       /* switch: reported by the CPU, not by one thread */
-	uint8_t flags;           /* place: enum place_flag, a set; wake: enum wait_woken */
+	uint8_t flags;           /* place: enum place_flag, a set; wake: enum wait_woken;
+	                          * contention: enum wait_lock_flag, a set */
 	bool is_new;             /* wake: the thread runs for the first time */
 };
 

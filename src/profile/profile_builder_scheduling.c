@@ -59,7 +59,17 @@ void profile_builder_scheduling(struct profile_builder *b, const struct event *e
 		kernel_tids_learn(&b->tids, e, is_thread ? thread : ID_NONE);
 	else if (is_thread)
 		kernel_tids_set(&b->tids, e->tid, thread);
-	if (a->role == ATTR_WAKE && known) {
+	if (e->sample.contention.known && b->profile->waits.wanted && thread != ID_NONE) {
+		const struct event_contention *contention = &e->sample.contention;
+
+		n = profile_builder_note(b, e, UPDATE_CONTENTION);
+		n->thread = thread;
+		n->process = process;
+		n->amount = contention->address;
+		n->flags = (uint8_t)contention->flags;
+		n->out = contention->end;
+		n->preempted = contention->result != 0;
+	} else if (a->role == ATTR_WAKE && known) {
 		n = profile_builder_note(b, e, UPDATE_WAKE);
 		n->thread = thread;
 		n->process = process;

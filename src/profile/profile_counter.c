@@ -277,6 +277,18 @@ static void on_wake(struct profile_counter *c, const struct counter_update *n)
 	                                                      .is_new = n->is_new});
 }
 
+static void on_contention(struct profile_counter *c, const struct counter_update *n)
+{
+	struct wait_log *l = &c->profile->waits;
+
+	if (!l->wanted)
+		return;
+	if (n->out)
+		wait_contention_end(&l->contention, n->thread, n->amount, !n->preempted);
+	else
+		wait_contention_begin(&l->contention, n->thread, n->amount, n->flags);
+}
+
 static void on_lost(struct profile_counter *c, const struct counter_update *n)
 {
 	if (n->cpu != COUNTER_CPUS)
@@ -348,6 +360,9 @@ static void on_note(struct profile_counter *c, const struct counter_update *n, u
 		break;
 	case UPDATE_WAKE:
 		on_wake(c, n);
+		break;
+	case UPDATE_CONTENTION:
+		on_contention(c, n);
 		break;
 	case UPDATE_DESCRIPTOR:
 		wait_log_number(&c->profile->waits, n->process, (uint32_t)n->amount, n->descriptor);

@@ -68,6 +68,18 @@ struct perf_system_call_layout {
 	struct perf_raw_field number, argument, result;
 };
 
+enum perf_contention_kind {
+	PERF_CONTENTION_NONE, /* another event */
+	PERF_CONTENTION_BEGIN,
+	PERF_CONTENTION_END,
+};
+
+/* The places of the fields of struct event_contention. */
+struct perf_contention_layout {
+	uint8_t kind; /* enum perf_contention_kind */
+	struct perf_raw_field address, detail;
+};
+
 /* The places of fields in the records of an attr; 0: the field does not exist. */
 struct perf_layout {
 	uint64_t sample_type, read_format;
@@ -81,6 +93,7 @@ struct perf_layout {
 	uint64_t period;           /* of samples without a period */
 	struct perf_scheduling_layout scheduling;
 	struct perf_system_call_layout system_call;
+	struct perf_contention_layout contention;
 };
 
 typedef VEC(uint64_t) perf_words;
@@ -119,8 +132,9 @@ void perf_decoder_add_ids(struct perf_decoder *d, uint16_t attr, const void *ids
 /*
  * The attr's samples have the fields of this tracepoint. Switches and wake-ups of threads
  * (sched:sched_switch, sched_waking, sched_wakeup, sched_wakeup_new) are decoded to
- * event_sample.scheduling, and system calls (raw_syscalls:sys_enter, sys_exit) to
- * event_sample.system_call; other tracepoints are ignored.
+ * event_sample.scheduling, system calls (raw_syscalls:sys_enter, sys_exit) to
+ * event_sample.system_call, and contended locks (lock:contention_begin, contention_end) to
+ * event_sample.contention; other tracepoints are ignored.
  */
 void perf_decoder_set_tracepoint(struct perf_decoder *d, uint16_t attr, const struct tracepoint *t);
 void perf_decoder_seal(struct perf_decoder *d);

@@ -12,6 +12,8 @@
 void perf_decode_scheduling(const struct perf_scheduling_layout *l, struct event_sample *s);
 /* The same of s->system_call. */
 void perf_decode_system_call(const struct perf_system_call_layout *l, struct event_sample *s);
+/* The same of s->contention. */
+void perf_decode_contention(const struct perf_contention_layout *l, struct event_sample *s);
 /* Skips PERF_SAMPLE_READ; NULL if it extends beyond the end. */
 const uint8_t *perf_skip_read(const uint8_t *p, const uint8_t *end, uint64_t format);
 /* Returns `count` words at p: in place if they are aligned, or an aligned copy. */

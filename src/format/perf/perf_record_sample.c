@@ -231,6 +231,8 @@ enum perf_decoded perf_decode_sample(struct perf_decoder *d, const uint8_t *reco
 		perf_decode_scheduling(&l->scheduling, &e->sample);
 	if (l->system_call.kind)
 		perf_decode_system_call(&l->system_call, &e->sample);
+	if (l->contention.kind)
+		perf_decode_contention(&l->contention, &e->sample);
 	return PERF_DECODED;
 }
 

@@ -82,12 +82,30 @@ static void set_system_call(struct perf_layout *layout, const struct tracepoint 
 		layout->system_call = l;
 }
 
+static void set_contention(struct perf_layout *layout, const struct tracepoint *t)
+{
+	struct perf_contention_layout l = {.address = find_field(t, "lock_addr")};
+
+	if (!t->system || strcmp(t->system, "lock") != 0 || !t->name)
+		return;
+	if (!strcmp(t->name, "contention_begin")) {
+		l.kind = PERF_CONTENTION_BEGIN;
+		l.detail = find_field(t, "flags");
+	} else if (!strcmp(t->name, "contention_end")) {
+		l.kind = PERF_CONTENTION_END;
+		l.detail = find_field(t, "ret");
+	}
+	if (l.address.size && l.detail.size)
+		layout->contention = l;
+}
+
 void perf_decoder_set_tracepoint(struct perf_decoder *d, uint16_t attr, const struct tracepoint *t)
 {
 	if (attr >= d->layouts.count)
 		return;
 	set_scheduling(&d->layouts.items[attr], t);
 	set_system_call(&d->layouts.items[attr], t);
+	set_contention(&d->layouts.items[attr], t);
 }
 
 /* Little endian, as all machines that assay supports; false: the bytes end before the field. */
@@ -142,5 +160,21 @@ void perf_decode_system_call(const struct perf_system_call_layout *l, struct eve
 	        .number = number,
 	        .argument = exit ? 0 : (uint64_t)value,
 	        .result = exit ? value : 0,
+	};
+}
+
+void perf_decode_contention(const struct perf_contention_layout *l, struct event_sample *s)
+{
+	bool end = l->kind == PERF_CONTENTION_END;
+	int64_t address, detail;
+
+	if (!s->raw || !take(&l->address, s, &address) || !take(&l->detail, s, &detail))
+		return;
+	s->contention = (struct event_contention){
+	        .known = true,
+	        .end = end,
+	        .address = (uint64_t)address,
+	        .flags = end ? 0 : (uint32_t)detail,
+	        .result = end ? (int32_t)detail : 0,
 	};
 }

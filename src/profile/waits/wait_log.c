@@ -29,7 +29,8 @@ static uint64_t key_hash(const struct wait_key *k)
 {
 	uint64_t flags = k->woken | (uint64_t)k->uninterruptible << 8 |
 	                 (uint64_t)k->in_system_call << 9 | (uint64_t)k->since_start << 10 |
-	                 (uint64_t)k->lost << 11;
+	                 (uint64_t)k->lost << 11 | (uint64_t)k->lock_flags << 12 |
+	                 (uint64_t)k->waker_owned << 20;
 	uint64_t places = hash_pair((uint64_t)k->thread << 32 | k->path,
 	                            (uint64_t)k->waker << 32 | k->waker_path);
 
@@ -52,7 +53,8 @@ static bool key_equal(const void *ctx, uint32_t id, const void *key)
 	       a->in_system_call == b->in_system_call &&
 	       a->has_waker_number == b->has_waker_number && a->waker_number == b->waker_number &&
 	       a->waker_descriptor == b->waker_descriptor && a->since_start == b->since_start &&
-	       a->lost == b->lost;
+	       a->lost == b->lost && a->lock_flags == b->lock_flags &&
+	       a->waker_owned == b->waker_owned;
 }
 
 /* The combination of a thread that remains if there are too many. */
@@ -159,6 +161,18 @@ static void set_waker(const struct wait_log *l, const struct wait_wake *wake, st
 	k->waker_descriptor = find_descriptor(l, wake->process, wake->argument);
 }
 
+/* The thread still waits for the lock when it is switched in: the end of the contention follows. */
+static void set_lock(const struct wait_log *l, struct wait_key *k)
+{
+	struct wait_contended lock = wait_contention_of(&l->contention, k->thread);
+
+	if (!lock.address)
+		return;
+	k->lock_flags = lock.flags;
+	k->waker_owned = k->woken == WAIT_BY_THREAD && k->waker != ID_NONE &&
+	                 wait_contention_owner(&l->contention, lock.address) == k->waker;
+}
+
 static struct wait_key key_of(const struct wait_log *l, uint32_t thread,
                               const struct wait_thread *t, enum wait_woken woken, bool lost)
 {
@@ -178,6 +192,7 @@ static struct wait_key key_of(const struct wait_log *l, uint32_t thread,
 		k.waker_path = t->wake.path;
 	if (!t->has_place || is_runnable(t))
 		return k;
+	set_lock(l, &k);
 	k.uninterruptible = t->place.uninterruptible;
 	k.in_system_call = t->place.in_system_call;
 	if (k.in_system_call) {
@@ -426,7 +441,7 @@ static void lose_wait(struct wait_log *l, struct wait *w)
 		key.woken = WAIT_NOT_SEEN;
 		key.waker = key.waker_path = key.waker_descriptor = ID_NONE;
 		key.waker_number = 0;
-		key.has_waker_number = false;
+		key.has_waker_number = key.waker_owned = false;
 		w->woken_ns = 0;
 		w->waker_cpu = NO_CPU;
 	}
@@ -441,6 +456,7 @@ void wait_log_lost(struct wait_log *l, uint16_t cpu, uint64_t time_ns)
 	if (!l->wanted)
 		return;
 	l->losses++;
+	wait_contention_forget(&l->contention);
 	for (size_t i = l->waits.count; i-- > 0 && l->waits.items[i].in_ns >= since_ns;)
 		if (!l->sums.items[l->waits.items[i].sum].key.lost)
 			lose_wait(l, &l->waits.items[i]);
@@ -550,6 +566,7 @@ void wait_log_finish(struct wait_log *l, uint64_t end_ns)
 	if (l->has_moved)
 		remove_empty(l);
 	l->end_ns = end_ns;
+	wait_contention_done(&l->contention);
 	vec_done(&l->threads);
 	vec_done(&l->numbers);
 	vec_done(&l->heard);
@@ -567,6 +584,7 @@ void wait_log_done(struct wait_log *l)
 	vec_done(&l->descriptors);
 	vec_done(&l->births);
 	wait_addresses_done(&l->addresses);
+	wait_contention_done(&l->contention);
 	vec_done(&l->threads);
 	vec_done(&l->numbers);
 	vec_done(&l->heard);

@@ -30,6 +30,7 @@
 #include "base/memory/hash.h"
 #include "base/memory/vec.h"
 #include "profile/waits/wait_addresses.h"
+#include "profile/waits/wait_contention.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,8 +72,10 @@ struct wait_key {
 	bool uninterruptible; /* state D: disk, page fault, kernel lock */
 	bool in_system_call;  /* user registers were recorded: `argument` is valid */
 	bool has_waker_number;
-	bool since_start; /* off the CPU since before the recording */
-	bool lost;        /* lost records may hide its end, or other waits */
+	uint8_t lock_flags; /* of the kernel's lock for which it waits; 0: no record */
+	bool waker_owned;   /* the waker was the last thread that got this lock after a wait */
+	bool since_start;   /* off the CPU since before the recording */
+	bool lost;          /* lost records may hide its end, or other waits */
 };
 
 struct wait_sum {
@@ -170,7 +173,8 @@ struct wait_log {
 	VEC(struct wait) waits;
 	VEC(struct wait_descriptor) descriptors;
 	VEC(struct wait_birth) births;
-	struct wait_addresses addresses; /* of the arguments (the builder's thread) */
+	struct wait_addresses addresses;   /* of the arguments (the builder's thread) */
+	struct wait_contention contention; /* while it is filled */
 	/* while it is filled */
 	struct id_table sum_index, number_index;
 	VEC(struct wait_thread) threads; /* by thread id */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The roles of the tracepoints of switches and wake-ups, and their fields. */
+/* The roles of the tracepoints of switches and wake-ups, and their fields; contended locks. */
 #include "base/memory/xalloc.h"
 #include "check.h"
 #include "format/perf/perf_data_attr.h"
@@ -22,13 +22,23 @@ static const char wake_format[] =
         COMMON "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
                "\tfield:int target_cpu;\toffset:12;\tsize:4;\tsigned:1;\n";
 
+static const char begin_format[] =
+        COMMON "\tfield:void * lock_addr;\toffset:8;\tsize:8;\tsigned:0;\n"
+               "\tfield:unsigned int flags;\toffset:16;\tsize:4;\tsigned:0;\n";
+static const char end_format[] = COMMON "\tfield:void * lock_addr;\toffset:8;\tsize:8;\tsigned:0;\n"
+                                        "\tfield:int ret;\toffset:16;\tsize:4;\tsigned:1;\n";
+
 static struct tracepoint made(const char *name, uint64_t id)
 {
-	struct tracepoint t = {.system = xstrdup("sched")};
+	bool is_lock = !strncmp(name, "contention_", 11);
+	struct tracepoint t = {.system = xstrdup(is_lock ? "lock" : "sched")};
+	const char *fields = !strcmp(name, "contention_begin") ? begin_format
+	                     : is_lock                         ? end_format
+	                                                       : wake_format;
 
-	t.format = !strcmp(name, "sched_switch") ? xstrdup(switch_format)
-	                                         : xasprintf("name: %s\nID: %u\nformat:\n%s", name,
-	                                                     (unsigned)id, wake_format);
+	t.format = !strcmp(name, "sched_switch")
+	                   ? xstrdup(switch_format)
+	                   : xasprintf("name: %s\nID: %u\nformat:\n%s", name, (unsigned)id, fields);
 	CHECK(tracepoint_format_parse(&t));
 	t.id = id;
 	return t;
@@ -44,7 +54,7 @@ static struct perf_event_attr attr_of(uint64_t id, uint64_t period)
 }
 
 /* Decodes a sample of thread 5 with these raw fields. */
-static struct event_scheduling decoded(const char *name, const uint8_t *raw, uint32_t size)
+static struct event_sample sample_of(const char *name, const uint8_t *raw, uint32_t size)
 {
 	struct {
 		struct perf_event_header header;
@@ -68,7 +78,12 @@ static struct event_scheduling decoded(const char *name, const uint8_t *raw, uin
 	         PERF_DECODED);
 	perf_decoder_done(&d);
 	tracepoint_done(&t);
-	return e.sample.scheduling;
+	return e.sample;
+}
+
+static struct event_scheduling decoded(const char *name, const uint8_t *raw, uint32_t size)
+{
+	return sample_of(name, raw, size).scheduling;
 }
 
 static void put(uint8_t *at, int32_t value)
@@ -125,6 +140,27 @@ static void wakes_are_decoded(void)
 	CHECK(decoded("sched_wakeup", raw, sizeof(raw)).known);
 }
 
+static void contended_locks_are_decoded(void)
+{
+	uint64_t address = 0xffff888627c2ba80;
+	uint8_t raw[20] = {0};
+	struct event_contention c;
+
+	memcpy(raw + 8, &address, sizeof(address));
+	put(raw + 16, 0x22);
+	c = sample_of("contention_begin", raw, sizeof(raw)).contention;
+	CHECK(c.known && !c.end);
+	CHECK_EQ(c.address, address);
+	CHECK_EQ(c.flags, 0x22);
+	put(raw + 16, -4);
+	c = sample_of("contention_end", raw, sizeof(raw)).contention;
+	CHECK(c.known && c.end);
+	CHECK_EQ(c.address, address);
+	CHECK_EQ(c.result, -4);
+	CHECK(!sample_of("contention_end", raw, 16).contention.known);
+	CHECK(!sample_of("sched_waking", raw, sizeof(raw)).contention.known);
+}
+
 /* The roles of these events in a file with them; a name that begins with '!' has no role. */
 static void check_roles(const char *const *names, uint64_t period, bool has_context_switches)
 {
@@ -178,6 +214,7 @@ int main(void)
 {
 	RUN(switches_are_decoded);
 	RUN(wakes_are_decoded);
+	RUN(contended_locks_are_decoded);
 	RUN(roles_follow_the_names);
 	return check_end();
 }

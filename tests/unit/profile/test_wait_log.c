@@ -473,6 +473,118 @@ static void nothing_is_collected_unless_wanted(void)
 	sim_done(&s);
 }
 
+/* The waker's descriptor is that of its system call when the wait ends. */
+static void wakers_have_descriptors(void)
+{
+	struct wait_log l = log_new();
+	struct wait_wake w = {.thread = 1,
+	                      .waker = 2,
+	                      .process = 7,
+	                      .path = 9,
+	                      .by = WAIT_BY_THREAD,
+	                      .argument = 5};
+	uint32_t first = wait_log_descriptor(&l, 7, 5, 1, "tcp 10.0.0.1:80 10.0.0.2:9"), second = 0;
+
+	wait_log_number(&l, 7, 5, first);
+	for (uint64_t i = 0; i < 4; i++) {
+		in(&l, 1, 100 * i + 1);
+		out(&l, 1, 100 * i + 10);
+		w.time_ns = 100 * i + 20;
+		if (i == 1) {
+			second = wait_log_descriptor(&l, 7, 5, 120, "pipe:[8]");
+			wait_log_number(&l, 7, 5, second);
+		}
+		w.argument = i == 2 ? 0x7f0000000000 : 5; /* a pointer */
+		w.by = i == 3 ? WAIT_BY_INTERRUPT : WAIT_BY_THREAD;
+		wait_log_wake(&l, &w);
+	}
+	in(&l, 1, 401);
+	CHECK_EQ(l.waits.count, 4);
+	CHECK(key_at(&l, 0)->has_waker_number);
+	CHECK_EQ(key_at(&l, 0)->waker_number, 5);
+	CHECK_EQ(key_at(&l, 0)->waker_descriptor, first);
+	CHECK_EQ(key_at(&l, 1)->waker_descriptor, second);
+	CHECK(!key_at(&l, 2)->has_waker_number);
+	CHECK_EQ(key_at(&l, 2)->waker_descriptor, ID_NONE);
+	CHECK(!key_at(&l, 3)->has_waker_number);
+	wait_log_done(&l);
+}
+
+#define LOCK 0xffff888100000010
+
+static void block(struct wait_log *l, uint64_t time_ns, bool is_in_system_call)
+{
+	wait_log_place(l, 1,
+	               &(struct wait_place){.path = 3,
+	                                    .instead = ID_NONE,
+	                                    .is_state_known = true,
+	                                    .uninterruptible = true,
+	                                    .in_system_call = is_in_system_call});
+	out(l, 1, time_ns);
+}
+
+static void locks_of_the_kernel_have_owners(void)
+{
+	struct wait_log l = log_new();
+	struct wait_contention *c = &l.contention;
+
+	wait_contention_begin(c, 2, LOCK, WAIT_LOCK_MUTEX | WAIT_LOCK_SPIN);
+	wait_contention_end(c, 2, LOCK, true);
+	in(&l, 1, 1);
+	wait_contention_begin(c, 1, LOCK, WAIT_LOCK_MUTEX);
+	wait_contention_begin(c, 1, 0xffff888100000020, WAIT_LOCK_SPIN); /* within it */
+	wait_contention_end(c, 1, 0xffff888100000020, true);
+	block(&l, 10, false);
+	wake(&l, 1, 20);
+	in(&l, 1, 25);
+	block(&l, 30, true); /* it did not get the lock, and waits again */
+	wake(&l, 1, 40);
+	in(&l, 1, 45);
+	wait_contention_end(c, 1, LOCK, true);
+	block(&l, 50, false); /* for another reason */
+	wake(&l, 1, 60);
+	in(&l, 1, 65);
+	wait_log_finish(&l, 100);
+	CHECK_EQ(l.waits.count, 3);
+	for (size_t i = 0; i < 2; i++) {
+		CHECK_EQ(key_at(&l, i)->lock_flags, WAIT_LOCK_MUTEX);
+		CHECK(key_at(&l, i)->waker_owned);
+	}
+	CHECK_EQ(key_at(&l, 2)->lock_flags, 0);
+	CHECK(!key_at(&l, 2)->waker_owned);
+	wait_log_done(&l);
+}
+
+static void owners_are_known_after_a_wait_only(void)
+{
+	struct wait_contention c = {0};
+
+	wait_contention_begin(&c, 1, LOCK, WAIT_LOCK_WRITE);
+	CHECK_EQ(wait_contention_of(&c, 1).address, LOCK);
+	CHECK_EQ(wait_contention_owner(&c, LOCK), ID_NONE);
+	wait_contention_end(&c, 1, LOCK, true);
+	CHECK_EQ(wait_contention_owner(&c, LOCK), 1);
+	CHECK_EQ(wait_contention_of(&c, 1).address, 0);
+	/* It released the lock before it waits for it again. */
+	wait_contention_begin(&c, 1, LOCK, WAIT_LOCK_WRITE);
+	CHECK_EQ(wait_contention_owner(&c, LOCK), ID_NONE);
+	wait_contention_end(&c, 1, LOCK, false);
+	CHECK_EQ(wait_contention_owner(&c, LOCK), ID_NONE);
+	wait_contention_begin(&c, 2, LOCK, WAIT_LOCK_WRITE);
+	wait_contention_end(&c, 2, LOCK, true);
+	/* Readers share it. */
+	wait_contention_begin(&c, 3, LOCK, WAIT_LOCK_READ);
+	wait_contention_end(&c, 3, LOCK, true);
+	CHECK_EQ(wait_contention_owner(&c, LOCK), ID_NONE);
+	wait_contention_begin(&c, 2, LOCK, WAIT_LOCK_WRITE);
+	wait_contention_end(&c, 2, LOCK, true);
+	wait_contention_begin(&c, 4, LOCK, WAIT_LOCK_WRITE);
+	wait_contention_forget(&c);
+	CHECK_EQ(wait_contention_owner(&c, LOCK), ID_NONE);
+	CHECK_EQ(wait_contention_of(&c, 4).address, 0);
+	wait_contention_done(&c);
+}
+
 int main(void)
 {
 	RUN(records_and_samples);
@@ -488,6 +600,9 @@ int main(void)
 	RUN(execs_and_exits);
 	RUN(descriptors_have_names);
 	RUN(faults_name_the_file_of_the_last_wait);
+	RUN(wakers_have_descriptors);
+	RUN(locks_of_the_kernel_have_owners);
+	RUN(owners_are_known_after_a_wait_only);
 	RUN(a_thread_before_its_fork_record);
 	RUN(nothing_is_collected_unless_wanted);
 	return check_end();
