@@ -74,6 +74,9 @@ const char *symbolizer_export(struct symbolizer *s, struct frame frame);
  */
 const char *symbolizer_variable(struct symbolizer *s, struct frame code, uint64_t code_address,
                                 uint64_t address, uint64_t *offset);
+/* Likewise: the address in the file if it is in the file's data, also of a file without symbols. */
+bool symbolizer_data(struct symbolizer *s, struct frame code, uint64_t code_address,
+                     uint64_t address, uint64_t *place);
 
 /* The frame's address in its image (ELF vaddr; kernel and unknown images: unchanged). */
 uint64_t symbolizer_address(struct symbolizer *s, struct frame frame);

@@ -47,3 +47,17 @@ const char *symbolizer_variable(struct symbolizer *s, struct frame code, uint64_
 	}
 	return i->variable_names[entry]->name;
 }
+
+bool symbolizer_data(struct symbolizer *s, struct frame code, uint64_t code_address,
+                     uint64_t address, uint64_t *place)
+{
+	struct symbol_image *i;
+
+	if (s->images->images.items[code.image].kind != IMAGE_FILE)
+		return false;
+	i = symbolizer_image(s, code.image);
+	if (!i->file || !elf_file_address_of(i->file, code.offset, place))
+		return false;
+	*place += address - code_address;
+	return elf_file_is_data(i->file, *place);
+}

@@ -123,8 +123,9 @@ static void read_segments(struct elf_file *f)
 		    p.p_vaddr > UINT64_MAX - p.p_filesz)
 			continue;
 		if (p.p_type == PT_LOAD && p.p_filesz)
-			vec_push(&f->segments, (struct elf_segment){p.p_vaddr, p.p_offset,
-			                                            p.p_filesz, p.p_flags & PF_X});
+			vec_push(&f->segments,
+			         (struct elf_segment){p.p_vaddr, p.p_offset, p.p_filesz, p.p_memsz,
+			                              p.p_flags & PF_X, p.p_flags & PF_W});
 		if (p.p_type != PT_NOTE || f->build_id.size || p.p_filesz > NOTE_MAX_BYTES ||
 		    notes++ > NOTES_MAX)
 			continue;
@@ -485,6 +486,14 @@ bool elf_file_offset_of(const struct elf_file *f, uint64_t address, uint64_t *of
 	if (s)
 		*offset = s->offset + (address - s->address);
 	return s != NULL;
+}
+
+bool elf_file_is_data(const struct elf_file *f, uint64_t address)
+{
+	vec_each (s, &f->segments)
+		if (s->writable && address >= s->address && address - s->address < s->memory_size)
+			return true;
+	return false;
 }
 
 size_t elf_file_read_at(struct elf_file *f, uint64_t offset, void *into, size_t size)

@@ -63,6 +63,9 @@ uint64_t elf_file_changed_ns(const struct elf_file *f);
 bool elf_file_address_of(const struct elf_file *f, uint64_t offset, uint64_t *address);
 bool elf_file_offset_of(const struct elf_file *f, uint64_t address, uint64_t *offset);
 
+/* True if the address is in a writable segment: .data, .bss. */
+bool elf_file_is_data(const struct elf_file *f, uint64_t address);
+
 /* Reads bytes at an address and returns their number, which is smaller at the end of a segment. */
 size_t elf_file_read(struct elf_file *f, uint64_t address, void *into, size_t size);
 

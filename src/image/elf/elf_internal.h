@@ -21,7 +21,8 @@
 
 struct elf_segment {
 	uint64_t address, offset, size; /* size in the file */
-	bool executable;
+	uint64_t memory_size;
+	bool executable, writable;
 };
 
 struct elf_file {

@@ -59,6 +59,10 @@ static void test_a_stripped_file_has_only_its_exports(void)
 	frame.image = s.image;
 	CHECK(elf_file_offset_of(f, code, &frame.offset));
 	CHECK(!symbolizer_variable(s.symbols, frame, code, place, &offset));
+	CHECK(symbolizer_data(s.symbols, frame, code + BIAS, place + BIAS, &offset));
+	CHECK_EQ(offset, place);
+	CHECK(!symbolizer_data(s.symbols, frame, code, code, &offset));
+	CHECK(!symbolizer_data(s.symbols, frame, code, place + (1 << 20), &offset));
 	elf_file_close(f);
 	elf_file_close(whole);
 	subject_end(&s);
