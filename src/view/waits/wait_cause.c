@@ -17,6 +17,7 @@ void wait_causes_done(struct wait_causes *c)
 	free(c->frames);
 	c->frames = NULL;
 	wait_peers_done(&c->peers);
+	wait_sites_done(&c->sites);
 }
 
 static bool is_kernel(const struct wait_causes *c, uint32_t frame)
@@ -216,6 +217,16 @@ static void decide_other(struct wait_causes *c, const struct wait_key *key, cons
 		cause->kind = kind_of_descriptor(descriptor);
 }
 
+/* A lock of the kernel by its record, if the functions have no names. */
+static const char *lock_name(uint8_t flags)
+{
+	if (flags & WAIT_LOCK_MUTEX)
+		return "kernel mutex";
+	if (flags & WAIT_LOCK_RT)
+		return "kernel rt_mutex";
+	return flags & (WAIT_LOCK_READ | WAIT_LOCK_WRITE) ? "kernel rwsem" : "kernel lock";
+}
+
 struct wait_cause wait_cause_of(struct wait_causes *c, const struct wait_key *key,
                                 const char *descriptor)
 {
@@ -228,6 +239,12 @@ struct wait_cause wait_cause_of(struct wait_causes *c, const struct wait_key *ke
 		return cause;
 	}
 	rule = kernel_rule(c, key->path, &cause);
+	if (!rule && key->lock_flags) {
+		cause.kind = WAIT_LOCK;
+		cause.argument = ARGUMENT_NONE;
+		cause.object = lock_name(key->lock_flags);
+		return cause;
+	}
 	if (!rule) {
 		decide_other(c, key, descriptor, &cause);
 		return cause;
@@ -265,15 +282,20 @@ static void add_sign(struct waker_signs *s, enum wait_release release)
 		s->user = release;
 }
 
-static enum wait_evidence evidence_of(const struct wait_cause *cause, const struct waker_signs *s)
+static enum wait_evidence evidence_of(const struct wait_key *key, const struct wait_cause *cause,
+                                      const struct waker_signs *s)
 {
 	bool owner = s->runtime == RELEASE_NONE ? s->user == RELEASE_LOCK
 	                                        : s->runtime == RELEASE_RUNTIME_LOCK;
 
 	if (cause->kind != WAIT_LOCK)
 		return EVIDENCE_NONE;
+	if (cause->argument != ARGUMENT_FUTEX && s->kernel)
+		return EVIDENCE_UNLOCK;
+	/* A signal may end other waits. */
 	if (cause->argument != ARGUMENT_FUTEX)
-		return s->kernel ? EVIDENCE_UNLOCK : EVIDENCE_NONE;
+		return key->waker_owned && key->uninterruptible ? EVIDENCE_CONTENTION
+		                                                : EVIDENCE_NONE;
 	if (s->pi)
 		return EVIDENCE_PI;
 	return s->futex && owner ? EVIDENCE_UNLOCK : EVIDENCE_NONE;
@@ -320,7 +342,7 @@ struct wait_waker wait_waker_of(struct wait_causes *c, const struct wait_key *ke
 	while (walk_next(&w, &frame))
 		add_sign(&signs, (enum wait_release)rules_of(c, frame)->release);
 	waker.place = user_place(c, key->waker_path);
-	waker.evidence = evidence_of(cause, &signs);
+	waker.evidence = evidence_of(key, cause, &signs);
 	return waker;
 }
 
@@ -347,7 +369,32 @@ enum wait_act wait_act_of(struct wait_causes *c, const struct wait_key *key, boo
 
 const char *wait_evidence_name(enum wait_evidence evidence)
 {
-	return evidence == EVIDENCE_UNLOCK ? "unlock" : evidence == EVIDENCE_PI ? "pi" : NULL;
+	static const char *const names[] = {
+	        [EVIDENCE_UNLOCK] = "unlock",
+	        [EVIDENCE_PI] = "pi",
+	        [EVIDENCE_CONTENTION] = "contention",
+	};
+
+	return names[evidence];
+}
+
+uint32_t wait_path_leaf(struct wait_causes *c, uint32_t path)
+{
+	struct path_walk w = {c, path};
+	uint32_t frame, leaf = ID_NONE;
+	bool in_interrupt = true;
+
+	if (path == ID_NONE)
+		return ID_NONE;
+	while (walk_next(&w, &frame)) {
+		bool interrupt =
+		        is_kernel(c, frame) && rules_of(c, frame)->release == RELEASE_INTERRUPT;
+
+		if (in_interrupt && !interrupt)
+			leaf = frame;
+		in_interrupt = interrupt;
+	}
+	return leaf;
 }
 
 bool wait_path_is_exit(struct wait_causes *c, uint32_t path)

@@ -18,8 +18,9 @@
 /* What shows that the waker held the object. */
 enum wait_evidence {
 	EVIDENCE_NONE,
-	EVIDENCE_UNLOCK, /* it was in a function that only an owner may call */
-	EVIDENCE_PI,     /* FUTEX_UNLOCK_PI: the kernel knew the owner */
+	EVIDENCE_UNLOCK,     /* it was in a function that only an owner may call */
+	EVIDENCE_PI,         /* FUTEX_UNLOCK_PI: the kernel knew the owner */
+	EVIDENCE_CONTENTION, /* the records of contended locks: it had got the lock */
 };
 
 struct wait_cause {
@@ -46,9 +47,17 @@ struct wait_peers {
 	VEC(uint32_t) connections; /* per address: descriptors that have it */
 };
 
+/* The functions that wait for locks without a name (wait_site.h). */
+struct wait_sites {
+	bool found;
+	struct id_table index;
+	VEC(struct wait_site) items;
+};
+
 struct wait_causes {
 	struct view *view;
 	struct wait_peers peers;
+	struct wait_sites sites;
 	struct wait_frame_rules {
 		bool sought;
 		bool locking, wrapper;
@@ -75,7 +84,14 @@ struct wait_waker wait_waker_of(struct wait_causes *c, const struct wait_key *ke
 /* What the waker did; of an interrupt, what it was. */
 enum wait_act wait_act_of(struct wait_causes *c, const struct wait_key *key, bool is_thread);
 void wait_peers_done(struct wait_peers *p);
+void wait_sites_done(struct wait_sites *s);
 const char *wait_evidence_name(enum wait_evidence evidence); /* NULL: none */
+
+/*
+ * The innermost frame of a path of a thread on the CPU, without the interrupts that it had to
+ * handle and the switches at their end: its time on the CPU includes them. ID_NONE: none.
+ */
+uint32_t wait_path_leaf(struct wait_causes *c, uint32_t path);
 
 /* True if the path is that of a thread at its end, which will not return. */
 bool wait_path_is_exit(struct wait_causes *c, uint32_t path);

@@ -2,6 +2,7 @@
 #include "view/waits/wait_object.h"
 
 #include "view/waits/wait_peer.h"
+#include "view/waits/wait_site.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -32,17 +33,43 @@ static void put_function(struct wait_causes *c, const char *before, uint32_t fra
 		buf_addf(out, "%s%s", before, symbol->name);
 }
 
+static uint32_t process_of(const struct wait_causes *c, const struct wait_key *key)
+{
+	return process_table_thread_at(c->view->profile->processes, key->thread)->process;
+}
+
 /* The variable that contains the address of a futex. */
 static const char *variable_of(struct wait_causes *c, const struct wait_log *log,
                                const struct wait_key *key, uint64_t *offset)
 {
-	uint32_t process =
-	        process_table_thread_at(c->view->profile->processes, key->thread)->process;
-	const struct wait_address *a = wait_addresses_find(&log->addresses, process, key->argument);
+	const struct wait_address *a =
+	        wait_addresses_find(&log->addresses, process_of(c, key), key->argument);
 
 	return a ? symbolizer_variable(c->view->symbols, a->code, a->code_address, key->argument,
 	                               offset)
 	         : NULL;
+}
+
+/* An address without a variable: its place in the data of a file, or the function that waits there.
+ */
+static void put_address(struct wait_causes *c, const struct wait_log *log,
+                        const struct wait_key *key, const struct wait_cause *cause, struct buf *out)
+{
+	uint32_t process = process_of(c, key);
+	const struct wait_address *a = wait_addresses_find(&log->addresses, process, key->argument);
+	const char *function;
+	uint64_t place;
+
+	if (a &&
+	    symbolizer_data(c->view->symbols, a->code, a->code_address, key->argument, &place)) {
+		buf_addf(out, " at %s+0x%" PRIx64, view_image_short(c->view, a->code.image), place);
+		return;
+	}
+	buf_addf(out, " at 0x%" PRIx64, key->argument);
+	function = wait_site_function(c, log, process, key->argument);
+	if (function)
+		buf_addf(out, ", %s in %s", cause->kind == WAIT_LOCK ? "locked" : "awaited",
+		         function);
 }
 
 static bool name_futex(struct wait_causes *c, const struct wait_log *log,
@@ -62,7 +89,7 @@ static bool name_futex(struct wait_causes *c, const struct wait_log *log,
 	if (cause->kind == WAIT_CHILD || cause->kind == WAIT_SLEEP)
 		return true;
 	if (key->in_system_call && key->argument)
-		buf_addf(out, " at 0x%" PRIx64, key->argument);
+		put_address(c, log, key, cause, out);
 	else
 		put_function(c, " in ", cause->place, out);
 	return true;

@@ -97,12 +97,6 @@ static uint32_t function_text(struct wait_report *r, uint32_t frame)
 	return symbol && symbol->named ? intern_add(&r->texts, symbol->name) : 0;
 }
 
-static uint32_t leaf(const struct wait_report *r, uint32_t path)
-{
-	return path == ID_NONE || path == PATH_ROOT ? ID_NONE
-	                                            : r->view->profile->paths.items[path].frame;
-}
-
 /* The time on the CPU, by the functions of the samples. */
 static void add_oncpu(struct wait_path *p)
 {
@@ -110,13 +104,14 @@ static void add_oncpu(struct wait_path *p)
 
 	vec_each (sum, &p->path.sums)
 		if (sum->kind == CRITICAL_ON_CPU)
-			add(p, &(struct wait_path_row){.kind = "on_cpu",
-			                               .thread = wait_thread_text(r, sum->thread),
-			                               .function =
-			                                       function_text(r, leaf(r, sum->path)),
-			                               .ns = sum->ns,
-			                               .count = sum->count,
-			                               .can_shorten = true});
+			add(p, &(struct wait_path_row){
+			               .kind = "on_cpu",
+			               .thread = wait_thread_text(r, sum->thread),
+			               .function = function_text(
+			                       r, wait_path_leaf(&r->causes, sum->path)),
+			               .ns = sum->ns,
+			               .count = sum->count,
+			               .can_shorten = true});
 }
 
 static void add_blocked(struct wait_path *p, const struct critical_segment *s,

@@ -78,6 +78,15 @@ static void put_object(const struct wait_report *r, const struct wait_group *g, 
 		buf_addf(out, " %s", name);
 }
 
+/* The name of a lock without a variable has the function already. */
+static bool ends_with(const char *text, const char *function)
+{
+	size_t size = strlen(text), end = strlen(function);
+
+	return size > end + 4 && !memcmp(text + size - end - 4, " in ", 4) &&
+	       !strcmp(text + size - end, function);
+}
+
 /* "lock table_lock, released by worker in rebuild_index, which held it (unlock)". */
 static char *reason_text(const struct wait_report *r, const struct wait_group *g)
 {
@@ -89,7 +98,8 @@ static char *reason_text(const struct wait_report *r, const struct wait_group *g
 
 	buf_puts(&text, wait_kind_name(g->kind));
 	put_object(r, g, &text);
-	if (place && place->named && g->kind != WAIT_PAGE_FAULT)
+	if (place && place->named && g->kind != WAIT_PAGE_FAULT &&
+	    !ends_with(buf_text(&text), place->name))
 		buf_addf(&text, " in %s", place->name);
 	if (row->by && g->kind == WAIT_CPU)
 		buf_addf(&text, ": %s ran", wait_text(r, row->by));

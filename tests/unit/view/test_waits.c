@@ -244,6 +244,126 @@ static void test_a_name_of_another_kind_is_not_shown(void)
 	fixture_done(&f);
 }
 
+/* The name of an epoll wait that cc1#1 begins and sh ends, with its descriptor 5. */
+static void check_peer(struct fixture *f, uint32_t path, uint32_t waker_path, enum wait_woken woken,
+                       const char *name, const char *want)
+{
+	static char *const others[] = {"tcp 10.0.0.1:40001 10.0.0.9:5432",
+	                               "tcp 10.0.0.9:5432 10.0.0.2:40001", "/etc/passwd"};
+	struct wait_log log = {0};
+	struct wait_key key = key_at(f, path);
+	struct told t;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		vec_push(&log.descriptors, (struct wait_descriptor){.name = others[i]});
+	if (name)
+		vec_push(&log.descriptors, (struct wait_descriptor){.name = (char *)name});
+	key.in_system_call = key.has_waker_number = true;
+	key.argument = 3;
+	key.woken = (uint8_t)woken;
+	key.waker = woken == WAIT_BY_INTERRUPT ? ID_NONE : f->sh;
+	key.waker_path = waker_path;
+	key.waker_number = 5;
+	key.waker_descriptor = name ? (uint32_t)log.descriptors.count - 1 : ID_NONE;
+	t = tell(f, &log, &key);
+	if (strcmp(t.name, want) != 0)
+		printf("# '%s', not '%s'\n", t.name, want);
+	CHECK(t.named);
+	CHECK_EQ(t.cause.kind, WAIT_EVENT);
+	CHECK(!strcmp(t.name, want));
+	vec_done(&log.descriptors);
+}
+
+static void test_an_epoll_wait_has_the_file_of_its_waker(void)
+{
+	uint32_t epoll, poll, tcp, closed, pipe, bell, unix_path;
+	struct fixture f;
+
+	fixture_init(&f, false);
+	epoll = PATH(&f, "serve", "__x64_sys_epoll_wait", "do_epoll_wait", "ep_poll");
+	poll = PATH(&f, "serve", "__x64_sys_poll", "do_sys_poll", "do_poll");
+	tcp = PATH(&f, "ask", "__sys_sendto", "tcp_sendmsg", "__local_bh_enable_ip", "do_softirq",
+	           "net_rx_action", "tcp_v4_rcv", "tcp_data_ready", "ep_poll_callback");
+	closed = PATH(&f, "end", "__fput", "sock_close", "inet_release", "__tcp_close",
+	              "__local_bh_enable_ip", "do_softirq", "net_rx_action", "tcp_v4_rcv");
+	pipe = PATH(&f, "ask", "ksys_write", "vfs_write", "anon_pipe_write", "ep_poll_callback");
+	bell = PATH(&f, "ring", "ksys_write", "vfs_write", "eventfd_write", "ep_poll_callback");
+	unix_path = PATH(&f, "ask", "__sys_sendto", "unix_stream_sendmsg", "sock_def_readable");
+	/* The server's end is in more connections than that of a client. */
+	check_peer(&f, epoll, tcp, WAIT_BY_SOFTIRQ, "tcp 10.0.0.3:40001 10.0.0.9:5432",
+	           "epoll 3: tcp 10.0.0.9:5432 <- sh");
+	check_peer(&f, poll, tcp, WAIT_BY_SOFTIRQ, "tcp 10.0.0.9:5432 10.0.0.3:40001",
+	           "poll: tcp 10.0.0.9:5432 <- sh");
+	check_peer(&f, epoll, closed, WAIT_BY_SOFTIRQ, "tcp 127.0.0.1:80 127.0.0.1:50000",
+	           "epoll 3: tcp 127.0.0.1:80 <- sh");
+	check_peer(&f, epoll, tcp, WAIT_BY_SOFTIRQ, "udp 127.0.0.1:9 -",
+	           "epoll 3: a udp socket <- sh");
+	check_peer(&f, epoll, tcp, WAIT_BY_SOFTIRQ, "socket:[9]", "epoll 3: a socket <- sh");
+	check_peer(&f, epoll, unix_path, WAIT_BY_THREAD, "unix 1234 /run/x.sock",
+	           "epoll 3: unix /run/x.sock <- sh");
+	check_peer(&f, epoll, unix_path, WAIT_BY_THREAD, "unix /run/x.sock 1234",
+	           "epoll 3: unix /run/x.sock <- sh");
+	check_peer(&f, epoll, pipe, WAIT_BY_THREAD, "pipe:[42]", "epoll 3: pipe:[42] <- sh");
+	check_peer(&f, epoll, bell, WAIT_BY_THREAD, "anon_inode:[eventfd]",
+	           "epoll 3: [eventfd] 5 <- sh");
+	fixture_done(&f);
+}
+
+/* The number may belong to another file now, or the waker have had none. */
+static void test_a_peer_that_is_not_known_is_not_named(void)
+{
+	uint32_t epoll, pipe, futex, timer, network, sent;
+	struct fixture f;
+
+	fixture_init(&f, false);
+	epoll = PATH(&f, "serve", "__x64_sys_epoll_wait", "do_epoll_wait", "ep_poll");
+	pipe = PATH(&f, "ask", "ksys_write", "vfs_write", "anon_pipe_write", "ep_poll_callback");
+	futex = PATH(&f, "ask", "__x64_sys_futex", "futex_wake");
+	timer = fixture_path(&f, "main", "|", "asm_sysvec_apic_timer_interrupt",
+	                     "hrtimer_interrupt", "hrtimer_wakeup", "try_to_wake_up", NULL);
+	network = fixture_path(&f, "main", "|", "ksys_write", "anon_pipe_write",
+	                       "asm_common_interrupt", "irq_exit_rcu", "handle_softirqs",
+	                       "net_rx_action", "tcp_v4_rcv", "tcp_data_ready", NULL);
+	sent = fixture_path(&f, "main", "|", "ksys_write", "anon_pipe_write",
+	                    "asm_common_interrupt", "irq_exit_rcu", "handle_softirqs", NULL);
+	check_peer(&f, epoll, pipe, WAIT_BY_THREAD, "tcp 127.0.0.1:80 127.0.0.1:50000",
+	           "epoll 3: a pipe <- sh");
+	check_peer(&f, epoll, pipe, WAIT_BY_THREAD, NULL, "epoll 3: a pipe <- sh");
+	check_peer(&f, epoll, futex, WAIT_BY_THREAD, "pipe:[42]", "descriptor 3");
+	check_peer(&f, epoll, timer, WAIT_BY_INTERRUPT, "pipe:[42]", "epoll 3: timeout");
+	check_peer(&f, epoll, network, WAIT_BY_SOFTIRQ, "pipe:[42]", "epoll 3: the network");
+	check_peer(&f, epoll, sent, WAIT_BY_SOFTIRQ, "pipe:[42]", "descriptor 3");
+	fixture_done(&f);
+}
+
+/* A lock in allocated memory has the function that waits longest for it. */
+static void test_a_lock_without_a_variable_has_its_users(void)
+{
+	struct wait_log log = {0};
+	struct wait_key key;
+	struct fixture f;
+
+	fixture_init(&f, false);
+	key = key_at(&f, PATH(&f, "pthread_mutex_lock", "__x64_sys_futex", "futex_wait"));
+	key.in_system_call = true;
+	key.argument = 0x5600100;
+	key.path = fixture_path(&f, "main", "cache_put", "pthread_mutex_lock", "|",
+	                        "__x64_sys_futex", "futex_wait", NULL);
+	add_wait(&log, &key, 5, ID_NONE);
+	key.path = fixture_path(&f, "main", "cache_get", "pthread_mutex_lock", "|",
+	                        "__x64_sys_futex", "futex_wait", NULL);
+	add_wait(&log, &key, 20, ID_NONE);
+	CHECK_STR(tell(&f, &log, &log.sums.items[0].key).name,
+	          "mutex at 0x5600100, locked in cache_get");
+	CHECK_STR(tell(&f, &log, &log.sums.items[1].key).name,
+	          "mutex at 0x5600100, locked in cache_get");
+	key.argument = 0x5600200;
+	CHECK_STR(tell(&f, &log, &key).name, "mutex at 0x5600200");
+	vec_done(&log.sums);
+	vec_done(&log.waits);
+	fixture_done(&f);
+}
+
 static struct wait_waker waker_of(struct fixture *f, const struct wait_key *key)
 {
 	const struct wait_log log = {0};
@@ -287,6 +407,69 @@ static void test_only_an_owner_is_a_holder(void)
 	key.path = PATH(&f, "save", "ksys_write", "vfs_write", "down_write");
 	key.waker_path = PATH(&f, "save", "ksys_write", "up_write", "rwsem_wake");
 	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_UNLOCK);
+	fixture_done(&f);
+}
+
+/* The kernel's functions have no names here: the records of contended locks remain. */
+static void test_records_of_contended_locks_are_evidence(void)
+{
+	const struct wait_log log = {0};
+	struct wait_key key;
+	struct fixture f;
+
+	fixture_init(&f, false);
+	key = key_at(&f, fixture_path(&f, "main", "save", "|", "unheard_of", NULL));
+	key.woken = WAIT_BY_THREAD;
+	key.waker = f.sh;
+	key.waker_path = fixture_path(&f, "main", "|", "unheard_of", NULL);
+	CHECK_EQ(tell(&f, &log, &key).cause.kind, WAIT_OTHER);
+	key.lock_flags = WAIT_LOCK_WRITE;
+	CHECK_EQ(tell(&f, &log, &key).cause.kind, WAIT_LOCK);
+	CHECK_STR(tell(&f, &log, &key).name, "kernel rwsem in unheard_of");
+	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_NONE);
+	key.waker_owned = true; /* a signal may have ended the wait */
+	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_NONE);
+	key.uninterruptible = true;
+	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_CONTENTION);
+	CHECK_STR(wait_evidence_name(EVIDENCE_CONTENTION), "contention");
+	key.waker_path = PATH(&f, "save", "ksys_write", "up_write", "rwsem_wake");
+	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_UNLOCK);
+	fixture_done(&f);
+}
+
+static const char *leaf_of(struct fixture *f, uint32_t path)
+{
+	struct view *v = view_new(f->profile, f->symbols);
+	struct wait_causes c;
+	static char name[64];
+	uint32_t leaf;
+
+	wait_causes_init(&c, v);
+	leaf = wait_path_leaf(&c, path);
+	snprintf(name, sizeof(name), "%s", leaf == ID_NONE ? "" : view_function(v, leaf)->name);
+	wait_causes_done(&c);
+	view_free(v);
+	return name;
+}
+
+static void test_interrupts_belong_to_the_interrupted_function(void)
+{
+	struct fixture f;
+
+	fixture_init(&f, false);
+	CHECK_STR(leaf_of(&f, fixture_path(&f, "main", "work", NULL)), "work");
+	CHECK_STR(leaf_of(&f, fixture_path(&f, "main", "work", "|", "ksys_write", "copy", NULL)),
+	          "copy");
+	CHECK_STR(
+	        leaf_of(&f, fixture_path(&f, "main", "work", "|", "asm_sysvec_apic_timer_interrupt",
+	                                 "sysvec_apic_timer_interrupt", "schedule",
+	                                 "finish_task_switch", NULL)),
+	        "work");
+	CHECK_STR(leaf_of(&f, fixture_path(&f, "main", "work", "|", "ksys_write", "copy",
+	                                   "asm_common_interrupt", "common_interrupt", "driver",
+	                                   "asm_sysvec_apic_timer_interrupt", "tick", NULL)),
+	          "copy");
+	CHECK_STR(leaf_of(&f, PATH_ROOT), "");
 	fixture_done(&f);
 }
 
@@ -420,7 +603,7 @@ static void test_the_json_has_the_causes(void)
 	wait_document(&d, r);
 	document_json_print(&d, false, NULL, &out);
 	CHECK(strstr(buf_text(&out), "\"kind\": \"waits\""));
-	CHECK(strstr(buf_text(&out), "\"name\": \"mutex at 0x1000\""));
+	CHECK(strstr(buf_text(&out), "\"name\": \"mutex at 0x1000, locked in main\""));
 	CHECK(strstr(buf_text(&out), "\"released_by\": \"cc1 in rebuild_index\""));
 	CHECK(strstr(buf_text(&out), "\"holder\": \"cc1\""));
 	CHECK(strstr(buf_text(&out), "\"evidence\": \"unlock\""));
@@ -471,7 +654,12 @@ int main(void)
 	RUN(test_a_waker_tells_what_a_futex_without_names_is);
 	RUN(test_descriptors_have_names);
 	RUN(test_a_name_of_another_kind_is_not_shown);
+	RUN(test_an_epoll_wait_has_the_file_of_its_waker);
+	RUN(test_a_peer_that_is_not_known_is_not_named);
+	RUN(test_a_lock_without_a_variable_has_its_users);
 	RUN(test_only_an_owner_is_a_holder);
+	RUN(test_records_of_contended_locks_are_evidence);
+	RUN(test_interrupts_belong_to_the_interrupted_function);
 	RUN(test_an_interrupted_thread_is_no_waker);
 	RUN(test_a_softirq_of_others_is_no_waker);
 	RUN(test_the_account_closes);
