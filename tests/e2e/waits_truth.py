@@ -16,9 +16,9 @@ SOURCES = ROOT / "tests" / "workloads" / "waiting"
 SHARE = 0.02  # of all waits of the same thread
 # Other programs do not change the order in which the threads run.
 REAL_TIME = ["chrt", "-r", "1"]
-ORDINARY = ["chrt", "-o", "0"]
-# The recorder is never kept from reading: records that are lost hide waits.
-RECORDER = ["chrt", "-r", "2"]
+ORDINARY = ["nice", "-n", "15"]
+# Records that are lost hide waits: the recorder comes before other load, and after real-time threads.
+RECORDER = ["nice", "-n", "-15"]
 RECORDINGS = 4  # at most, while records are lost
 
 Row = collections.namedtuple("Row", "waiter kind name by function holder")
@@ -29,24 +29,24 @@ def program(name):
     return str(BUILD / "tests" / "workloads" / "waiting" / name)
 
 
-def record_all(t, words, data, **options):
+def record_all(t, words, data, flags=(), **options):
     """Records a program, again if records were lost: other programs may switch more often than can be
     recorded, which assay reports. `words` begin with the priority of the program, else it has that of
     the recorder. Returns the result, and whether records were lost in the last recording, too."""
     for attempt in range(RECORDINGS):
         time.sleep(attempt)
-        done = t.run(*RECORDER, ASSAY, "record", "--waits", "--memory", "64", "-o", data, "--", *words,
-                     status=None, **options)
+        done = t.run(*RECORDER, ASSAY, "record", "--waits", "--memory", "256", *flags, "-o", data, "--",
+                     *words, status=None, **options)
         dropped = "records were dropped" in done.err
         if done.status or not dropped:
             break
     return done, dropped
 
 
-def recorded(t, words, name):
+def recorded(t, words, name, *flags):
     """Records the program; returns its log and the document of `assay waits --json`."""
     log, data = t.path(f"{name}.json"), t.path(f"{name}.data")
-    done, dropped = record_all(t, words, data, cwd=t.directory, env={"TRUTH": str(log)})
+    done, dropped = record_all(t, words, data, flags, cwd=t.directory, env={"TRUTH": str(log)})
     if done.status == 77:
         t.skip(f"{name}: the kernel or the file system does not have it")
     t.equal(done.status, 0, f"status of the recording of {name}: {done}")

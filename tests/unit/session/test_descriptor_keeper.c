@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which switch samples lead to the name of a descriptor, and how often. */
+/* Which samples of switches and wake-ups lead to the name of a descriptor, and how often. */
 #include "check.h"
 
 #include "format/perf/tracepoint_format.h"
@@ -9,12 +9,18 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static const char format[] = "name: sched_switch\nID: 372\nformat:\n"
                              "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
                              "\tfield:long prev_state;\toffset:24;\tsize:8;\tsigned:1;\n\n"
                              "print fmt: \"\"\n";
+
+static const char wake_format[] = "name: sched_waking\nID: 373\nformat:\n"
+                                  "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;"
+                                  "\tsigned:0;\n\n"
+                                  "print fmt: \"\"\n";
 
 static struct recording recording;
 static uint8_t raw[32];
@@ -105,6 +111,28 @@ static void other_samples_are_no_waits_for_a_descriptor(void)
 	descriptor_keeper_free(k);
 }
 
+/* The thread's name is its own: the fields have that of the woken thread. */
+static void wakers_have_descriptors(void)
+{
+	struct descriptor_keeper *k = descriptor_keeper_new(&recording);
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct event e = sample_at(1, (uint64_t)fd, 0), named;
+
+	CHECK_EQ(prctl(PR_SET_NAME, "own name"), 0);
+	raw[2] = 0x08; /* in an interrupt */
+	CHECK(!descriptor_keeper_sample(k, &e, true, &named));
+	raw[2] = 0x10; /* in a softirq, which may be its own */
+	CHECK(descriptor_keeper_sample(k, &e, true, &named));
+	CHECK_EQ(named.kind, EVENT_DESCRIPTOR);
+	CHECK_EQ(named.descriptor.number, fd);
+	CHECK_STR(named.descriptor.name, "/dev/null");
+	CHECK_STR(named.descriptor.thread_name, "own name");
+	CHECK(!descriptor_keeper_sample(k, &e, true, &named));
+	raw[2] = 0;
+	close(fd);
+	descriptor_keeper_free(k);
+}
+
 static void descriptors_of_exited_processes_are_counted(void)
 {
 	struct descriptor_keeper *k = descriptor_keeper_new(&recording);
@@ -142,9 +170,11 @@ int main(void)
 	struct tracepoint *t;
 
 	recording_init(&recording);
-	t = vec_add(&recording.tracepoints);
-	*t = (struct tracepoint){.format = xstrdup(format)};
-	CHECK(tracepoint_format_parse(t));
+	for (int i = 0; i < 2; i++) {
+		t = vec_add(&recording.tracepoints);
+		*t = (struct tracepoint){.format = xstrdup(i ? wake_format : format)};
+		CHECK(tracepoint_format_parse(t));
+	}
 	if (!unwind_native()) {
 		recording_done(&recording);
 		return check_end();
@@ -152,6 +182,7 @@ int main(void)
 	RUN(a_name_is_read_once_and_again_after_a_second);
 	RUN(a_new_process_with_the_same_number_is_read_again);
 	RUN(other_samples_are_no_waits_for_a_descriptor);
+	RUN(wakers_have_descriptors);
 	RUN(descriptors_of_exited_processes_are_counted);
 	RUN(reads_are_limited_in_number);
 	recording_done(&recording);

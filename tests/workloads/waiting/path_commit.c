@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * path_commit: `writer` owns a lock while it flushes a file; `reader` waits for the lock, computes,
- * and lets the writer continue. The file journal.db in the current directory is deleted at the end.
+ * and lets the writer continue. The file journal.db in the current directory is created and deleted
+ * by the main thread.
  */
 #include "path.h"
 
@@ -21,6 +22,24 @@ static APART void flush_log(void)
 		must(pwrite(file, "log", 3, i * 4096) != 3, "pwrite");
 		must(fsync(file), "fsync");
 	}
+}
+
+static void open_journal(void)
+{
+	struct truth_mark from = truth_mark();
+
+	file = open("journal.db", O_CREAT | O_TRUNC | O_RDWR, 0600);
+	must(file < 0, "journal.db");
+	truth_step(from, "file|device", "keep_journal");
+}
+
+static void delete_journal(void)
+{
+	struct truth_mark from = truth_mark();
+
+	unlink("journal.db");
+	close(file);
+	truth_step(from, "file|device", "keep_journal");
 }
 
 static void *writer(void *unused)
@@ -58,15 +77,14 @@ int main(int argc, char **argv)
 	pthread_t threads[2];
 
 	path_begin("path_commit", argc, argv);
-	file = open("journal.db", O_CREAT | O_TRUNC | O_RDWR, 0600);
-	must(file < 0, "journal.db");
+	open_journal();
 	sem_init(&go_writer, 0, 0);
 	sem_init(&go_reader, 0, 0);
 	threads[0] = truth_start(reader, NULL);
 	threads[1] = truth_start(writer, NULL);
 	truth_join(threads[0]);
 	truth_join(threads[1]);
-	unlink("journal.db");
+	delete_journal();
 	truth_end();
 	return 0;
 }
