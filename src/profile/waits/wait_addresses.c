@@ -20,8 +20,8 @@ static uint32_t find(const struct wait_addresses *p, const struct wait_address *
 void wait_addresses_add(struct wait_addresses *p, struct process_table *processes, uint32_t process,
                         uint64_t address)
 {
-	struct wait_address a = {.process = process, .address = address};
-	const struct mapping *code;
+	struct wait_address a = {.process = process, .address = address, .region = ID_NONE};
+	const struct mapping *code, *region;
 
 	if (address < LOWEST_ADDRESS || p->items.count == WAIT_ADDRESSES_MAX ||
 	    find(p, &a) != ID_NONE)
@@ -31,6 +31,9 @@ void wait_addresses_add(struct wait_addresses *p, struct process_table *processe
 		a.code = (struct frame){code->image, code->pgoff};
 		a.code_address = code->start;
 	}
+	region = process_table_mapping(processes, process, address);
+	if (region)
+		a.region = region->image;
 	id_table_add(&p->index, hash_pair(process, address), (uint32_t)p->items.count);
 	vec_push(&p->items, a);
 }
@@ -40,7 +43,7 @@ const struct wait_address *wait_addresses_find(const struct wait_addresses *p, u
 {
 	uint32_t id = find(p, &(struct wait_address){.process = process, .address = address});
 
-	return id != ID_NONE && p->items.items[id].code_address ? &p->items.items[id] : NULL;
+	return id != ID_NONE ? &p->items.items[id] : NULL;
 }
 
 void wait_addresses_done(struct wait_addresses *p)

@@ -22,6 +22,8 @@ struct wait_address {
 	uint64_t address;
 	struct frame code;     /* the first byte of the mapping of code below the address */
 	uint64_t code_address; /* where this byte was mapped; 0: no code is below the address */
+	uint32_t region;       /* image of the mapping that contains the address; ID_NONE: the
+	                        * recording has no mappings of data (-d) */
 };
 
 struct wait_addresses {
@@ -32,7 +34,7 @@ struct wait_addresses {
 /* Addresses in the first pages, which are no addresses, are not added. */
 void wait_addresses_add(struct wait_addresses *p, struct process_table *processes, uint32_t process,
                         uint64_t address);
-/* NULL: not known. */
+/* NULL: the address was not added. */
 const struct wait_address *wait_addresses_find(const struct wait_addresses *p, uint32_t process,
                                                uint64_t address);
 void wait_addresses_done(struct wait_addresses *p);

@@ -45,9 +45,20 @@ static const char *variable_of(struct wait_causes *c, const struct wait_log *log
 	const struct wait_address *a =
 	        wait_addresses_find(&log->addresses, process_of(c, key), key->argument);
 
-	return a ? symbolizer_variable(c->view->symbols, a->code, a->code_address, key->argument,
-	                               offset)
-	         : NULL;
+	return a && a->code_address ? symbolizer_variable(c->view->symbols, a->code,
+	                                                  a->code_address, key->argument, offset)
+	                            : NULL;
+}
+
+/* "[heap]", "[stack]"; the mapping of a file is known if its data has a name. */
+static void put_region(const struct wait_causes *c, const struct wait_address *a, struct buf *out)
+{
+	const char *region = a && a->region != ID_NONE ? view_image_short(c->view, a->region) : "";
+
+	if (!strncmp(region, "anon", 4) || !strcmp(region, "//anon"))
+		buf_puts(out, " in anonymous memory");
+	else if (*region)
+		buf_addf(out, " in %s", region);
 }
 
 /* An address without a variable: its place in the data of a file, or the function that waits there.
@@ -60,12 +71,13 @@ static void put_address(struct wait_causes *c, const struct wait_log *log,
 	const char *function;
 	uint64_t place;
 
-	if (a &&
+	if (a && a->code_address &&
 	    symbolizer_data(c->view->symbols, a->code, a->code_address, key->argument, &place)) {
 		buf_addf(out, " at %s+0x%" PRIx64, view_image_short(c->view, a->code.image), place);
 		return;
 	}
 	buf_addf(out, " at 0x%" PRIx64, key->argument);
+	put_region(c, a, out);
 	function = wait_site_function(c, log, process, key->argument);
 	if (function)
 		buf_addf(out, ", %s in %s", cause->kind == WAIT_LOCK ? "locked" : "awaited",
