@@ -121,9 +121,8 @@ static const struct release_rule kernel_releases[] = {
         {"locks_wake_up_blocks", RELEASE_KERNEL, WAIT_LOCK},
         {"locks_unlink_lock_ctx", RELEASE_KERNEL, WAIT_LOCK},
         {"locks_delete_lock_ctx", RELEASE_KERNEL, WAIT_LOCK},
-        {"net_rx_action", RELEASE_RECEIVE, 0},
+        /* Of packets of this machine only: those of a device are received in its own function. */
         {"process_backlog", RELEASE_RECEIVE, 0},
-        {"__napi_poll*", RELEASE_RECEIVE, 0},
         {"do_softirq*", RELEASE_SOFTIRQ, 0},
         {"__local_bh_enable_ip", RELEASE_SOFTIRQ, 0},
         {"dev_queue_xmit*", RELEASE_SEND, 0},

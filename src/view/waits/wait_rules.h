@@ -75,7 +75,7 @@ enum wait_release {
 	RELEASE_KERNEL,    /* in the release of a lock of the kernel, or of a file */
 	RELEASE_EXIT,      /* at its end */
 	RELEASE_INTERRUPT, /* in an interrupt, so functions outside of it are not the waker's */
-	RELEASE_RECEIVE,   /* in the network's softirq */
+	RELEASE_RECEIVE,   /* in the network's softirq, for a packet of this machine */
 	RELEASE_SOFTIRQ,   /* in a softirq that was run when the thread allowed them again */
 	RELEASE_SEND,      /* in code of network protocols that may send a packet */
 };

@@ -283,9 +283,11 @@ static void test_an_epoll_wait_has_the_file_of_its_waker(void)
 	epoll = PATH(&f, "serve", "__x64_sys_epoll_wait", "do_epoll_wait", "ep_poll");
 	poll = PATH(&f, "serve", "__x64_sys_poll", "do_sys_poll", "do_poll");
 	tcp = PATH(&f, "ask", "__sys_sendto", "tcp_sendmsg", "__local_bh_enable_ip", "do_softirq",
-	           "net_rx_action", "tcp_v4_rcv", "tcp_data_ready", "ep_poll_callback");
+	           "net_rx_action", "process_backlog", "tcp_v4_rcv", "tcp_data_ready",
+	           "ep_poll_callback");
 	closed = PATH(&f, "end", "__fput", "sock_close", "inet_release", "__tcp_close",
-	              "__local_bh_enable_ip", "do_softirq", "net_rx_action", "tcp_v4_rcv");
+	              "__local_bh_enable_ip", "do_softirq", "net_rx_action", "process_backlog",
+	              "tcp_v4_rcv");
 	pipe = PATH(&f, "ask", "ksys_write", "vfs_write", "anon_pipe_write", "ep_poll_callback");
 	bell = PATH(&f, "ring", "ksys_write", "vfs_write", "eventfd_write", "ep_poll_callback");
 	unix_path = PATH(&f, "ask", "__sys_sendto", "unix_stream_sendmsg", "sock_def_readable");
@@ -502,13 +504,19 @@ static void test_a_softirq_of_others_is_no_waker(void)
 	key.woken = WAIT_BY_SOFTIRQ;
 	key.waker = f.sh;
 	key.waker_path = PATH(&f, "send_it", "tcp_sendmsg", "__local_bh_enable_ip", "do_softirq",
-	                      "handle_softirqs", "net_rx_action", "tcp_v4_rcv");
+	                      "handle_softirqs", "net_rx_action", "__napi_poll", "process_backlog",
+	                      "tcp_v4_rcv");
 	CHECK(waker_of(&f, &key).is_thread);
 	key.waker_path = PATH(&f, "send_it", "udp_sendmsg", "__dev_queue_xmit",
 	                      "__local_bh_enable_ip", "do_softirq.part.0", "__do_softirq",
 	                      "__napi_poll.constprop.0", "process_backlog", "udp_rcv");
 	CHECK(waker_of(&f, &key).is_thread);
-	/* A packet of another machine, received by a thread that sent none. */
+	/* A packet of another machine, received by a thread that sends one itself. */
+	key.waker_path = PATH(&f, "send_it", "tcp_sendmsg", "__local_bh_enable_ip", "do_softirq",
+	                      "handle_softirqs", "net_rx_action", "__napi_poll", "virtnet_poll",
+	                      "tcp_v4_rcv");
+	CHECK(!waker_of(&f, &key).is_thread);
+	/* A packet that was received by a thread that sent none. */
 	key.waker_path = PATH(&f, "save", "ksys_write", "__local_bh_enable_ip", "do_softirq",
 	                      "handle_softirqs", "net_rx_action", "tcp_v4_rcv");
 	CHECK(!waker_of(&f, &key).is_thread);
