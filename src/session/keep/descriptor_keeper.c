@@ -24,12 +24,24 @@
 /* common_flags: in an interrupt or NMI handler. */
 #define FLAGS_INTERRUPT 0x48
 #define THREAD_NAME 32
+/* Sockets without addresses are read again, also if no thread waits for them any more. */
+#define UNFINISHED_NS (RECHECK_NS / 10)
+#define UNFINISHED_MAX 64
+#define UNFINISHED_TRIES 100
+#define UNFINISHED_LOOK_NS UINT64_C(10000000)
 
 struct kept_descriptor {
 	uint32_t number;
 	bool complete;
 	uint64_t hash; /* of its name; 0: none was read */
 	uint64_t read_ns;
+};
+
+/* A socket whose addresses are not found yet. */
+struct unfinished_name {
+	int32_t pid, tid;
+	uint32_t number, tries;
+	char thread[THREAD_NAME];
 };
 
 struct descriptor_process {
@@ -48,6 +60,8 @@ struct descriptor_keeper {
 	uint64_t gone, denied; /* descriptors without a name */
 	struct buf name;
 	char thread[THREAD_NAME];
+	VEC(struct unfinished_name) unfinished;
+	uint64_t next_try_ns;
 };
 
 static const struct tracepoint_field *field_of(const struct recording *r, const char *tracepoint,
@@ -89,6 +103,7 @@ void descriptor_keeper_free(struct descriptor_keeper *k)
 		return;
 	forget_all(k);
 	vec_done(&k->processes);
+	vec_done(&k->unfinished);
 	descriptor_names_free(k->names);
 	buf_done(&k->name);
 	free(k);
@@ -240,18 +255,75 @@ static const char *thread_name(struct descriptor_keeper *k, const struct event *
 /* Whether the name may have changed; that of a new socket is completed as soon as possible. */
 static bool is_due(const struct kept_descriptor *d, uint64_t now_ns)
 {
-	uint64_t rest_ns = d->complete ? RECHECK_NS : RECHECK_NS / 10;
+	uint64_t rest_ns = d->complete ? RECHECK_NS : UNFINISHED_NS;
 
 	return !d->read_ns || now_ns - d->read_ns >= rest_ns;
 }
 
-bool descriptor_keeper_sample(struct descriptor_keeper *k, const struct event *e, bool is_wake,
-                              struct event *named)
+static void add_unfinished(struct descriptor_keeper *k, const struct event *named)
+{
+	struct unfinished_name *u;
+
+	vec_each (old, &k->unfinished)
+		if (old->pid == named->pid && old->number == named->descriptor.number)
+			return;
+	if (k->unfinished.count >= UNFINISHED_MAX)
+		return;
+	u = vec_add(&k->unfinished);
+	*u = (struct unfinished_name){
+	        .pid = named->pid, .tid = named->tid, .number = named->descriptor.number};
+	snprintf(u->thread, sizeof(u->thread), "%s", named->descriptor.thread_name);
+}
+
+/* Reads the name again. True: it is new; `d` is complete, or has no name any more. */
+static bool try_again(struct descriptor_keeper *k, struct unfinished_name *u, uint64_t now_ns,
+                      bool *is_done)
+{
+	struct kept_descriptor *d = descriptor_of(k, u->pid, u->number);
+	bool is_new = false;
+
+	if (!d->complete && is_due(d, now_ns) && may_read(k, now_ns)) {
+		is_new = read_name(k, u->pid, d, now_ns);
+		u->tries++;
+	}
+	*is_done = d->complete || u->tries >= UNFINISHED_TRIES;
+	return is_new;
+}
+
+/* The first socket whose addresses are found now; the time and the CPU are those of the sample. */
+static bool finish_name(struct descriptor_keeper *k, const struct event *e, struct event *named)
+{
+	if (!k->unfinished.count || e->time_ns < k->next_try_ns)
+		return false;
+	for (size_t i = k->unfinished.count; i-- > 0;) {
+		struct unfinished_name *u = &k->unfinished.items[i];
+		bool is_done, is_new = try_again(k, u, e->time_ns, &is_done);
+
+		if (is_new) {
+			memcpy(k->thread, u->thread, sizeof(k->thread));
+			*named = *e;
+			named->kind = EVENT_DESCRIPTOR;
+			named->pid = u->pid;
+			named->tid = u->tid;
+			named->descriptor =
+			        (struct event_descriptor){u->number, buf_text(&k->name), k->thread};
+		}
+		if (is_done)
+			*u = k->unfinished.items[--k->unfinished.count];
+		if (is_new)
+			return true;
+	}
+	k->next_try_ns = e->time_ns + UNFINISHED_LOOK_NS;
+	return false;
+}
+
+static bool name_of_sample(struct descriptor_keeper *k, const struct event *e, bool is_wake,
+                           struct event *named)
 {
 	struct kept_descriptor *d;
 	uint32_t number;
 
-	if (!k || !find_number(e, &number) ||
+	if (!find_number(e, &number) ||
 	    !(is_wake ? is_waker(k, &e->sample) : is_blocked(k, &e->sample)))
 		return false;
 	d = descriptor_of(k, e->pid, number);
@@ -264,7 +336,17 @@ bool descriptor_keeper_sample(struct descriptor_keeper *k, const struct event *e
 	                                              .name = buf_text(&k->name),
 	                                              .thread_name = is_wake ? waker_name(k, e)
 	                                                                     : thread_name(k, e)};
-	return named->descriptor.thread_name[0] != '\0' || !is_wake;
+	if (is_wake && !named->descriptor.thread_name[0])
+		return false;
+	if (!d->complete)
+		add_unfinished(k, named);
+	return true;
+}
+
+bool descriptor_keeper_sample(struct descriptor_keeper *k, const struct event *e, bool is_wake,
+                              struct event *named)
+{
+	return k && (name_of_sample(k, e, is_wake, named) || finish_name(k, e, named));
 }
 
 void descriptor_keeper_account(const struct descriptor_keeper *k, struct account *account)

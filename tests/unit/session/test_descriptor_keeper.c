@@ -6,10 +6,12 @@
 #include "session/keep/descriptor_keeper.h"
 #include "unwind/unwind.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static const char format[] = "name: sched_switch\nID: 372\nformat:\n"
@@ -133,6 +135,49 @@ static void wakers_have_descriptors(void)
 	descriptor_keeper_free(k);
 }
 
+/* A connection with itself: its end and its peer are one socket. */
+static int connected(void)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(a);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	CHECK_EQ(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	CHECK_EQ(getsockname(fd, (struct sockaddr *)&a, &size), 0);
+	CHECK_EQ(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	return fd;
+}
+
+/* The second socket is newer than the table that was read for the first one. */
+static void new_sockets_are_read_again(void)
+{
+	struct descriptor_keeper *k = descriptor_keeper_new(&recording);
+	int first = connected(), second;
+	struct event e, named = {0};
+	bool found = false;
+
+	CHECK(!strncmp(name_at(k, 1, (uint64_t)first, 1), "tcp 127.0.0.1:", 14));
+	second = connected();
+	CHECK(!strncmp(name_at(k, 1, (uint64_t)second, 1), "socket:[", 8));
+	/* Samples of a preempted thread. The table is read after a pause of the real time. */
+	for (uint64_t i = 1; i < 1500 && !found; i++) {
+		e = sample_at(i * 10000000, 0, 0);
+		e.pid = e.tid = 1;
+		found = descriptor_keeper_sample(k, &e, false, &named);
+		usleep(10000);
+	}
+	CHECK(found);
+	if (!found)
+		return;
+	CHECK_EQ(named.pid, getpid());
+	CHECK_EQ(named.descriptor.number, second);
+	CHECK(!strncmp(named.descriptor.name, "tcp 127.0.0.1:", 14));
+	CHECK_STR(named.descriptor.thread_name, "reader");
+	close(first);
+	close(second);
+	descriptor_keeper_free(k);
+}
+
 static void descriptors_of_exited_processes_are_counted(void)
 {
 	struct descriptor_keeper *k = descriptor_keeper_new(&recording);
@@ -183,6 +228,7 @@ int main(void)
 	RUN(a_new_process_with_the_same_number_is_read_again);
 	RUN(other_samples_are_no_waits_for_a_descriptor);
 	RUN(wakers_have_descriptors);
+	RUN(new_sockets_are_read_again);
 	RUN(descriptors_of_exited_processes_are_counted);
 	RUN(reads_are_limited_in_number);
 	recording_done(&recording);
