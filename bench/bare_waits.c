@@ -5,8 +5,9 @@
  *
  * The rings are mapped read-only, so the kernel overwrites them continuously: a program beside it
  * is slowed by the kernel's cost of the samples, which no recorder can avoid. Runs until SIGTERM or
- * SIGINT. Usage: bare_waits STACK_BYTES REGISTERS: the size of the stack copy of a tracepoint's
- * sample, and perf's mask of the copied registers. Prints "ready" when it samples.
+ * SIGINT. Usage: bare_waits SWITCH_BYTES SWITCH_REGISTERS WAKE_BYTES WAKE_REGISTERS: the size of
+ * the stack copy in samples of switches and of wake-ups, and perf's mask of the copied registers.
+ * Prints "ready" when it samples.
  */
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
@@ -23,8 +24,12 @@
 
 #define RING_BYTES ((size_t)1 << 20)
 
-static uint32_t stack_bytes;
-static uint64_t registers;
+struct copied {
+	uint32_t bytes;
+	uint64_t registers;
+};
+
+static struct copied of_switch, of_wake;
 
 static uint64_t id_of(const char *name)
 {
@@ -56,11 +61,11 @@ static struct perf_event_attr common(void)
 	};
 }
 
-static void copy_stack(struct perf_event_attr *attr, uint32_t bytes)
+static void copy_stack(struct perf_event_attr *attr, struct copied copied)
 {
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	attr->sample_regs_user = registers;
-	attr->sample_stack_user = bytes;
+	attr->sample_regs_user = copied.registers;
+	attr->sample_stack_user = copied.bytes;
 	attr->exclude_callchain_user = 1;
 }
 
@@ -80,7 +85,8 @@ static int open_event(int cpu, struct perf_event_attr *attr, const char *filter,
 	return fd;
 }
 
-static int open_tracepoint(int cpu, const char *name, const char *filter, int ring)
+static int open_tracepoint(int cpu, const char *name, const char *filter, struct copied copied,
+                           int ring)
 {
 	struct perf_event_attr attr = common();
 
@@ -88,7 +94,7 @@ static int open_tracepoint(int cpu, const char *name, const char *filter, int ri
 	attr.config = id_of(name);
 	attr.sample_period = 1;
 	attr.sample_type |= PERF_SAMPLE_RAW;
-	copy_stack(&attr, stack_bytes);
+	copy_stack(&attr, copied);
 	return open_event(cpu, &attr, filter, ring);
 }
 
@@ -99,7 +105,7 @@ static void open_clock(int cpu, int ring)
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_CPU_CLOCK;
 	attr.sample_period = 1000000000 / 997;
-	copy_stack(&attr, 32768);
+	copy_stack(&attr, (struct copied){32768, of_switch.registers});
 	open_event(cpu, &attr, NULL, ring);
 }
 
@@ -120,21 +126,24 @@ int main(int argc, char **argv)
 	sigset_t end;
 	int signal;
 
-	if (argc < 3) {
-		fprintf(stderr, "usage: bare_waits STACK_BYTES REGISTERS\n");
+	if (argc < 5) {
+		fprintf(stderr, "usage: bare_waits SWITCH_BYTES SWITCH_REGISTERS WAKE_BYTES "
+		                "WAKE_REGISTERS\n");
 		return 2;
 	}
-	stack_bytes = (uint32_t)strtoul(argv[1], NULL, 0);
-	registers = strtoull(argv[2], NULL, 0);
+	of_switch.bytes = (uint32_t)strtoul(argv[1], NULL, 0);
+	of_switch.registers = strtoull(argv[2], NULL, 0);
+	of_wake.bytes = (uint32_t)strtoul(argv[3], NULL, 0);
+	of_wake.registers = strtoull(argv[4], NULL, 0);
 	sigemptyset(&end);
 	sigaddset(&end, SIGTERM);
 	sigaddset(&end, SIGINT);
 	sigprocmask(SIG_BLOCK, &end, NULL);
 	for (int cpu = 0; cpu < cpus; cpu++) {
-		int ring = open_tracepoint(cpu, "sched_switch", "prev_pid != 0", -1);
+		int ring = open_tracepoint(cpu, "sched_switch", "prev_pid != 0", of_switch, -1);
 
-		open_tracepoint(cpu, "sched_waking", "pid != 0", ring);
-		open_tracepoint(cpu, "sched_wakeup_new", NULL, ring);
+		open_tracepoint(cpu, "sched_waking", "pid != 0", of_wake, ring);
+		open_tracepoint(cpu, "sched_wakeup_new", NULL, of_wake, ring);
 		open_clock(cpu, ring);
 		open_records(cpu, ring);
 	}
