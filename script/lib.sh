@@ -18,6 +18,9 @@ packages_build="meson ninja-build gcc g++ gcc-$(gcc_major)-plugin-dev libc6-dev 
 	libelf-dev libdw-dev libcapstone-dev libiberty-dev libzstd-dev zlib1g-dev
 	liblzma-dev libtraceevent-dev libtracefs-dev libsqlite3-dev libedit-dev
 	libncurses-dev libmicrohttpd-dev libcurl4-openssl-dev"
+# Of script/kernel; without linux-source-6.1, since its option --source names other sources.
+packages_kernel_build="gcc binutils make flex bison bc libelf-dev xz-utils"
+packages_kernel="$packages_build $packages_kernel_build linux-source-6.1 qemu-system-x86 cpio"
 packages_test="$packages_build python3 binutils clang clang-format libclang-rt-dev linux-perf
 	hotspot valgrind mandoc zsh fish qemu-system-x86 qemu-user busybox-static cpio xz-utils
 	procps make babeltrace2 sqlite3 tcl dpkg-dev nodejs default-jdk-headless libdebuginfod1 gdb libc6-dbg
