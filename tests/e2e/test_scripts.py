@@ -100,6 +100,11 @@ main()
 
 
 @test
+def a_wrong_option_installs_nothing(t):
+    t.has(run(ROOT / "script" / "install-deps", "--tests", status=2).err, "usage: script/install-deps")
+
+
+@test
 def the_layers_check_finds_what_it_forbids(t):
     """In a tree of few headers, since each takes the start of a compiler. check-layers itself
     checks the whole tree."""
