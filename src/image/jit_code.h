@@ -45,7 +45,7 @@ struct jit_growth {
 	uint64_t read_bytes;  /* of a perf map: complete lines */
 	uint64_t again_ns;    /* CLOCK_MONOTONIC: not before */
 	char tail[JIT_TAIL_BYTES];
-	uint32_t tail_bytes; /* the last of read_bytes: a file that was written anew has others */
+	uint32_t tail_bytes; /* the last of read_bytes: another file has others there */
 	bool is_dump;
 };
 

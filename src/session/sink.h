@@ -11,6 +11,10 @@
  *	snapshot()		at any time between two reads of the rings: writes a file
  *	close() or abandon()	once; both free the sink
  *
+ * A sink that needs decoded events sets `events` in open(): the stream, which decodes records for
+ * itself, delivers each event there, and then passes the records to keep() instead of append().
+ * Records that the session makes itself come to append().
+ *
  * Records come in time order if the sink requests it (`ordered`), else ring by ring, with a
  * FINISHED_ROUND record after each round. An error of append() or flush() ends the measurement,
  * except ENOSPC of a sink that handles it itself (a store continues, with a gap).
@@ -34,6 +38,8 @@ struct session_sink_ops {
 	/* Sampling started at start_ns: earlier ticks do not count. NULL: not needed. */
 	void (*begun)(struct session_sink *s, uint64_t start_ns);
 	int (*append)(struct session_sink *s, const void *records, size_t bytes, struct error *err);
+	/* With `events`: the records of events that were delivered there. */
+	int (*keep)(struct session_sink *s, const void *records, size_t bytes, struct error *err);
 	int (*flush)(struct session_sink *s, const struct session_status *now, struct error *err);
 	/*
 	 * Writes all data to `path` as if the measurement had ended now; `r`: the account so far.
@@ -54,10 +60,11 @@ struct session_sink_ops {
 /* The first member of all sinks. */
 struct session_sink {
 	const struct session_sink_ops *ops;
-	struct session *session; /* set before open(): for session_status_take() and the like */
-	struct foreign *foreign; /* set before open(): for files of other processes; NULL: none */
-	bool ordered;            /* it needs records in time order, and the count of ticks */
-	bool grows;              /* its file exists under its name from open() on */
+	struct session *session;  /* set before open(): for session_status_take() and the like */
+	struct foreign *foreign;  /* set before open(): for files of other processes; NULL: none */
+	struct event_sink events; /* its function event() alone; NULL: append() gets all records */
+	bool ordered;             /* it needs records in time order, and the count of ticks */
+	bool grows;               /* its file exists under its name from open() on */
 	bool keeps; /* with `names`: a report of the records is made later, too: such files are kept
 	             */
 	bool names; /* functions are named at once: files that are deleted later need not be

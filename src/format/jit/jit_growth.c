@@ -72,8 +72,8 @@ bool jit_growth_replace(struct jit_code *c, struct jit_code *now)
 }
 
 /* Looks for the names as at the first time. */
-static struct jit_code *find_anew(void *ctx, const struct process_jit_request *request,
-                                  struct jit_code *code)
+static struct jit_code *find_all(void *ctx, const struct process_jit_request *request,
+                                 struct jit_code *code)
 {
 	uint64_t began = clock_ns(CLOCK_MONOTONIC), now;
 	struct jit_code *found = jit_finder_find(ctx, request);
@@ -111,12 +111,12 @@ struct jit_code *jit_finder_again(void *ctx, const struct process_jit_request *r
 		return code;
 	g->again_ns = 0;
 	if (!open_known(code, &f))
-		return find_anew(ctx, request, code);
+		return find_all(ctx, request, code);
 	grew = f.size != g->size;
 	if (grew && !g->is_dump && jit_growth_read(code, &f)) {
 		g->size = f.size;
 		grew = false;
 	}
 	close(f.fd);
-	return grew ? find_anew(ctx, request, code) : code;
+	return grew ? find_all(ctx, request, code) : code;
 }

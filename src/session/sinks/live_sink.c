@@ -26,6 +26,7 @@ struct live_sink {
 	struct ring_marks marks;
 	struct recording part; /* the account of the selected stretch */
 	bool has_part;
+	bool reads_names;        /* before the next event */
 	uint64_t from_ns, to_ns; /* of the last window */
 	uint64_t start_ns;
 };
@@ -60,6 +61,16 @@ static int open_records(struct live_sink *s, const struct perf_data_attr *attrs,
 	return records->ops->open(records, attrs, count, described, err);
 }
 
+static int live_event(void *ctx, const struct event *e, struct error *err)
+{
+	struct live_sink *s = ctx;
+
+	if (s->reads_names)
+		profile_windows_names(s->windows);
+	s->reads_names = false;
+	return s->events.event(s->events.ctx, e, err);
+}
+
 static int live_open(struct session_sink *sink, const struct perf_data_attr *attrs, size_t count,
                      const struct recording *described, struct error *err)
 {
@@ -81,6 +92,7 @@ static int live_open(struct session_sink *sink, const struct perf_data_attr *att
 	s->windows = profile_windows_new(&o);
 	s->history = profile_history_new();
 	s->events = profile_windows_sink(s->windows);
+	sink->events = (struct event_sink){.ctx = s, .event = live_event};
 	status = s->events.begin(s->events.ctx, described, err);
 	return status ? status : open_records(s, attrs, count, described, err);
 }
@@ -100,17 +112,22 @@ static void live_begun(struct session_sink *sink, uint64_t start_ns)
 		s->o.records->ops->begun(s->o.records, start_ns);
 }
 
+static int live_keep(struct session_sink *sink, const void *records, size_t bytes,
+                     struct error *err)
+{
+	struct live_sink *s = live_sink_of(sink);
+
+	s->reads_names = true;
+	return s->o.records ? s->o.records->ops->append(s->o.records, records, bytes, err) : 0;
+}
+
 static int live_append(struct session_sink *sink, const void *records, size_t bytes,
                        struct error *err)
 {
-	struct live_sink *s = live_sink_of(sink);
-	int status;
+	int status = perf_decoder_deliver(&live_sink_of(sink)->decoder, records, bytes,
+	                                  &sink->events, err);
 
-	profile_windows_names(s->windows);
-	status = perf_decoder_deliver(&s->decoder, records, bytes, &s->events, err);
-	if (!status && s->o.records)
-		status = s->o.records->ops->append(s->o.records, records, bytes, err);
-	return status;
+	return status ? status : live_keep(sink, records, bytes, err);
 }
 
 static int live_flush(struct session_sink *sink, const struct session_status *now,
@@ -272,6 +289,7 @@ struct session_sink *live_sink_new(const struct live_sink_options *options)
 	        .open = live_open,
 	        .begun = live_begun,
 	        .append = live_append,
+	        .keep = live_keep,
 	        .flush = live_flush,
 	        .snapshot = live_snapshot,
 	        .close = live_close,

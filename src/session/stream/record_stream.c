@@ -75,7 +75,7 @@ struct record_stream *record_stream_new(const struct record_stream_options *opti
 	if (s->o.budget > 0)
 		rate_control_budget(&s->rate_control, s->o.budget);
 	if (s->o.plan->unwind)
-		s->stacks = record_unwind_new(s->o.method, s->o.foreign);
+		s->stacks = record_unwind_new(s->o.method, s->o.foreign, &s->o.sink->events);
 	foreign_set_waiting(s->o.foreign, relieve_rings, s);
 	tick_count_init(&s->ticks, attr_timer_period_ns(main_attr), main_attr->exclude_idle);
 	return s;
@@ -127,6 +127,14 @@ static bool opened_by_us(const struct record_stream *s, int32_t tid)
 		if (*task == tid)
 			return true;
 	return false;
+}
+
+/* Delivers an event to a sink that needs it. */
+static int deliver(struct record_stream *s, const struct event *e, struct error *err)
+{
+	const struct event_sink *to = &s->o.sink->events;
+
+	return to->event ? to->event(to->ctx, e, err) : 0;
 }
 
 /* Copies the record unchanged, except for its period. */
@@ -183,7 +191,7 @@ static int encode_walked(struct record_stream *s, struct ring_record *record, st
 	/* Copies the kernel's misc bits, since an event contains only some of them. */
 	if (!status)
 		memcpy(s->out.data + start + 4, record->bytes + 4, sizeof(uint16_t));
-	return status;
+	return status ? status : deliver(s, e, err);
 }
 
 /* The record comes before the sample that needs it. */
@@ -192,10 +200,14 @@ static int name_descriptor(struct record_stream *s, const struct ring_record *re
 {
 	struct event named;
 	uint8_t role = s->o.plan->events.items[e->attr].role;
+	int status;
 
 	if (!s->o.descriptors || (role != ATTR_SWITCH && role != ATTR_WAKE) ||
 	    !descriptor_keeper_sample(s->o.descriptors, e, role == ATTR_WAKE, &named))
 		return 0;
+	status = deliver(s, &named, err);
+	if (status)
+		return status;
 	return perf_record_encode(&s->out, &s->file_attrs.items[e->attr],
 	                          load_u64(record->bytes + PERF_RECORD_HEADER_SIZE), &named, err);
 }
@@ -216,7 +228,7 @@ static int take_sample(struct record_stream *s, struct ring_record *record, stru
 	if (s->stacks && attr->sample_type & PERF_SAMPLE_TRANSACTION)
 		return encode_walked(s, record, e, err);
 	copy_sample(s, record, e, e->sample.period != period);
-	return 0;
+	return deliver(s, e, err);
 }
 
 static void on_task(struct record_stream *s, const struct event *e)
@@ -266,12 +278,14 @@ static int take_record(struct record_stream *s, struct ring_record *record, stru
 		break;
 	}
 	buf_add(&s->out, record->bytes, record->size);
-	return 0;
+	return deliver(s, &e, err);
 }
 
 static int write_out(struct record_stream *s, struct error *err)
 {
-	int status = s->o.sink->ops->append(s->o.sink, s->out.data, s->out.size, err);
+	struct session_sink *sink = s->o.sink;
+	int status = sink->events.event ? sink->ops->keep(sink, s->out.data, s->out.size, err)
+	                                : sink->ops->append(sink, s->out.data, s->out.size, err);
 
 	buf_clear(&s->out);
 	return status;

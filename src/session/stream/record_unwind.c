@@ -29,6 +29,7 @@ struct record_unwind {
 	const struct perf_event_attr *attr;
 	uint64_t id;
 	struct buf *out;
+	const struct event_sink *events;
 	uint32_t thread; /* of the sample, in the process table */
 	struct error define_error;
 	uint64_t chain[CHAIN_MAX];
@@ -50,11 +51,14 @@ static void define_outer(void *ctx, uint32_t outer, uint32_t parent, const uint6
 	        .addresses = addresses,
 	        .count = count,
 	        .thread_name = process_table_name(l->processes, thread->name)};
-	if (perf_record_encode(l->out, l->attr, l->id, &e, &l->define_error))
-		return; /* reported after the sample */
+	/* An error is reported after the sample. */
+	if (!perf_record_encode(l->out, l->attr, l->id, &e, &l->define_error) && l->events &&
+	    l->events->event)
+		l->events->event(l->events->ctx, &e, &l->define_error);
 }
 
-struct record_unwind *record_unwind_new(enum stack_method method, struct foreign *foreign)
+struct record_unwind *record_unwind_new(enum stack_method method, struct foreign *foreign,
+                                        const struct event_sink *events)
 {
 	struct record_unwind *l = xcalloc(1, sizeof(*l));
 	struct error no_cache = {0};
@@ -65,6 +69,7 @@ struct record_unwind *record_unwind_new(enum stack_method method, struct foreign
 	                                         .puts_off = true,
 	                                         .define = define_outer,
 	                                         .ctx = l};
+	l->events = events;
 	l->processes_max = PROCESSES_MAX;
 	l->threads_max = THREADS_MAX;
 	l->images_max = IMAGES_MAX;

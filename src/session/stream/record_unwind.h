@@ -27,7 +27,9 @@
 
 struct record_unwind;
 
-struct record_unwind *record_unwind_new(enum stack_method method, struct foreign *foreign);
+/* `events`: also gets the events that the walks define; NULL: none. */
+struct record_unwind *record_unwind_new(enum stack_method method, struct foreign *foreign,
+                                        const struct event_sink *events);
 void record_unwind_free(struct record_unwind *l);
 
 void record_unwind_event(struct record_unwind *l, const struct event *e);

@@ -34,7 +34,7 @@ static struct event event_of(enum event_kind kind, uint64_t time_ns)
 
 static void names_and_mappings_have_a_bound(void)
 {
-	struct record_unwind *l = record_unwind_new(STACK_METHOD_AUTO, NULL);
+	struct record_unwind *l = record_unwind_new(STACK_METHOD_AUTO, NULL, NULL);
 	char path[PATH_BYTES];
 	struct recording r;
 
