@@ -32,7 +32,8 @@ struct profile_builder *profile_builder_new(struct profile *p,
 	b->counter.time_axis = b->options.time_axis;
 	p->switches.wanted = b->options.switches;
 	p->system_calls.wanted = b->options.system_calls && !b->options.endless;
-	p->waits.wanted = b->options.waits && !b->options.endless;
+	p->waits.wanted = b->options.waits;
+	p->waits.endless = b->options.endless;
 	b->queue = counter_queue_new(take_notes, &b->counter, b->options.endless);
 	return b;
 }
@@ -558,6 +559,8 @@ void profile_builder_renew(struct profile_builder *b)
 		off_cpu_renumber(&b->counter.off, threads, thread_count,
 		                 profile_path_add(p, PATH_ROOT, 0));
 	kernel_tids_renumber(&b->tids, threads, thread_count);
+	wait_log_renumber(&p->waits, threads, thread_count, processes, process_count,
+	                  profile_path_add(p, PATH_ROOT, 0));
 	free(threads);
 	free(processes);
 	process_table_free(old);

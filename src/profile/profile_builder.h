@@ -30,7 +30,7 @@ struct profile_builder_options {
 	bool time_axis;            /* fill profile.axis */
 	bool switches;             /* fill profile.switches; only for a single recording */
 	bool system_calls;         /* fill profile.system_calls; the same */
-	bool waits;                /* fill profile.waits; only for a single recording with an end */
+	bool waits;                /* fill profile.waits; only for a single recording */
 	profile_fields_fn *fields; /* reads the fields; NULL: none were chosen */
 	bool endless;              /* an endless stream (profile_windows.h) */
 	/*

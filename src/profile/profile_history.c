@@ -12,8 +12,9 @@ struct profile_history *profile_history_new(void)
 	return h;
 }
 
-static void slice_done(struct history_slice *s)
+static void slice_done(struct profile_history *h, struct history_slice *s)
 {
+	history_waits_forget(h, s);
 	vec_done(&s->rows);
 	vec_done(&s->samples);
 	vec_done(&s->ledger.cpus);
@@ -31,12 +32,14 @@ static void give_back(struct profile_history *h)
 static void empty(struct profile_history *h)
 {
 	give_back(h);
-	if (h->profile)
+	if (h->profile) {
+		history_waits_give_back(h);
 		h->profile->recordings.count = 0;
+	}
 	profile_free(h->profile);
 	h->profile = NULL;
 	vec_each (slice, &h->slices)
-		slice_done(slice);
+		slice_done(h, slice);
 	h->slices.count = 0;
 	vec_done(&h->all.rows);
 	id_table_done(&h->all.row_index);
@@ -48,6 +51,7 @@ static void empty(struct profile_history *h)
 	vec_done(&h->process_serials);
 	id_table_done(&h->threads);
 	id_table_done(&h->processes);
+	history_waits_done(h);
 }
 
 void profile_history_free(struct profile_history *h)
@@ -234,7 +238,7 @@ static void drop_old(struct profile_history *h, uint64_t now_ns)
 	size_t gone = 0;
 
 	while (gone < h->slices.count && h->slices.items[gone].to_ns + HISTORY_SPAN_NS < now_ns)
-		slice_done(&h->slices.items[gone++]);
+		slice_done(h, &h->slices.items[gone++]);
 	h->slices.count -= gone;
 	if (gone)
 		memmove(h->slices.items, h->slices.items + gone,
@@ -264,6 +268,7 @@ void profile_history_add(struct profile_history *h, const struct profile *p, uin
 	take_rows(&ids, &s);
 	take_samples(&ids, &s);
 	take_ledger(&ids, &s);
+	history_waits_add(&ids, &s);
 	history_names(&ids);
 	history_ids_done(&ids);
 	exchange(h);
@@ -298,6 +303,7 @@ static void clear_sums(struct profile_history *h)
 	struct profile *p = h->profile;
 
 	give_back(h);
+	history_waits_give_back(h);
 	time_axis_done(&p->axis);
 	time_axis_init(&p->axis, TIME_AXIS_BYTES);
 	profile_forget_rows(p);
@@ -368,6 +374,8 @@ struct profile *profile_history_select(struct profile_history *h, uint64_t span_
 			add_slice(p, &h->slices.items[i]);
 	else
 		select_all(h);
+	if (h->slices.count)
+		history_waits_select(h, span_ns ? first_slice(h, span_ns) : 0, !span_ns);
 	count_events(p);
 	complete_ledger(p, r);
 	profile_weigh_idle(p);

@@ -9,9 +9,13 @@
 
 void history_ids_init(struct history_ids *ids, struct profile_history *h, const struct profile *p)
 {
+	size_t threads = process_table_thread_count(p->processes);
+
 	*ids = (struct history_ids){.h = h, .from = p};
 	ids->images = xmalloc((p->images.images.count + 1) * sizeof(*ids->images));
 	ids->paths = xmalloc((p->paths.count + 1) * sizeof(*ids->paths));
+	ids->threads = xmalloc((threads + 1) * sizeof(*ids->threads));
+	memset(ids->threads, 0xff, (threads + 1) * sizeof(*ids->threads));
 	memset(ids->images, 0xff, (p->images.images.count + 1) * sizeof(*ids->images));
 	memset(ids->paths, 0xff, (p->paths.count + 1) * sizeof(*ids->paths));
 	ids->paths[PATH_ROOT] = PATH_ROOT;
@@ -23,6 +27,7 @@ void history_ids_done(struct history_ids *ids)
 {
 	free(ids->images);
 	free(ids->paths);
+	free(ids->threads);
 	free(ids->events);
 }
 
@@ -182,15 +187,17 @@ uint32_t history_thread(struct history_ids *ids, uint32_t thread)
 	uint32_t id = id_table_find(&h->threads, hash, thread_equal, h, &t.serial);
 	const char *name = process_table_name(from, t.name);
 
+	if (ids->threads[thread] != ID_NONE)
+		return ids->threads[thread];
 	t.process = history_process(ids, t.process);
 	if (id != ID_NONE) {
 		process_restore_thread_update(h->profile->processes, id, &t, name);
-		return id;
+		return ids->threads[thread] = id;
 	}
 	id = process_restore_thread(h->profile->processes, &t, name);
 	vec_push(&h->serials, t.serial);
 	id_table_add(&h->threads, hash, id);
-	return id;
+	return ids->threads[thread] = id;
 }
 
 /* A process or thread that is known may have another name since, without samples in this window. */

@@ -19,12 +19,22 @@ struct history_sample {
 	uint8_t event;
 };
 
+/* Waits of which a slice has only the sums. */
+struct history_rest {
+	uint32_t sum; /* of `waits` of the history */
+	struct wait_sum sums;
+};
+
 /* One window. Ids are those of the common tables. */
 struct history_slice {
 	uint64_t from_ns, to_ns;
 	VEC(struct profile_row) rows;
 	VEC(struct history_sample) samples;
 	struct ledger ledger;
+	/* Waits that ended in it; their sums are those of `waits` of the history. */
+	VEC(struct wait) waits;
+	VEC(struct history_rest) rest;
+	uint64_t wakings;
 };
 
 /* What a profile has beside its tables. */
@@ -44,13 +54,17 @@ struct profile_history {
 	VEC(uint64_t) serials; /* of the threads of the table, by id */
 	VEC(uint64_t) process_serials;
 	struct id_table threads, processes; /* by serial */
+	struct wait_log waits;              /* since the start; names and addresses of all waits */
+	VEC(struct wait) open;              /* at the end of the last slice */
+	size_t single_waits;                /* in all slices */
+	uint64_t ended_waits;               /* since the start */
 };
 
 /* Ids of a window's profile as ids of the common tables; ID_NONE: not known yet. */
 struct history_ids {
 	struct profile_history *h;
 	const struct profile *from;
-	uint32_t *images, *paths;
+	uint32_t *images, *paths, *threads;
 	uint8_t *events;
 };
 
@@ -62,6 +76,15 @@ uint32_t history_path(struct history_ids *ids, uint32_t path);
 uint32_t history_process(struct history_ids *ids, uint32_t process);
 uint32_t history_thread(struct history_ids *ids, uint32_t thread);
 uint8_t history_event(struct profile *p, const struct profile_event *like);
+/* profile_history_waits.c: the waits of a window, and of a selection from that time on. */
+void history_waits_add(struct history_ids *ids, struct history_slice *s);
+void history_waits_forget(struct profile_history *h, struct history_slice *s);
+/* `all`: of the time since the start, else of the slices from `first` on. */
+void history_waits_select(struct profile_history *h, size_t first, bool all);
+/* The profile has no waits any more. */
+void history_waits_give_back(struct profile_history *h);
+void history_waits_done(struct profile_history *h);
+
 /* Names of processes and threads in the tables that changed in the window. */
 void history_names(struct history_ids *ids);
 

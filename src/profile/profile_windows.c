@@ -97,6 +97,8 @@ static void limit_tables(struct profile_windows *w)
 	const struct profile_windows_options *o = &w->o;
 
 	profile_forget_rows(w->profile);
+	if (p->waits.wanted)
+		wait_log_next(&w->profile->waits);
 	process_table_settle(w->profile->processes);
 	if (process_table_process_count(p->processes) > o->processes_max ||
 	    process_table_thread_count(p->processes) > 2 * (size_t)o->processes_max ||

@@ -38,6 +38,15 @@ void wait_addresses_add(struct wait_addresses *p, struct process_table *processe
 	vec_push(&p->items, a);
 }
 
+void wait_addresses_put(struct wait_addresses *p, const struct wait_address *address)
+{
+	if (p->items.count == WAIT_ADDRESSES_MAX || find(p, address) != ID_NONE)
+		return;
+	id_table_add(&p->index, hash_pair(address->process, address->address),
+	             (uint32_t)p->items.count);
+	vec_push(&p->items, *address);
+}
+
 const struct wait_address *wait_addresses_find(const struct wait_addresses *p, uint32_t process,
                                                uint64_t address)
 {

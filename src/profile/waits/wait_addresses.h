@@ -34,6 +34,8 @@ struct wait_addresses {
 /* Addresses in the first pages, which are no addresses, are not added. */
 void wait_addresses_add(struct wait_addresses *p, struct process_table *processes, uint32_t process,
                         uint64_t address);
+/* Adds what another one has, with ids of this one. */
+void wait_addresses_put(struct wait_addresses *p, const struct wait_address *address);
 /* NULL: the address was not added. */
 const struct wait_address *wait_addresses_find(const struct wait_addresses *p, uint32_t process,
                                                uint64_t address);

@@ -71,7 +71,7 @@ static struct wait_key coarse_key(const struct wait_log *l, const struct wait_ke
 	                         .lost = k->lost};
 }
 
-static uint32_t find_sum(struct wait_log *l, const struct wait_key *key)
+uint32_t wait_log_sum(struct wait_log *l, const struct wait_key *key)
 {
 	uint64_t max = l->max_sums ? l->max_sums : WAIT_SUMS_MAX;
 	struct wait_key k = *key;
@@ -92,8 +92,7 @@ static uint32_t find_sum(struct wait_log *l, const struct wait_key *key)
 	return id;
 }
 
-/* The blocked part of a wait; the rest is runnable. */
-static uint64_t blocked_ns(const struct wait_log *l, const struct wait *w)
+uint64_t wait_log_blocked_ns(const struct wait_log *l, const struct wait *w)
 {
 	return l->sums.items[w->sum].key.woken == WAIT_PREEMPTED ? 0
 	       : w->woken_ns                                     ? w->woken_ns - w->out_ns
@@ -103,7 +102,7 @@ static uint64_t blocked_ns(const struct wait_log *l, const struct wait *w)
 static void add_to_sum(struct wait_log *l, const struct wait *w)
 {
 	struct wait_sum *sum = &l->sums.items[w->sum];
-	uint64_t blocked = blocked_ns(l, w);
+	uint64_t blocked = wait_log_blocked_ns(l, w);
 
 	sum->count++;
 	sum->blocked_ns += blocked;
@@ -123,12 +122,12 @@ static uint64_t number_hash(const struct wait_number *n)
 	return hash_pair(n->process, n->number);
 }
 
-static uint32_t find_descriptor(const struct wait_log *l, uint32_t process, uint64_t argument)
+uint32_t wait_log_descriptor_of(const struct wait_log *l, uint32_t process, uint64_t number)
 {
-	struct wait_number n = {.process = process, .number = (uint32_t)argument};
+	struct wait_number n = {.process = process, .number = (uint32_t)number};
 	uint32_t id;
 
-	if (!l->numbers.count || argument > INT32_MAX)
+	if (!l->numbers.count || number > INT32_MAX)
 		return ID_NONE;
 	id = id_table_find(&l->number_index, number_hash(&n), number_equal, l, &n);
 	return id == ID_NONE ? ID_NONE : l->numbers.items[id].descriptor;
@@ -197,12 +196,12 @@ static struct wait_key key_of(const struct wait_log *l, uint32_t thread,
 	k.in_system_call = t->place.in_system_call;
 	if (k.in_system_call) {
 		k.argument = t->place.argument;
-		k.descriptor = find_descriptor(l, t->process, k.argument);
+		k.descriptor = wait_log_descriptor_of(l, t->process, k.argument);
 	}
 	return k;
 }
 
-static void add_wait(struct wait_log *l, const struct wait *w)
+void wait_log_add(struct wait_log *l, const struct wait *w)
 {
 	add_to_sum(l, w);
 	if (l->waits.count < (l->max ? l->max : WAIT_LOG_MAX))
@@ -233,8 +232,8 @@ static void end_wait(struct wait_log *l, uint32_t thread, uint64_t end_ns, uint1
 		w.woken_ns = w.out_ns;
 	}
 	key = key_of(l, thread, t, is_open ? WAIT_OPEN : woken, lost);
-	w.sum = find_sum(l, &key);
-	add_wait(l, &w);
+	w.sum = wait_log_sum(l, &key);
+	wait_log_add(l, &w);
 	t->last = l->beyond ? 0 : (uint32_t)l->waits.count;
 }
 
@@ -422,7 +421,7 @@ void wait_log_heard(struct wait_log *l, uint16_t cpu, uint64_t time_ns)
 static void take_from_sum(struct wait_log *l, const struct wait *w)
 {
 	struct wait_sum *sum = &l->sums.items[w->sum];
-	uint64_t blocked = blocked_ns(l, w);
+	uint64_t blocked = wait_log_blocked_ns(l, w);
 
 	sum->count--;
 	sum->blocked_ns -= blocked;
@@ -445,7 +444,7 @@ static void lose_wait(struct wait_log *l, struct wait *w)
 		w->woken_ns = 0;
 		w->waker_cpu = NO_CPU;
 	}
-	w->sum = find_sum(l, &key);
+	w->sum = wait_log_sum(l, &key);
 	add_to_sum(l, w);
 }
 
@@ -537,8 +536,7 @@ static void compute_max(struct wait_log *l)
 	}
 }
 
-/* Removes sums whose waits were all moved to others. */
-static void remove_empty(struct wait_log *l)
+void wait_log_tidy(struct wait_log *l)
 {
 	uint32_t *now = xmalloc((l->sums.count + 1) * sizeof(*now));
 	uint32_t kept = 0;
@@ -554,25 +552,103 @@ static void remove_empty(struct wait_log *l)
 	free(now);
 }
 
-void wait_log_finish(struct wait_log *l, uint64_t end_ns)
+static void forget_state(struct wait_log *l)
 {
-	if (!l->wanted)
-		return;
-	for (uint32_t i = 0; i < l->threads.count; i++)
-		if (l->threads.items[i].state == WAIT_OFF_CPU)
-			end_wait(l, i, end_ns, NO_CPU, false, true);
-	if (l->has_moved && !l->beyond)
-		compute_max(l);
-	if (l->has_moved)
-		remove_empty(l);
-	l->end_ns = end_ns;
 	wait_contention_done(&l->contention);
 	vec_done(&l->threads);
 	vec_done(&l->numbers);
 	vec_done(&l->heard);
 	id_table_done(&l->sum_index);
 	id_table_done(&l->number_index);
+}
+
+void wait_log_finish(struct wait_log *l, uint64_t end_ns)
+{
+	size_t ended;
+
+	if (!l->wanted)
+		return;
+	ended = l->waits.count;
+	for (uint32_t i = 0; i < l->threads.count; i++)
+		if (l->threads.items[i].state == WAIT_OFF_CPU)
+			end_wait(l, i, end_ns, NO_CPU, false, true);
+	l->open = l->waits.count - ended;
+	if (l->has_moved && !l->beyond)
+		compute_max(l);
+	if (l->has_moved)
+		wait_log_tidy(l);
+	l->end_ns = end_ns;
+	if (l->endless)
+		return;
 	l->losses = 0;
+	forget_state(l);
+}
+
+void wait_log_next(struct wait_log *l)
+{
+	l->waits.count = l->sums.count = l->births.count = l->open = 0;
+	id_table_clear(&l->sum_index);
+	l->beyond = l->coarse = l->wakings = l->unpaired = 0;
+	l->has_moved = false;
+	vec_each (t, &l->threads)
+		t->birth = t->last = 0;
+}
+
+static uint32_t id_now(const uint32_t *map, size_t count, uint32_t id)
+{
+	return id < count ? map[id] : ID_NONE;
+}
+
+/* The present names of the numbers of processes that are not gone. */
+static void renumber_descriptors(struct wait_log *l, const uint32_t *map, size_t count)
+{
+	struct wait_log old = *l;
+
+	memset(&l->descriptors, 0, sizeof(l->descriptors));
+	memset(&l->numbers, 0, sizeof(l->numbers));
+	memset(&l->number_index, 0, sizeof(l->number_index));
+	vec_each (n, &old.numbers) {
+		const struct wait_descriptor *d = &old.descriptors.items[n->descriptor];
+		uint32_t process = id_now(map, count, n->process), descriptor;
+
+		if (process == ID_NONE)
+			continue;
+		descriptor = wait_log_descriptor(l, process, d->number, d->from_ns, d->name);
+		wait_log_number(l, process, n->number, descriptor);
+	}
+	vec_each (d, &old.descriptors)
+		free(d->name);
+	vec_done(&old.descriptors);
+	vec_done(&old.numbers);
+	id_table_done(&old.number_index);
+}
+
+void wait_log_renumber(struct wait_log *l, const uint32_t *new_thread, size_t thread_count,
+                       const uint32_t *new_process, size_t process_count, uint32_t unknown_path)
+{
+	struct wait_log old = *l;
+
+	if (!l->wanted)
+		return;
+	memset(&l->threads, 0, sizeof(l->threads));
+	for (uint32_t i = 0; i < old.threads.count; i++) {
+		uint32_t id = id_now(new_thread, thread_count, i);
+		struct wait_thread t = old.threads.items[i];
+
+		if (id == ID_NONE)
+			continue;
+		t.process = id_now(new_process, process_count, t.process);
+		t.place.path = unknown_path;
+		t.place.instead = id_now(new_thread, thread_count, t.place.instead);
+		t.wake.waker = id_now(new_thread, thread_count, t.wake.waker);
+		t.wake.path = ID_NONE;
+		*thread_of(l, id) = t;
+	}
+	vec_done(&old.threads);
+	renumber_descriptors(l, new_process, process_count);
+	wait_addresses_done(&l->addresses);
+	wait_contention_done(&l->contention);
+	l->unknown_path = unknown_path;
 }
 
 void wait_log_done(struct wait_log *l)
@@ -584,10 +660,5 @@ void wait_log_done(struct wait_log *l)
 	vec_done(&l->descriptors);
 	vec_done(&l->births);
 	wait_addresses_done(&l->addresses);
-	wait_contention_done(&l->contention);
-	vec_done(&l->threads);
-	vec_done(&l->numbers);
-	vec_done(&l->heard);
-	id_table_done(&l->sum_index);
-	id_table_done(&l->number_index);
+	forget_state(l);
 }

@@ -161,6 +161,7 @@ struct wait_number {
 
 struct wait_log {
 	bool wanted;
+	bool endless;              /* wait_log_finish() ends a window, see below */
 	bool has_wakings;          /* the recording has ATTR_WAKE events */
 	uint64_t max;              /* single waits; 0: WAIT_LOG_MAX */
 	uint64_t max_sums;         /* 0: WAIT_SUMS_MAX */
@@ -171,6 +172,7 @@ struct wait_log {
 	uint64_t start_ns, end_ns; /* of the waits */
 	VEC(struct wait_sum) sums;
 	VEC(struct wait) waits;
+	size_t open; /* the last ones of `waits`, which had not ended */
 	VEC(struct wait_descriptor) descriptors;
 	VEC(struct wait_birth) births;
 	struct wait_addresses addresses;   /* of the arguments (the builder's thread) */
@@ -210,7 +212,28 @@ void wait_log_fault(struct wait_log *l, uint32_t thread, uint32_t descriptor);
 void wait_log_discard(struct wait_log *l, uint64_t from_ns);
 /* Adds the waits that are open at the end. */
 void wait_log_finish(struct wait_log *l, uint64_t end_ns);
+/*
+ * Of an endless log, after wait_log_finish(): waits that end from now on are another window. A wait
+ * is in the window in which it ends, as a whole, and in each window before it is open.
+ */
+void wait_log_next(struct wait_log *l);
+/*
+ * Of an endless log, after wait_log_next(): ids changed. The arrays map the old ones, ID_NONE:
+ * gone. Paths are gone, except for `unknown_path`; so open waits have no path.
+ */
+void wait_log_renumber(struct wait_log *l, const uint32_t *new_thread, size_t thread_count,
+                       const uint32_t *new_process, size_t process_count, uint32_t unknown_path);
 void wait_log_done(struct wait_log *l);
+
+/* For a log that is made from others: the sum of a key, and single waits of it. */
+uint32_t wait_log_sum(struct wait_log *l, const struct wait_key *key);
+void wait_log_add(struct wait_log *l, const struct wait *w);
+/* The blocked part of a wait; the rest is runnable. */
+uint64_t wait_log_blocked_ns(const struct wait_log *l, const struct wait *w);
+/* The descriptor that has a number at present; ID_NONE: not known. */
+uint32_t wait_log_descriptor_of(const struct wait_log *l, uint32_t process, uint64_t number);
+/* Removes sums without waits. */
+void wait_log_tidy(struct wait_log *l);
 
 /* Names entry `descriptors.count` (the builder's thread); returns its index, ID_NONE: too many. */
 uint32_t wait_log_descriptor(struct wait_log *l, uint32_t process, uint32_t number,

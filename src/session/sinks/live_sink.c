@@ -77,6 +77,7 @@ static int live_open(struct session_sink *sink, const struct perf_data_attr *att
 	struct live_sink *s = live_sink_of(sink);
 	struct profile_windows_options o = {.window_ns = WINDOW_NS,
 	                                    .builder.time_axis = true,
+	                                    .builder.waits = s->o.waits,
 	                                    .window = on_window,
 	                                    .ctx = s,
 	                                    .jit = jit_finder_find,

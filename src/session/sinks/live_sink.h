@@ -24,6 +24,7 @@
 
 struct live_sink_options {
 	struct session_sink *records; /* NULL: the records are not kept */
+	bool waits;                   /* the profiles have waits, if the events do */
 	bool drop_records;            /* they are for snapshots alone: the end writes nothing */
 	/* Called before the history begins again, and at the end: the tables of the profile that
 	 * was selected are about to be freed. */

@@ -36,6 +36,9 @@ struct sums {
 	struct profile_history *history; /* NULL: none */
 	uint64_t last_samples[2];        /* of the last windows */
 	uint64_t last_start[2];
+	struct recording *recording; /* of the history */
+	uint64_t off_cpu_ns;         /* of waits, in the selections of each window alone */
+	bool waits;
 };
 
 static void add_profile(struct sums *s, const struct profile *p)
@@ -62,6 +65,55 @@ static void add_profile(struct sums *s, const struct profile *p)
 		s->blocked += l->blocked_ns;
 		s->thread_wall += l->wall_ns;
 	}
+}
+
+/* A selection has the parts of waits that are in its time. */
+static void add_waits(struct sums *s, const struct profile *p, const struct profile_window *w)
+{
+	const struct wait_log *l = &p->waits;
+
+	s->bad += l->start_ns != w->start_ns || l->end_ns != w->end_ns || l->beyond;
+	vec_each (sum, &l->sums) {
+		s->off_cpu_ns += sum->blocked_ns + sum->runnable_ns;
+		s->bad += !sum->count || sum->max_ns > w->end_ns - w->start_ns;
+	}
+	vec_each (wait, &l->waits)
+		s->bad += wait->out_ns < w->start_ns || wait->in_ns > w->end_ns ||
+		          wait->out_ns > wait->in_ns || wait->sum >= l->sums.count;
+}
+
+struct wait_sums {
+	uint64_t count, blocked, runnable, singles, max;
+};
+
+static struct wait_sums waits_of(const struct wait_log *l)
+{
+	struct wait_sums sums = {.singles = l->waits.count + l->beyond};
+
+	vec_each (sum, &l->sums) {
+		sums.count += sum->count;
+		sums.blocked += sum->blocked_ns;
+		sums.runnable += sum->runnable_ns;
+		sums.max = sum->max_ns > sums.max ? sum->max_ns : sums.max;
+	}
+	return sums;
+}
+
+/* Since the start, the history has the waits of one profile of all events. */
+static void check_waits(const struct sums *windows, const struct profile *all,
+                        const struct profile *reference)
+{
+	struct wait_sums a = waits_of(&all->waits), b = waits_of(&reference->waits);
+
+	CHECK(b.count > 1000);
+	CHECK_EQ(a.count, b.count);
+	CHECK_EQ(a.singles, a.count);
+	/* Windows know of lost records at the end, which may hide wake-ups: such waits are blocked.
+	 */
+	CHECK_EQ(a.blocked + a.runnable, b.blocked + b.runnable);
+	CHECK(a.blocked >= b.blocked && a.blocked < b.blocked + b.blocked / 50);
+	CHECK_EQ(a.max, b.max);
+	CHECK_EQ(windows->off_cpu_ns, b.blocked + b.runnable);
 }
 
 static int on_window(void *ctx, const struct profile *p, const struct profile_window *w,
@@ -95,6 +147,8 @@ static int on_window(void *ctx, const struct profile *p, const struct profile_wi
 		s->last_samples[1] += row->samples;
 	if (s->history)
 		profile_history_add(s->history, p, w->start_ns, w->end_ns);
+	if (s->waits)
+		add_waits(s, profile_history_select(s->history, 1, s->recording), w);
 	return 0;
 }
 
@@ -152,6 +206,7 @@ static void check_history(const struct sums *windows, const struct sums *whole,
 		CHECK_EQ(fingerprint(p), fingerprint(reference));
 		CHECK_EQ(entries(&p->axis), entries(&reference->axis));
 		CHECK_EQ(profile_history_start(windows->history, 1), windows->last_start[1]);
+		check_waits(windows, p, reference);
 		p = profile_history_select(windows->history,
 		                           windows->last_end - windows->last_start[0], r);
 		add_profile(&last, p);
@@ -393,10 +448,10 @@ static void compare(uint64_t seed, uint64_t length_ns, uint32_t processes_max, b
 	                                    .wall_offset_ns = 12345678,
 	                                    .start_ns = START,
 	                                    .processes_max = processes_max,
-	                                    .builder.time_axis = true,
+	                                    .builder = {.time_axis = true, .waits = true},
 	                                    .window = on_window,
 	                                    .ctx = &windows};
-	const struct profile_builder_options with_axis = {.time_axis = true};
+	const struct profile_builder_options with_axis = {.time_axis = true, .waits = true};
 	struct profile_windows *w = profile_windows_new(&o);
 	struct profile *p = profile_new();
 	struct profile_builder *b = profile_builder_new(p, &with_axis);
@@ -404,6 +459,8 @@ static void compare(uint64_t seed, uint64_t length_ns, uint32_t processes_max, b
 	struct error err = {0};
 
 	windows.history = profile_history_new();
+	windows.recording = &r;
+	windows.waits = true;
 	describe(&r, end_ns);
 	m.sinks[0] = profile_windows_sink(w);
 	m.sinks[1] = profile_builder_sink(b);
