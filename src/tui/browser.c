@@ -104,7 +104,8 @@ static void push(struct browser *b, enum page_about about)
 		browser_say(b, "there are too many pages; Esc goes back");
 		return;
 	}
-	if (about != PAGE_PATHS && !screen_page_row(&top_of(b)->page, &next.row)) {
+	if (about != PAGE_PATHS && about != PAGE_WAITS &&
+	    !screen_page_row(&top_of(b)->page, &next.row)) {
 		browser_say(b, "no line is selected");
 		return;
 	}
@@ -130,6 +131,23 @@ static void go_back(struct browser *b)
 	pop(b);
 	if (!top_of(b)->page.made.document)
 		browser_refresh(b);
+}
+
+/* From the page of waits, and from those above it. */
+static bool leave_waits(struct browser *b)
+{
+	bool is_there = false;
+
+	vec_each (p, &b->pages)
+		is_there |= p->about == PAGE_WAITS;
+	if (!is_there)
+		return false;
+	while (top_of(b)->about != PAGE_WAITS)
+		pop(b);
+	pop(b);
+	if (!top_of(b)->page.made.document)
+		browser_refresh(b);
+	return true;
 }
 
 static void show_help(struct browser *b)
@@ -255,7 +273,8 @@ static void act(struct browser *b, enum key_action action)
 	static const enum page_about pages[] = {[ACTION_CALLERS] = PAGE_CALLERS,
 	                                        [ACTION_CALLEES] = PAGE_CALLEES,
 	                                        [ACTION_TREE] = PAGE_PATHS,
-	                                        [ACTION_CODE] = PAGE_CODE};
+	                                        [ACTION_CODE] = PAGE_CODE,
+	                                        [ACTION_WAITS] = PAGE_WAITS};
 
 	switch (action) {
 	case ACTION_UP ... ACTION_LAST:
@@ -287,6 +306,10 @@ static void act(struct browser *b, enum key_action action)
 	case ACTION_TREE:
 	case ACTION_CODE:
 		push(b, pages[action]);
+		break;
+	case ACTION_WAITS:
+		if (!leave_waits(b))
+			push(b, PAGE_WAITS);
 		break;
 	case ACTION_BACK:
 		go_back(b);

@@ -28,12 +28,14 @@ enum page_about {
 	PAGE_CALLEES,
 	PAGE_PATHS, /* the whole call tree */
 	PAGE_CODE,  /* instructions of the row's function */
+	PAGE_WAITS, /* for what threads wait */
 };
 
 struct browser_host {
 	void *ctx;
 	bool live; /* a session runs: there are keys for it */
-	/* Makes the document of a page; `row` is empty for PAGE_ALL and PAGE_PATHS. */
+	/* Makes the document of a page; `row` is empty for PAGE_ALL, PAGE_PATHS and
+	 * PAGE_WAITS. */
 	int (*make)(void *ctx, enum page_about about, const struct screen_page_row *row,
 	            struct screen_page_document *made, struct error *err);
 	/* Appends the lines above the page, each with a line feed. */

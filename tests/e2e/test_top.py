@@ -100,6 +100,8 @@ def keys_select_tables_filter_pause_and_open_pages(t):
         s.keys("Escape", "Space")
         s.until(lambda lines: "PAUSED" not in lines[0])
         s.keys("w")
+        s.until("waits are not recorded: 'assay top --waits'")
+        s.keys("T")
         s.until("since start")
 
 

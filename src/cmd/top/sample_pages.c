@@ -4,6 +4,7 @@
 #include "view/account/ledger_line.h"
 #include "view/annotate/annotate_document.h"
 #include "view/samples/document/report_document.h"
+#include "view/waits/wait_document.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,7 +14,9 @@ struct sample_page {
 	struct document document;
 	struct report *report;     /* NULL: of an annotated function */
 	struct annotate *annotate; /* NULL: of a report */
-	struct view *view;         /* of `annotate` */
+	struct view *view;         /* of `annotate` and `waits` */
+	struct wait_report *waits; /* NULL: no page of waits */
+	struct wait_options wait_options;
 	struct selection selection;
 	struct delays *delays;
 	char *process, *image, *function; /* of the row; NULL: it has none */
@@ -28,6 +31,7 @@ static void page_free(void *owner)
 	report_free(p->report);
 	annotate_free(p->annotate);
 	delays_free(p->delays);
+	wait_report_free(p->waits);
 	selection_done(&p->selection);
 	view_free(p->view);
 	free(p->process);
@@ -179,14 +183,55 @@ static int make_code(const struct sample_pages *pages, struct sample_page *p, ch
 	return 0;
 }
 
+/* The causes of waits; of the row of a cause, the call paths of its waiter and of the wakers. */
+static int make_waits(const struct sample_pages *pages, const char *waiter, struct sample_page *p,
+                      char **title, struct error *err)
+{
+	struct report_request *q = &p->wait_options.request;
+	int status;
+
+	if (!pages->waits)
+		return error_set(err, EINVAL,
+		                 "waits are not recorded: 'assay top --waits' shows them");
+	*q = pages->request;
+	q->limit = 0;
+	q->lines = 0;
+	q->tree = waiter != NULL;
+	if (waiter) {
+		free(p->process);
+		p->process = xstrdup(waiter);
+		p->items[0] = p->process;
+		q->filter.comm = (struct filter_list){&p->items[0], 1};
+	}
+	p->view = view_new(pages->profile, pages->symbols);
+	status = wait_report_new(&p->waits, p->view, &pages->profile->waits, &p->wait_options, err);
+	if (status)
+		return status;
+	wait_document(&p->document, p->waits);
+	*title = waiter ? xasprintf("%s: call paths of its waits, with their wakers below", waiter)
+	                : xstrdup("For what threads wait");
+	return 0;
+}
+
+static int make_page(const struct sample_pages *pages, enum page_about about,
+                     const struct screen_page_row *row, struct sample_page *p, char **title,
+                     struct error *err)
+{
+	const char *waiter = about == PAGE_ROW ? screen_page_row_text(row, "waiter") : NULL;
+
+	if (about == PAGE_WAITS || waiter)
+		return make_waits(pages, waiter, p, title, err);
+	return about == PAGE_CODE ? make_code(pages, p, title, err)
+	                          : make_report(pages, about, p, title, err);
+}
+
 int sample_pages_make(const struct sample_pages *pages, enum page_about about,
                       const struct screen_page_row *row, struct screen_page_document *made,
                       struct error *err)
 {
 	struct sample_page *p = page_new(row);
 	char *title = NULL;
-	int status = about == PAGE_CODE ? make_code(pages, p, &title, err)
-	                                : make_report(pages, about, p, &title, err);
+	int status = make_page(pages, about, row, p, &title, err);
 
 	if (status) {
 		free(title);
@@ -197,6 +242,8 @@ int sample_pages_make(const struct sample_pages *pages, enum page_about about,
 	        .document = &p->document, .title = title, .free = page_free, .owner = p};
 	if (about == PAGE_ALL)
 		made->first = "Functions";
+	else if (about == PAGE_WAITS)
+		made->first = "Waits by cause";
 	return 0;
 }
 

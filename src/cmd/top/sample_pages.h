@@ -17,6 +17,7 @@ struct sample_pages {
 	const struct profile *profile;
 	struct symbolizer *symbols;
 	struct report_request request; /* filters, event, keys and tree of the first page */
+	bool waits;                    /* waits are recorded */
 	bool brief;                    /* the first page has no summary */
 };
 

@@ -40,12 +40,17 @@ static const struct option options[] = {
         {.kind = OPTION_INCLUDE, .include = record_what_table, .offset = AT(record)},
         {.kind = OPTION_INCLUDE, .include = record_stack_table, .offset = AT(record)},
         {.kind = OPTION_INCLUDE, .include = record_memory_table, .offset = AT(record)},
+        {OPTION_FLAG, 0, "waits", NULL,
+         "also for whom threads wait: the key w; with --batch instead",
+         .details = "As 'assay record --waits', with the table of 'assay waits'. Needs root, or "
+                    "CAP_PERFMON and the right to read tracefs. Implies -g.",
+         .offset = AT(record.waits)},
         {.kind = OPTION_GROUP, .help = "What is shown"},
         {OPTION_NUMBER, 'd', "delay", "SECONDS", "time from one display to the next (default 2)",
          .offset = AT(delay_s)},
         {OPTION_NUMBER, 0, "window", "SECONDS",
          "the time that the screen shows, at most 60; 0: since the start (default 10)",
-         .details = "The key w changes it. With --batch each report is of the time since the one "
+         .details = "The key T changes it. With --batch each report is of the time since the one "
                     "before.",
          .offset = AT(window_s)},
         {OPTION_LIST, 's', "sort", "KEY,...", "one table by these keys: " SORT_KEYS,
@@ -198,9 +203,10 @@ const struct command cmd_top = {
                 "Enter opens a line: the callers of a function, the functions and the call tree of "
                 "a process (with -g also of user code). The key a shows the instructions and "
                 "source lines of a function, / filters by a regular expression, < and > select "
-                "the column to sort by, Tab the table, Space pauses, w changes the time that is "
+                "the column to sort by, Tab the table, Space pauses, T changes the time that is "
                 "shown (1 s, 10 s, 60 s, since the start), s writes the records to a perf.data "
-                "file, ? lists all keys, q quits. The mouse selects lines and tables.\n\n"
+                "file, w shows for what threads wait (with --waits), ? lists all keys, q quits. "
+                "The mouse selects lines and tables.\n\n"
                 "With --batch or --once, reports are printed, for scripts. A user without the "
                 "right to sample the machine sees their own processes.",
         .examples = "assay top\n    the whole machine\n"

@@ -5,6 +5,7 @@
 #include "cmd/cli/print.h"
 #include "view/account/ledger_line.h"
 #include "view/samples/document/report_document.h"
+#include "view/waits/wait_document.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -40,7 +41,10 @@ void top_print(const struct sample_pages *pages, const struct style_options *sty
                struct error *failed)
 {
 	struct report_request q = pages->request;
+	struct wait_report *waits = NULL;
+	struct wait_options wait_options;
 	struct report *r = NULL;
+	struct view *view = NULL;
 	struct document d;
 
 	q.reader.brief = !q.reader.program;
@@ -48,15 +52,30 @@ void top_print(const struct sample_pages *pages, const struct style_options *sty
 	if (report_new(&r, pages->profile, pages->symbols, &q, failed))
 		return;
 	document_init(&d);
-	if (q.reader.program) {
+	if (pages->waits) {
+		view = view_new(pages->profile, pages->symbols);
+		wait_options = (struct wait_options){.request = q};
+		if (wait_report_new(&waits, view, &pages->profile->waits, &wait_options, failed))
+			goto out;
+	}
+	if (q.reader.program && waits) {
+		wait_document(&d, waits);
+		print_line_of(&d);
+	} else if (q.reader.program) {
 		report_document(&d, r, &q.reader);
 		print_line_of(&d);
 	} else {
 		add_heading(&d, r);
-		report_document_tables(&d, r, &q.reader);
+		if (waits)
+			document_table(&d, MEDIA_ALL, "Waits by cause", "causes", wait_rows(waits));
+		else
+			report_document_tables(&d, r, &q.reader);
 		medium_print(&d, &q.reader, style);
 	}
 	fflush(stdout);
+out:
 	document_done(&d);
+	wait_report_free(waits);
+	view_free(view);
 	report_free(r);
 }

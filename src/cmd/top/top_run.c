@@ -394,6 +394,7 @@ static void plan_session(struct top *t, struct session_options *so)
 
 	live.records = records_sink(t);
 	live.drop_records = !t->plan->output;
+	live.waits = t->pages.waits;
 	so->sink = t->sink = live_sink_new(&live);
 	so->hooked = true;
 	so->hooks = (struct session_hooks){
@@ -433,6 +434,7 @@ int top_run(const struct top_plan *plan)
 		t.pages.request.reader.words = buf_text(&t.words);
 	}
 	t.pages.brief = true;
+	t.pages.waits = so.waits;
 	recording_init(&t.whole);
 	plan_session(&t, &so);
 	status = session_record(&so, &result, &err);
