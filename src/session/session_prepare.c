@@ -74,6 +74,7 @@ static void open_stream(struct session *s)
 {
 	const struct session_options *o = s->options;
 	struct record_stream_options so = {.plan = &s->plan,
+	                                   .recording = &s->recording,
 	                                   .source = s->source,
 	                                   .sink = s->sink,
 	                                   .tasks = &s->tasks,

@@ -5,6 +5,7 @@
 #include "event/attr.h"
 #include "format/perf/perf_data_layout.h"
 #include "format/perf/perf_record.h"
+#include "format/perf/tracepoint_format.h"
 #include "session/stream/record_unwind.h"
 #include "session/stream/perf_ring_merge.h"
 #include "session/rate/rate_control.h"
@@ -37,6 +38,20 @@ struct record_stream {
 	bool deep;             /* the last read used the memory of threads */
 };
 
+/* Sinks that keep records leave the fields to the reader. */
+static void set_tracepoints(struct record_stream *s)
+{
+	for (size_t i = 0; i < s->o.plan->events.count; i++) {
+		const struct perf_event_attr *attr = &s->o.plan->events.items[i].attr;
+		const struct tracepoint *t = attr->type == PERF_TYPE_TRACEPOINT
+		                                     ? tracepoint_find(s->o.recording, attr->config)
+		                                     : NULL;
+
+		if (t)
+			perf_decoder_set_tracepoint(&s->decoder, (uint16_t)i, t);
+	}
+}
+
 static void add_attrs(struct record_stream *s)
 {
 	perf_decoder_init(&s->decoder);
@@ -46,6 +61,8 @@ static void add_attrs(struct record_stream *s)
 		                      event->ids.count);
 	}
 	perf_decoder_seal(&s->decoder);
+	if (s->o.recording && s->o.sink->names)
+		set_tracepoints(s);
 }
 
 /* Called while a foreign call has no answer yet, since new samples arrive. */

@@ -28,6 +28,7 @@ struct record_stream;
 /* The caller keeps all referenced data. */
 struct record_stream_options {
 	const struct plan *plan;
+	const struct recording *recording; /* fields of its tracepoints; NULL: not needed */
 	struct perf_source *source;
 	struct session_sink *sink;
 	const proc_ids *tasks; /* tasks whose events assay opened */
