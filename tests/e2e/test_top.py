@@ -185,6 +185,56 @@ def one_report_has_the_figures_of_its_recording(t):
             by_key(report["processes"], "name", "pid", "share", "low", "high", "user_samples"), "processes")
 
 
+def need_waits(t):
+    if os.geteuid():
+        t.skip("the tracepoints of the scheduler need root")
+    if "Wakers: not available" in t.assay("top", "--once", "--waits", "-d", "0.1", "-o", t.path("try.data")).out \
+            + t.assay("report", t.path("try.data")).out:
+        t.skip("the tracepoints of the scheduler are not available")
+
+
+@test
+def waits_are_those_of_the_recording(t):
+    need_waits(t)
+    data = t.path("w.data")
+    t.start(t.workload("waits"))
+    shown = t.json(t.assay("top", "--once", "--waits", "-d", "0.7", "--json", "-o", data).out)
+    report = t.json(t.assay("waits", "--all", "--json", data).out)
+    for key in ("kind", "scope", "threads", "waits", "wakings", "ledger"):
+        t.equal(shown[key], report[key], key)
+    t.true(shown["wakings"] > 0, "wake-ups")
+    cause = "kind", "name", "waiter", "function", "released_by", "holder", "evidence", "count", \
+            "blocked_ns", "runnable_ns", "max_ns", "p50_ns"
+    t.equal(by_key(shown["causes"], *cause), by_key(report["causes"], *cause), "causes")
+    text = t.assay("top", "--once", "--waits", "-d", "0.3", "--lines", "5").out
+    for part in ("The whole machine", "Waits by cause", "released by"):
+        t.has(text, part)
+
+
+@test
+def the_key_w_shows_waits_and_their_call_paths(t):
+    need_waits(t)
+    with Screen(t, 120, 30) as s:
+        s.run(ASSAY, "top", "-d", "1", "--waits")
+        s.until("Functions")
+        s.keys("w")
+        s.until("For what threads wait")
+        s.until("holder  evidence")
+        s.keys("Space")
+        s.until("PAUSED")
+        s.keys("Enter")
+        s.until("call paths of its waits, with their wakers below")
+        s.keys("Escape")
+        s.until("holder  evidence")
+        s.keys("w")
+        s.until("Functions")
+        t.true("For what threads wait" not in s.text(), "the page of waits is left")
+        s.keys("?")
+        s.until("for what threads wait (--waits)")
+        s.keys("x", "q")
+        s.prompt()
+
+
 @test
 def the_reports_of_a_batch_add_up_to_the_recording(t):
     data = t.path("a.data")

@@ -343,7 +343,7 @@ static void keys_of_the_session_reach_the_host(void)
 
 	press(b, ' ');
 	CHECK_SCREEN(b, 11, "done");
-	press(b, 'w');
+	press(b, 'T');
 	press(b, 's');
 	CHECK_SCREEN(b, 11, "write to: x.data");
 	type(b, "2");
@@ -356,6 +356,23 @@ static void keys_of_the_session_reach_the_host(void)
 	press(b, 'q');
 	CHECK(browser_is_over(b));
 	buf_done(&want);
+	finish(b, &m);
+}
+
+/* The key opens the page of waits, and leaves it from the pages above it, too. */
+static void the_key_of_waits_goes_there_and_back(void)
+{
+	struct model m = {0};
+	struct browser *b = browser_of(&m);
+
+	press(b, 'w');
+	CHECK_EQ(m.last, PAGE_WAITS);
+	press(b, 't');
+	CHECK_EQ(m.last, PAGE_PATHS);
+	press(b, 'w');
+	press(b, 'w');
+	CHECK_EQ(m.last, PAGE_WAITS);
+	press(b, KEY_CODE_ESCAPE);
 	finish(b, &m);
 }
 
@@ -432,6 +449,7 @@ int main(void)
 	RUN(a_row_opens_a_page_and_escape_goes_back);
 	RUN(errors_are_in_the_last_line);
 	RUN(keys_of_the_session_reach_the_host);
+	RUN(the_key_of_waits_goes_there_and_back);
 	RUN(the_mouse_selects_and_opens);
 	RUN(help_lists_the_keys_and_closes);
 	RUN(any_size_is_drawn);
