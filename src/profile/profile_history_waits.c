@@ -70,6 +70,9 @@ static uint32_t sum_id(struct history_ids *ids, const struct wait_key *key)
 	k.waker = thread_or_none(ids, key->waker);
 	k.waker_path = key->waker_path == ID_NONE ? ID_NONE : history_path(ids, key->waker_path);
 	k.descriptor = descriptor_id(ids, key->descriptor);
+	k.waker_descriptor = descriptor_id(ids, key->waker_descriptor);
+	if (key->fault_file)
+		k.fault_file = descriptor_id(ids, key->fault_file - 1) + 1;
 	return wait_log_sum(&ids->h->waits, &k);
 }
 

@@ -585,6 +585,41 @@ static void owners_are_known_after_a_wait_only(void)
 	wait_contention_done(&c);
 }
 
+/* A wait is in each window in which it is open, and as a whole in that in which it ends. */
+static void windows_of_an_endless_log(void)
+{
+	struct wait_log l = {.wanted = true, .endless = true, .start_ns = 100, .unknown_path = 1};
+	const uint32_t threads[] = {ID_NONE, 0}, processes[] = {ID_NONE, 0};
+	struct wait_switch out = {.time_ns = 110, .thread = 1, .process = 1, .out = true};
+	struct wait_switch in = {.time_ns = 180, .thread = 0, .process = 0, .instead = ID_NONE};
+	struct wait_place place = {
+	        .argument = 3, .path = 7, .instead = ID_NONE, .in_system_call = true};
+
+	out.instead = ID_NONE;
+	wait_log_number(&l, 1, 3, wait_log_descriptor(&l, 1, 3, 100, "pipe:[1]"));
+	wait_log_place(&l, 1, &place);
+	wait_log_switch(&l, &out);
+	wait_log_finish(&l, 150);
+	CHECK_EQ(l.waits.count, 1);
+	CHECK_EQ(l.open, 1);
+	CHECK_EQ(l.sums.items[0].key.woken, WAIT_OPEN);
+	CHECK_EQ(l.sums.items[0].key.path, 7);
+	CHECK_EQ(l.sums.items[0].blocked_ns, 40);
+	wait_log_next(&l);
+	CHECK_EQ(l.waits.count + l.sums.count + l.open, 0);
+	wait_log_renumber(&l, threads, 2, processes, 2, 2);
+	wait_log_switch(&l, &in);
+	wait_log_finish(&l, 200);
+	CHECK_EQ(l.waits.count, 1);
+	CHECK_EQ(l.open, 0);
+	CHECK_EQ(l.waits.items[0].out_ns, 110);
+	CHECK_EQ(l.waits.items[0].in_ns, 180);
+	CHECK_EQ(l.sums.items[0].key.thread, 0);
+	CHECK_EQ(l.sums.items[0].key.path, 2);
+	CHECK_STR(l.descriptors.items[l.sums.items[0].key.descriptor].name, "pipe:[1]");
+	wait_log_done(&l);
+}
+
 int main(void)
 {
 	RUN(records_and_samples);
@@ -605,5 +640,6 @@ int main(void)
 	RUN(owners_are_known_after_a_wait_only);
 	RUN(a_thread_before_its_fork_record);
 	RUN(nothing_is_collected_unless_wanted);
+	RUN(windows_of_an_endless_log);
 	return check_end();
 }
