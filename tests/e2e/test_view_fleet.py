@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`assay view` over a store on a ClickHouse server: the pages of the fleet, and Pyroscope's query API
 with requests as Grafana's data source sends them."""
+import collections
 import contextlib
 import http.client
 import json
@@ -268,6 +269,33 @@ def grafanas_calls_return_the_figures_of_reports(t):
             series = view.proto("SelectSeries", selection + varint(6 << 3 | 1) + struct.pack("<d", 15))
             t.equal(round(sum(first(fields(point), 1) for _, line in series for key, point in fields(line)
                               if key == 2)), want, f"sum of the series of {kind} {selector}")
+
+
+@test
+def the_queries_of_grafana_md_have_the_figures_of_reports(t):
+    store(t)
+    server, times = clickhouse_server.server(t), whole(t)
+    start, end = times["start"] // 1000 - 1, times["end"] // 1000 + 1
+    macros = {"$__timeFilter(time)": f"time BETWEEN toDateTime({start}) AND toDateTime({end})",
+              "$__interval_s": "15", "$__fromTime": f"toDateTime({start})", "$__toTime": f"toDateTime({end})"}
+    queries = re.findall(r"```sql\n(.*?)```", (ROOT / "docs/GRAFANA.md").read_text(), re.S)
+    t.equal(len(queries), 5)
+    answers = []
+    for query in queries:
+        for name, value in macros.items():
+            query = query.replace(name, value)
+        answers.append([line.split("\t") for line in server.ask(query, "fleet").splitlines()])
+    cpus, machines, functions, growth, missed = answers
+    _, cpu_ns = totals(t, "--host", "*")
+    t.equal(round(sum(float(row[2]) for row in cpus) * 15 * 1e9), cpu_ns, "CPU time of all services")
+    t.equal({row[0]: (round(float(row[1]) * 1e9), int(row[2])) for row in machines},
+            {host: totals(t, "--host", "web1")[::-1] for host in HOSTS})
+    own = collections.Counter()
+    for row in report(t, "--host", "*")["functions"]:
+        own[row["function"]] += row["weight"]
+    t.equal(round(float(functions[0][1]) * 1e9), own[functions[0][0]], "own CPU time of the first function")
+    t.equal(round((float(growth[0][1]) + float(growth[0][2])) * 1e9), own[growth[0][0]], "both halves")
+    t.equal({row[0] for row in missed}, set(HOSTS))
 
 
 def check_levels(t, graph):

@@ -469,9 +469,16 @@ const struct command cmd_view = {
                 "accepts connections of the user who runs it and of root alone. The process that "
                 "serves the page has no rights and opens no files. From another machine, the page "
                 "is reached through ssh: ssh -L 8080:127.0.0.1:8080 HOST, and assay view --port "
-                "8080 there.",
+                "8080 there.\n\n"
+                "Of a store on a server (clickhouse://HOST/DATABASE) the page lists services and "
+                "machines of a time range. A selection of them has the report, a comparison with "
+                "another machine, service or time, and the changes in it. With --host or --service "
+                "the report of that part is shown alone. --pyroscope also answers the queries of "
+                "Grafana's Pyroscope data source.",
         .examples = "assay view\n    the session that runs, else ./perf.data\n"
                     "assay view --store day.db --from -2h\n    the last two hours of a store\n"
+                    "assay view clickhouse://db.example.com/assay\n    the services and machines "
+                    "of a fleet\n"
                     "assay view --no-browser --port 8080 perf.data\n    for ssh -L "
                     "8080:127.0.0.1:8080\n",
         .options = options,
