@@ -92,6 +92,24 @@ def an_unprivileged_user_gets_findings_too(t):
 
 
 @test
+def a_missing_libcurl_is_a_finding(t):
+    found = findings(t)["libcurl"]
+    if found["state"] != "ok":
+        t.skip("libcurl is not installed")
+    t.equal(found["group"], "sending")
+    t.need("unshare", "mount", "ldconfig")
+    if os.geteuid() != 0 or run("unshare", "-m", "true", status=None).status:
+        t.skip("mount namespaces are not allowed")
+    libraries = re.findall(r"libcurl\S*\.so\S* .*=> (\S+)", t.run("ldconfig", "-p").out)
+    hide = " && ".join(f"mount --bind /dev/null {os.path.realpath(path)}" for path in set(libraries))
+    out = t.run("unshare", "-m", "sh", "-c", f'{hide} && exec "$@"', "sh", ASSAY, "doctor", "--json").out
+    check, = [c for c in t.json(out)["checks"] if c["name"] == "libcurl"]
+    t.equal(check["state"], "missing")
+    t.has(check["cost"], "clickhouse://")
+    t.equal(check["mend"], "apt-get install libcurl4")
+
+
+@test
 def frame_pointers_are_found_where_they_are(t):
     t.need("gcc", "unshare", "mount")
     if os.geteuid() != 0:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/doctor/doctor_findings.h"
 
+#include "base/http/http_client.h"
 #include "base/text/plural.h"
 #include "cmd/doctor/doctor_calls.h"
 #include "cmd/doctor/doctor_libraries.h"
@@ -276,6 +277,24 @@ static void add_container(struct findings *f, const struct rights *r)
 		             NULL, NULL);
 }
 
+/* Only the process that sends or reads loads the library. */
+static void add_sending(struct findings *f)
+{
+	const struct http_client_options options = {.name = "doctor"};
+	struct http_client *client = NULL;
+	struct error err = {0};
+	int rc = http_client_open(&client, &options, &err);
+
+	http_client_close(client);
+	if (!rc)
+		findings_add(f, "sending", FINDING_OK, "libcurl", xstrdup("it can be loaded"), NULL,
+		             NULL);
+	else
+		findings_add(f, "sending", FINDING_MISSING, "libcurl", xstrdup(err.text),
+		             "no stores on servers (clickhouse://) and no back ends (--to)",
+		             rc == -ENOENT ? "apt-get install libcurl4" : NULL);
+}
+
 struct findings *doctor_findings(const struct rights *r)
 {
 	struct findings *f = findings_new();
@@ -293,6 +312,7 @@ struct findings *doctor_findings(const struct rights *r)
 	doctor_calls(f);
 	doctor_tags(f);
 	doctor_libraries(f);
+	add_sending(f);
 	add_container(f, r);
 	return f;
 }
