@@ -24,7 +24,7 @@ packages_kernel="$packages_build $packages_kernel_build linux-source-6.1 qemu-sy
 packages_test="$packages_build python3 binutils clang clang-format libclang-rt-dev linux-perf
 	hotspot valgrind mandoc zsh fish qemu-system-x86 qemu-user busybox-static cpio xz-utils
 	procps make babeltrace2 sqlite3 tcl dpkg-dev nodejs default-jdk-headless libdebuginfod1 gdb libc6-dbg
-	llvm tmux chromium $(npm_package)"
+	llvm tmux chromium python3-yaml python3-kubernetes $(npm_package)"
 # The package starts its service where systemd runs; in a container it does not.
 [ -d /run/systemd/system ] || packages_test="$packages_test clickhouse-server"
 
