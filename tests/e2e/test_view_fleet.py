@@ -7,14 +7,18 @@ import http.client
 import json
 import os
 import re
+import shutil
+import signal
 import sqlite3
 import stat
 import struct
 import subprocess
+import threading
 import urllib.parse
 import zlib
 
 import clickhouse_server
+from clickhouse_server import Between
 from harness import ASSAY, ROOT, main, run, test
 from page_data import Page
 from pprof_write import field, varint
@@ -25,8 +29,8 @@ HOSTS = ("web1", "web2", "db[1]")
 HOSTILE = "a'); DROP TABLE samples; --.service"
 CONTAINER = "0af30af30af3"
 SERVICES = {"loop": ("/system.slice/web.service", "web.service"),
-            "faults": (f"/system.slice/docker-{CONTAINER * 5}0af3.scope", CONTAINER),
-            "sh": (f"/system.slice/{HOSTILE}", HOSTILE)}
+            "boxed": (f"/system.slice/docker-{CONTAINER * 5}0af3.scope", CONTAINER),
+            "hostile": (f"/system.slice/{HOSTILE}", HOSTILE)}
 CPU = "process_cpu:cpu:nanoseconds:cpu:nanoseconds"
 SAMPLES = "process_cpu:samples:count:cpu:nanoseconds"
 API = "/querier.v1.QuerierService/"
@@ -40,9 +44,11 @@ def store(t):
     if _store:
         return _store
     name, data, loop = server.store("fleet"), t.path("a.data"), t.workload("loop")
+    copies = [t.path(program) for program in ("boxed", "hostile", "plain")]
+    for copy in copies:
+        shutil.copy(loop, copy)
     t.assay("record", "-a", "-g", "-F", "499", "-o", data, "--", "sh", "-c",
-            f"{loop} 100 & {t.workload('faults')} {t.path('pages')} >/dev/null & "
-            f"for i in 1 2 3; do {loop} 20; done; wait")
+            f"{loop} 100 & for program in {loop} {' '.join(map(str, copies))}; do $program 50; done; wait")
     for host in HOSTS:
         file = t.path(f"{host}.db")
         t.run(t.workload("store_recording"), data, file, "0.05", host)
@@ -391,7 +397,7 @@ def wrong_calls_are_refused(t):
 
 @test
 def without_the_option_nothing_is_called(t):
-    view = Fleet(t, store(t))
+    view = Fleet(t, "--store", store(t))
     view.call("ProfileTypes", "{}", 405)
     t.has(t.assay("view", "--pyroscope", t.write("a.folded", "a 1\n"), status=2).err, "clickhouse://HOST/DATABASE")
     t.has(t.assay("view", "--no-browser", "clickhouse://127.0.0.1:1/a", status=1).err, "127.0.0.1:1")
@@ -438,12 +444,74 @@ def the_processes_have_no_rights_and_the_named_user_connects(t):
     t.run(*words, user=OTHER_USER, status=1)
 
 
+class Gate:
+    """A proxy to the server that holds questions while it is closed."""
+
+    def __init__(self, t):
+        self.open, self.held = threading.Event(), threading.Event()
+        self.open.set()
+        proxy = Between(clickhouse_server.server(t).port, self.decide)
+        self.store = clickhouse_server.server(t).store("fleet", port=proxy.port)
+
+    def decide(self, path, body):
+        if not self.open.is_set():
+            self.held.set()
+            self.open.wait(limit(120))
+
+    def close(self):
+        self.held.clear()
+        self.open.clear()
+
+
+def unanswered(view):
+    """A connection with a request whose answer is not read."""
+    connection = http.client.HTTPConnection(view.name, timeout=limit(60))
+    connection.request("GET", f"/data?token={view.token}")
+    return connection
+
+
 @test
-def a_signal_ends_it_during_a_question(t):
-    view = Fleet(t, store(t))
+def many_questions_wait_and_further_ones_are_refused(t):
+    store(t)
+    gate = Gate(t)
+    view = Fleet(t, gate.store)
+    gate.close()
+    with contextlib.ExitStack() as stack:
+        first = stack.enter_context(contextlib.closing(unanswered(view)))
+        t.true(gate.held.wait(limit(60)), "the first question is at the server")
+        for _ in range(15):
+            stack.enter_context(contextlib.closing(unanswered(view)))
+
+        def is_refused():
+            connection = stack.enter_context(contextlib.closing(unanswered(view)))
+            connection.sock.settimeout(0.5)
+            try:
+                return connection.getresponse().status == 503
+            except TimeoutError:
+                return False
+
+        t.until(is_refused, "a question is refused while 16 wait")
+        t.equal(view.request("GET", f"/?token={view.token}")[0].status, 200, "the page itself is served")
+        gate.open.set()
+        t.equal(first.getresponse().status, 200)
+    view.page()
+
+
+@test
+def a_signal_ends_it_at_once(t):
+    store(t)
+    gate = Gate(t)
+    view = Fleet(t, gate.store)
     view.page()
     view.process.terminate()
-    t.equal(t.wait(view.process), 0)
+    t.equal(t.wait(view.process), 0, "while it waits for requests")
+    view = Fleet(t, gate.store)
+    gate.close()
+    with contextlib.closing(unanswered(view)):
+        t.true(gate.held.wait(limit(60)), "the question is at the server")
+        view.process.terminate()
+        t.equal(t.wait(view.process), -signal.SIGTERM, "while the server works")
+    gate.open.set()
 
 
 @test

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Answers of a hostile ClickHouse server to the questions for sums by service, host and time: the
+ * answers in the order of the questions, each with its length in two bytes.
+ */
+#include "store/clickhouse/click_series.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static const uint8_t *at;
+static size_t left;
+
+static int answer_next(struct click_server *s, const char *sql, const struct click_map *set,
+                       struct buf *answer, struct error *err)
+{
+	size_t size;
+
+	buf_clear(answer);
+	if (left < 2)
+		return 0;
+	size = at[0] | (size_t)at[1] << 8;
+	at += 2;
+	left -= 2;
+	size = size < left ? size : left;
+	buf_add(answer, at, size);
+	at += size;
+	left -= size;
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct click_server server = {.name = (char *)(uintptr_t) "clickhouse://fuzz/db",
+	                              .ask = answer_next};
+	struct store_sums_request q = {.by_service = true, .by_host = true, .step_ns = 1000000000};
+	struct store_sums sums = {0};
+	struct error err = {0};
+	int rc;
+
+	at = bytes;
+	left = size;
+	rc = click_series_ask(&server, &q, &sums, &err);
+	if ((rc != 0) != (err.text[0] != '\0'))
+		abort();
+	vec_each (sum, &sums.sums)
+		if (sum->service >= sums.texts.texts.count || sum->host >= sums.texts.texts.count)
+			abort();
+	store_sums_done(&sums);
+	return 0;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sums by service, host and time, from answers of a server that are written by hand. */
+#include "store/clickhouse/click_series.h"
+
+#include "check.h"
+#include "format/clickhouse/row_binary.h"
+
+#include <errno.h>
+
+#define START UINT64_C(1700000000)
+#define SECOND UINT64_C(1000000000)
+
+enum { WEB1 = 11, DB1, SERVICE = 21 };
+
+/* What the server was asked last. */
+static struct buf questions;
+
+static void put_answer(const char *sql, struct buf *out)
+{
+	if (strstr(sql, " FROM hosts ")) {
+		row_put(out, "qs", (uint64_t)DB1, "db1");
+		row_put(out, "qs", (uint64_t)WEB1, "web1");
+	} else if (strstr(sql, "min(start_ns), max(end_ns)")) {
+		row_put(out, "qq", START * SECOND, (START + 60) * SECOND);
+	} else if (strstr(sql, "SELECT count()")) {
+		row_put(out, "qqq", UINT64_C(6), START, START + 50);
+	} else if (strstr(sql, "SELECT DISTINCT service")) {
+		row_put(out, "q", (uint64_t)SERVICE);
+		row_put(out, "q", UINT64_C(0));
+	} else if (strstr(sql, " FROM names ")) {
+		row_put(out, "qs", (uint64_t)SERVICE, "web.service");
+	} else {
+		row_put(out, "qqqqqq", (uint64_t)SERVICE, (uint64_t)WEB1, START, UINT64_C(10),
+		        UINT64_C(3), 3 * SECOND);
+		row_put(out, "qqqqqq", UINT64_C(0), (uint64_t)DB1, START + 15, UINT64_C(10),
+		        UINT64_C(1), SECOND);
+	}
+}
+
+static int answer(struct click_server *s, const char *sql, const struct click_map *set,
+                  struct buf *out, struct error *err)
+{
+	buf_clear(out);
+	buf_addf(&questions, "%s\n", sql);
+	put_answer(sql, out);
+	return 0;
+}
+
+static int ask(const struct store_sums_request *q, struct store_sums *sums, struct error *err)
+{
+	struct click_server server = {.name = (char *)(uintptr_t) "clickhouse://h/d", .ask = answer};
+
+	*sums = (struct store_sums){0};
+	buf_clear(&questions);
+	return click_series_ask(&server, q, sums, err);
+}
+
+static bool asked(const char *words)
+{
+	return strstr(buf_text(&questions), words) != NULL;
+}
+
+static void sums_have_the_names_of_their_hashes(void)
+{
+	const struct store_sums_request q = {
+	        .by_service = true, .by_host = true, .step_ns = 15 * SECOND};
+	struct store_sums sums;
+	const struct store_sum *one;
+
+	CHECK_EQ(ask(&q, &sums, NULL), 0);
+	CHECK_EQ(sums.hosts, 2);
+	CHECK_EQ(sums.windows, 6);
+	CHECK_EQ(sums.first_ns, START * SECOND);
+	CHECK_EQ(sums.last_ns, (START + 60) * SECOND);
+	CHECK_EQ(sums.sums.count, 2);
+	one = &sums.sums.items[0];
+	CHECK_STR(intern_text(&sums.texts, one->service), "web.service");
+	CHECK_STR(intern_text(&sums.texts, one->host), "web1");
+	CHECK_EQ(one->start_ns, START * SECOND);
+	CHECK_EQ(one->length_ns, 10 * SECOND);
+	CHECK_EQ(one->samples, 3);
+	CHECK_EQ(one->weight_ns, 3 * SECOND);
+	CHECK_STR(intern_text(&sums.texts, sums.sums.items[1].service), "");
+	store_sums_done(&sums);
+}
+
+static void patterns_choose_hosts_and_services(void)
+{
+	struct store_sums_request q = {.range = {.host = "web*", .service = "web*"}};
+	struct store_sums sums;
+
+	CHECK_EQ(ask(&q, &sums, NULL), 0);
+	CHECK(asked("host IN (11)"));
+	CHECK(asked("service IN (21)"));
+	store_sums_done(&sums);
+	q.range = (struct store_range){.host = "mail*"};
+	CHECK_EQ(ask(&q, &sums, NULL), 0);
+	CHECK_EQ(sums.sums.count, 0);
+	CHECK_EQ(sums.hosts, 2);
+	store_sums_done(&sums);
+}
+
+static bool is_db1(void *ctx, const char *name)
+{
+	return !strcmp(name, "db1");
+}
+
+static bool is_nameless(void *ctx, const char *name)
+{
+	return !*name;
+}
+
+static void functions_choose_hosts_and_services(void)
+{
+	const struct store_choice choice = {is_db1, is_nameless, NULL};
+	const struct store_sums_request q = {.range.choice = &choice};
+	struct store_sums sums;
+
+	CHECK_EQ(ask(&q, &sums, NULL), 0);
+	CHECK(asked("host IN (12)"));
+	CHECK(asked("service IN (0)"));
+	store_sums_done(&sums);
+}
+
+/* A host named like a statement is compared here, and its text is in no question. */
+static void no_text_is_in_a_question(void)
+{
+	const struct store_sums_request q = {.range = {.host = "'); DROP TABLE x; --",
+	                                               .service = "' OR 1"}};
+	struct store_sums sums;
+
+	CHECK_EQ(ask(&q, &sums, NULL), 0);
+	CHECK(!asked("DROP") && !asked("OR 1"));
+	store_sums_done(&sums);
+}
+
+static void the_range_is_that_of_windows(void)
+{
+	const struct store_sums_request q = {
+	        .range = {.from_ns = START * SECOND, .to_ns = (START + 30) * SECOND}};
+	struct store_sums sums;
+
+	CHECK_EQ(ask(&q, &sums, NULL), 0);
+	CHECK(asked("end_ns > 1700000000000000000 AND start_ns < 1700000030000000000"));
+	CHECK(asked("time >= toDateTime(1700000000) AND time <= toDateTime(1700000050)"));
+	store_sums_done(&sums);
+}
+
+int main(void)
+{
+	RUN(sums_have_the_names_of_their_hashes);
+	RUN(patterns_choose_hosts_and_services);
+	RUN(functions_choose_hosts_and_services);
+	RUN(no_text_is_in_a_question);
+	RUN(the_range_is_that_of_windows);
+	buf_done(&questions);
+	return check_end();
+}
