@@ -229,6 +229,8 @@ def sides_of_a_comparison_and_changes_are_pages(t):
     view = Fleet(t, store(t))
     page = view.page(show="diff", host_a="web1", host="web2")
     t.equal(page.head["kind"], "diff")
+    for side in ("--host=web1", "--host=web2"):
+        t.has(page.head["title"], side)
     sides = [sum(page.array(page.head[side]["rows"]["values"][0])) for side in ("before", "stacks")]
     t.equal(sides, [totals(t, "--host", host)[0] for host in ("web1", "web2")], "samples of the sides")
     t.equal(view.page(show="watch", host="web1").head["kind"], "watch")

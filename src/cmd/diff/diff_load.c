@@ -117,6 +117,7 @@ static int add_samples(struct diff_loading *l, enum diff_side side, const char *
 	struct selection s = {0};
 	struct diff_amount amount;
 	struct view *v = NULL;
+	struct buf name = {0};
 	char *words[] = {(char *)(uintptr_t)path}, *store = NULL;
 	uint8_t event;
 	int ret;
@@ -146,8 +147,12 @@ static int add_samples(struct diff_loading *l, enum diff_side side, const char *
 		amount = amount_of(p);
 		ret = count_work(l, p, &amount, err);
 	}
-	if (!ret)
-		add_runs(l, side, path, v, &s, amount, store != NULL);
+	if (!ret) {
+		/* A range of a store is named with its part: both sides may be of one store. */
+		load_words(&load, &name);
+		add_runs(l, side, store ? buf_text(&name) + 1 : path, v, &s, amount, store != NULL);
+	}
+	buf_done(&name);
 	selection_done(&s);
 	view_free(v);
 	symbolizer_free(symbols);
