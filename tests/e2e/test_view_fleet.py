@@ -402,6 +402,7 @@ def without_the_option_nothing_is_called(t):
     view = Fleet(t, "--store", store(t))
     view.call("ProfileTypes", "{}", 405)
     t.has(t.assay("view", "--pyroscope", t.write("a.folded", "a 1\n"), status=2).err, "clickhouse://HOST/DATABASE")
+    t.has(t.assay("view", "--pyroscope", "--host", "web1", store(t), status=2).err, "without --host")
     t.has(t.assay("view", "--no-browser", "clickhouse://127.0.0.1:1/a", status=1).err, "127.0.0.1:1")
     t.has(t.assay("view", "--user", "no-such-user", store(t), status=2).err, "no user no-such-user")
 

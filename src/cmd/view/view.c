@@ -125,6 +125,10 @@ static int choose(struct viewing *v)
 	if (o->pyroscope && !v->fleet)
 		return command_fail(2, "view: --pyroscope shows a store on a server: give it with "
 		                       "the name of one, clickhouse://HOST/DATABASE");
+	if (o->pyroscope && (o->report.load.host || o->report.load.service))
+		return command_fail(2,
+		                    "view: --pyroscope answers queries about the whole store: give "
+		                    "it without --host and --service");
 	if (v->file_count || o->report.load.inputs.count || o->report.load.store)
 		return o->session.name ? command_fail(2, "view: --name shows a session that runs: "
 		                                         "give it without a file")

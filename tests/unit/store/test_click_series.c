@@ -48,7 +48,8 @@ static int answer(struct click_server *s, const char *sql, const struct click_ma
 
 static int ask(const struct store_sums_request *q, struct store_sums *sums, struct error *err)
 {
-	struct click_server server = {.name = (char *)(uintptr_t) "clickhouse://h/d", .ask = answer};
+	struct click_server server = {.name = (char *)(uintptr_t) "clickhouse://h/d",
+	                              .ask = answer};
 
 	*sums = (struct store_sums){0};
 	buf_clear(&questions);
@@ -125,8 +126,8 @@ static void functions_choose_hosts_and_services(void)
 /* A host named like a statement is compared here, and its text is in no question. */
 static void no_text_is_in_a_question(void)
 {
-	const struct store_sums_request q = {.range = {.host = "'); DROP TABLE x; --",
-	                                               .service = "' OR 1"}};
+	const struct store_sums_request q = {
+	        .range = {.host = "'); DROP TABLE x; --", .service = "' OR 1"}};
 	struct store_sums sums;
 
 	CHECK_EQ(ask(&q, &sums, NULL), 0);
