@@ -113,10 +113,11 @@ int store_end(struct store *s, uint64_t end_ns, const char *why, struct error *e
 int store_copy(struct store *s, const char *path, struct error *err);
 uint64_t store_bytes(const struct store *s); /* size of the file, with its WAL */
 
-/* Which hosts and services are read, by their names. */
+/* Which hosts, services and versions are read, by their names. */
 struct store_choice {
 	bool (*host)(void *ctx, const char *name);
 	bool (*service)(void *ctx, const char *name);
+	bool (*version)(void *ctx, const char *name);
 	void *ctx;
 };
 
@@ -175,20 +176,20 @@ int store_transfer(const char *from, const struct store_range *range, const char
  */
 struct store_sums_request {
 	struct store_range range; /* host NULL: all */
-	bool by_service, by_host;
+	bool by_service, by_host, by_version;
 	uint64_t step_ns; /* sums of each step of this length, whole seconds; 0: of the range */
 };
 
 struct store_sum {
-	uint32_t service, host; /* texts; 0: not asked for */
-	uint64_t start_ns;      /* of the step; 0: not asked for */
-	uint64_t length_ns;     /* of the windows that begin in the step: 0: not asked for */
+	uint32_t service, host, version; /* texts; 0: none, or not asked for */
+	uint64_t start_ns;               /* of the step; 0: not asked for */
+	uint64_t length_ns; /* of the windows that begin in the step: 0: not asked for */
 	uint64_t samples, weight_ns;
 };
 
 struct store_sums {
 	struct intern texts;
-	VEC(struct store_sum) sums; /* by service, host, time */
+	VEC(struct store_sum) sums; /* by service, host, version, time */
 	uint64_t first_ns, last_ns; /* start of the first window of the store, end of the last */
 	uint64_t windows;           /* in the range; 0: the store has no data there */
 	uint64_t hosts;             /* machines in the store */

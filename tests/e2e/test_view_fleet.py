@@ -31,6 +31,7 @@ CONTAINER = "0af30af30af3"
 SERVICES = {"loop": ("/system.slice/web.service", "web.service"),
             "boxed": (f"/system.slice/docker-{CONTAINER * 5}0af3.scope", CONTAINER),
             "hostile": (f"/system.slice/{HOSTILE}", HOSTILE)}
+VERSIONS = {"web1": "1.2", "web2": "1.3*", "db[1]": "1.2"}
 CPU = "process_cpu:cpu:nanoseconds:cpu:nanoseconds"
 SAMPLES = "process_cpu:samples:count:cpu:nanoseconds"
 API = "/querier.v1.QuerierService/"
@@ -57,6 +58,9 @@ def store(t):
                 text = db.execute("INSERT INTO name (text) VALUES (?) RETURNING id", (cgroup,)).fetchone()[0]
                 db.execute("UPDATE process SET cgroup = ? WHERE name = (SELECT id FROM name WHERE"
                            " text = ?)", (text, program))
+            version = db.execute("INSERT INTO name (text) VALUES (?) RETURNING id", (VERSIONS[host],)).fetchone()[0]
+            db.execute("UPDATE process SET version = ? WHERE name = (SELECT id FROM name WHERE text = 'loop')",
+                       (version,))
         t.assay("store", "copy", file, name)
     _store = name
     return name
@@ -173,7 +177,7 @@ def totals(t, *words):
 
 def whole(t):
     """A request's times: all windows of the store. ms since 1970."""
-    found = clickhouse_server.server(t).ask("SELECT min(start_ns), max(end_ns) FROM windows", "fleet").split()
+    found = clickhouse_server.server(t).ask("SELECT min(start_ns), max(end_ns) FROM windows_2", "fleet").split()
     return {"start": int(found[0]) // 10**6, "end": int(found[1]) // 10**6 + 1}
 
 
@@ -200,6 +204,12 @@ def the_first_page_lists_services_and_machines(t):
     for _, service in SERVICES.values():
         samples, _ = totals(t, "--host", "*", "--service", service)
         t.equal(services[service]["samples"], samples, service)
+    versions = table(page, "versions")
+    t.equal(set(versions), {"1.2", "1.3*", "[no version]"})
+    for version in ("1.2", "1.3*"):
+        samples, cpu_ns = totals(t, "--host", "*", "--build", version.replace("*", "[*]"))
+        t.equal((versions[version]["samples"], versions[version]["time"]), (samples, cpu_ns), version)
+        t.true(samples, "the version has samples")
     whole_page = view.request("GET", f"/?token={view.token}")[1].decode()
     t.has(whole_page, f'data-url="data?token={view.token}" data-asks="1"')
     t.equal(view.page(host="web1", show="").head["kind"], "fleet")
@@ -212,6 +222,7 @@ def a_selection_is_the_report_of_its_part(t):
     for words, selection in ((("--host", "web1"), {"host": "web1"}),
                              (("--host", "db[[]1]"), {"host": "db[1]"}),
                              (("--host", "*", "--service", HOSTILE), {"service": HOSTILE}),
+                             (("--host", "*", "--build", "1.3[*]"), {"build": "1.3*"}),
                              (("--host", "web2", "--service", CONTAINER), {"host": "web2", "service": CONTAINER})):
         page = view.page(show="report", **selection)
         t.equal(page.head["kind"], "samples")
@@ -221,7 +232,7 @@ def a_selection_is_the_report_of_its_part(t):
     t.has(answer, "no data of machine 'we[*]'")
     t.has(view.page(show="report", **{"from": "--help"}, status=400), "--help")
     t.has(view.page(show="report", **{"from": "@2", "until": "@1"}, status=400), "is not after")
-    t.equal(clickhouse_server.server(t).ask("EXISTS TABLE samples", "fleet"), "1")
+    t.equal(clickhouse_server.server(t).ask("EXISTS TABLE samples_2", "fleet"), "1")
 
 
 @test
@@ -233,6 +244,9 @@ def sides_of_a_comparison_and_changes_are_pages(t):
         t.has(page.head["title"], side)
     sides = [sum(page.array(page.head[side]["rows"]["values"][0])) for side in ("before", "stacks")]
     t.equal(sides, [totals(t, "--host", host)[0] for host in ("web1", "web2")], "samples of the sides")
+    page = view.page(show="diff", build_a="1.2", build="1.3*")
+    sides = [sum(page.array(page.head[side]["rows"]["values"][0])) for side in ("before", "stacks")]
+    t.equal(sides, [totals(t, "--host", "*", "--build", build)[0] for build in ("1.2", "1.3[*]")], "versions")
     t.equal(view.page(show="watch", host="web1").head["kind"], "watch")
     words = ("diff", "--host", "web1", store(t), "--", "--host", "web2", "--json")
     found = t.json(t.assay(*words).out)
@@ -248,7 +262,7 @@ def a_store_without_data_in_the_range_shows_its_last_hour(t):
     t.has(json.dumps(view.page().head), "The store has no data yet")
     old = 1_600_000_000
     server.ask(f"INSERT INTO hosts (id, name) VALUES (1, 'old')", "old")
-    server.ask(f"INSERT INTO windows (host, time, key, part, start_ns, end_ns) VALUES"
+    server.ask(f"INSERT INTO windows_2 (host, time, key, part, start_ns, end_ns) VALUES"
                f" (1, {old}, 1, 1, {old}000000000, {old + 10}000000000)", "old")
     text = json.dumps(view.page().head)
     t.has(text, "2020-09-13T12:26:50Z")
@@ -329,15 +343,19 @@ def labels_and_series_are_those_of_the_store(t):
     view = Fleet(t, "--pyroscope", store(t))
     times = whole(t)
     names = view.json("LabelNames", {**times, "matchers": ["{}"]})["names"]
-    t.equal(names, ["__profile_type__", "host", "service_name"])
+    t.equal(names, ["__profile_type__", "host", "service_name", "version"])
     t.equal(set(view.json("LabelValues", {**times, "name": "host"})["names"]), set(HOSTS))
     found = view.json("LabelValues", {**times, "name": "service_name", "matchers": ['{host="web1"}']})["names"]
     t.equal(set(found), {"[no service]", *(name for _, name in SERVICES.values())})
     t.equal(view.json("LabelValues", {**times, "name": "pod"})["names"], [])
+    t.equal(set(view.json("LabelValues", {**times, "name": "version"})["names"]), {"1.2", "1.3*"})
     one = view.json("LabelValues", {**times, "name": "host", "matchers": ['{host="web2"}', '{host=~"db.*"}']})
     t.equal(set(one["names"]), {"web2", "db[1]"})
     pairs = view.json("Series", {**times, "labelNames": ["host", "service_name"], "matchers": []})["labelsSet"]
     t.equal(len(pairs), 12)
+    graph = view.json("SelectMergeStacktraces", {**times, "profileTypeID": SAMPLES, "maxNodes": "0",
+                                                 "labelSelector": '{version="1.2", host=~"web.*"}'})["flamegraph"]
+    t.equal(int(graph["total"]), totals(t, "--host", "web1", "--build", "1.2")[0], "samples of a version")
     lines = view.json("SelectSeries", {**times, "profileTypeID": SAMPLES, "labelSelector": "{}", "step": 15,
                                        "groupBy": ["host"]})["series"]
     sums = {line["labels"][0]["value"]: sum(p["value"] for p in line["points"]) for line in lines}
@@ -382,7 +400,7 @@ def wrong_calls_are_refused(t):
         t.equal(view.json(method, request, status)["code"], code, method)
     hostile = {**good, "labelSelector": '{service_name="' + HOSTILE + "'\\\\\\\" OR 1\"}"}
     t.equal(view.json("SelectMergeStacktraces", hostile), {}, "a hostile name selects nothing")
-    t.equal(clickhouse_server.server(t).ask("EXISTS TABLE samples", "fleet"), "1")
+    t.equal(clickhouse_server.server(t).ask("EXISTS TABLE samples_2", "fleet"), "1")
     view.call("ProfileTypes", "{}", 403, token="0" * 32)
     view.call("ProfileTypes", "{}", 403, token="")
     view.call("ProfileTypes", "{}", 400, kind="text/plain")

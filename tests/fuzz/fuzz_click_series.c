@@ -34,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct click_server server = {.name = (char *)(uintptr_t) "clickhouse://fuzz/db",
 	                              .ask = answer_next};
-	struct store_sums_request q = {.by_service = true, .by_host = true, .step_ns = 1000000000};
+	struct store_sums_request q = {
+	        .by_service = true, .by_host = true, .by_version = true, .step_ns = 1000000000};
 	struct store_sums sums = {0};
 	struct error err = {0};
 	int rc;
@@ -45,7 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if ((rc != 0) != (err.text[0] != '\0'))
 		abort();
 	vec_each (sum, &sums.sums)
-		if (sum->service >= sums.texts.texts.count || sum->host >= sums.texts.texts.count)
+		if (sum->service >= sums.texts.texts.count || sum->host >= sums.texts.texts.count ||
+		    sum->version >= sums.texts.texts.count)
 			abort();
 	store_sums_done(&sums);
 	return 0;

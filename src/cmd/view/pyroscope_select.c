@@ -22,7 +22,8 @@ const struct pyroscope_type pyroscope_types[PYROSCOPE_TYPES] = {
 
 static const char no_service[] = FLEET_NO_SERVICE;
 
-static const char *const labels[] = {PYROSCOPE_HOST, PYROSCOPE_SERVICE, PYROSCOPE_TYPE_LABEL, NULL};
+static const char *const labels[] = {PYROSCOPE_HOST, PYROSCOPE_SERVICE, PYROSCOPE_VERSION,
+                                     PYROSCOPE_TYPE_LABEL, NULL};
 
 const char *pyroscope_service_text(const char *service)
 {
@@ -64,30 +65,40 @@ static int read_selectors(struct selectors *s, const struct querier_request *q, 
 	return rc;
 }
 
-/* `host`, `service` NULL: any. */
-static bool holds(const struct label_selector *s, const char *host, const char *service)
+/* The values of labels; NULL: any. A program without a version has none, which is "". */
+struct values {
+	const char *host, *service, *version;
+};
+
+static bool holds(const struct label_selector *s, const struct values *v)
 {
 	return label_selector_has_others(s, labels) &&
-	       (!host || label_selector_has(s, PYROSCOPE_HOST, host)) &&
-	       (!service || label_selector_has(s, PYROSCOPE_SERVICE, service));
+	       (!v->host || label_selector_has(s, PYROSCOPE_HOST, v->host)) &&
+	       (!v->service || label_selector_has(s, PYROSCOPE_SERVICE, v->service)) &&
+	       (!v->version || label_selector_has(s, PYROSCOPE_VERSION, v->version));
 }
 
-static bool one_holds(const struct selectors *s, const char *host, const char *service)
+static bool one_holds(const struct selectors *s, struct values v)
 {
 	vec_each (item, &s->items)
-		if (holds(item, host, service))
+		if (holds(item, &v))
 			return true;
 	return false;
 }
 
 static bool has_host(void *ctx, const char *name)
 {
-	return one_holds(ctx, name, NULL);
+	return one_holds(ctx, (struct values){.host = name});
 }
 
 static bool has_service(void *ctx, const char *name)
 {
-	return one_holds(ctx, NULL, pyroscope_service_text(name));
+	return one_holds(ctx, (struct values){.service = pyroscope_service_text(name)});
+}
+
+static bool has_version(void *ctx, const char *name)
+{
+	return one_holds(ctx, (struct values){.version = name});
 }
 
 /* ---- the range and the type ---------------------------------------------- */
@@ -143,6 +154,13 @@ static bool groups_by(const struct querier_request *q, const char *label)
 	return false;
 }
 
+static struct values values_of(const struct store_sums *sums, const struct store_sum *sum)
+{
+	return (struct values){intern_text(&sums->texts, sum->host),
+	                       pyroscope_service_text(intern_text(&sums->texts, sum->service)),
+	                       intern_text(&sums->texts, sum->version)};
+}
+
 /* Sums of pairs that no selector selects as a pair are dropped. */
 static void keep_selected(struct store_sums *sums, const struct selectors *s)
 {
@@ -151,8 +169,7 @@ static void keep_selected(struct store_sums *sums, const struct selectors *s)
 	if (s->items.count < 2)
 		return;
 	vec_each (sum, &sums->sums)
-		if (one_holds(s, intern_text(&sums->texts, sum->host),
-		              pyroscope_service_text(intern_text(&sums->texts, sum->service))))
+		if (one_holds(s, values_of(sums, sum)))
 			sums->sums.items[kept++] = *sum;
 	sums->sums.count = kept;
 }
@@ -170,7 +187,7 @@ int pyroscope_series_read(struct pyroscope_series *s, const char *store,
 {
 	bool points = q->method == QUERIER_SELECT_SERIES;
 	struct selectors selectors = {0};
-	const struct store_choice choice = {has_host, has_service, &selectors};
+	const struct store_choice choice = {has_host, has_service, has_version, &selectors};
 	struct store_sums_request request = {.range.choice = &choice};
 	const struct pyroscope_type *type = NULL;
 	int rc = read_selectors(&selectors, q, err);
@@ -188,6 +205,7 @@ int pyroscope_series_read(struct pyroscope_series *s, const char *store,
 	request.step_ns = s->step_ns;
 	request.by_host = !points || groups_by(q, PYROSCOPE_HOST);
 	request.by_service = !points || groups_by(q, PYROSCOPE_SERVICE);
+	request.by_version = !points || groups_by(q, PYROSCOPE_VERSION);
 	if (!rc)
 		rc = store_sums_read(store, &request, &s->sums, err);
 	if (!rc)
@@ -198,17 +216,17 @@ int pyroscope_series_read(struct pyroscope_series *s, const char *store,
 
 /* ---- lines --------------------------------------------------------------- */
 
-static struct pyroscope_line *line_of(struct pyroscope_series *s, const char *host,
-                                      const char *service)
+static struct pyroscope_line *line_of(struct pyroscope_series *s, struct values v)
 {
 	struct pyroscope_line *line;
 
 	/* Names are texts of one table: equal ones have one address. */
 	vec_each (found, &s->lines)
-		if (found->host == host && found->service == service)
+		if (found->host == v.host && found->service == v.service &&
+		    found->version == v.version)
 			return found;
 	line = vec_add(&s->lines);
-	*line = (struct pyroscope_line){.host = host, .service = service};
+	*line = (struct pyroscope_line){.host = v.host, .service = v.service, .version = v.version};
 	return line;
 }
 
@@ -274,14 +292,16 @@ void pyroscope_series_group(struct pyroscope_series *s, const struct querier_req
 	bool all = q->method == QUERIER_SERIES && !q->labels.count;
 	bool hosts = all || groups_by(q, PYROSCOPE_HOST);
 	bool services = all || groups_by(q, PYROSCOPE_SERVICE);
+	bool versions = all || groups_by(q, PYROSCOPE_VERSION);
 
-	vec_each (sum, &s->sums.sums)
-		add_sum(s,
-		        line_of(s, hosts ? intern_text(&s->sums.texts, sum->host) : NULL,
-		                services ? pyroscope_service_text(
-		                                   intern_text(&s->sums.texts, sum->service))
-		                         : NULL),
-		        sum);
+	vec_each (sum, &s->sums.sums) {
+		struct values v = values_of(&s->sums, sum);
+
+		v.host = hosts ? v.host : NULL;
+		v.service = services ? v.service : NULL;
+		v.version = versions ? v.version : NULL;
+		add_sum(s, line_of(s, v), sum);
+	}
 	vec_each (line, &s->lines)
 		join_points(line);
 	if (s->lines.count)
@@ -321,7 +341,7 @@ int pyroscope_paths(struct symbolized_profile *n, unsigned *value, const char *s
                     struct error *err)
 {
 	struct selectors selectors = {0};
-	const struct store_choice choice = {has_host, has_service, &selectors};
+	const struct store_choice choice = {has_host, has_service, has_version, &selectors};
 	struct store_range range = {.choice = &choice, .sums = true};
 	const struct pyroscope_type *type = NULL;
 	struct profile *p = profile_new();

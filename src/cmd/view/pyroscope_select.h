@@ -20,6 +20,7 @@
 #define PYROSCOPE_TYPE_LABEL "__profile_type__"
 #define PYROSCOPE_HOST "host"
 #define PYROSCOPE_SERVICE "service_name"
+#define PYROSCOPE_VERSION "version"
 
 #define PYROSCOPE_TYPES 2
 
@@ -36,7 +37,7 @@ struct pyroscope_point {
 };
 
 struct pyroscope_line {
-	const char *host, *service; /* NULL: not requested */
+	const char *host, *service, *version; /* NULL: not requested */
 	double sum;
 	VEC(struct pyroscope_point) points;
 };

@@ -64,6 +64,14 @@ static char *service_of(const struct view_fleet *f, const struct web_ask *ask, b
 	return chosen ? chosen : usual ? xstrdup(usual) : NULL;
 }
 
+static char *build_of(const struct view_fleet *f, const struct web_ask *ask, bool first)
+{
+	const char *usual = f->report->load.build;
+	char *chosen = exactly(of_side(ask, "build", first));
+
+	return chosen ? chosen : usual ? xstrdup(usual) : NULL;
+}
+
 static const char *from_of(const struct view_fleet *f, const struct web_ask *ask, bool first)
 {
 	const char *from = of_side(ask, "from", first);
@@ -124,6 +132,8 @@ static void fill(struct fleet *fleet, const struct store_sums *sums,
 	vec_each (sum, &sums->sums) {
 		fleet_add(&fleet->services, intern_text(&sums->texts, sum->service), sum->samples,
 		          sum->weight_ns);
+		fleet_add(&fleet->versions, intern_text(&sums->texts, sum->version), sum->samples,
+		          sum->weight_ns);
 		fleet_add(&fleet->hosts, intern_text(&sums->texts, sum->host), sum->samples,
 		          sum->weight_ns);
 	}
@@ -131,8 +141,9 @@ static void fill(struct fleet *fleet, const struct store_sums *sums,
 
 static int list(const struct view_fleet *f, const struct web_ask *ask, struct buf *data)
 {
-	struct store_sums_request q = {.by_service = true, .by_host = true};
+	struct store_sums_request q = {.by_service = true, .by_host = true, .by_version = true};
 	char *host = host_of(f, ask, false), *service = service_of(f, ask, false);
+	char *build = build_of(f, ask, false);
 	struct store_sums sums = {0};
 	struct document document;
 	struct error err = {0};
@@ -141,6 +152,7 @@ static int list(const struct view_fleet *f, const struct web_ask *ask, struct bu
 
 	q.range.host = host;
 	q.range.service = service;
+	q.range.version = build;
 	if (!rc)
 		rc = read_sums(f, ask, &q, &sums, &err);
 	fleet_init(&fleet);
@@ -158,6 +170,7 @@ static int list(const struct view_fleet *f, const struct web_ask *ask, struct bu
 	store_sums_done(&sums);
 	free(host);
 	free(service);
+	free(build);
 	return rc ? command_fail(1, "%s", err.text) : 0;
 }
 
@@ -167,11 +180,13 @@ static int report(const struct view_fleet *f, const struct web_ask *ask, struct 
 {
 	struct report_command_options o = *f->report;
 	char *host = host_of(f, ask, false), *service = service_of(f, ask, false);
+	char *build = build_of(f, ask, false);
 	int status;
 
 	o.load.store = f->store;
 	o.load.host = host;
 	o.load.service = service;
+	o.load.build = build;
 	o.load.from = from_of(f, ask, false);
 	o.load.to = until_of(f, ask, false);
 	o.interim = true;
@@ -181,6 +196,7 @@ static int report(const struct view_fleet *f, const struct web_ask *ask, struct 
 	status = report_run(&o, 0, NULL);
 	free(host);
 	free(service);
+	free(build);
 	return status;
 }
 
@@ -208,11 +224,14 @@ static void add_names(const struct view_fleet *f, const struct web_ask *ask, boo
 {
 	char *host = host_of(f, ask, first);
 	char *service = services ? service_of(f, ask, first) : NULL;
+	char *build = services ? build_of(f, ask, first) : NULL;
 
 	add_word(words, "--host=", host);
 	add_word(words, "--service=", service);
+	add_word(words, "--build=", build);
 	free(host);
 	free(service);
+	free(build);
 }
 
 static int run(const char *name, struct word_list *words, struct buf *data)

@@ -4,10 +4,10 @@
  * selection the report, a comparison, or the changes over time.
  *
  * The page of the browser has the selection in its own address, and asks for the data with the same
- * arguments: show (report, diff, watch; none: the list), host, service, from, until; of a diff also
- * host_a, service_a, from_a, until_a for the first side, where a missing one is that of the second
- * side. Names are exact, times are those of --from. The arguments come from a client: they are
- * values, never words of a command line or of a statement.
+ * arguments: show (report, diff, watch; none: the list), host, service, build, from, until; of a
+ * diff also host_a, service_a, build_a, from_a, until_a for the first side, where a missing one is
+ * that of the second side. Names are exact, times are those of --from. The arguments come from a
+ * client: they are values, never words of a command line or of a statement.
  *
  * Messages of the commands are returned as text. One thread. Uses: cmd/diff, cmd/report, cmd/watch,
  * store, web.

@@ -45,8 +45,8 @@ static int profile_types(struct call *c, struct error *err)
 
 static int label_names(struct call *c, struct error *err)
 {
-	static const char *const names[] = {PYROSCOPE_TYPE_LABEL, PYROSCOPE_HOST,
-	                                    PYROSCOPE_SERVICE};
+	static const char *const names[] = {PYROSCOPE_TYPE_LABEL, PYROSCOPE_HOST, PYROSCOPE_SERVICE,
+	                                    PYROSCOPE_VERSION};
 
 	querier_list(c->w, "names");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -55,17 +55,28 @@ static int label_names(struct call *c, struct error *err)
 	return 0;
 }
 
-static void put_texts(struct call *c, const struct pyroscope_series *s, bool hosts)
+/* The value of a label; NULL: there is no such label. */
+static const char *label_of(const struct store_sums *sums, const struct store_sum *sum,
+                            const char *label)
+{
+	if (!strcmp(label, PYROSCOPE_HOST))
+		return intern_text(&sums->texts, sum->host);
+	if (!strcmp(label, PYROSCOPE_SERVICE))
+		return pyroscope_service_text(intern_text(&sums->texts, sum->service));
+	return strcmp(label, PYROSCOPE_VERSION) ? NULL : intern_text(&sums->texts, sum->version);
+}
+
+/* A label without a value is one that the program does not have. */
+static void put_values(struct call *c, const struct pyroscope_series *s, const char *label)
 {
 	struct intern seen;
 
 	intern_init(&seen);
 	vec_each (sum, &s->sums.sums) {
-		const char *name = intern_text(&s->sums.texts, hosts ? sum->host : sum->service);
-		const char *text = hosts ? name : pyroscope_service_text(name);
+		const char *text = label_of(&s->sums, sum, label);
 		size_t before = seen.texts.count;
 
-		intern_add(&seen, text);
+		intern_add(&seen, text ? text : "");
 		if (seen.texts.count > before)
 			querier_text(c->w, 1, NULL, text);
 	}
@@ -75,16 +86,14 @@ static void put_texts(struct call *c, const struct pyroscope_series *s, bool hos
 static int label_values(struct call *c, struct error *err)
 {
 	const char *name = c->q->name ? c->q->name : "";
-	bool hosts = !strcmp(name, PYROSCOPE_HOST), services = !strcmp(name, PYROSCOPE_SERVICE);
 	struct pyroscope_series s = {0};
-	int rc = 0;
+	bool types = !strcmp(name, PYROSCOPE_TYPE_LABEL);
+	int rc = types ? 0 : pyroscope_series_read(&s, c->v->store, c->q, err);
 
-	if (hosts || services)
-		rc = pyroscope_series_read(&s, c->v->store, c->q, err);
 	querier_list(c->w, "names");
-	if (!rc && (hosts || services))
-		put_texts(c, &s, hosts);
-	for (size_t i = 0; i < PYROSCOPE_TYPES && !strcmp(name, PYROSCOPE_TYPE_LABEL); i++)
+	if (!rc && !types)
+		put_values(c, &s, name);
+	for (size_t i = 0; i < PYROSCOPE_TYPES && types; i++)
 		querier_text(c->w, 1, NULL, pyroscope_types[i].id);
 	querier_list_end(c->w);
 	pyroscope_series_done(&s);
@@ -108,19 +117,25 @@ static bool has_label(const struct querier_request *q, const char *name)
 	return false;
 }
 
-static void put_series(struct call *c, const char *type, const char *host, const char *service)
+/* The labels that were requested, and that the programs have. */
+static void put_labels(struct call *c, const char *type, const struct pyroscope_line *line)
 {
-	bool all = !c->q->labels.count;
-
-	querier_begin(c->w, 2, NULL);
 	querier_list(c->w, "labels");
 	if (type)
 		put_label(c, PYROSCOPE_TYPE_LABEL, type);
-	if (host && (all || has_label(c->q, PYROSCOPE_HOST)))
-		put_label(c, PYROSCOPE_HOST, host);
-	if (service && (all || has_label(c->q, PYROSCOPE_SERVICE)))
-		put_label(c, PYROSCOPE_SERVICE, service);
+	if (line->host)
+		put_label(c, PYROSCOPE_HOST, line->host);
+	if (line->service)
+		put_label(c, PYROSCOPE_SERVICE, line->service);
+	if (line->version && *line->version)
+		put_label(c, PYROSCOPE_VERSION, line->version);
 	querier_list_end(c->w);
+}
+
+static void put_series(struct call *c, const char *type, const struct pyroscope_line *line)
+{
+	querier_begin(c->w, 2, NULL);
+	put_labels(c, type, line);
 	querier_end(c->w);
 }
 
@@ -137,8 +152,7 @@ static int series(struct call *c, struct error *err)
 	vec_each (line, &s.lines)
 		for (size_t i = 0; i < (types ? PYROSCOPE_TYPES : 1); i++)
 			if (!types || s.types[i])
-				put_series(c, types ? pyroscope_types[i].id : NULL, line->host,
-				           line->service);
+				put_series(c, types ? pyroscope_types[i].id : NULL, line);
 	querier_list_end(c->w);
 	pyroscope_series_done(&s);
 	return rc;
@@ -161,12 +175,7 @@ static void put_points(struct call *c, const struct pyroscope_line *line)
 static void put_line(struct call *c, const struct pyroscope_line *line)
 {
 	querier_begin(c->w, 1, NULL);
-	querier_list(c->w, "labels");
-	if (line->host)
-		put_label(c, PYROSCOPE_HOST, line->host);
-	if (line->service)
-		put_label(c, PYROSCOPE_SERVICE, line->service);
-	querier_list_end(c->w);
+	put_labels(c, NULL, line);
 	put_points(c, line);
 	querier_end(c->w);
 }

@@ -3,10 +3,11 @@
  * view_pyroscope: answers calls of Pyroscope's query API from a store on a server, so that the
  * Pyroscope data source of Grafana shows it.
  *
- * Labels are service_name and host. Profile types are the CPU time and the number of samples of the
- * clock; idle time is not included. Errors are those of the Connect protocol: a status of HTTP and
- * a JSON object with a code and a sentence. Requests come from a client: see querier_request.h and
- * label_selector.h. One thread. Uses: cmd/load, export, format, store, view, web.
+ * Labels are service_name, host and version. Profile types are the CPU time and the number of
+ * samples of the clock; idle time is not included. Errors are those of the Connect protocol: a
+ * status of HTTP and a JSON object with a code and a sentence. Requests come from a client: see
+ * querier_request.h and label_selector.h. One thread. Uses: cmd/load, export, format, store, view,
+ * web.
  */
 #ifndef ASSAY_CMD_VIEW_VIEW_PYROSCOPE_H
 #define ASSAY_CMD_VIEW_VIEW_PYROSCOPE_H

@@ -91,7 +91,7 @@ static void ask_samples(const struct click_fetch *f, struct buf *sql)
 		              " samples, samples * period + weight, runnable_ns, blocked_ns,"
 		              " version, labels FROM " CLICK_SAMPLES);
 	click_fetch_where(f, sql);
-	if (f->range->version)
+	if (f->version_list.size)
 		buf_addf(sql, " AND version IN (%s)", buf_text(&f->version_list));
 	buf_addf(sql, "%s%s%s AND part GLOBAL IN keys%s FORMAT RowBinary", more,
 	         buf_text(&f->service_list), end,

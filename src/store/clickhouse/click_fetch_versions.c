@@ -18,11 +18,17 @@ static int take_version(struct click_fetch *f, const struct row_value *v, struct
 	return 0;
 }
 
+static bool is_chosen(const struct store_range *range, const char *version)
+{
+	return range->choice ? range->choice->version(range->choice->ctx, version)
+	                     : !sqlite3_strglob(range->version, version);
+}
+
 static int take_text(struct click_fetch *f, const struct row_value *v, struct error *err)
 {
 	char *text = xstrndup(v[1].size ? v[1].bytes : "", v[1].size);
 
-	if (!sqlite3_strglob(f->range->version, text))
+	if (is_chosen(f->range, text))
 		buf_addf(&f->version_list, "%s%" PRIu64, f->version_list.size ? "," : "",
 		         v[0].number);
 	buf_addf(&f->names_seen, "%s%s", f->names_seen.size ? ", " : "", text);
@@ -36,7 +42,7 @@ int click_fetch_versions(struct click_fetch *f, struct error *err)
 	struct buf sql = {0};
 	int status;
 
-	if (!f->range->version)
+	if (!f->range->version && !f->range->choice)
 		return 0;
 	click_map_done(&f->keys);
 	buf_clear(&f->names_seen);
@@ -47,11 +53,17 @@ int click_fetch_versions(struct click_fetch *f, struct error *err)
 	buf_puts(&sql, " FORMAT RowBinary");
 	status = click_fetch_rows(f, buf_text(&sql), NULL, "q", "versions", take_version, err);
 	buf_done(&sql);
+	/* Samples without a version have the hash 0, and no row of a name. */
+	if (!status && f->range->choice && is_chosen(f->range, ""))
+		buf_puts(&f->version_list, "0");
 	if (!status)
 		status = click_fetch_rows(f,
 		                          "SELECT DISTINCT id, text FROM names WHERE id IN keys "
 		                          "ORDER BY text FORMAT RowBinary",
 		                          &f->keys, "qs", "versions", take_text, err);
+	if (!status && !f->version_list.size && f->range->choice)
+		return error_set(err, ENODATA, "%s has no samples of the selected versions",
+		                 f->server->name);
 	if (!status && !f->version_list.size)
 		status = error_set(err, EINVAL, "%s has no samples of version '%s'; it has: %s",
 		                   f->server->name, f->range->version,

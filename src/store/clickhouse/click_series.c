@@ -4,7 +4,9 @@
 #include "base/memory/xalloc.h"
 #include "event/attr.h"
 #include "format/clickhouse/row_binary.h"
+#include "store/clickhouse/click_counted.h"
 #include "store/clickhouse/click_schema.h"
+#include "store/clickhouse/click_tables.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,12 +19,13 @@ struct series {
 	struct click_server *server;
 	const struct store_sums_request *request;
 	struct store_sums *sums;
-	struct click_map names;    /* hash of a service or a host to its text */
-	struct click_map hosts;    /* that the store has */
-	struct buf host_list;      /* "1,2": hashes of the chosen hosts */
-	struct buf service_list;   /* likewise; empty: all */
-	struct click_map services; /* hashes without names yet */
-	uint64_t first_s, last_s;  /* times of the windows in the range */
+	struct click_map names;  /* hash of a service or a host to its text */
+	struct click_map hosts;  /* that the store has */
+	struct buf host_list;    /* "1,2": hashes of the chosen hosts */
+	struct buf service_list; /* likewise; empty: all */
+	struct buf version_list;
+	struct click_map unnamed; /* hashes of services or versions without names yet */
+	uint64_t first_s, last_s; /* times of the windows in the range */
 };
 
 typedef int series_row_fn(struct series *s, const struct row_value *v, struct error *err);
@@ -102,17 +105,17 @@ static void put_windows(const struct series *s, struct buf *sql)
 {
 	const struct store_range *r = &s->request->range;
 
-	buf_addf(sql,
-	         " FROM windows WHERE host IN (%s) AND end_ns > %" PRIu64
-	         " AND start_ns < %" PRIu64,
-	         buf_text(&s->host_list), r->from_ns, r->to_ns ? r->to_ns : INT64_MAX);
+	buf_puts(sql, " FROM " CLICK_WINDOWS);
+	click_counted(sql, buf_text(&s->host_list), r->from_ns, r->to_ns ? r->to_ns : INT64_MAX);
 }
 
 static int find_windows(struct series *s, struct error *err)
 {
 	struct buf sql = {0};
-	int status = ask(s, "SELECT min(start_ns), max(end_ns) FROM windows FORMAT RowBinary", NULL,
-	                 "qq", "times", take_times, err);
+	int status = ask(s,
+	                 "SELECT min(start_ns), max(end_ns) FROM " CLICK_WINDOWS
+	                 " WHERE host != 0 FORMAT RowBinary",
+	                 NULL, "qq", "times", take_times, err);
 
 	buf_puts(&sql, "SELECT count(), toUInt64(toUInt32(min(time))),"
 	               " toUInt64(toUInt32(max(time)))");
@@ -134,56 +137,88 @@ static void put_where(const struct series *s, struct buf *sql)
 	         buf_text(&s->host_list), s->first_s, s->last_s, PROFILE_IDLE, ATTR_CLOCK);
 	if (s->service_list.size)
 		buf_addf(sql, " AND service IN (%s)", buf_text(&s->service_list));
+	if (s->version_list.size)
+		buf_addf(sql, " AND version IN (%s)", buf_text(&s->version_list));
 }
 
-static int see_service(struct series *s, const struct row_value *v, struct error *err)
+static int see_name(struct series *s, const struct row_value *v, struct error *err)
 {
 	bool added;
 
-	click_map_place(&s->services, v[0].number, &added);
+	click_map_place(&s->unnamed, v[0].number, &added);
 	return 0;
+}
+
+static bool has_service(const struct store_range *r, const char *name)
+{
+	return r->choice ? r->choice->service(r->choice->ctx, name) : matches(r->service, name);
+}
+
+static bool has_version(const struct store_range *r, const char *name)
+{
+	return r->choice ? r->choice->version(r->choice->ctx, name) : matches(r->version, name);
 }
 
 static int take_service(struct series *s, const struct row_value *v, struct error *err)
 {
-	const struct store_range *range = &s->request->range;
-	const char *name = keep_name(s, v[0].number, &v[1]);
-
-	if (range->choice ? range->choice->service(range->choice->ctx, name)
-	                  : matches(range->service, name))
+	if (has_service(&s->request->range, keep_name(s, v[0].number, &v[1])))
 		list(&s->service_list, v[0].number);
 	return 0;
 }
 
-/* Samples without a service have the hash 0 and no row of a name. */
-static void take_nameless(struct series *s)
+static int take_version(struct series *s, const struct row_value *v, struct error *err)
 {
-	const struct store_range *range = &s->request->range;
-
-	if (range->choice ? range->choice->service(range->choice->ctx, "")
-	                  : matches(range->service, ""))
-		list(&s->service_list, 0);
+	if (has_version(&s->request->range, keep_name(s, v[0].number, &v[1])))
+		list(&s->version_list, v[0].number);
+	return 0;
 }
 
-static int find_services(struct series *s, struct error *err)
+/* A column of samples with names: its chosen hashes. */
+struct series_names {
+	const char *column;
+	series_row_fn *take;
+	struct buf *chosen;
+	bool nameless; /* samples without a name are chosen: they have the hash 0 */
+};
+
+static int find_names(struct series *s, const struct series_names *n, struct error *err)
 {
 	struct buf sql = {0};
 	int status;
 
-	buf_puts(&sql, "SELECT DISTINCT service FROM samples");
+	click_map_done(&s->unnamed);
+	buf_addf(&sql, "SELECT DISTINCT %s FROM " CLICK_SAMPLES, n->column);
 	put_where(s, &sql);
 	buf_puts(&sql, " FORMAT RowBinary");
-	status = ask(s, buf_text(&sql), NULL, "q", "services", see_service, err);
+	status = ask(s, buf_text(&sql), NULL, "q", n->column, see_name, err);
 	buf_done(&sql);
-	if (!status && click_map_has(&s->services, 0))
-		take_nameless(s);
+	if (!status && n->nameless && click_map_has(&s->unnamed, 0))
+		list(n->chosen, 0);
 	return status ? status
 	              : ask(s,
 	                    "SELECT DISTINCT id, text FROM names WHERE id IN keys FORMAT RowBinary",
-	                    &s->services, "qs", "services", take_service, err);
+	                    &s->unnamed, "qs", n->column, n->take, err);
 }
 
-/* The name of a hash; 0: none. A host and a service are texts of one table. */
+/* *any: something is chosen. */
+static int find_chosen(struct series *s, bool *any, struct error *err)
+{
+	const struct store_range *r = &s->request->range;
+	const struct series_names services = {"service", take_service, &s->service_list,
+	                                      has_service(r, "")};
+	const struct series_names versions = {"version", take_version, &s->version_list,
+	                                      has_version(r, "")};
+	int status = find_names(s, &services, err);
+
+	*any = s->service_list.size > 0;
+	if (status || !*any || (!r->version && !r->choice && !s->request->by_version))
+		return status;
+	status = find_names(s, &versions, err);
+	*any = s->version_list.size > 0;
+	return status;
+}
+
+/* The name of a hash; 0: none. All names are texts of one table. */
 static uint32_t name_of(const struct series *s, uint64_t hash)
 {
 	return (uint32_t)click_map_get(&s->names, hash);
@@ -193,10 +228,11 @@ static int take_sum(struct series *s, const struct row_value *v, struct error *e
 {
 	const struct store_sum sum = {.service = name_of(s, v[0].number),
 	                              .host = name_of(s, v[1].number),
-	                              .start_ns = v[2].number * SECOND_NS,
-	                              .length_ns = v[3].number * SECOND_NS,
-	                              .samples = v[4].number,
-	                              .weight_ns = v[5].number};
+	                              .version = name_of(s, v[2].number),
+	                              .start_ns = v[3].number * SECOND_NS,
+	                              .length_ns = v[4].number * SECOND_NS,
+	                              .samples = v[5].number,
+	                              .weight_ns = v[6].number};
 
 	if (s->sums->sums.count == CLICK_SERIES_MAX)
 		return error_set(err, E2BIG,
@@ -207,7 +243,12 @@ static int take_sum(struct series *s, const struct row_value *v, struct error *e
 	return 0;
 }
 
-/* A window that was sent twice has one part that counts, the smallest. */
+/* A column, if it is asked for. */
+static const char *column(bool wanted, const char *name)
+{
+	return wanted ? name : "toUInt64(0)";
+}
+
 static int fetch_sums(struct series *s, struct error *err)
 {
 	const struct store_sums_request *q = s->request;
@@ -215,27 +256,27 @@ static int fetch_sums(struct series *s, struct error *err)
 	struct buf sql = {0};
 	int status;
 
-	buf_addf(&sql, "SELECT %s AS by_service, %s AS by_host, ",
-	         q->by_service ? "service" : "toUInt64(0)", q->by_host ? "host" : "toUInt64(0)");
+	buf_addf(&sql, "SELECT %s AS by_service, %s AS by_host, %s AS by_version, ",
+	         column(q->by_service, "service"), column(q->by_host, "host"),
+	         column(q->by_version, "version"));
 	if (step_s)
 		buf_addf(&sql, "intDiv(start_s, %" PRIu64 ") * %" PRIu64 " AS step, length_s,",
 		         step_s, step_s);
 	else
 		buf_puts(&sql, "toUInt64(0) AS step, toUInt64(0) AS length_s,");
-	buf_puts(&sql, " sum(samples), sum(weight) FROM samples GLOBAL ANY INNER JOIN"
-	               " (SELECT min(part) AS part");
+	buf_puts(&sql, " sum(samples), sum(samples * period + weight) FROM " CLICK_SAMPLES
+	               " GLOBAL ANY INNER JOIN (SELECT part");
 	if (step_s)
-		buf_puts(&sql, ", intDiv(any(start_ns), 1000000000) AS start_s,"
-		               " intDiv(any(end_ns) - any(start_ns) + 999999999, 1000000000)"
-		               " AS length_s");
+		buf_puts(&sql, ", intDiv(start_ns, 1000000000) AS start_s,"
+		               " intDiv(end_ns - start_ns + 999999999, 1000000000) AS length_s");
 	put_windows(s, &sql);
-	buf_puts(&sql, " GROUP BY key) USING part");
+	buf_puts(&sql, ") USING part");
 	put_where(s, &sql);
 	buf_addf(&sql,
-	         " GROUP BY by_service, by_host, step, length_s"
-	         " ORDER BY by_service, by_host, step LIMIT %d FORMAT RowBinary",
+	         " GROUP BY by_service, by_host, by_version, step, length_s"
+	         " ORDER BY by_service, by_host, by_version, step LIMIT %d FORMAT RowBinary",
 	         CLICK_SERIES_MAX + 1);
-	status = ask(s, buf_text(&sql), NULL, "qqqqqq", "sums", take_sum, err);
+	status = ask(s, buf_text(&sql), NULL, "qqqqqqq", "sums", take_sum, err);
 	buf_done(&sql);
 	return status;
 }
@@ -244,6 +285,7 @@ int click_series_ask(struct click_server *server, const struct store_sums_reques
                      struct store_sums *sums, struct error *err)
 {
 	struct series s = {.server = server, .request = request, .sums = sums};
+	bool any = false;
 	int status;
 
 	intern_init(&sums->texts);
@@ -253,14 +295,15 @@ int click_series_ask(struct click_server *server, const struct store_sums_reques
 	if (!status && sums->hosts)
 		status = find_windows(&s, err);
 	if (!status && sums->windows)
-		status = find_services(&s, err);
-	if (!status && sums->windows && s.service_list.size)
+		status = find_chosen(&s, &any, err);
+	if (!status && any)
 		status = fetch_sums(&s, err);
 	click_map_done(&s.names);
 	click_map_done(&s.hosts);
-	click_map_done(&s.services);
+	click_map_done(&s.unnamed);
 	buf_done(&s.host_list);
 	buf_done(&s.service_list);
+	buf_done(&s.version_list);
 	return status;
 }
 

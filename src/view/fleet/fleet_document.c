@@ -14,13 +14,14 @@ void fleet_init(struct fleet *f)
 {
 	*f = (struct fleet){0};
 	intern_init(&f->texts);
-	f->services.fleet = f->hosts.fleet = f;
+	f->services.fleet = f->versions.fleet = f->hosts.fleet = f;
 }
 
 void fleet_done(struct fleet *f)
 {
 	intern_done(&f->texts);
 	vec_done(&f->services.rows);
+	vec_done(&f->versions.rows);
 	vec_done(&f->hosts.rows);
 }
 
@@ -58,7 +59,9 @@ static struct cell figure_cell(const struct row_source *s, const struct column *
 	case SHARE:
 		break;
 	}
-	return cell_text(r->name ? intern_text(&rows->fleet->texts, r->name) : FLEET_NO_SERVICE);
+	if (r->name)
+		return cell_text(intern_text(&rows->fleet->texts, r->name));
+	return cell_text(rows == &rows->fleet->versions ? FLEET_NO_VERSION : FLEET_NO_SERVICE);
 }
 
 static void put_cpus(const struct unit *unit, struct cell cell, struct buf *out)
@@ -135,6 +138,7 @@ void fleet_document(struct document *d, struct fleet *f)
 	add_facts(d, f);
 	if (f->services.rows.count) {
 		add_table(d, "Services", "services", "service", &f->services);
+		add_table(d, "Versions", "versions", "version", &f->versions);
 		add_table(d, "Machines", "hosts", "host", &f->hosts);
 	}
 	notes = document_notes(d, MEDIA_ALL, NULL, "notes");

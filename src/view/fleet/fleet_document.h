@@ -5,9 +5,9 @@
  *
  *	fleet_init(); the caller sets the fields and adds rows; fleet_document(); fleet_done()
  *
- * The document refers to the fleet, which must outlive it. Its tables have the keys "services" and
- * "hosts", and the facts "from" and "until" are times that the option --from accepts: the page
- *makes links of them. Nothing fails. Uses: base, view.
+ * The document refers to the fleet, which must outlive it. Its tables have the keys "services",
+ * "versions" and "hosts", and the facts "from" and "until" are times that the option --from
+ *accepts: the page makes links of them. Nothing fails. Uses: base, view.
  */
 #ifndef ASSAY_VIEW_FLEET_FLEET_DOCUMENT_H
 #define ASSAY_VIEW_FLEET_FLEET_DOCUMENT_H
@@ -16,9 +16,10 @@
 #include "view/document/document.h"
 
 #define FLEET_NO_SERVICE "[no service]"
+#define FLEET_NO_VERSION "[no version]"
 
 struct fleet_row {
-	uint32_t name; /* a text; 0: samples without a service */
+	uint32_t name; /* a text; 0: samples without a service or version */
 	uint64_t samples, cpu_ns;
 };
 
@@ -33,7 +34,7 @@ struct fleet {
 	uint64_t first_ns, last_ns; /* of the store's data; 0: it has none */
 	uint64_t machines, windows; /* of the store; in the range */
 	struct intern texts;
-	struct fleet_rows services, hosts;
+	struct fleet_rows services, versions, hosts;
 };
 
 void fleet_init(struct fleet *f);

@@ -10,12 +10,12 @@
 #define START UINT64_C(1700000000)
 #define SECOND UINT64_C(1000000000)
 
-enum { WEB1 = 11, DB1, SERVICE = 21 };
+enum { WEB1 = 11, DB1, SERVICE = 21, VERSION = 31 };
 
 /* What the server was asked last. */
 static struct buf questions;
 
-static void put_answer(const char *sql, struct buf *out)
+static void put_answer(const char *sql, const struct click_map *set, struct buf *out)
 {
 	if (strstr(sql, " FROM hosts ")) {
 		row_put(out, "qs", (uint64_t)DB1, "db1");
@@ -27,13 +27,19 @@ static void put_answer(const char *sql, struct buf *out)
 	} else if (strstr(sql, "SELECT DISTINCT service")) {
 		row_put(out, "q", (uint64_t)SERVICE);
 		row_put(out, "q", UINT64_C(0));
+	} else if (strstr(sql, "SELECT DISTINCT version")) {
+		row_put(out, "q", (uint64_t)VERSION);
+		row_put(out, "q", UINT64_C(0));
 	} else if (strstr(sql, " FROM names ")) {
-		row_put(out, "qs", (uint64_t)SERVICE, "web.service");
+		bool services = click_map_has(set, SERVICE);
+
+		row_put(out, "qs", (uint64_t)(services ? SERVICE : VERSION),
+		        services ? "web.service" : "1.2");
 	} else {
-		row_put(out, "qqqqqq", (uint64_t)SERVICE, (uint64_t)WEB1, START, UINT64_C(10),
-		        UINT64_C(3), 3 * SECOND);
-		row_put(out, "qqqqqq", UINT64_C(0), (uint64_t)DB1, START + 15, UINT64_C(10),
-		        UINT64_C(1), SECOND);
+		row_put(out, "qqqqqqq", (uint64_t)SERVICE, (uint64_t)WEB1, (uint64_t)VERSION, START,
+		        UINT64_C(10), UINT64_C(3), 3 * SECOND);
+		row_put(out, "qqqqqqq", UINT64_C(0), (uint64_t)DB1, UINT64_C(0), START + 15,
+		        UINT64_C(10), UINT64_C(1), SECOND);
 	}
 }
 
@@ -42,7 +48,7 @@ static int answer(struct click_server *s, const char *sql, const struct click_ma
 {
 	buf_clear(out);
 	buf_addf(&questions, "%s\n", sql);
-	put_answer(sql, out);
+	put_answer(sql, set, out);
 	return 0;
 }
 
@@ -64,7 +70,7 @@ static bool asked(const char *words)
 static void sums_have_the_names_of_their_hashes(void)
 {
 	const struct store_sums_request q = {
-	        .by_service = true, .by_host = true, .step_ns = 15 * SECOND};
+	        .by_service = true, .by_host = true, .by_version = true, .step_ns = 15 * SECOND};
 	struct store_sums sums;
 	const struct store_sum *one;
 
@@ -77,6 +83,7 @@ static void sums_have_the_names_of_their_hashes(void)
 	one = &sums.sums.items[0];
 	CHECK_STR(intern_text(&sums.texts, one->service), "web.service");
 	CHECK_STR(intern_text(&sums.texts, one->host), "web1");
+	CHECK_STR(intern_text(&sums.texts, one->version), "1.2");
 	CHECK_EQ(one->start_ns, START * SECOND);
 	CHECK_EQ(one->length_ns, 10 * SECOND);
 	CHECK_EQ(one->samples, 3);
@@ -93,6 +100,10 @@ static void patterns_choose_hosts_and_services(void)
 	CHECK_EQ(ask(&q, &sums, NULL), 0);
 	CHECK(asked("host IN (11)"));
 	CHECK(asked("service IN (21)"));
+	store_sums_done(&sums);
+	q.range = (struct store_range){.version = "1.*"};
+	CHECK_EQ(ask(&q, &sums, NULL), 0);
+	CHECK(asked("version IN (31)"));
 	store_sums_done(&sums);
 	q.range = (struct store_range){.host = "mail*"};
 	CHECK_EQ(ask(&q, &sums, NULL), 0);
@@ -113,13 +124,14 @@ static bool is_nameless(void *ctx, const char *name)
 
 static void functions_choose_hosts_and_services(void)
 {
-	const struct store_choice choice = {is_db1, is_nameless, NULL};
+	const struct store_choice choice = {is_db1, is_nameless, is_nameless, NULL};
 	const struct store_sums_request q = {.range.choice = &choice};
 	struct store_sums sums;
 
 	CHECK_EQ(ask(&q, &sums, NULL), 0);
 	CHECK(asked("host IN (12)"));
 	CHECK(asked("service IN (0)"));
+	CHECK(asked("version IN (0)"));
 	store_sums_done(&sums);
 }
 

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * fleet: the selection of a page of `assay view` over a store on a server. It is in the address of
- * the page: show (report, diff, watch; none: the list), host, service, from, until, and for the first
- * side of a comparison host_a, service_a, from_a, until_a. The server makes the data of each address.
+ * the page: show (report, diff, watch; none: the list), host, service, build, from, until, and for
+ * the first side of a comparison host_a, service_a, build_a, from_a, until_a. The server makes the data of each address.
  */
 import { Head } from "../data/contract";
 
-export const SELECTION = ["show", "host", "service", "from", "until", "host_a", "service_a", "from_a", "until_a"];
+export const SELECTION = [
+	"show", "host", "service", "build", "from", "until", "host_a", "service_a", "build_a", "from_a", "until_a",
+];
 
 /* The ranges that a click chooses. */
 export const RANGES: [string, string][] = [
 	["15 min", "-15min"], ["1 h", "-1h"], ["6 h", "-6h"], ["24 h", "-24h"], ["7 d", "-7d"],
 ];
 
-const LISTS: Record<string, string> = { services: "service", hosts: "host" };
+/* Tables of the list: the column with the name, and the argument. */
+const LISTS: Record<string, [string, string]> = {
+	services: ["service", "service"], versions: ["version", "build"], hosts: ["host", "host"],
+};
 const UNITS: Record<string, number> = { s: 1, min: 60, h: 3600, d: 86400, w: 604800 };
 
 /* The arguments of the address that select data, for the server: "&host=web1". */
@@ -51,9 +56,9 @@ export function rangeOf(head: Head | null, search: string): { from: string; unti
 
 /* The report of a row of the list; "": the text is no name, or this is no list. */
 export function rowAddress(head: Head, key: string | null, column: string, text: string, search: string): string {
-	const name = head.kind === "fleet" && key ? LISTS[key] : undefined;
-	return name && name === column && text && !text.startsWith("[")
-		? addressWith(search, { ...rangeOf(head, search), show: "report", [name]: text }) : "";
+	const list = head.kind === "fleet" && key ? LISTS[key] : undefined;
+	return list && list[0] === column && text && !text.startsWith("[")
+		? addressWith(search, { ...rangeOf(head, search), show: "report", [list[1]]: text }) : "";
 }
 
 function secondsBefore(text: string): number {

@@ -45,6 +45,7 @@ function Compare(p: { chosen: URLSearchParams; from: string; until: string; befo
 			<form class="controls" onSubmit={(e) => submit(e, { show: "diff", from: p.from, until: p.until })} aria-label="comparison">
 				<Field name="host_a" label="machine" value={value("host_a") || value("host")} />
 				<Field name="service_a" label="service" value={value("service_a") || value("service")} />
+				<Field name="build_a" label="version" value={value("build_a") || value("build")} />
 				<Field name="from_a" label="from" value={value("from_a") || (p.before?.from_a ?? "")} />
 				<Field name="until_a" label="until" value={value("until_a") || (p.before?.until_a ?? "")} />
 				<button type="submit">compare</button>
@@ -53,27 +54,28 @@ function Compare(p: { chosen: URLSearchParams; from: string; until: string; befo
 	);
 }
 
-const NO_SIDE = { host_a: "", service_a: "", from_a: "", until_a: "" };
+const NO_SIDE = { host_a: "", service_a: "", build_a: "", from_a: "", until_a: "" };
 
 export function FleetBar(p: { head: Head | null }) {
 	const search = location.search, chosen = new URLSearchParams(search), show = chosen.get("show") ?? "";
 	const { from, until } = rangeOf(p.head, search), before = timeBefore(from, until);
 	const to = (changes: Record<string, string>) => addressWith(search, { from, until, ...NO_SIDE, ...changes });
+	const value = (name: string) => chosen.get(name);
 	const page = (name: string, text: string) => (
 		<a class="chip" href={to({ show: name })} aria-current={show === name ? "page" : undefined}>{text}</a>
 	);
 	return (
 		<nav class="block fleet" aria-label="fleet">
 			<div class="controls">
-				<a class="chip" href={to({ show: "", host: "", service: "" })} aria-current={show ? undefined : "page"}>fleet</a>
-				{["host", "service"].map((name) => chosen.get(name) && (
+				<a class="chip" href={to({ show: "", host: "", service: "", build: "" })} aria-current={show ? undefined : "page"}>fleet</a>
+				{["host", "service", "build"].map((name) => chosen.get(name) && (
 					<a key={name} class="chip" href={to({ [name]: "", show })} title={`without this ${name}`}>
 						{name} {safeText(chosen.get(name)!)} ✕
 					</a>
 				))}
 				{page("report", "profile")}
 				{before && (
-					<a class="chip" href={to({ show: "diff", ...before })} aria-current={show === "diff" ? "page" : undefined}>
+					<a class="chip" href={to({ show: "diff", ...before })} aria-current={show === "diff" && value("from_a") === before.from_a ? "page" : undefined}>
 						compared with the time before
 					</a>
 				)}
