@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/store_engine.h"
 
+#include "store/clickhouse/click_keep.h"
 #include "store/clickhouse/click_series.h"
 #include "store/clickhouse/click_store.h"
+#include "store/sqlite/sqlite_store.h"
 
 #include <errno.h>
 
@@ -145,4 +147,11 @@ void store_sums_done(struct store_sums *sums)
 	if (sums->texts.texts.count)
 		intern_done(&sums->texts);
 	vec_done(&sums->sums);
+}
+
+int store_keep(const char *path, const struct store_retention_rules *rules, uint64_t now_ns,
+               struct store_kept *kept, struct error *err)
+{
+	return store_is_remote(path) ? click_keep(path, rules, now_ns, kept, err)
+	                             : sqlite_store_keep(path, rules, now_ns, kept, err);
 }

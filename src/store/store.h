@@ -151,6 +151,20 @@ int store_read(const char *path, const struct store_range *range, struct profile
 
 /* True if the name means a store on a server, and no file. */
 bool store_is_remote(const char *path);
+
+/* What store_keep() did. */
+struct store_kept {
+	uint64_t merged, made; /* windows that were merged, and those that they became */
+	uint64_t days;         /* that were deleted on a server */
+	uint64_t sums;         /* of all hosts of a server */
+};
+
+/*
+ * Merges and deletes all windows that are due by the rules. A writer of a file does it itself;
+ * windows on a server are merged only by this. `now_ns`: 0: the present.
+ */
+int store_keep(const char *path, const struct store_retention_rules *rules, uint64_t now_ns,
+               struct store_kept *kept, struct error *err);
 /*
  * Reads the password of stores on servers now, from the file that the environment names, for a
  * process that will not be able to read it later. Programs started afterwards inherit it.

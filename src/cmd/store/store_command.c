@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* store: stores on a server are created, and stores are copied. */
+#include "cmd/cli/amount.h"
 #include "cmd/cli/command.h"
 #include "cmd/cli/parse_time.h"
 #include "cmd/cli/print.h"
@@ -9,11 +10,12 @@
 #include "store/store.h"
 #include "store/store_path.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 struct store_command_options {
-	const char *from, *until, *host, *service, *cluster;
+	const char *from, *until, *host, *service, *cluster, *fine, *coarse, *keep;
 };
 
 #define AT(field) offsetof(struct store_command_options, field)
@@ -132,18 +134,85 @@ static const struct command store_copy_command = {
         .run = copy_store,
 };
 
+static int parse_age(const char *option, const char *text, uint64_t *ns, struct error *err)
+{
+	if (!text || amount_ns(text, ns))
+		return 0;
+	return error_set(err, EINVAL, "%s needs a time, such as 12h, 30d or 1y, not '%s'", option,
+	                 text);
+}
+
+static int keep(void *options, int argc, char **argv)
+{
+	const struct store_command_options *o = options;
+	struct store_retention_rules rules = {0};
+	struct store_kept kept;
+	struct error err = {0};
+	char *path;
+	int status;
+
+	if (argc != 1)
+		return command_fail(2, "store keep: give one store");
+	if (parse_age("--fine", o->fine, &rules.fine_ns, &err) ||
+	    parse_age("--coarse", o->coarse, &rules.coarse_ns, &err) ||
+	    parse_age("--keep", o->keep, &rules.all_ns, &err))
+		return command_fail(2, "store keep: %s", err.text);
+	path = store_path_to_read(argv[0]);
+	status = store_keep(path, &rules, 0, &kept, &err);
+	free(path);
+	if (status)
+		return command_fail(1, "store keep: %s", err.text);
+	print_message("%" PRIu64 " %s merged into %" PRIu64 "; %" PRIu64 " %s deleted; %" PRIu64
+	              " %s of all machines",
+	              kept.merged, plural(kept.merged, "window is", "windows are"), kept.made,
+	              kept.days, plural(kept.days, "day is", "days are"), kept.sums,
+	              plural(kept.sums, "new sum", "new sums"));
+	return command_end(0);
+}
+
+static const struct option keep_table[] = {
+        {OPTION_STRING, 0, "fine", "TIME",
+         "age up to which windows stay as they were measured (default 1d)", .offset = AT(fine)},
+        {OPTION_STRING, 0, "coarse", "TIME",
+         "age up to which windows of 10 minutes stay, before those of 2 hours (default 30d)",
+         .offset = AT(coarse)},
+        {OPTION_STRING, 0, "keep", "TIME", "age at which windows are deleted (default 365d)",
+         .offset = AT(keep)},
+        {.kind = OPTION_END},
+};
+
+static const struct command store_keep_command = {
+        .name = "store keep",
+        .synopsis = "[OPTIONS] STORE",
+        .summary = "merge old windows of a store, and delete the oldest",
+        .description =
+                "Windows become windows of 10 minutes and then of 2 hours as they age, and are "
+                "deleted at last. Sums stay the same. A file is kept by its writer in the same "
+                "way; a store on a server is kept by this command alone: let one machine run it "
+                "each hour. It may run several times, on several machines, and while machines "
+                "send. For a store of several machines it also makes the sums that reports of all "
+                "machines use. Ages are relative to the newest window.",
+        .examples = "assay store keep clickhouse://db.example.com/assay\n"
+                    "    each hour, from cron or a timer\n"
+                    "assay store keep --keep 90d clickhouse://db.example.com/assay\n"
+                    "    windows older than three months are deleted\n",
+        .options = keep_table,
+        .options_size = sizeof(struct store_command_options),
+        .run = keep,
+};
+
 static int run(void *options, int argc, char **argv)
 {
-	return command_fail(2, "store: needs a subcommand: create, copy");
+	return command_fail(2, "store: needs a subcommand: create, copy, keep");
 }
 
 static const struct command *const subcommands[] = {&store_create_command, &store_copy_command,
-                                                    NULL};
+                                                    &store_keep_command, NULL};
 
 const struct command cmd_store = {
         .name = "store",
-        .synopsis = "create|copy ...",
-        .summary = "create a store on a server, copy stores",
+        .synopsis = "create|copy|keep ...",
+        .summary = "create a store on a server, copy stores, merge old windows",
         .description =
                 "A store has the history of one or more machines: a file of 'assay start --store "
                 "FILE', or a database on a ClickHouse server. Reports read both in the same way.",

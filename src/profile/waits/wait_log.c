@@ -157,7 +157,7 @@ static void set_waker(const struct wait_log *l, const struct wait_wake *wake, st
 	if (!k->has_waker_number)
 		return;
 	k->waker_number = (uint32_t)wake->argument;
-	k->waker_descriptor = find_descriptor(l, wake->process, wake->argument);
+	k->waker_descriptor = wait_log_descriptor_of(l, wake->process, wake->argument);
 }
 
 /* The thread still waits for the lock when it is switched in: the end of the contention follows. */
@@ -478,7 +478,7 @@ void wait_log_fault(struct wait_log *l, uint32_t thread, uint32_t descriptor)
 	key = l->sums.items[w->sum].key;
 	take_from_sum(l, w);
 	key.fault_file = descriptor + 1;
-	w->sum = find_sum(l, &key);
+	w->sum = wait_log_sum(l, &key);
 	add_to_sum(l, w);
 }
 

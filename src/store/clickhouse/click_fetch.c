@@ -92,7 +92,7 @@ void click_fetch_where(const struct click_fetch *f, struct buf *sql)
 	         buf_text(&f->host_list), f->sums ? ",0" : "", f->first_s, f->last_s);
 }
 
-static int fetch_all(struct click_fetch *f, struct error *err)
+int click_fetch_all(struct click_fetch *f, struct error *err)
 {
 	int status = click_schema_check(f->server, err);
 
@@ -105,7 +105,7 @@ static int fetch_all(struct click_fetch *f, struct error *err)
 	return status ? status : click_fetch_names(f, err);
 }
 
-static void fetch_done(struct click_fetch *f)
+void click_fetch_done(struct click_fetch *f)
 {
 	struct click_map *const maps[] = {&f->hosts,    &f->sessions,  &f->keys,   &f->parts,
 	                                  &f->threads,  &f->processes, &f->stacks, &f->frames,
@@ -125,7 +125,10 @@ static void fetch_done(struct click_fetch *f)
 	buf_done(&f->host_list);
 	buf_done(&f->service_list);
 	buf_done(&f->version_list);
+	click_map_done(&f->versions);
 	click_map_done(&f->labels);
+	click_map_done(&f->folded);
+	click_map_done(&f->folded_counts);
 	buf_done(&f->names_seen);
 }
 
@@ -136,12 +139,12 @@ int click_fetch(struct click_server *server, const struct store_range *range, st
 	int status = database_run(into, "BEGIN IMMEDIATE", err);
 
 	if (!status) {
-		status = fetch_all(&f, err);
+		status = click_fetch_all(&f, err);
 		if (!status)
 			status = database_run(into, "COMMIT", err);
 		if (status && !sqlite3_get_autocommit(into->handle))
 			database_run(into, "ROLLBACK", NULL);
 	}
-	fetch_done(&f);
+	click_fetch_done(&f);
 	return status;
 }

@@ -34,16 +34,22 @@ struct click_fetch {
 	/* From hashes to ids of the database. `parts`: to windows. */
 	struct click_map hosts, sessions, keys, parts, threads, processes, stacks, frames, images,
 	        names, events;
-	struct click_map nodes;     /* parent << 32 | frame to an id of `stack` */
-	struct click_map functions; /* image << 32 | name */
-	struct buf host_list;       /* "1,2": hashes of the chosen hosts, for statements */
-	struct buf service_list;    /* likewise; empty: all */
-	struct buf version_list;    /* likewise, if the range has a version */
-	struct click_map labels;    /* processes of the database whose labels are written */
-	struct buf names_seen;      /* of hosts or services, for messages */
+	struct click_map nodes;            /* parent << 32 | frame to an id of `stack` */
+	struct click_map functions;        /* image << 32 | name */
+	struct buf host_list;              /* "1,2": hashes of the chosen hosts, for statements */
+	struct buf service_list;           /* likewise; empty: all */
+	struct buf version_list;           /* likewise, if the range has a version */
+	struct click_map versions, labels; /* of threads, then of processes, by their hashes */
+	/* Folded processes and threads of several windows that are one, to their ids. */
+	struct click_map folded;
+	struct click_map folded_counts;    /* of a folded process: its instances so far */
+	const struct click_map *only;      /* parts: all others are left out. NULL: the range */
+	uint64_t only_host;                /* its hash; 0: those of the range */
+	uint64_t born_from_ns, born_to_ns; /* also processes that began then; 0: none */
+	struct buf names_seen;             /* of hosts or services, for messages */
 	size_t names_count;
 	uint64_t first_s, last_s; /* times of windows */
-	uint64_t thread_count;
+	uint64_t thread_count, process_count;
 	uint64_t windows_all; /* of these hosts at any time */
 	bool sums;
 	VEC(struct click_span) spans; /* with sums */
@@ -69,6 +75,8 @@ int click_fetch_put(struct click_fetch *f, const char *sql, struct error *err, c
 /* " WHERE host IN (..) AND time ..": the rows of the windows. */
 void click_fetch_where(const struct click_fetch *f, struct buf *sql);
 
+int click_fetch_all(struct click_fetch *f, struct error *err);
+void click_fetch_done(struct click_fetch *f);
 int click_fetch_hosts(struct click_fetch *f, struct error *err);
 int click_fetch_windows(struct click_fetch *f, struct error *err);
 /* With sums: the windows as few rows, groups of parts, and the ledgers in sum. */
@@ -76,9 +84,6 @@ int click_fetch_runs(struct click_fetch *f, struct error *err);
 int click_fetch_run_ledgers(struct click_fetch *f, struct error *err);
 /* Fills version_list. */
 int click_fetch_versions(struct click_fetch *f, struct error *err);
-/* The version and the labels of the process of a thread, which samples have. */
-int click_fetch_label(struct click_fetch *f, int64_t thread, uint64_t version, uint64_t labels,
-                      struct error *err);
 int click_fetch_samples(struct click_fetch *f, struct error *err);
 /* What samples refer to. */
 int click_fetch_threads(struct click_fetch *f, struct error *err);

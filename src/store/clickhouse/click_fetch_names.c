@@ -3,24 +3,15 @@
 #include "store/clickhouse/click_fetch_internal.h"
 
 #include "base/memory/xalloc.h"
+#include "store/clickhouse/click_digest.h"
 #include "store/clickhouse/click_schema.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define DEPTH_MAX 65536
 /* An id of a name or of a frame is one half of a number of 64 bits. */
 #define HALF_MAX INT64_C(0x7fffffff)
-
-/* Ids of processes and threads: below 0 for folded ones, as in SQLite stores (schema.h). */
-static int64_t numbered(struct click_map *m, uint64_t hash, bool folded)
-{
-	bool added;
-	uint64_t *id = click_map_place(m, hash, &added);
-
-	if (!*id)
-		*id = folded ? (uint64_t) - (int64_t)m->pairs.count : m->pairs.count;
-	return (int64_t)*id;
-}
 
 /* The id of a name; 0: none. */
 static int64_t named(struct click_fetch *f, uint64_t hash)
@@ -28,44 +19,107 @@ static int64_t named(struct click_fetch *f, uint64_t hash)
 	return hash ? (int64_t)click_map_number(&f->names, hash) : 0;
 }
 
+/* The process of a thread has the version and the labels of its samples. */
+static int see_thread(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	uint64_t version = click_map_get(&f->versions, v[0].number);
+	uint64_t labels = click_map_get(&f->labels, v[0].number);
+	bool added;
+
+	if (!click_map_has(&f->threads, v[0].number)) /* not asked for */
+		return 0;
+	if (v[1].number)
+		click_map_place(&f->processes, v[1].number, &added);
+	if (version)
+		*click_map_place(&f->versions, v[1].number, &added) = version;
+	if (labels)
+		*click_map_place(&f->labels, v[1].number, &added) = labels;
+	return 0;
+}
+
 static int take_thread(struct click_fetch *f, const struct row_value *v, struct error *err)
 {
 	static const char insert[] = "INSERT OR REPLACE INTO thread (id, process, tid, name,"
 	                             " start_ns, life_ns) VALUES (?, ?, ?, nullif(?, 0), ?, ?)";
+	int64_t process = (int64_t)click_map_get(&f->processes, v[1].number);
+	uint64_t *id, *same;
 	bool added;
-	/* The thread is in the map already: its place is its number. */
-	uint64_t *id = click_map_place(&f->threads, v[0].number, &added);
 
-	if (added) /* not asked for */
+	if (!click_map_has(&f->threads, v[0].number))
 		return 0;
-	if (!*id) {
-		*id = ++f->thread_count;
-		if (v[6].number)
-			*id = (uint64_t) - (int64_t)*id;
+	id = click_map_place(&f->threads, v[0].number, &added);
+	if (!*id && v[6].number) {
+		same = click_map_place(&f->folded,
+		                       click_digest("thread", "qq", process, v[3].number), &added);
+		if (added)
+			*same = (uint64_t) - (int64_t)++f->thread_count;
+		*id = *same;
 	}
-	return click_fetch_put(f, insert, err, "iizizz", (int64_t)*id,
-	                       v[1].number ? numbered(&f->processes, v[1].number, v[6].number) : 0,
+	if (!*id)
+		*id = ++f->thread_count;
+	return click_fetch_put(f, insert, err, "iizizz", (int64_t)*id, process,
 	                       (int64_t)v[2].number, named(f, v[3].number), (int64_t)v[4].number,
 	                       (int64_t)v[5].number);
+}
+
+/*
+ * The id of a process: below 0 for folded ones, as in SQLite stores (schema.h). Merged windows have
+ * folded processes of their own; those that are alike are one here.
+ */
+static int64_t process_of(struct click_fetch *f, const struct row_value *v)
+{
+	uint64_t *id, *same;
+	bool added;
+
+	id = click_map_place(&f->processes, v[1].number, &added);
+	if (*id)
+		return (int64_t)*id;
+	f->process_count++;
+	*id = f->process_count;
+	if (v[10].number) {
+		same = click_map_place(&f->folded,
+		                       click_digest("process", "qqqqqq", v[0].number, v[2].number,
+		                                    v[8].number, v[9].number,
+		                                    click_map_get(&f->versions, v[1].number),
+		                                    click_map_get(&f->labels, v[1].number)),
+		                       &added);
+		if (added)
+			*same = (uint64_t) - (int64_t)f->process_count;
+		*id = *same;
+	}
+	return (int64_t)*id;
 }
 
 static int take_process(struct click_fetch *f, const struct row_value *v, struct error *err)
 {
 	static const char insert[] =
-	        "INSERT OR REPLACE INTO process (id, host, name, instance, pid, parent, start_ns,"
-	        " life_ns, cgroup, kernel, instances, oncpu_ns, runnable_ns, blocked_ns)"
-	        " VALUES (?, ?, ?, ?, ?, nullif(?, 0), ?, ?, nullif(?, 0), ?, ?, ?, ?, ?)";
+	        "INSERT INTO process (id, host, name, instance, pid, parent, start_ns,"
+	        " life_ns, cgroup, kernel, instances, oncpu_ns, runnable_ns, blocked_ns, version,"
+	        " labels) VALUES (?1, ?2, ?3, ?4, ?5, nullif(?6, 0), ?7, ?8, nullif(?9, 0), ?10,"
+	        " ?11, ?12, ?13, ?14, nullif(?15, 0), nullif(?16, 0)) ON CONFLICT DO UPDATE SET"
+	        " name = ?3, instance = ?4, life_ns = ?8, cgroup = nullif(?9, 0), kernel = ?10,"
+	        " instances = CASE WHEN ?1 < 0 THEN instances ELSE 0 END + ?11, oncpu_ns = ?12,"
+	        " runnable_ns = ?13, blocked_ns = ?14";
+	int64_t id = process_of(f, v), instances = (int64_t)v[11].number;
+	uint64_t *counted;
+	bool added;
 
-	return click_fetch_put(f, insert, err,
-	                       "iiinziz"
-	                       "zinn"
-	                       "nnn",
-	                       numbered(&f->processes, v[1].number, v[10].number),
-	                       (int64_t)click_map_get(&f->hosts, v[0].number),
-	                       named(f, v[2].number), &v[3], (int64_t)v[4].number,
-	                       (int64_t)click_map_get(&f->processes, v[5].number),
-	                       (int64_t)v[6].number, (int64_t)v[7].number, named(f, v[8].number),
-	                       &v[9], &v[11], &v[12], &v[13], &v[14]);
+	/* Of several rows of one process the last one counts. */
+	if (id < 0) {
+		counted = click_map_place(&f->folded_counts, v[1].number, &added);
+		instances -= (int64_t)*counted;
+		*counted = v[11].number;
+	}
+	return click_fetch_put(
+	        f, insert, err,
+	        "iiinziz"
+	        "zinin"
+	        "nnii",
+	        id, (int64_t)click_map_get(&f->hosts, v[0].number), named(f, v[2].number), &v[3],
+	        (int64_t)v[4].number, (int64_t)click_map_get(&f->processes, v[5].number),
+	        (int64_t)v[6].number, (int64_t)v[7].number, named(f, v[8].number), &v[9], instances,
+	        &v[12], &v[13], &v[14], named(f, click_map_get(&f->versions, v[1].number)),
+	        named(f, click_map_get(&f->labels, v[1].number)));
 }
 
 /*
@@ -80,25 +134,46 @@ static int forget_times(struct click_fetch *f, struct error *err)
 	        f->db, "UPDATE process SET oncpu_ns = 0, runnable_ns = 0, blocked_ns = 0", err);
 }
 
+static int fetch_processes(struct click_fetch *f, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	buf_addf(&sql,
+	         "SELECT host, id, name, instance, pid, parent, start_ns, life_ns, cgroup, kernel,"
+	         " folded, instances, oncpu_ns, runnable_ns, blocked_ns FROM processes WHERE host"
+	         " IN (%s) AND (id GLOBAL IN keys",
+	         buf_text(&f->host_list));
+	if (f->born_to_ns)
+		buf_addf(&sql,
+		         " OR (folded = 0 AND start_ns >= %" PRIu64 " AND start_ns < %" PRIu64 ")",
+		         f->born_from_ns, f->born_to_ns);
+	buf_puts(&sql, ") ORDER BY place, id, changed FORMAT RowBinary");
+	status = click_fetch_rows(f, buf_text(&sql), &f->processes, "qqqdqqqqqbbdqqq", "processes",
+	                          take_process, err);
+	buf_done(&sql);
+	return status;
+}
+
+/* Processes first: their ids are in the rows of threads. */
 int click_fetch_threads(struct click_fetch *f, struct error *err)
 {
-	char *sql = xasprintf("SELECT host, id, name, instance, pid, parent, start_ns, life_ns,"
-	                      " cgroup, kernel, folded, instances, oncpu_ns, runnable_ns,"
-	                      " blocked_ns FROM processes WHERE host IN (%s) AND id IN keys"
+	static const char letters[] = "qqqqqqb";
+	char *sql = xasprintf("SELECT id, process, tid, name, start_ns, life_ns, folded FROM"
+	                      " threads WHERE host IN (%s) AND id IN keys"
 	                      " ORDER BY place, id, changed FORMAT RowBinary",
 	                      buf_text(&f->host_list));
-	char *threads = xasprintf("SELECT id, process, tid, name, start_ns, life_ns, folded FROM"
-	                          " threads WHERE host IN (%s) AND id IN keys"
-	                          " ORDER BY place, id, changed FORMAT RowBinary",
-	                          buf_text(&f->host_list));
-	int status =
-	        click_fetch_rows(f, threads, &f->threads, "qqqqqqb", "threads", take_thread, err);
+	struct buf answer = {0};
+	int status = f->server->ask(f->server, sql, &f->threads, &answer, err);
 
 	if (!status)
-		status = click_fetch_rows(f, sql, &f->processes, "qqqdqqqqqbbdqqq", "processes",
-		                          take_process, err);
+		status = click_fetch_each(f, &answer, letters, "threads", see_thread, err);
+	if (!status)
+		status = fetch_processes(f, err);
+	if (!status)
+		status = click_fetch_each(f, &answer, letters, "threads", take_thread, err);
+	buf_done(&answer);
 	free(sql);
-	free(threads);
 	return status ? status : forget_times(f, err);
 }
 

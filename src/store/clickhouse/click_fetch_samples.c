@@ -106,6 +106,10 @@ static int see_sample(struct click_fetch *f, const struct row_value *v, struct e
 		click_map_number(&f->names, v[0].number);
 	else
 		click_map_place(&f->threads, v[1].number, &added);
+	if (v[12].number)
+		*click_map_place(&f->versions, v[1].number, &added) = v[12].number;
+	if (v[13].number)
+		*click_map_place(&f->labels, v[1].number, &added) = v[13].number;
 	if (v[2].number)
 		click_map_place(&f->stacks, v[2].number, &added);
 	click_map_number(&f->events, v[5].number);
@@ -123,7 +127,6 @@ static int add_sample(struct click_fetch *f, const struct row_value *v, struct e
 	        "blocked_ns = blocked_ns + excluded.blocked_ns";
 	struct click_group *group = f->sums ? &f->groups.items[f->group] : NULL;
 	int64_t window, thread;
-	int status = 0;
 
 	if (f->sums) {
 		thread = -(int64_t)click_map_get(&f->names, v[0].number);
@@ -134,10 +137,6 @@ static int add_sample(struct click_fetch *f, const struct row_value *v, struct e
 	}
 	if (!window)
 		return 0;
-	if (!f->sums && (v[12].number || v[13].number))
-		status = click_fetch_label(f, thread, v[12].number, v[13].number, err);
-	if (status)
-		return status;
 	return click_fetch_put(f, upsert, err, "iiiiniinnnnn", window, thread,
 	                       (int64_t)click_map_get(&f->stacks, v[2].number),
 	                       row_value_signed_16(&v[3]), &v[4],

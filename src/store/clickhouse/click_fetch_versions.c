@@ -70,19 +70,3 @@ int click_fetch_versions(struct click_fetch *f, struct error *err)
 		                   f->names_seen.size ? buf_text(&f->names_seen) : "none");
 	return status;
 }
-
-int click_fetch_label(struct click_fetch *f, int64_t thread, uint64_t version, uint64_t labels,
-                      struct error *err)
-{
-	bool added;
-
-	click_map_place(&f->labels, (uint64_t)thread, &added);
-	if (!added)
-		return 0;
-	return click_fetch_put(
-	        f,
-	        "UPDATE process SET version = nullif(?2, 0), labels = nullif(?3, 0) WHERE id ="
-	        " (SELECT process FROM thread WHERE id = ?1)",
-	        err, "iii", thread, version ? (int64_t)click_map_number(&f->names, version) : 0,
-	        labels ? (int64_t)click_map_number(&f->names, labels) : 0);
-}

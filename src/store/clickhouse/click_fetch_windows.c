@@ -47,7 +47,7 @@ static int take_host(struct click_fetch *f, const struct row_value *v, struct er
 	if (!again) {
 		click_map_place(&f->keys, v[0].number, &added);
 		tell_name(f, &v[1]);
-		if (!matches(f->range, &v[1]))
+		if (f->only_host ? v[0].number != f->only_host : !matches(f->range, &v[1]))
 			return 0;
 		if (f->hosts.pairs.count < HOSTS_MAX)
 			list_number(&f->host_list, v[0].number);
@@ -74,7 +74,7 @@ int click_fetch_hosts(struct click_fetch *f, struct error *err)
 		return status;
 	if (!f->names_count)
 		return error_set(err, ENODATA, "%s: the store is still empty", name);
-	if (!wanted && !f->range->choice && f->hosts.pairs.count > 1)
+	if (!wanted && !f->only_host && !f->range->choice && f->hosts.pairs.count > 1)
 		return error_set(err, EINVAL,
 		                 "%s holds the history of several machines; choose one with --host "
 		                 "(or several: '*'): %s",
@@ -111,6 +111,8 @@ static int take_window(struct click_fetch *f, const struct row_value *v, struct 
 	bool added;
 	int status;
 
+	if (f->only && !click_map_has(f->only, v[1].number))
+		return 0;
 	click_map_place(&f->keys, v[0].number, &added);
 	if (!added) /* a window that was sent again */
 		return 0;

@@ -203,6 +203,9 @@ static void put_stack(struct click_sender *s, int64_t id, struct click_stack *st
 {
 	struct buf *out = &s->rows[CLICK_STACKS];
 
+	stack->sent = true;
+	if (!click_sender_is_new(s, stack->hash, 1))
+		return;
 	s->chain.count = 0;
 	for (const struct click_stack *at = stack; at;
 	     at = at->parent ? &s->stack_list.items[at->parent - 1] : NULL)
@@ -211,7 +214,6 @@ static void put_stack(struct click_sender *s, int64_t id, struct click_stack *st
 	row_put_count(out, s->chain.count);
 	for (size_t i = s->chain.count; i; i--)
 		row_put(out, "q", s->chain.items[i - 1]);
-	stack->sent = true;
 }
 
 int click_send_stack(struct click_sender *s, int64_t id, uint64_t *hash, struct error *err)

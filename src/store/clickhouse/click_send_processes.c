@@ -11,20 +11,28 @@
 
 /* The columns of a row of `process` that are sent as they are, and those that need a hash. */
 struct process_row {
-	uint64_t name, cgroup, parent, hash, place;
+	uint64_t name, cgroup, parent, hash, place, version, labels;
 	bool folded;
 };
 
 static const char process_sql[] =
         "SELECT name, cgroup, parent, instance, pid, start_ns, life_ns, kernel, instances,"
-        " oncpu_ns, runnable_ns, blocked_ns FROM process WHERE id = ?";
+        " oncpu_ns, runnable_ns, blocked_ns, version, labels FROM process WHERE id = ?";
 
-/* Folded processes, with ids below 0, have no instance: they are one for each name on a host. */
-static uint64_t process_hash(const struct click_session *session, int64_t id,
-                             const struct process_row *p, int64_t kernel)
+/*
+ * Folded processes, with ids below 0, have no instance: they are one for each name on a host, or in
+ * a window that was merged on the server.
+ */
+static uint64_t process_hash(const struct click_sender *s, const struct click_session *session,
+                             int64_t id, const struct process_row *p, int64_t kernel)
 {
+	uint64_t known = s->merged ? click_map_get(s->merged->processes, (uint64_t)id) : 0;
+
+	if (id > 0 && known)
+		return known;
 	if (id < 0)
-		return click_digest("folded", "qqqq", session->host, p->name, p->cgroup, kernel);
+		return click_digest("folded", "qqqqqqq", session->host, p->name, p->cgroup, kernel,
+		                    p->version, p->labels, s->merged ? s->merged->key : 0);
 	return click_digest("process", "qq", session->key, id - session->process_base);
 }
 
@@ -36,9 +44,13 @@ static int resolve(struct click_sender *s, const struct click_session *session, 
 
 	if (!status)
 		status = click_send_name(s, sqlite3_column_int64(row, 1), &p->cgroup, err);
+	if (!status)
+		status = click_send_name(s, sqlite3_column_int64(row, 12), &p->version, err);
+	if (!status)
+		status = click_send_name(s, sqlite3_column_int64(row, 13), &p->labels, err);
 	p->folded = id < 0;
 	p->place = (uint64_t)(id < 0 ? -id : id);
-	p->hash = process_hash(session, id, p, sqlite3_column_int64(row, 7));
+	p->hash = process_hash(s, session, id, p, sqlite3_column_int64(row, 7));
 	p->parent = parent > 0 ? click_digest("process", "qq", session->key,
 	                                      parent - session->process_base)
 	                       : 0;
@@ -56,7 +68,7 @@ static void put_process(struct click_sender *s, const struct click_session *sess
 		                             : sqlite3_column_int64(row, i + 3);
 	contents = click_digest("contents", "qqqb", p->name, p->cgroup, p->parent, number,
 	                        sizeof(number));
-	if (!click_sender_is_new(s, p->hash, contents))
+	if (!click_sender_is_new(s, p->hash, contents) || (s->merged && !p->folded))
 		return;
 	row_put(&s->rows[CLICK_PROCESSES], "qqqqdqqqqqbbdqqqq", session->host, p->hash, p->place,
 	        p->name, number[0], number[1], p->parent, number[2], number[3], p->cgroup,
@@ -129,6 +141,10 @@ static int put_thread(struct click_sender *s, const struct click_session *sessio
 	t->process = sqlite3_column_int64(row, 0);
 	t->hash = id < 0 ? click_digest("folded thread", "qq", p.hash, name)
 	                 : click_digest("thread", "qq", session->key, id - session->thread_base);
+	if (s->merged && id > 0 && click_map_has(s->merged->threads, (uint64_t)id)) {
+		t->hash = click_map_get(s->merged->threads, (uint64_t)id);
+		return 0;
+	}
 	if (click_sender_is_new(s, t->hash,
 	                        click_digest("contents", "qqqqq", p.hash, name, tid, start, life)))
 		row_put(&s->rows[CLICK_THREADS], "qqqqqqqqbq", session->host, t->hash, place,

@@ -41,16 +41,24 @@ static void begin_batch(struct click_sender *s)
 		click_sender_forget(s);
 }
 
-void click_sender_forget(struct click_sender *s)
+/* Forgets ids of the database. */
+static void forget_ids(struct click_sender *s)
 {
-	struct click_map *const maps[] = {&s->names,   &s->images,   &s->frames, &s->stacks,
-	                                  &s->events,  &s->sessions, &s->hosts,  &s->processes,
-	                                  &s->threads, &s->sent,     &s->living, &s->known,
-	                                  &s->asked};
+	struct click_map *const maps[] = {&s->names,    &s->images, &s->frames,    &s->stacks,
+	                                  &s->events,   &s->hosts,  &s->processes, &s->threads,
+	                                  &s->sessions, &s->living};
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		click_map_done(maps[i]);
 	s->stack_list.count = s->session_list.count = s->thread_list.count = s->nameless.count = 0;
+}
+
+void click_sender_forget(struct click_sender *s)
+{
+	forget_ids(s);
+	click_map_done(&s->sent);
+	click_map_done(&s->known);
+	click_map_done(&s->asked);
 }
 
 void click_sender_free(struct click_sender *s)
@@ -123,9 +131,21 @@ static int read_window(struct click_sender *s, struct click_window *w, struct er
 	status = click_send_session(s, w->number[0], &w->session, err);
 	w->key = click_digest("window", "qqqqq", w->session->key, w->number[1], w->number[2],
 	                      w->number[3], w->number[4]);
+	if (s->merged)
+		w->key = s->merged->key;
 	w->part = click_digest("part", "qq", w->key, s->attempt);
 	w->time_s = (uint64_t)w->number[1] / SECOND;
 	return status ? status : 1;
+}
+
+static void put_replaced(struct click_sender *s)
+{
+	struct buf *out = &s->rows[ROWS_WINDOWS];
+
+	row_put_count(out, s->merged ? s->merged->replaces->pairs.count : 0);
+	if (s->merged)
+		vec_each (pair, &s->merged->replaces->pairs)
+			row_put(out, "q", pair->key);
 }
 
 static void put_window(struct click_sender *s, const struct click_window *w)
@@ -135,7 +155,7 @@ static void put_window(struct click_sender *s, const struct click_window *w)
 	row_put(&s->rows[ROWS_WINDOWS], "qdqqqqqbdqqqqqqbqqqqqqq", w->session->host, w->time_s,
 	        w->key, w->part, w->session->key, n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8],
 	        n[9], n[10], n[11], n[12], n[13], n[14], n[15], n[16], n[17], n[18]);
-	row_put_count(&s->rows[ROWS_WINDOWS], 0);
+	put_replaced(s);
 }
 
 /* Of all CPUs that have a ledger or a buffer in the window. */
@@ -209,13 +229,14 @@ static int add_window(struct click_sender *s, int64_t id, struct error *err)
 
 	if (status != 1) /* 0: it was deleted */
 		return status;
-	status = ask_known(s, w.session->key, err);
+	status = s->merged ? 0 : ask_known(s, w.session->key, err);
 	if (status || click_map_has(&s->known, w.key))
 		return status;
 	if (s->living_session != w.session->key)
 		click_map_done(&s->living);
 	s->living_session = w.session->key;
-	status = click_send_processes(s, w.session, w.number[19], w.number[20], err);
+	if (!s->merged)
+		status = click_send_processes(s, w.session, w.number[19], w.number[20], err);
 	if (!status)
 		status = click_send_samples(s, &w, &count, err);
 	if (!status)
@@ -265,6 +286,19 @@ int click_sender_windows(struct click_sender *s, const int64_t *windows, size_t 
 		status = send_batch(s, windows + at, count - at, &done, err);
 	if (status)
 		click_sender_forget(s);
+	return status;
+}
+
+int click_sender_merged(struct click_sender *s, struct database *db, int64_t window,
+                        const struct click_merged *merged, struct error *err)
+{
+	int status;
+
+	forget_ids(s);
+	s->db = db;
+	s->merged = merged;
+	status = click_sender_windows(s, &window, 1, err);
+	s->merged = NULL;
 	return status;
 }
 

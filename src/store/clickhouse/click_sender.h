@@ -23,6 +23,13 @@
 
 struct click_sender;
 
+/* A window that was merged from windows of the server (click_keep.h). */
+struct click_merged {
+	uint64_t key;
+	const struct click_map *replaces;            /* keys of windows */
+	const struct click_map *processes, *threads; /* hashes by ids of the database */
+};
+
 struct click_sender *click_sender_new(struct click_server *server, struct database *db);
 void click_sender_free(struct click_sender *s); /* NULL-safe */
 void click_sender_forget(struct click_sender *s);
@@ -30,6 +37,12 @@ void click_sender_forget(struct click_sender *s);
 /* Sends windows, given by their ids in the table `window`, in one batch. */
 int click_sender_windows(struct click_sender *s, const int64_t *windows, size_t count,
                          struct error *err);
+/*
+ * Sends the merged window of another database. Rows of dictionaries that this sender sent before
+ * are not sent again.
+ */
+int click_sender_merged(struct click_sender *s, struct database *db, int64_t window,
+                        const struct click_merged *merged, struct error *err);
 /* Sends the rows of all sessions and gaps of the database that changed: ends, reasons, notes. */
 int click_sender_sessions(struct click_sender *s, struct error *err);
 

@@ -69,8 +69,13 @@ struct click_sender {
 	/* Keys of windows that the server has, of the sessions in `asked`. */
 	struct click_map known, asked;
 	uint64_t living_session; /* of the processes in `living` */
-	uint64_t attempt;        /* a random number of the batch */
-	uint64_t changed;        /* version of the rows of the batch: end of its newest window */
+	/*
+	 * With `merged`, rows came from the server: processes and threads with ids above 0 have
+	 * these hashes there, and are not sent. Folded ones are those of that window.
+	 */
+	const struct click_merged *merged;
+	uint64_t attempt; /* a random number of the batch */
+	uint64_t changed; /* version of the rows of the batch: end of its newest window */
 };
 
 /* True if a row with these contents must be sent; it is regarded as sent then. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/sqlite/sqlite_store_internal.h"
+
+#include "base/clock.h"
 #include "store/sqlite/keep/store_retention.h"
 
 #include "base/file/replace_by_path.h"
@@ -159,4 +161,43 @@ uint64_t sqlite_store_bytes(const struct sqlite_store *s)
 		bytes += (uint64_t)st.st_size;
 	free(wal);
 	return bytes;
+}
+
+static int count_windows(struct sqlite_store *s, int64_t *all, int64_t *made, struct error *err)
+{
+	int status = database_number(&s->db, "SELECT count(*) FROM window WHERE level >= 0", 0, all,
+	                             err);
+
+	return status ? status
+	              : database_number(&s->db, "SELECT count(*) FROM window WHERE level > 0", 0,
+	                                made, err);
+}
+
+int sqlite_store_keep(const char *path, const struct store_retention_rules *rules, uint64_t now_ns,
+                      struct store_kept *kept, struct error *err)
+{
+	struct store_options options = {.keeping = *rules};
+	int64_t before = 0, after = 0, made_before = 0, made = 0;
+	struct sqlite_store *s;
+	int status = 0, changes;
+
+	*kept = (struct store_kept){0};
+	if (access(path, F_OK))
+		return error_set(err, errno, "%s: %s", path, strerror(errno));
+	status = sqlite_store_open(&s, path, &options, err);
+	if (status)
+		return status;
+	now_ns = now_ns ? now_ns : clock_ns(CLOCK_REALTIME);
+	status = count_windows(s, &before, &made_before, err);
+	do {
+		changes = sqlite3_total_changes(s->db.handle);
+		if (!status)
+			status = sqlite_store_retention(s, now_ns, err);
+	} while (!status && changes != sqlite3_total_changes(s->db.handle));
+	if (!status)
+		status = count_windows(s, &after, &made, err);
+	kept->made = made > made_before ? (uint64_t)(made - made_before) : 0;
+	kept->merged = before > after ? (uint64_t)(before - after) + kept->made : kept->made;
+	sqlite_store_close(s);
+	return status;
 }

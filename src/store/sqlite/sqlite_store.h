@@ -28,6 +28,9 @@ int sqlite_store_add_gap(struct sqlite_store *s, uint64_t start_ns, uint64_t end
 int sqlite_store_retention(struct sqlite_store *s, uint64_t now_ns, struct error *err);
 int sqlite_store_end(struct sqlite_store *s, uint64_t end_ns, const char *why, struct error *err);
 int sqlite_store_copy(struct sqlite_store *s, const char *path, struct error *err);
+/* store_keep() of a file. */
+int sqlite_store_keep(const char *path, const struct store_retention_rules *rules, uint64_t now_ns,
+                      struct store_kept *kept, struct error *err);
 uint64_t sqlite_store_bytes(const struct sqlite_store *s);
 int sqlite_store_read(const char *path, const struct store_range *range, struct profile *p,
                       struct error *err);

@@ -223,7 +223,7 @@ static int step(struct sqlite_store *s, uint64_t now_ns, struct error *err)
 }
 
 /* Indexes for folded processes. They are small, and created at the first use. */
-static int prepare(struct sqlite_store *s, struct error *err)
+int keep_prepare(struct sqlite_store *s, struct error *err)
 {
 	int status;
 
@@ -246,7 +246,7 @@ int sqlite_store_retention(struct sqlite_store *s, uint64_t now_ns, struct error
 {
 	uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC), time_ns;
 	uint64_t used_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	int status = prepare(s, err);
+	int status = keep_prepare(s, err);
 
 	if (!status)
 		status = newest(s, now_ns, &time_ns, err);

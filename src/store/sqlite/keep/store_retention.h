@@ -78,6 +78,8 @@ struct keep_window {
 
 void store_retention_run_free(struct store_retention_run *k); /* NULL-safe */
 
+/* Before the first step: s->keeper, and indexes. */
+int keep_prepare(struct sqlite_store *s, struct error *err);
 /* One step. 1: work was done; 0: nothing is due; -errno. */
 int keep_merge_step(struct sqlite_store *s, int level, uint64_t before_ns, struct error *err);
 int keep_delete_step(struct sqlite_store *s, uint64_t before_ns, struct error *err);

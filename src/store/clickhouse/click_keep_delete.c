@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Deletes windows that were replaced, and days that are too old. The rows of windows go last: until
+ * then a run that was interrupted is continued by the next.
+ */
+#include "store/clickhouse/click_keep_internal.h"
+
+#include "base/memory/xalloc.h"
+#include "store/clickhouse/click_tables.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SECOND UINT64_C(1000000000)
+#define WAITS 600 /* for a mutation, of 0.1 s each */
+#define DATE_SIZE 10
+
+/* In the order of the deletion. */
+static const char *const tables[] = {CLICK_SAMPLES, "ledger", CLICK_WINDOWS};
+
+static void put_table(const struct click_keep *k, const char *name, struct buf *sql)
+{
+	buf_addf(sql, "ALTER TABLE %s%s", name, k->cluster ? "_local" : "");
+	if (k->cluster)
+		buf_addf(sql, " ON CLUSTER %s", k->cluster);
+}
+
+/* Keys of windows that merged windows replace, which were written before the grace period. */
+static void put_replaced(const struct click_keep *k, struct buf *sql)
+{
+	const char *grace = getenv("ASSAY_CLICKHOUSE_GRACE");
+
+	buf_addf(sql,
+	         "SELECT arrayJoin(covered) FROM (SELECT argMin(replaces,"
+	         " toUInt64(toUInt32(written)) * 4294967296 + bitShiftRight(part, 32)) AS covered"
+	         " FROM " CLICK_WINDOWS "%s WHERE notEmpty(replaces) AND host != 0 GROUP BY key"
+	         " HAVING min(written) <= now() - %d)",
+	         k->cluster ? "_local" : "", grace ? atoi(grace) : CLICK_KEEP_GRACE_S);
+}
+
+static int take_number(struct click_keep *k, const struct row_value *v, struct error *err)
+{
+	k->number = v[0].number;
+	return 0;
+}
+
+/* Mutations run in the background. */
+static int wait_for(struct click_keep *k, bool *done, struct error *err)
+{
+	int status = 0;
+
+	*done = false;
+	for (int i = 0; !status && !*done && i < WAITS; i++) {
+		if (i)
+			nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+		status = click_keep_ask(k,
+		                        "SELECT count() FROM system.mutations WHERE database ="
+		                        " currentDatabase() AND is_done = 0 FORMAT RowBinary",
+		                        "q", "mutations", take_number, err);
+		*done = !status && !k->number;
+	}
+	return status;
+}
+
+static int delete_rows(struct click_keep *k, const char *table, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	put_table(k, table, &sql);
+	if (!strcmp(table, CLICK_WINDOWS))
+		buf_puts(&sql, " DELETE WHERE key IN (");
+	else
+		buf_addf(&sql,
+		         " DELETE WHERE part IN (SELECT part FROM " CLICK_WINDOWS
+		         "%s WHERE key IN (",
+		         k->cluster ? "_local" : "");
+	put_replaced(k, &sql);
+	buf_puts(&sql, strcmp(table, CLICK_WINDOWS) ? "))" : ")");
+	status = click_server_run(k->server, buf_text(&sql), true, err);
+	buf_done(&sql);
+	return status;
+}
+
+static int delete_replaced(struct click_keep *k, struct error *err)
+{
+	struct buf sql = {0};
+	bool done = true;
+	int status;
+
+	buf_addf(&sql, "SELECT count() FROM " CLICK_WINDOWS "%s WHERE key IN (",
+	         k->cluster ? "_local" : "");
+	put_replaced(k, &sql);
+	buf_puts(&sql, ") FORMAT RowBinary");
+	status = click_keep_ask(k, buf_text(&sql), "q", "replaced windows", take_number, err);
+	buf_done(&sql);
+	if (status || !k->number)
+		return status;
+	for (size_t i = 0; !status && done && i < sizeof(tables) / sizeof(*tables); i++) {
+		status = delete_rows(k, tables[i], err);
+		if (!status)
+			status = wait_for(k, &done, err);
+	}
+	return status;
+}
+
+static int take_day(struct click_keep *k, const struct row_value *v, struct error *err)
+{
+	char *day = xstrndup(v[0].size ? v[0].bytes : "", v[0].size);
+
+	/* It becomes a part of a statement. */
+	if (strlen(day) == DATE_SIZE && strspn(day, "0123456789-") == DATE_SIZE)
+		vec_push(&k->days, day);
+	else
+		free(day);
+	return 0;
+}
+
+static int drop_day(struct click_keep *k, const char *day, struct error *err)
+{
+	struct buf sql = {0};
+	int status = 0;
+
+	for (size_t i = 0; !status && i < sizeof(tables) / sizeof(*tables); i++) {
+		buf_clear(&sql);
+		put_table(k, tables[i], &sql);
+		buf_addf(&sql, " DROP PARTITION '%s'", day);
+		status = click_server_run(k->server, buf_text(&sql), true, err);
+	}
+	buf_done(&sql);
+	k->kept->days += !status;
+	return status;
+}
+
+/* A day is dropped when all of it is too old. */
+static int delete_days(struct click_keep *k, uint64_t before_ns, struct error *err)
+{
+	char *sql =
+	        xasprintf("SELECT DISTINCT toString(toDate(time)) FROM " CLICK_WINDOWS
+	                  " WHERE toDate(time) < toDate(toDateTime(%" PRIu64 ")) FORMAT RowBinary",
+	                  before_ns / SECOND);
+	int status = click_keep_ask(k, sql, "s", "days", take_day, err);
+
+	vec_each (day, &k->days) {
+		if (!status)
+			status = drop_day(k, *day, err);
+		free(*day);
+	}
+	vec_done(&k->days);
+	free(sql);
+	return status;
+}
+
+int click_keep_delete(struct click_keep *k, uint64_t before_ns, struct error *err)
+{
+	int status = delete_days(k, before_ns, err);
+
+	return status ? status : delete_replaced(k, err);
+}

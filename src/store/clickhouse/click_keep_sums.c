@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sums of the samples of all hosts, by service, program, version, call path and CPU, for slots of
+ * an hour, or two hours in older history. They are rows of host 0 in both tables: `replaces` has
+ * the windows that a sum covers, which count further on.
+ */
+#include "store/clickhouse/click_keep_internal.h"
+
+#include "base/memory/xalloc.h"
+#include "store/clickhouse/click_counted.h"
+#include "store/clickhouse/click_digest.h"
+#include "store/clickhouse/click_tables.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#define SECOND UINT64_C(1000000000)
+
+struct sum {
+	int level;
+	uint64_t slot_ns, start_ns, part, key, samples;
+	struct click_map parts, keys;
+	uint64_t first_s, last_s, end_ns;
+};
+
+static int add_samples(struct click_keep *k, const struct sum *s, struct error *err)
+{
+	struct buf sql = {0}, answer = {0};
+	int status;
+
+	buf_puts(&sql, "INSERT INTO ");
+	click_table_target(CLICK_SAMPLES, &sql);
+	buf_addf(&sql,
+	         " SELECT service, toUInt64(0), toDateTime(%" PRIu64 "), toUInt64(%" PRIu64
+	         "), program, toUInt64(0), stack, cpu, mode, event, region, stack_end,"
+	         " sum(samples), sum(samples * period + weight), sum(idle_ns), sum(runnable_ns),"
+	         " sum(blocked_ns), toUInt32(0), version, toUInt64(0) FROM " CLICK_SAMPLES
+	         " WHERE host != 0 AND time >= toDateTime(%" PRIu64
+	         ") AND time <= toDateTime(%" PRIu64
+	         ") AND part GLOBAL IN keys GROUP BY service, program, version, stack, cpu,"
+	         " mode, event, region, stack_end ORDER BY service, event, program, version, mode,"
+	         " stack",
+	         s->start_ns / SECOND, s->part, s->first_s, s->last_s);
+	status = k->server->ask(k->server, buf_text(&sql), &s->parts, &answer, err);
+	buf_done(&sql);
+	buf_done(&answer);
+	return status;
+}
+
+static int add_window(struct click_keep *k, const struct sum *s, struct error *err)
+{
+	struct buf target = {0}, row = {0};
+	int status;
+
+	click_table_target(CLICK_WINDOWS, &target);
+	row_put(&row, "qdqqqqqbdqqqqqqbqqqqqqq", UINT64_C(0), s->start_ns / SECOND, s->key, s->part,
+	        UINT64_C(0), s->start_ns, s->end_ns, (uint64_t)(CLICK_SUM_LEVEL + s->level),
+	        (uint64_t)s->parts.pairs.count, s->samples, UINT64_C(0), UINT64_C(0), UINT64_C(0),
+	        UINT64_C(0), INT64_C(0), UINT64_C(0), UINT64_C(0), UINT64_C(0), UINT64_C(0),
+	        UINT64_C(0), UINT64_C(0), UINT64_C(0), UINT64_C(0));
+	row_put_count(&row, s->keys.pairs.count);
+	vec_each (pair, &s->keys.pairs)
+		row_put(&row, "q", pair->key);
+	status = k->server->insert(k->server, buf_text(&target), &row, err);
+	buf_done(&target);
+	buf_done(&row);
+	return status;
+}
+
+static void add_covered(struct sum *s, const struct click_kept_window *w)
+{
+	bool added;
+
+	click_map_place(&s->parts, w->part, &added);
+	click_map_place(&s->keys, w->key, &added);
+	s->samples += w->samples;
+	s->key = click_digest("sum", "qq", s->key, w->key);
+	s->first_s = w->start_ns / SECOND < s->first_s ? w->start_ns / SECOND : s->first_s;
+	s->last_s = w->start_ns / SECOND > s->last_s ? w->start_ns / SECOND : s->last_s;
+	s->end_ns = w->end_ns > s->end_ns ? w->end_ns : s->end_ns;
+}
+
+/* The windows from `at` on in one slot; `good`: all have the level, and the slot is over. */
+static size_t cover(struct click_keep *k, size_t at, struct sum *s, uint64_t before_ns, bool *good)
+{
+	uint64_t slot = k->windows.items[at].start_ns / s->slot_ns;
+	size_t end = at;
+
+	*good = (slot + 1) * s->slot_ns <= before_ns;
+	s->start_ns = slot * s->slot_ns;
+	s->first_s = UINT64_MAX;
+	for (; end < k->windows.count && k->windows.items[end].start_ns / s->slot_ns == slot;
+	     end++) {
+		*good &= k->windows.items[end].level == (uint64_t)s->level;
+		add_covered(s, &k->windows.items[end]);
+	}
+	return end - at;
+}
+
+static int take_end(struct click_keep *k, const struct row_value *v, struct error *err)
+{
+	k->summed_ns = v[0].number;
+	return 0;
+}
+
+/* Sums are made for slots after the newest one of the level. */
+static int find_begin(struct click_keep *k, int level, uint64_t slot_ns, struct error *err)
+{
+	char *sql = xasprintf("SELECT max(start_ns) FROM " CLICK_WINDOWS
+	                      " WHERE host = 0 AND level = %d FORMAT RowBinary",
+	                      CLICK_SUM_LEVEL + level);
+	int status;
+
+	k->summed_ns = 0;
+	status = click_keep_ask(k, sql, "q", "sums", take_end, err);
+	if (k->summed_ns)
+		k->summed_ns += slot_ns;
+	free(sql);
+	return status;
+}
+
+static int find_windows(struct click_keep *k, struct error *err)
+{
+	struct buf hosts = {0};
+	int status;
+
+	vec_each (host, &k->hosts)
+		buf_addf(&hosts, "%s%" PRIu64, hosts.size ? "," : "", *host);
+	status = click_keep_windows(k, buf_text(&hosts), k->summed_ns, "start_ns, key", err);
+	buf_done(&hosts);
+	return status;
+}
+
+int click_keep_sums(struct click_keep *k, int level, uint64_t before_ns, struct error *err)
+{
+	uint64_t slot_ns = (level == 1 ? UINT64_C(3600) : UINT64_C(7200)) * SECOND;
+	int status = find_begin(k, level, slot_ns, err);
+
+	if (!status)
+		status = find_windows(k, err);
+	for (size_t at = 0; !status && at < k->windows.count;) {
+		struct sum s = {.level = level, .slot_ns = slot_ns};
+		bool good;
+
+		at += cover(k, at, &s, before_ns, &good);
+		if (getrandom(&s.part, sizeof(s.part), 0) != sizeof(s.part))
+			good = false;
+		if (good) {
+			status = add_samples(k, &s, err);
+			if (!status)
+				status = add_window(k, &s, err);
+			k->kept->sums++;
+		}
+		click_map_done(&s.parts);
+		click_map_done(&s.keys);
+	}
+	return status;
+}
