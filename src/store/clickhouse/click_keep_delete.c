@@ -31,14 +31,12 @@ static void put_table(const struct click_keep *k, const char *name, struct buf *
 /* Keys of windows that merged windows replace, which were written before the grace period. */
 static void put_replaced(const struct click_keep *k, struct buf *sql)
 {
-	const char *grace = getenv("ASSAY_CLICKHOUSE_GRACE");
-
 	buf_addf(sql,
 	         "SELECT arrayJoin(covered) FROM (SELECT argMin(replaces,"
 	         " toUInt64(toUInt32(written)) * 4294967296 + bitShiftRight(part, 32)) AS covered"
 	         " FROM " CLICK_WINDOWS "%s WHERE notEmpty(replaces) AND host != 0 GROUP BY key"
-	         " HAVING min(written) <= now() - %d)",
-	         k->cluster ? "_local" : "", grace ? atoi(grace) : CLICK_KEEP_GRACE_S);
+	         " HAVING min(written) <= toDateTime(%" PRIu64 "))",
+	         k->cluster ? "_local" : "", k->written_s);
 }
 
 static int take_number(struct click_keep *k, const struct row_value *v, struct error *err)
@@ -47,7 +45,17 @@ static int take_number(struct click_keep *k, const struct row_value *v, struct e
 	return 0;
 }
 
-/* Mutations run in the background. */
+/* The time of the server. Mutations run in the background, where it has no now(). */
+static int find_grace(struct click_keep *k, struct error *err)
+{
+	const char *grace = getenv("ASSAY_CLICKHOUSE_GRACE");
+	int status = click_keep_ask(k, "SELECT toUInt64(toUInt32(now())) FORMAT RowBinary", "q",
+	                            "its time", take_number, err);
+
+	k->written_s = k->number - (uint64_t)(grace ? atoi(grace) : CLICK_KEEP_GRACE_S);
+	return status;
+}
+
 static int wait_for(struct click_keep *k, bool *done, struct error *err)
 {
 	int status = 0;
@@ -89,13 +97,15 @@ static int delete_replaced(struct click_keep *k, struct error *err)
 {
 	struct buf sql = {0};
 	bool done = true;
-	int status;
+	int status = find_grace(k, err);
 
 	buf_addf(&sql, "SELECT count() FROM " CLICK_WINDOWS "%s WHERE key IN (",
 	         k->cluster ? "_local" : "");
 	put_replaced(k, &sql);
 	buf_puts(&sql, ") FORMAT RowBinary");
-	status = click_keep_ask(k, buf_text(&sql), "q", "replaced windows", take_number, err);
+	if (!status)
+		status = click_keep_ask(k, buf_text(&sql), "q", "replaced windows", take_number,
+		                        err);
 	buf_done(&sql);
 	if (status || !k->number)
 		return status;

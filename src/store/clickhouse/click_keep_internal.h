@@ -26,8 +26,9 @@ struct click_keep {
 	VEC(struct click_kept_window) windows; /* of a host, or of all */
 	char *cluster;                         /* NULL: one server */
 	uint64_t summed_ns;                    /* sums reach up to it */
-	uint64_t number;                       /* of an answer */
-	VEC(char *) days;                      /* "2026-11-24" */
+	uint64_t written_s; /* windows that were written later may still be read */
+	uint64_t number;    /* of an answer */
+	VEC(char *) days;   /* "2026-11-24" */
 };
 
 typedef int click_keep_row_fn(struct click_keep *k, const struct row_value *v, struct error *err);

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Retention, upgrades and clusters of stores on a ClickHouse server: the same figures before and
+after, and as a file that its own retention keeps."""
+import contextlib
+import os
+import shutil
+import sqlite3
+
+import clickhouse_server
+from harness import main, test
+
+SLOWER = 2000   # the time of the recording is stretched by this factor: 50 ms become 100 s
+BEGIN_NS = 1699999200 * 10**9   # the beginning of two hours
+# They depend on the windows, which are fewer after merging.
+OF_WINDOWS = ("low", "high", "timeline", "first_sample_ns", "last_sample_ns", "paths", "warnings",
+              "path", "bytes", "command", "next", "interrupts_off", "summary", "address")
+
+
+def environment(t, **more):
+    spool = t.path("spool")
+    os.makedirs(spool, exist_ok=True)
+    return {**os.environ, "ASSAY_SPOOL": spool, **more}
+
+
+def recording(t):
+    path = t.path("a.data")
+    if not os.path.exists(path):
+        loop = t.workload("loop")
+        t.assay("record", "-a", "-g", "-F", "499", "-o", path, "--", "sh", "-c",
+                f"for i in 1 2 3 4; do {loop} 150; {t.workload('faults')} {t.path('p')}; done;"
+                f" {loop} 1500")
+    return path
+
+
+def stored(t, path, *hosts):
+    """Windows of 100 s of several hosts, of more than two hours."""
+    for host in hosts:
+        t.run(t.workload("store_recording"), recording(t), path, "0.05", host, env=environment(t))
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        first = db.execute("SELECT min(start_ns) FROM window").fetchone()[0]
+        later = f"= {BEGIN_NS} + ({{0}} - {first}) * {SLOWER}"
+        for table, ends in (("window", "end_ns"), ("session", "end_ns")):
+            db.execute(f"UPDATE {table} SET start_ns {later.format('start_ns')},"
+                       f" {ends} {later.format(ends)}")
+        for table in ("process", "thread"):
+            db.execute(f"UPDATE {table} SET life_ns = CASE WHEN start_ns IS NULL THEN {BEGIN_NS} +"
+                       f" (life_ns - {first}) * {SLOWER} ELSE life_ns * {SLOWER} END,"
+                       f" start_ns {later.format('start_ns')}")
+    return path
+
+
+def figures(value):
+    if isinstance(value, dict):
+        return {k: figures(v) for k, v in value.items() if k not in OF_WINDOWS}
+    return [figures(v) for v in value] if isinstance(value, list) else value
+
+
+def report(t, store, host):
+    found = t.json(t.assay("report", "--json", "--store", store, "--host", host,
+                           env=environment(t)).out)
+    rows = {}
+    for f in found["functions"]:
+        key = (f["image"], f["function"], f["mode"])
+        at = rows.setdefault(key, [0, 0, 0])
+        for i, column in enumerate(("samples", "weight", "blocked_ns")):
+            at[i] += f.get(column) or 0
+    return {"functions": {k: v for k, v in rows.items() if any(v)},
+            "ledger": figures(found["ledger"]),
+            "recordings": len(found["recordings"])}
+
+
+def levels(server, database):
+    found = server.ask("SELECT toString(level), count() FROM windows_2 WHERE host != 0 GROUP BY"
+                       " level ORDER BY level", database)
+    return {int(level): int(count) for level, count in
+            (line.split("\t") for line in found.split("\n") if line)}
+
+
+@test
+def windows_on_a_server_are_merged_as_in_a_file(t):
+    server = clickhouse_server.server(t)
+    file, name = stored(t, t.path("keep.db"), "web1", "web2"), server.store("keep")
+    t.assay("store", "copy", file, name)
+    before = {host: report(t, name, host) for host in ("web1", "*")}
+    for step in (("--fine", "1s", "--coarse", "30d"), ("--fine", "1s", "--coarse", "1s")):
+        kept = t.path(f"kept{step[3]}.db")
+        shutil.copy(file, kept)
+        t.assay("store", "keep", *step, kept)
+        t.has(t.assay("store", "keep", *step, name).err, "merged into")
+        t.has(t.assay("store", "keep", *step, name).err, "0 windows are merged into 0")
+        for host in before:
+            t.equal(report(t, name, host), before[host], f"{step} of {host}")
+        t.equal(report(t, kept, "web1"), before["web1"], f"{step} in a file")
+    t.true(levels(server, "keep")[2] >= 2, levels(server, "keep"))
+    t.assay("store", "keep", *step, name, env=environment(t, ASSAY_CLICKHOUSE_GRACE="0"))
+    left = levels(server, "keep")
+    t.true(1 not in left or left[1] < 8, f"replaced windows are deleted: {left}")
+    for host in before:
+        t.equal(report(t, name, host), before[host], f"after the deletion, of {host}")
+    t.assay("store", "copy", name, t.path("back.db"))
+    t.equal(report(t, t.path("back.db"), "web1"), before["web1"], "a copy of merged windows")
+
+
+@test
+def two_machines_may_merge_the_same_windows(t):
+    server = clickhouse_server.server(t)
+    name = server.store("twice")
+    t.assay("store", "copy", stored(t, t.path("twice.db"), "web1"), name)
+    before = report(t, name, "web1")
+    t.assay("store", "keep", "--fine", "1s", name)
+    # Another machine merged the same windows a moment later, and did not see all of them.
+    server.ask("INSERT INTO windows_2 SELECT host, time, key, part - 1, session, start_ns, end_ns,"
+               " level, merged, samples, lost_records, observer_cpu_ns, period_ns, unobserved_ns,"
+               " wall_offset_ns, has_rate, slowed_budget_ns, slowed_behind_ns, taken_ns,"
+               " taken_of_ns, over_ns, most_ppm, sample_ns, arraySlice(replaces, 1, 2),"
+               " written + 5 FROM windows_2 WHERE level = 1", "twice")
+    t.equal(report(t, name, "web1"), before)
+    days = t.assay("store", "keep", "--keep", "1h", name).err
+    t.has(days, "0 days are deleted")
+
+
+V1_WINDOWS = ("host, time, key, part, session, start_ns, end_ns, level, merged, samples,"
+              " lost_records, observer_cpu_ns, period_ns, unobserved_ns, wall_offset_ns, has_rate,"
+              " slowed_budget_ns, slowed_behind_ns, taken_ns, taken_of_ns, over_ns, most_ppm,"
+              " sample_ns")
+V1_SAMPLES = ("service, host, time, part, program, thread, stack, cpu, mode, event, region,"
+              " stack_end, samples, weight, idle_ns, runnable_ns, blocked_ns")
+
+
+@test
+def a_store_is_upgraded_while_writers_of_version_1_send(t):
+    """Writers of version 1 send rows without names of columns."""
+    server = clickhouse_server.server(t)
+    new, old = server.store("newer"), server.store("older")
+    t.assay("store", "copy", stored(t, t.path("upgrade.db"), "web1"), new)
+    server.ask("CREATE DATABASE older")
+    for table in server.ask("SHOW TABLES", "newer").split():
+        if table == "store_version":
+            server.ask("CREATE TABLE store_version (version UInt32) ENGINE = ReplacingMergeTree"
+                       " ORDER BY version", "older")
+            server.ask("INSERT INTO store_version VALUES (1)", "older")
+        elif not table.endswith("_2"):
+            create = server.ask(f"SHOW CREATE TABLE {table} FORMAT TSVRaw", "newer")
+            server.ask(create.replace("newer.", "older."), "older")
+            server.ask(f"INSERT INTO {table} SELECT * FROM newer.{table}", "older")
+    for table, columns, order in (("windows", V1_WINDOWS, "(host, time, key)"),
+                                  ("samples", V1_SAMPLES, "(service, host, time)")):
+        chosen = columns.replace(" weight,", " samples * period + weight AS weight,")
+        server.ask(f"CREATE TABLE {table} ENGINE = MergeTree PARTITION BY toDate(time) ORDER BY"
+                   f" {order} AS SELECT {chosen} FROM newer.{table}_2 WHERE start_ns <"
+                   f" {BEGIN_NS + 3600 * 10**9}" if table == "windows" else
+                   f"CREATE TABLE {table} ENGINE = MergeTree PARTITION BY toDate(time) ORDER BY"
+                   f" {order} AS SELECT {chosen} FROM newer.{table}_2 WHERE part IN (SELECT part"
+                   " FROM older.windows)", "older")
+    t.has(t.assay("report", "--store", old, status=1).err, f"assay store create {old}")
+    t.assay("store", "create", old)
+    # The rest of the windows comes from a writer that still runs.
+    chosen = V1_SAMPLES.replace(" weight,", " samples * period + weight AS weight,")
+    server.ask(f"INSERT INTO samples SELECT {chosen} FROM newer.samples_2 WHERE part NOT IN"
+               " (SELECT part FROM windows_2)", "older")
+    server.ask(f"INSERT INTO windows SELECT {V1_WINDOWS} FROM newer.windows_2 WHERE part NOT IN"
+               " (SELECT part FROM windows_2)", "older")
+    t.equal(report(t, old, "web1"), report(t, new, "web1"))
+    t.assay("store", "create", old)
+    t.equal(report(t, old, "web1"), report(t, new, "web1"), "a second upgrade changes nothing")
+
+
+@test
+def a_diff_of_all_hosts_is_that_of_a_file(t):
+    server = clickhouse_server.server(t)
+    file, name = stored(t, t.path("diff.db"), "web1", "web2"), server.store("diffs")
+    with contextlib.closing(sqlite3.connect(file)) as db, db:
+        texts = [db.execute("INSERT INTO name (text) VALUES (?) RETURNING id", (text,))
+                 .fetchone()[0] for text in ("1.0", "2.0")]
+        db.execute("UPDATE process SET version = CASE WHEN host = 1 THEN ? ELSE ? END", texts)
+    t.assay("store", "copy", file, name)
+    half = BEGIN_NS // 10**9 + 1800
+    for words in (("--host", "*", "--until", f"@{half}", "STORE", "--", "--from", f"@{half + 1}",
+                   "STORE"),
+                  ("--host", "*", "--build", "1.*", "STORE", "--", "--build", "2.0", "STORE")):
+        both = [t.json(t.assay("diff", "--json", *(store if w == "STORE" else w for w in words))
+                       .out.replace(str(store), "")) for store in (file, name)]
+        t.equal(*[{k: v for k, v in side.items() if k not in ("next", "command")}
+                  for side in both], words)
+    t.has(t.assay("report", "--store", name, "--host", "*", "--build", "3", status=1).err,
+          "it has: 1.0, 2.0")
+
+
+@test
+def tables_of_a_cluster(t):
+    """The statements; a cluster of servers is in test_clickhouse_cluster.py."""
+    asked = []
+    server = clickhouse_server.Between(clickhouse_server.server(t).port,
+                                       lambda path, body: asked.append(body.decode(errors="replace")))
+    name = f"clickhouse://127.0.0.1:{server.port}/clustered"
+    t.true(t.assay("store", "create", "--cluster", "fleet", name, status=1).err,
+           "the server has no such cluster")
+    t.has(asked[0], "CREATE DATABASE IF NOT EXISTS clustered ON CLUSTER fleet")
+    t.has(t.assay("store", "create", "--cluster", "a b", name, status=1).err,
+
+          "letters, digits")
+
+
+main()
