@@ -2,72 +2,12 @@
 """Retention, upgrades and clusters of stores on a ClickHouse server: the same figures before and
 after, and as a file that its own retention keeps."""
 import contextlib
-import os
 import shutil
 import sqlite3
 
 import clickhouse_server
 from harness import main, test
-
-SLOWER = 2000   # the time of the recording is stretched by this factor: 50 ms become 100 s
-BEGIN_NS = 1699999200 * 10**9   # the beginning of two hours
-# They depend on the windows, which are fewer after merging.
-OF_WINDOWS = ("low", "high", "timeline", "first_sample_ns", "last_sample_ns", "paths", "warnings",
-              "path", "bytes", "command", "next", "interrupts_off", "summary", "address")
-
-
-def environment(t, **more):
-    spool = t.path("spool")
-    os.makedirs(spool, exist_ok=True)
-    return {**os.environ, "ASSAY_SPOOL": spool, **more}
-
-
-def recording(t):
-    path = t.path("a.data")
-    if not os.path.exists(path):
-        loop = t.workload("loop")
-        t.assay("record", "-a", "-g", "-F", "499", "-o", path, "--", "sh", "-c",
-                f"for i in 1 2 3 4; do {loop} 150; {t.workload('faults')} {t.path('p')}; done;"
-                f" {loop} 1500")
-    return path
-
-
-def stored(t, path, *hosts):
-    """Windows of 100 s of several hosts, of more than two hours."""
-    for host in hosts:
-        t.run(t.workload("store_recording"), recording(t), path, "0.05", host, env=environment(t))
-    with contextlib.closing(sqlite3.connect(path)) as db, db:
-        first = db.execute("SELECT min(start_ns) FROM window").fetchone()[0]
-        later = f"= {BEGIN_NS} + ({{0}} - {first}) * {SLOWER}"
-        for table, ends in (("window", "end_ns"), ("session", "end_ns")):
-            db.execute(f"UPDATE {table} SET start_ns {later.format('start_ns')},"
-                       f" {ends} {later.format(ends)}")
-        for table in ("process", "thread"):
-            db.execute(f"UPDATE {table} SET life_ns = CASE WHEN start_ns IS NULL THEN {BEGIN_NS} +"
-                       f" (life_ns - {first}) * {SLOWER} ELSE life_ns * {SLOWER} END,"
-                       f" start_ns {later.format('start_ns')}")
-    return path
-
-
-def figures(value):
-    if isinstance(value, dict):
-        return {k: figures(v) for k, v in value.items() if k not in OF_WINDOWS}
-    return [figures(v) for v in value] if isinstance(value, list) else value
-
-
-def report(t, store, host):
-    found = t.json(t.assay("report", "--json", "--store", store, "--host", host,
-                           env=environment(t)).out)
-    rows = {}
-    for f in found["functions"]:
-        key = (f["image"], f["function"], f["mode"])
-        at = rows.setdefault(key, [0, 0, 0])
-        for i, column in enumerate(("samples", "weight", "blocked_ns")):
-            at[i] += f.get(column) or 0
-    return {"functions": {k: v for k, v in rows.items() if any(v)},
-            "ledger": figures(found["ledger"]),
-            "recordings": len(found["recordings"])}
-
+from old_windows import BEGIN_NS, environment, report, same, stored
 
 def levels(server, database):
     found = server.ask("SELECT toString(level), count() FROM windows_2 WHERE host != 0 GROUP BY"
@@ -89,16 +29,16 @@ def windows_on_a_server_are_merged_as_in_a_file(t):
         t.has(t.assay("store", "keep", *step, name).err, "merged into")
         t.has(t.assay("store", "keep", *step, name).err, "0 windows are merged into 0")
         for host in before:
-            t.equal(report(t, name, host), before[host], f"{step} of {host}")
-        t.equal(report(t, kept, "web1"), before["web1"], f"{step} in a file")
+            same(t, report(t, name, host), before[host], f"{step} of {host}")
+        same(t, report(t, kept, "web1"), before["web1"], f"{step} in a file")
     t.true(levels(server, "keep")[2] >= 2, levels(server, "keep"))
     t.assay("store", "keep", *step, name, env=environment(t, ASSAY_CLICKHOUSE_GRACE="0"))
     left = levels(server, "keep")
     t.true(1 not in left or left[1] < 8, f"replaced windows are deleted: {left}")
     for host in before:
-        t.equal(report(t, name, host), before[host], f"after the deletion, of {host}")
+        same(t, report(t, name, host), before[host], f"after the deletion, of {host}")
     t.assay("store", "copy", name, t.path("back.db"))
-    t.equal(report(t, t.path("back.db"), "web1"), before["web1"], "a copy of merged windows")
+    same(t, report(t, t.path("back.db"), "web1"), before["web1"], "a copy of merged windows")
 
 
 @test
@@ -114,7 +54,7 @@ def two_machines_may_merge_the_same_windows(t):
                " wall_offset_ns, has_rate, slowed_budget_ns, slowed_behind_ns, taken_ns,"
                " taken_of_ns, over_ns, most_ppm, sample_ns, arraySlice(replaces, 1, 2),"
                " written + 5 FROM windows_2 WHERE level = 1", "twice")
-    t.equal(report(t, name, "web1"), before)
+    same(t, report(t, name, "web1"), before)
     days = t.assay("store", "keep", "--keep", "1h", name).err
     t.has(days, "0 days are deleted")
 
@@ -160,9 +100,9 @@ def a_store_is_upgraded_while_writers_of_version_1_send(t):
                " (SELECT part FROM windows_2)", "older")
     server.ask(f"INSERT INTO windows SELECT {V1_WINDOWS} FROM newer.windows_2 WHERE part NOT IN"
                " (SELECT part FROM windows_2)", "older")
-    t.equal(report(t, old, "web1"), report(t, new, "web1"))
+    same(t, report(t, old, "web1"), report(t, new, "web1"))
     t.assay("store", "create", old)
-    t.equal(report(t, old, "web1"), report(t, new, "web1"), "a second upgrade changes nothing")
+    same(t, report(t, old, "web1"), report(t, new, "web1"), "a second upgrade changes nothing")
 
 
 @test
@@ -175,13 +115,14 @@ def a_diff_of_all_hosts_is_that_of_a_file(t):
         db.execute("UPDATE process SET version = CASE WHEN host = 1 THEN ? ELSE ? END", texts)
     t.assay("store", "copy", file, name)
     half = BEGIN_NS // 10**9 + 1800
-    for words in (("--host", "*", "--until", f"@{half}", "STORE", "--", "--from", f"@{half + 1}",
-                   "STORE"),
-                  ("--host", "*", "--build", "1.*", "STORE", "--", "--build", "2.0", "STORE")):
-        both = [t.json(t.assay("diff", "--json", *(store if w == "STORE" else w for w in words))
-                       .out.replace(str(store), "")) for store in (file, name)]
-        t.equal(*[{k: v for k, v in side.items() if k not in ("next", "command")}
-                  for side in both], words)
+    words = ("--host", "*", "--until", f"@{half}", "STORE", "--", "--from", f"@{half + 1}", "STORE")
+    both = [t.json(t.assay("diff", "--json", *(store if w == "STORE" else w for w in words))
+                   .out.replace(str(store), "")) for store in (file, name)]
+    t.equal(*[{k: v for k, v in side.items() if k not in ("next", "command")} for side in both])
+    same(t, *[report(t, store, "*", "--build", "1.*") for store in (name, file)], "a version")
+    sides = t.json(t.assay("diff", "--json", "--host", "*", "--build", "1.*", name, "--", "--build",
+                           "2.0", name).out)
+    t.true(sides["before"] and sides["after"], "a diff of two versions")
     t.has(t.assay("report", "--store", name, "--host", "*", "--build", "3", status=1).err,
           "it has: 1.0, 2.0")
 

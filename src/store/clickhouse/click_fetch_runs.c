@@ -141,6 +141,12 @@ static int put_runs(struct click_fetch *f, struct error *err)
 
 /* ---- groups -------------------------------------------------------------- */
 
+/* The time of a window on the time axis of a profile, which is not exact. */
+static uint64_t time_of(const struct click_span *s)
+{
+	return s->number[START] / TIME_AXIS_STEP_NS * TIME_AXIS_STEP_NS;
+}
+
 static struct time_parts range_of(const struct click_fetch *f)
 {
 	uint64_t first = UINT64_MAX, last = 0, longest = 0;
@@ -150,8 +156,8 @@ static struct time_parts range_of(const struct click_fetch *f)
 
 		if (!s->number[SAMPLES])
 			continue;
-		first = start < first ? start : first;
-		last = start > last ? start : last;
+		first = time_of(s) < first ? time_of(s) : first;
+		last = time_of(s) > last ? time_of(s) : last;
 		longest = length > longest ? length : longest;
 	}
 	return time_parts_between(first, last, longest);
@@ -191,7 +197,7 @@ static void divide(struct click_fetch *f)
 		vec_push(&f->groups, (struct click_group){.first_s = UINT64_MAX});
 	vec_each (s, &f->spans)
 		if (f->range->parts && s->number[SAMPLES])
-			s->group = (uint32_t)time_parts_at(&range, s->number[START], parts);
+			s->group = (uint32_t)time_parts_at(&range, time_of(s), parts);
 }
 
 static void add_part(struct click_group *g, uint64_t part, uint64_t start_s)

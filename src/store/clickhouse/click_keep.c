@@ -208,6 +208,7 @@ int click_keep(const char *name, const struct store_retention_rules *rules, uint
 	click_server_close(k.server);
 	vec_done(&k.hosts);
 	vec_done(&k.windows);
+	buf_done(&k.twice);
 	free(k.cluster);
 	return status;
 }

@@ -28,15 +28,25 @@ static void put_table(const struct click_keep *k, const char *name, struct buf *
 		buf_addf(sql, " ON CLUSTER %s", k->cluster);
 }
 
-/* Keys of windows that merged windows replace, which were written before the grace period. */
+/*
+ * Keys of windows that merged windows replace, which were written before the grace period.
+ * Mutations of 18.16 cannot group rows, so merged windows that were written twice are left out: one
+ * of the two does not count, and their windows stay.
+ */
 static void put_replaced(const struct click_keep *k, struct buf *sql)
 {
 	buf_addf(sql,
-	         "SELECT arrayJoin(covered) FROM (SELECT argMin(replaces,"
-	         " toUInt64(toUInt32(written)) * 4294967296 + bitShiftRight(part, 32)) AS covered"
-	         " FROM " CLICK_WINDOWS "%s WHERE notEmpty(replaces) AND host != 0 GROUP BY key"
-	         " HAVING min(written) <= toDateTime(%" PRIu64 "))",
+	         "SELECT arrayJoin(replaces) FROM " CLICK_WINDOWS
+	         "%s WHERE notEmpty(replaces) AND host != 0 AND written <= toDateTime(%" PRIu64 ")",
 	         k->cluster ? "_local" : "", k->written_s);
+	if (k->twice.size)
+		buf_addf(sql, " AND key NOT IN (%s)", buf_text(&k->twice));
+}
+
+static int take_twice(struct click_keep *k, const struct row_value *v, struct error *err)
+{
+	buf_addf(&k->twice, "%s%" PRIu64, k->twice.size ? "," : "", v[0].number);
+	return 0;
 }
 
 static int take_number(struct click_keep *k, const struct row_value *v, struct error *err)
@@ -53,6 +63,13 @@ static int find_grace(struct click_keep *k, struct error *err)
 	                            "its time", take_number, err);
 
 	k->written_s = k->number - (uint64_t)(grace ? atoi(grace) : CLICK_KEEP_GRACE_S);
+	buf_clear(&k->twice);
+	if (!status)
+		status = click_keep_ask(k,
+		                        "SELECT key FROM " CLICK_WINDOWS
+		                        " WHERE notEmpty(replaces) AND host != 0 GROUP BY key"
+		                        " HAVING count() > 1 FORMAT RowBinary",
+		                        "q", "merged windows", take_twice, err);
 	return status;
 }
 

@@ -25,7 +25,8 @@ struct click_keep {
 	VEC(uint64_t) hosts;
 	VEC(struct click_kept_window) windows; /* of a host, or of all */
 	char *cluster;                         /* NULL: one server */
-	uint64_t summed_ns;                    /* sums reach up to it */
+	struct buf twice;   /* keys of merged windows that were written twice: "1,2" */
+	uint64_t summed_ns; /* sums reach up to it */
 	uint64_t written_s; /* windows that were written later may still be read */
 	uint64_t number;    /* of an answer */
 	VEC(char *) days;   /* "2026-11-24" */
