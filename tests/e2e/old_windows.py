@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """old_windows: stores whose windows are old enough to be merged, and their figures.
 
-    stored(t, path, "web1", "web2")     a file with windows of 100 s, of more than two hours
+    stored(t, path, "web1", "web2")     a file with windows of 200 s, of more than two hours
     report(t, store, "web*")            sums by function, and the account
     same(t, found, expected, what)
 """
@@ -9,7 +9,7 @@ import contextlib
 import os
 import sqlite3
 
-SLOWER = 2000   # the time of the recording is stretched by this factor: 50 ms become 100 s
+SLOWER = 4000   # the time of the recording is stretched by this factor: 50 ms become 200 s
 BEGIN_NS = 1699948800 * 10**9   # the beginning of two hours
 
 
