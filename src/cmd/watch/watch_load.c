@@ -266,6 +266,10 @@ int watch_load(struct watch *w, const struct watch_range *range, struct error *e
 		                       range->store);
 	fetched = (struct store_range){
 	        .host = range->host ? range->host : "*", .from_ns = l.from_ns, .to_ns = l.until_ns};
+	fetched.service = range->service;
+	if (!ret && range->service && !store_is_remote(path))
+		ret = error_set(err, EINVAL,
+		                "--service is for stores on a server (clickhouse://HOST/DATABASE)");
 	if (!ret)
 		ret = sql_open_store_range(&l.sql, path, &fetched, err);
 	if (!ret)

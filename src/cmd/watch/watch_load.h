@@ -10,7 +10,7 @@
 #include "view/watch/watch.h"
 
 struct watch_range {
-	const char *store, *from, *until, *host; /* NULL: not given */
+	const char *store, *from, *until, *host, *service; /* NULL: not given */
 	const char *work; /* an event that counts work; "wall"; NULL: by the load */
 };
 

@@ -3,7 +3,7 @@
  * click_keep: retention on a ClickHouse server: windows are merged into longer ones as they age,
  * and deleted.
  *
- * Any machine may run it, several may at the same time, and writers may send meanwhile. The windows
+ * Any machine may run it, several may at the same time, while writers send. The windows
  * of a session in a slot of 10 minutes or 2 hours are read, merged by the retention of SQLite
  * stores, and sent as a window that names those which it replaces (click_counted.h). Its key is
  * that of the session, level and slot: if two machines merge the same slot, one of the two counts.
