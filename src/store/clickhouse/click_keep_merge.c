@@ -24,7 +24,7 @@ struct merging {
 };
 
 /*
- * Processes and threads that began in these windows. Those that ran before the session are of
+ * Processes and threads that began in these windows. Those that ran before belong to
  * its first window.
  */
 static int mark_new(struct merging *m, struct error *err)
