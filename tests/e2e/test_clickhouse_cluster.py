@@ -16,7 +16,7 @@ def a_cluster_gives_the_same_answers_with_a_replica_killed(t):
     if not clickhouse_cluster.installed():
         t.skip("ZooKeeper is not installed (Debian: zookeeper)")
     one = clickhouse_server.server(t).store("alone")
-    file = keep.stored(t, t.path("cluster.db"), "web1", "web2", "db1", "mail", "cache")
+    file = keep.stored(t, t.path("cluster.db"), "web1", "web2", "db2")
     t.assay("store", "copy", file, one)
     cluster = clickhouse_cluster.Cluster()
     try:

@@ -24,8 +24,8 @@ struct merging {
 };
 
 /*
- * Processes and threads that began in these windows. Those that ran before belong to
- * its first window.
+ * Processes and threads that began in these windows. The first window of a session also has those
+ * that ran before it.
  */
 static int mark_new(struct merging *m, struct error *err)
 {
