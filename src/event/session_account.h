@@ -56,7 +56,7 @@ struct session_account {
 	char *error;
 	char *snapshot;            /* path of the last snapshot */
 	char *unfinished;          /* of a killed session: the snapshot that was not complete */
-	char *spool;               /* SESSION_PUSH: the directory of batches that wait */
+	char *spool;               /* the place of batches that wait; NULL: nothing is sent */
 	char *send_error;          /* the last failure; NULL: none since the last success */
 	uint64_t state, kind, end; /* of the enums above */
 	uint64_t pid;              /* of the process that samples */
@@ -76,10 +76,14 @@ struct session_account {
 	                           */
 	uint64_t period_ns, period_asked_ns; /* of the main clock; 0: the clock does not count ns */
 	uint64_t sample_cost_ns;             /* 0: not measured */
-	/* SESSION_PUSH: due = sent + waiting + dropped; each is counted by itself. */
+	/*
+	 * If `spool` is set: due = sent + waiting + dropped; each is counted by itself. Batches of
+	 * a store are its windows.
+	 */
 	uint64_t batches_due, batches_sent, batches_waiting, batches_dropped;
 	uint64_t samples_due, samples_sent, samples_waiting, samples_dropped;
 	uint64_t send_failures; /* attempts */
+	uint64_t sender_cpu_ns; /* CPU time of the process that sends */
 	VEC(struct session_account_cpu) cpus;
 	VEC(struct session_account_rule) rules;
 	VEC(char *) notes;

@@ -3,16 +3,14 @@
 
 #include <stdio.h>
 
-#define LOOKS 10 /* until no batch was sent between two readings */
-
 struct push_queue {
 	struct push_spool *spool;
 	struct push_sender *sender;
-	struct push_count due, full, unwritten;
+	struct send_count due, full, unwritten;
 	struct error failed; /* of the last batch that was not written */
 };
 
-static void add(struct push_count *to, uint64_t batches, uint64_t samples)
+static void add(struct send_count *to, uint64_t batches, uint64_t samples)
 {
 	to->batches += batches;
 	to->samples += samples;
@@ -39,7 +37,7 @@ int push_queue_open(struct push_queue **out, const struct push_queue_options *o,
 
 void push_queue_add(struct push_queue *q, uint64_t time_ns, const struct push_batch *b)
 {
-	struct push_count dropped;
+	struct send_count dropped;
 
 	add(&q->due, 1, b->samples);
 	if (push_spool_add(q->spool, time_ns, b, &dropped, &q->failed))
@@ -47,40 +45,29 @@ void push_queue_add(struct push_queue *q, uint64_t time_ns, const struct push_ba
 	else
 		q->failed.text[0] = 0;
 	add(&q->full, dropped.batches, dropped.samples);
-	push_sender_wake(q->sender);
+	sender_process_wake(push_sender_process(q->sender));
 }
 
-void push_queue_look(struct push_queue *q, struct push_queue_account *a)
+static void count_waiting(void *ctx, struct send_count *c)
 {
-	struct push_sender_state before, after;
-	struct push_count waiting = {0};
+	push_spool_count(ctx, c);
+}
 
-	/* A batch that is sent between the readings would be counted twice or not at all. */
-	push_sender_read(q->sender, &after);
-	for (int i = 0; i < LOOKS; i++) {
-		before = after;
-		push_spool_count(q->spool, &waiting);
-		push_sender_read(q->sender, &after);
-		if (before.sent.batches == after.sent.batches &&
-		    before.refused.batches == after.refused.batches)
-			break;
-	}
-	*a = (struct push_queue_account){.due = q->due,
-	                                 .sent = after.sent,
-	                                 .waiting = waiting,
-	                                 .full = q->full,
-	                                 .unwritten = q->unwritten,
-	                                 .refused = after.refused,
-	                                 .failures = after.failures,
-	                                 .spool = push_spool_path(q->spool),
-	                                 .exited = after.exited};
-	snprintf(a->error, sizeof(a->error), "%.*s", (int)sizeof(a->error) - 1,
-	         q->failed.text[0] ? q->failed.text : after.error);
+void push_queue_look(struct push_queue *q, struct send_account *a)
+{
+	*a = (struct send_account){.due = q->due,
+	                           .full = q->full,
+	                           .unwritten = q->unwritten,
+	                           .spool = push_spool_path(q->spool)};
+	sender_process_look(push_sender_process(q->sender), count_waiting, q->spool, a);
+	if (q->failed.text[0])
+		snprintf(a->error, sizeof(a->error), "%.*s", (int)sizeof(a->error) - 1,
+		         q->failed.text);
 }
 
 void push_queue_end(struct push_queue *q)
 {
-	push_sender_end(q->sender);
+	sender_process_end(push_sender_process(q->sender));
 }
 
 void push_queue_free(struct push_queue *q)

@@ -29,20 +29,9 @@ struct push_queue_options {
 	struct http_client_options client;
 };
 
-struct push_queue_account {
-	struct push_count due, sent, waiting;
-	struct push_count full;      /* dropped: the spool was full */
-	struct push_count unwritten; /* dropped: not written to the spool */
-	struct push_count refused;   /* dropped: by the back end, or damaged in the spool */
-	uint64_t failures;           /* attempts that failed */
-	char error[1024];            /* the last failure; empty: none since the last success */
-	const char *spool;           /* path */
-	bool exited;                 /* the process that sends has ended by itself */
-};
-
 int push_queue_open(struct push_queue **q, const struct push_queue_options *o, struct error *err);
 void push_queue_add(struct push_queue *q, uint64_t time_ns, const struct push_batch *b);
-void push_queue_look(struct push_queue *q, struct push_queue_account *a);
+void push_queue_look(struct push_queue *q, struct send_account *a);
 void push_queue_end(struct push_queue *q);
 void push_queue_free(struct push_queue *q);
 

@@ -157,7 +157,7 @@ static int write_part(struct push_spool *s, const struct push_batch *b, struct e
 }
 
 /* Deletes the oldest batches that are not being sent, until `room` bytes more fit. */
-static void make_room(struct push_spool *s, uint64_t room, struct push_count *dropped)
+static void make_room(struct push_spool *s, uint64_t room, struct send_count *dropped)
 {
 	spool_entries all = {0};
 
@@ -179,13 +179,13 @@ static void make_room(struct push_spool *s, uint64_t room, struct push_count *dr
 }
 
 int push_spool_add(struct push_spool *s, uint64_t time_ns, const struct push_batch *b,
-                   struct push_count *dropped, struct error *err)
+                   struct send_count *dropped, struct error *err)
 {
 	uint64_t bytes = b->body.size + b->query.size + sizeof(HEAD) + 8;
 	char name[NAME_SIZE];
 	int ret;
 
-	*dropped = (struct push_count){0};
+	*dropped = (struct send_count){0};
 	if (bytes > s->bytes_max)
 		return error_set(err, EFBIG, "a batch of %" PRIu64 " bytes exceeds --spool-size",
 		                 bytes);
@@ -294,12 +294,12 @@ void push_item_done(struct push_item *item)
 	item->name[0] = 0;
 }
 
-int push_spool_count(const struct push_spool *s, struct push_count *count)
+int push_spool_count(const struct push_spool *s, struct send_count *count)
 {
 	spool_entries all = {0};
 	int ret = scan(s, &all);
 
-	*count = (struct push_count){0};
+	*count = (struct send_count){0};
 	vec_each (e, &all) {
 		count->batches++;
 		count->samples += e->samples;

@@ -20,15 +20,12 @@
 #ifndef ASSAY_PUSH_PUSH_SPOOL_H
 #define ASSAY_PUSH_PUSH_SPOOL_H
 
+#include "base/process/sender_process.h"
 #include "push/push_batch.h"
 
 #include <stdint.h>
 
 struct push_spool;
-
-struct push_count {
-	uint64_t batches, samples;
-};
 
 struct push_spool_options {
 	const char *directory; /* created if it does not exist */
@@ -53,7 +50,7 @@ int push_spool_descriptor(const struct push_spool *s);
  * it does not fit beside the batch that is being sent, or the disk is full.
  */
 int push_spool_add(struct push_spool *s, uint64_t time_ns, const struct push_batch *b,
-                   struct push_count *dropped, struct error *err);
+                   struct send_count *dropped, struct error *err);
 /* -EINVAL: the file was damaged; item->name is set, and batch.samples. */
 int push_spool_take(struct push_spool *s, struct push_item *item, struct error *err);
 void push_spool_remove(struct push_spool *s, const struct push_item *item);
@@ -61,6 +58,6 @@ void push_spool_remove(struct push_spool *s, const struct push_item *item);
 void push_spool_return(struct push_spool *s, const struct push_item *item);
 void push_item_done(struct push_item *item);
 
-int push_spool_count(const struct push_spool *s, struct push_count *count);
+int push_spool_count(const struct push_spool *s, struct send_count *count);
 
 #endif

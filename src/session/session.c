@@ -3,7 +3,7 @@
 
 #include "base/memory/buf.h"
 #include "base/clock.h"
-#include "launch/privileges.h"
+#include "base/process/privileges.h"
 #include "session/session_internal.h"
 
 #include <errno.h>

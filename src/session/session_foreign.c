@@ -2,7 +2,7 @@
 /* The session's process for foreign calls: started first, reported at the end. */
 #include "session/session_internal.h"
 
-#include "launch/privileges.h"
+#include "base/process/privileges.h"
 
 #include <string.h>
 #include <sys/inotify.h>

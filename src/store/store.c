@@ -75,6 +75,12 @@ uint64_t store_bytes(const struct store *s)
 	return s->engine->bytes(s);
 }
 
+bool store_sent(const struct store *s, struct send_account *a)
+{
+	*a = (struct send_account){0};
+	return s->engine->sent && s->engine->sent(s, a);
+}
+
 int store_read(const char *path, const struct store_range *range, struct profile *p,
                struct error *err)
 {

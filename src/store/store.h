@@ -26,6 +26,7 @@
 #define ASSAY_STORE_STORE_H
 
 #include "base/memory/intern.h"
+#include "base/process/sender_process.h"
 #include "profile/profile.h"
 
 struct store;
@@ -43,11 +44,24 @@ struct store_retention_rules {
 	                       earlier, and into days. At the cap the oldest are deleted */
 };
 
+/* How a store on a server is reached. Texts: NULL for the default. */
+struct store_server {
+	const char *token_file; /* with the password; default: from the environment */
+	const char *ca_file;    /* certificates to trust, instead of those of the system */
+	const char *spool;      /* directory of windows that wait */
+	uint64_t spool_bytes;   /* its size limit; 0: 1 GB */
+	bool away;              /* the server may be away at the begin and at the end */
+};
+
 struct store_options {
 	bool read_only;
 	struct store_retention_rules keeping;
 	store_name_fn *name; /* NULL: frames get no names in the store */
 	void *name_ctx;
+	/* A range whose windows retention deleted becomes a gap with this reason. NULL: no gap. */
+	const char *deleted_why;
+	/* Of stores on a server. */
+	struct store_server server;
 };
 
 /* The ring buffers of one CPU, in a window. */
@@ -112,6 +126,8 @@ int store_end(struct store *s, uint64_t end_ns, const char *why, struct error *e
 /* Copies the whole store, as of one moment, to a new file. An existing file becomes PATH.old. */
 int store_copy(struct store *s, const char *path, struct error *err);
 uint64_t store_bytes(const struct store *s); /* size of the file, with its WAL */
+/* What a store on a server sent; false: the store is a file. Valid until store_close(). */
+bool store_sent(const struct store *s, struct send_account *a);
 
 /* Which hosts, services and versions are read, by their names. */
 struct store_choice {

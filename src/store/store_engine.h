@@ -27,6 +27,7 @@ struct store_engine {
 	int (*end)(struct store *s, uint64_t end_ns, const char *why, struct error *err);
 	int (*copy)(struct store *s, const char *path, struct error *err);
 	uint64_t (*bytes)(const struct store *s);
+	bool (*sent)(const struct store *s, struct send_account *a); /* NULL: it sends nothing */
 	int (*read)(const char *path, const struct store_range *range, struct profile *p,
 	            struct error *err);
 };

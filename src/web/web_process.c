@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "web/web_process.h"
 
-#include "launch/privileges.h"
+#include "base/process/privileges.h"
 #include "web/web_channel.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "base/text/plural.h"
 #include "cmd/cli/print.h"
-#include "push/push_backoff.h"
+#include "base/process/backoff.h"
 #include "push/push_service.h"
 #include "view/symbolized/symbolized.h"
 
@@ -60,7 +60,7 @@ static int send_batch(struct export_push *p, const struct push_batch *b, struct 
 		ret = push_delivery_send(p->delivery, name, b, &asked, err);
 		if (!http_is_passing(ret) || asked > ASKED_MS || attempt == ATTEMPTS)
 			break;
-		pause = push_backoff_ms(attempt, FIRST_MS, MOST_MS, asked);
+		pause = backoff_ms(attempt, FIRST_MS, MOST_MS, asked);
 		nanosleep(
 		        &(struct timespec){(time_t)(pause / 1000), (long)(pause % 1000) * 1000000},
 		        NULL);

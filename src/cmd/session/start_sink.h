@@ -14,7 +14,7 @@
 #include "cmd/cli/command.h"
 #include "cmd/push/push_options.h"
 #include "event/session_account.h"
-#include "session/sink.h"
+#include "session/sinks/store_sink.h"
 #include "store/store.h"
 
 #define START_STORE_HZ 97 /* default rate for stores, for long measurements */
@@ -23,12 +23,14 @@ struct store_names;
 struct trigger;
 
 struct start_sink_options {
-	const char *output; /* NULL: perf.data */
-	const char *ring;   /* NULL: none; "": the default size */
-	const char *store;  /* NULL: none */
-	const char *keep;   /* NULL: the store's default */
-	const char *to;     /* an address; NULL: none */
-	const char *spool;  /* NULL: the default */
+	const char *command; /* for messages */
+	bool away;           /* of a store on a server: struct store_server */
+	const char *output;  /* NULL: perf.data */
+	const char *ring;    /* NULL: none; "": the default size */
+	const char *store;   /* NULL: none */
+	const char *keep;    /* NULL: the store's default */
+	const char *to;      /* an address; NULL: none */
+	const char *spool;   /* NULL: the default */
 	double spool_mb;
 	struct push_options push;
 	double window_s, keep_mb;
@@ -37,6 +39,8 @@ struct start_sink_options {
 };
 
 extern const struct option start_sink_option_table[];
+/* Its parts: --store; --to, --spool and --spool-size; --window. */
+extern const struct option start_store_table[], start_to_table[], start_window_table[];
 
 void start_sink_default(struct start_sink_options *o);
 
@@ -48,6 +52,8 @@ struct start_sink_plan {
 	char *output; /* absolute */
 	uint64_t ring_bytes, ring_span_ns, window_ns;
 	struct store_retention_rules keeping;
+	struct store_server server; /* texts are those of `spool` and `push` */
+	struct store_sink_sent sent;
 	unsigned snapshots;
 	struct trigger *trigger;   /* NULL: none */
 	struct store_names *names; /* names for a store or a back end */
@@ -61,8 +67,8 @@ struct start_sink_plan {
 int start_sink_plan(const struct start_sink_options *o, struct start_sink_plan *plan);
 void start_sink_done(struct start_sink_plan *plan);
 
-/* What was sent, for SESSION_PUSH; adds notes. */
-void start_sink_delivery(const struct start_sink_plan *plan, struct session_account *a);
+/* What was sent to a server or a back end; adds notes. */
+void start_sink_delivery(struct start_sink_plan *plan, struct session_account *a);
 
 int start_sink_make(struct start_sink_plan *plan, struct session_sink **sink, struct error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/view/web_browser.h"
 
-#include "launch/privileges.h"
+#include "base/process/privileges.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include "launch/calls/graph_cost.h"
 #include "launch/calls/graph_merge.h"
 #include "launch/calls/kernel_functions.h"
-#include "launch/privileges.h"
+#include "base/process/privileges.h"
 #include "launch/source.h"
 #include "source/perf/perf_ring_size.h"
 

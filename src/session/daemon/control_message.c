@@ -84,6 +84,7 @@ static const struct message_field reply_fields[] = {
         NUMBER(batches_sent),
         NUMBER(batches_waiting),
         NUMBER(batches_dropped),
+        NUMBER(sender_cpu_ns),
         NUMBER(samples_due),
         NUMBER(samples_sent),
         NUMBER(samples_waiting),

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -278,8 +279,10 @@ static int sink_open(struct session_sink *sink, const struct perf_data_attr *att
                      const struct recording *described, struct error *err)
 {
 	struct store_sink *s = store_sink_of(sink);
-	struct store_options o = {
-	        .keeping = s->o.keeping, .name = s->o.name, .name_ctx = s->o.name_ctx};
+	struct store_options o = {.keeping = s->o.keeping,
+	                          .name = s->o.name,
+	                          .name_ctx = s->o.name_ctx,
+	                          .server = s->o.server};
 	int ret;
 
 	if (s->o.name_foreign)
@@ -291,6 +294,8 @@ static int sink_open(struct session_sink *sink, const struct perf_data_attr *att
 	s->wall_offset_ns = wall_less();
 	s->asleep_ns = asleep();
 	ret = store_open(&s->store, s->path, &o, err);
+	if (s->o.sent && !ret)
+		s->o.sent->sink = sink;
 	if (!ret)
 		ret = store_begin(s->store, described, clock_ns(CLOCK_REALTIME), err);
 	return ret ? ret : open_windows(s, described, err);
@@ -405,8 +410,26 @@ static int sink_snapshot(struct session_sink *sink, const char *path, const stru
 	return ret ? ret : copying.status;
 }
 
+void store_sink_look(struct store_sink_sent *sent)
+{
+	const struct store_sink *s = (const struct store_sink *)sent->sink;
+	struct send_account *a = &sent->account;
+
+	if (!s)
+		return;
+	sent->known = store_sent(s->store, a);
+	sending_count(&a->due, s->lost_windows, s->lost_samples);
+	sending_count(&a->unwritten, s->lost_windows, s->lost_samples);
+	snprintf(sent->spool, sizeof(sent->spool), "%s", a->spool ? a->spool : "");
+	a->spool = sent->spool;
+}
+
 static void sink_free(struct store_sink *s)
 {
+	if (s->o.sent) {
+		store_sink_look(s->o.sent);
+		s->o.sent->sink = NULL;
+	}
 	profile_windows_free(s->windows);
 	perf_decoder_done(&s->decoder);
 	session_status_done(&s->last);

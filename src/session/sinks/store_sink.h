@@ -14,10 +14,21 @@
 #include "session/sink.h"
 #include "store/store.h"
 
+/* What was sent to a server, with windows that could not be written. */
+struct store_sink_sent {
+	struct session_sink *sink; /* NULL: closed, or not open yet */
+	bool known;                /* false: the store is a file */
+	struct send_account account;
+	char spool[4096]; /* account.spool */
+};
+
 struct store_sink_options {
 	const char *path;
 	uint64_t window_ns; /* 0: 10 s */
 	struct store_retention_rules keeping;
+	struct store_server server;
+	struct store_sink_sent
+	        *sent;       /* zeroed; filled by store_sink_look() and at the end; NULL: none */
 	store_name_fn *name; /* NULL: frames get no names */
 	void *name_ctx;
 	/* Called before the first name with the process that reads files of others; NULL: not
@@ -27,5 +38,6 @@ struct store_sink_options {
 };
 
 struct session_sink *store_sink_new(const struct store_sink_options *options);
+void store_sink_look(struct store_sink_sent *sent);
 
 #endif

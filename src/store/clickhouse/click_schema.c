@@ -183,3 +183,12 @@ int click_schema_check(struct click_server *s, struct error *err)
 		        s->name, version, CLICK_VERSION);
 	return 0;
 }
+
+int click_schema_ready(struct click_server *s, bool create, struct error *err)
+{
+	int status = click_schema_check(s, err);
+
+	return (status == -ENODATA || status == -ESTALE) && create
+	               ? click_schema_create(s, NULL, err)
+	               : status;
+}

@@ -33,5 +33,7 @@
 int click_schema_create(struct click_server *s, const char *cluster, struct error *err);
 /* -ENODATA: no store; -EPROTO: a later version; -ESTALE: an earlier one. */
 int click_schema_check(struct click_server *s, struct error *err);
+/* The same; with `create`, a missing store is created and an earlier one is upgraded. */
+int click_schema_ready(struct click_server *s, bool create, struct error *err);
 
 #endif

@@ -11,7 +11,7 @@
 #include <sys/random.h>
 
 #define SECOND UINT64_C(1000000000)
-#define REMEMBERED_MAX 4000000  /* rows that are known to be sent */
+#define REMEMBERED_MAX 400000   /* rows that are known to be sent: 15 MB */
 #define BATCH_BYTES (16u << 20) /* of samples; more are sent in several batches */
 
 static const char *const table_names[CLICK_TABLES] = {
@@ -110,7 +110,8 @@ int64_t click_sender_or_null(sqlite3_stmt *statement, int column)
 
 /* Numbers of a window, from `session` on. */
 static const char window_sql[] =
-        "SELECT w.session, w.start_ns, w.end_ns, w.level, w.merged, w.samples, w.lost_records,"
+        "SELECT w.session, w.start_ns, w.end_ns, CASE WHEN w.level < 8 THEN w.level ELSE"
+        " w.level - 8 END, w.merged, w.samples, w.lost_records,"
         " w.observer_cpu_ns, w.period_ns, w.unobserved_ns, w.wall_offset_ns,"
         " r.window IS NOT NULL, r.slowed_budget_ns, r.slowed_behind_ns, r.taken_ns,"
         " r.taken_of_ns, r.over_ns, r.most_ppm, r.sample_ns, w.process_first, w.process_last"
@@ -261,18 +262,49 @@ static int flush(struct click_sender *s, struct error *err)
 	return status;
 }
 
-static int send_batch(struct click_sender *s, const int64_t *windows, size_t count, size_t *done,
+/*
+ * A batch is read in one transaction, since another process may change the database. If that
+ * deleted rows of dictionaries, their ids may have been used again.
+ */
+static int begin_reading(struct click_sender *s, struct error *err)
+{
+	int64_t sweeps;
+	int status = database_run(s->db, "BEGIN", err);
+
+	if (!status)
+		status = database_number(s->db, "SELECT value FROM property WHERE key = 'sweeps'",
+		                         0, &sweeps, err);
+	if (!status && sweeps != s->sweeps) {
+		click_sender_forget(s);
+		s->sweeps = sweeps;
+	}
+	return status;
+}
+
+static int read_batch(struct click_sender *s, const int64_t *windows, size_t count, size_t *done,
                       struct error *err)
 {
-	int status;
+	bool begins = sqlite3_get_autocommit(s->db->handle);
+	int status = begins ? begin_reading(s, err) : 0;
 
 	begin_batch(s);
-	status = click_send_new_names(s, err);
+	if (!status)
+		status = click_send_new_names(s, err);
 	for (*done = 0; !status && *done < count && s->rows[ROWS_SAMPLES].size < BATCH_BYTES;
 	     ++*done)
 		status = add_window(s, windows[*done], err);
 	if (!status)
 		status = click_send_gaps(s, err);
+	if (begins && !sqlite3_get_autocommit(s->db->handle))
+		database_run(s->db, "COMMIT", NULL);
+	return status;
+}
+
+static int send_batch(struct click_sender *s, const int64_t *windows, size_t count, size_t *done,
+                      struct error *err)
+{
+	int status = read_batch(s, windows, count, done, err);
+
 	return status ? status : flush(s, err);
 }
 

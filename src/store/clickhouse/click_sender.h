@@ -5,8 +5,8 @@
  * A window is sent with all that its rows refer to. Rows of dictionaries are sent once per sender.
  * The window's own row comes last and commits it (click_schema.h), so a sender that is killed or
  * fails leaves no half of a window; sending it again is safe, since its key depends on its contents
- * alone. After an error the sender forgets what it sent. If the database was changed between two
- * calls, other than by added rows and changed processes, click_sender_forget() must be called.
+ * alone. After an error the sender forgets what it sent, and if rows of dictionaries were deleted
+ * from the database since then (its property "sweeps"). Another process may write to the database.
  *
  *	click_sender_new(server, db)
  *	click_sender_windows(s, ids, count)

@@ -68,6 +68,7 @@ struct click_sender {
 	struct click_map living; /* processes that were sent without an end, by id */
 	/* Keys of windows that the server has, of the sessions in `asked`. */
 	struct click_map known, asked;
+	int64_t sweeps;          /* property of the database, when the ids were read */
 	uint64_t living_session; /* of the processes in `living` */
 	/*
 	 * With `merged`, rows came from the server: processes and threads with ids above 0 have

@@ -311,7 +311,7 @@ int click_series_read(const char *name, const struct store_sums_request *request
                       struct store_sums *sums, struct error *err)
 {
 	struct click_server *server;
-	int status = click_server_open(&server, name, err);
+	int status = click_server_open(&server, name, &(struct click_server_options){0}, err);
 
 	if (status)
 		return status;

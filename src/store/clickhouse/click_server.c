@@ -252,17 +252,22 @@ int click_server_keep_password(struct error *err)
 	return status;
 }
 
-static int connect_server(struct click_server *s, struct error *err)
+static int connect_server(struct click_server *s, const struct click_server_options *o,
+                          struct error *err)
 {
 	struct http_client_options options = {
 	        .name = s->name, .total_ms = REQUEST_MS, .answer_max = ANSWER_MAX};
-	char *password;
-	int status = find_password(&password, err);
+	char *password = NULL;
+	int status = o->token_file ? 0 : find_password(&password, err);
 
 	if (status)
 		return status;
+	options.token_file = o->token_file;
+	options.ca_file = o->ca_file;
+	options.stop = o->stop;
+	options.stop_ctx = o->stop_ctx;
 	options.password = password;
-	options.user = s->url.user ? s->url.user : password ? "default" : NULL;
+	options.user = s->url.user ? s->url.user : password || o->token_file ? "default" : NULL;
 	s->base = xasprintf("%s://%s:%u/", s->url.tls ? "https" : "http", s->url.host, s->url.port);
 	status = http_client_open(&s->http, &options, err);
 	if (password)
@@ -271,7 +276,8 @@ static int connect_server(struct click_server *s, struct error *err)
 	return status;
 }
 
-int click_server_open(struct click_server **out, const char *name, struct error *err)
+int click_server_open(struct click_server **out, const char *name,
+                      const struct click_server_options *o, struct error *err)
 {
 	struct click_server *s = xcalloc(1, sizeof(*s));
 	int status = click_url_parse(name, &s->url, err);
@@ -281,7 +287,7 @@ int click_server_open(struct click_server **out, const char *name, struct error 
 	s->ask = ask;
 	s->insert = insert;
 	if (!status)
-		status = connect_server(s, err);
+		status = connect_server(s, o, err);
 	if (status) {
 		click_server_close(s);
 		return status;

@@ -4,8 +4,8 @@
  *
  * The name of such a store is clickhouse://[USER@]HOST[:PORT]/DATABASE (HTTP, port 8123) or
  * clickhouse+https://... (TLS, port 8443). The password is in the environment variable
- * ASSAY_CLICKHOUSE_PASSWORD, or in the file that ASSAY_CLICKHOUSE_PASSWORD_FILE names; a URL with a
- * password is refused, since other users can see command lines.
+ * ASSAY_CLICKHOUSE_PASSWORD, or in the file that ASSAY_CLICKHOUSE_PASSWORD_FILE or the options
+ * name; a URL with a password is refused, since other users can see command lines.
  *
  * Statements are constants with numbers: values of other kinds travel as rows (row_binary.h).
  * Answers are complete: the server sends the status after the last row. Their contents are not
@@ -57,7 +57,15 @@ struct click_server {
 	uint64_t sent_bytes;
 };
 
-int click_server_open(struct click_server **out, const char *name, struct error *err);
+/* All may be NULL. */
+struct click_server_options {
+	const char *token_file, *ca_file; /* as in http_client.h; the token is the password */
+	bool (*stop)(void *ctx);
+	void *stop_ctx;
+};
+
+int click_server_open(struct click_server **out, const char *name,
+                      const struct click_server_options *o, struct error *err);
 void click_server_close(struct click_server *s); /* NULL-safe */
 /* Runs a statement outside of the database, as CREATE DATABASE. */
 int click_server_run(struct click_server *s, const char *sql, bool in_database, struct error *err);

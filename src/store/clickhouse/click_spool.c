@@ -49,19 +49,22 @@ static int users_directory(char **directory, struct error *err)
 	return path ? 0 : error_set(err, ENOENT, "the cache has no directory for a spool");
 }
 
-int click_spool_path(const char *name, char **path, struct error *err)
+static int find_directory(const char *given, char **directory, struct error *err)
 {
-	const char *given = getenv("ASSAY_SPOOL");
+	if (!given || !*given)
+		given = getenv("ASSAY_SPOOL");
+	if (!given || !*given)
+		given = geteuid() ? NULL : DATABASE_PLACE_OF_ROOT;
+	*directory = given ? xstrdup(given) : NULL;
+	return given ? 0 : users_directory(directory, err);
+}
+
+int click_spool_path(const char *name, const char *given, char **path, struct error *err)
+{
 	char *directory = NULL;
-	int status = 0;
+	int status = find_directory(given, &directory, err);
 
 	*path = NULL;
-	if (given && *given)
-		directory = xstrdup(given);
-	else if (!geteuid())
-		directory = xstrdup(DATABASE_PLACE_OF_ROOT);
-	else
-		status = users_directory(&directory, err);
 	if (!status)
 		status = make_directory(directory, err);
 	if (!status)
@@ -71,26 +74,46 @@ int click_spool_path(const char *name, char **path, struct error *err)
 	return status;
 }
 
-typedef VEC(int64_t) window_ids;
+_Static_assert(CLICK_SPOOL_SENT == 4 && CLICK_SPOOL_TAKEN == 8, "the statements below");
 
-static int find_waiting(struct database *db, size_t most, window_ids *ids, struct error *err)
+static int find_taken(struct database *db, click_window_ids *ids, struct send_count *count,
+                      struct error *err)
 {
 	sqlite3_stmt *row;
-	int status = database_find(db,
-	                           "SELECT id FROM window WHERE level BETWEEN 0 AND 3"
-	                           " ORDER BY start_ns, id LIMIT ?",
-	                           &row, err, "i", (int64_t)most);
+	int status = database_kept(db,
+	                           "SELECT id, merged, samples FROM window WHERE level >= 8"
+	                           " ORDER BY start_ns, id",
+	                           &row, err);
 
-	while (status == 1) {
+	ids->count = 0;
+	*count = (struct send_count){0};
+	while (!status && (status = database_step(db, row, err)) == 1) {
 		vec_push(ids, sqlite3_column_int64(row, 0));
-		status = database_step(db, row, err);
+		sending_count(count, (uint64_t)sqlite3_column_int64(row, 1),
+		              (uint64_t)sqlite3_column_int64(row, 2));
+		status = 0;
 	}
-	if (row)
-		sqlite3_reset(row);
 	return status;
 }
 
-static int mark_sent(struct database *db, const window_ids *ids, struct error *err)
+int click_spool_take(struct database *db, click_window_ids *ids, struct send_count *count,
+                     struct error *err)
+{
+	static const char take[] =
+	        "UPDATE window SET level = level + 8 WHERE id IN (SELECT id FROM window WHERE level"
+	        " BETWEEN 0 AND 3 ORDER BY start_ns, id LIMIT ?)";
+	sqlite3_stmt *put;
+	int status = find_taken(db, ids, count, err);
+
+	if (status || ids->count)
+		return status;
+	status = database_kept(db, take, &put, err);
+	if (!status)
+		status = database_put(db, put, err, "i", (int64_t)BATCH);
+	return status || !sqlite3_changes(db->handle) ? status : find_taken(db, ids, count, err);
+}
+
+int click_spool_sent(struct database *db, const click_window_ids *ids, struct error *err)
 {
 	/* Of the windows that were sent, all but the newest are deleted. */
 	static const char release[] =
@@ -112,28 +135,21 @@ static int mark_sent(struct database *db, const window_ids *ids, struct error *e
 	return status;
 }
 
-int click_spool_send(struct database *db, struct click_sender *sender, size_t most, size_t *left,
-                     struct error *err)
+int click_spool_waiting(struct database *db, struct send_count *count, struct error *err)
 {
-	window_ids ids = {0};
-	int64_t count = 0;
-	int status = 0;
+	sqlite3_stmt *row;
+	int status = database_find(db,
+	                           "SELECT coalesce(sum(merged), 0), coalesce(sum(samples), 0)"
+	                           " FROM window WHERE level BETWEEN 0 AND 3 OR level >= 8",
+	                           &row, err, "");
 
-	_Static_assert(CLICK_SPOOL_SENT == 4, "the statements above");
-	do {
-		ids.count = 0;
-		status = find_waiting(db, most < BATCH ? most : BATCH, &ids, err);
-		if (!status && ids.count)
-			status = click_sender_windows(sender, ids.items, ids.count, err);
-		if (!status && ids.count)
-			status = mark_sent(db, &ids, err);
-		most -= ids.count;
-	} while (!status && ids.count == BATCH && most);
-	vec_done(&ids);
-	database_number(db, "SELECT count(*) FROM window WHERE level BETWEEN 0 AND 3", 0, &count,
-	                NULL);
-	*left = (size_t)count;
-	return status;
+	*count = (struct send_count){0};
+	if (status == 1)
+		*count = (struct send_count){(uint64_t)sqlite3_column_int64(row, 0),
+		                             (uint64_t)sqlite3_column_int64(row, 1)};
+	if (row)
+		sqlite3_reset(row);
+	return status < 0 ? status : 0;
 }
 
 /* The oldest window was sent: a step of retention deletes its rows. */
@@ -141,7 +157,8 @@ static int delete_sent(struct sqlite_store *spool, struct error *err)
 {
 	int64_t level;
 	int status = database_number(
-	        &spool->db, "SELECT level FROM window ORDER BY start_ns LIMIT 1", 0, &level, err);
+	        &spool->db, "SELECT level FROM window WHERE level < 8 ORDER BY start_ns LIMIT 1", 0,
+	        &level, err);
 
 	if (status || level != KEEP_LEVEL_GOES)
 		return status;

@@ -4,28 +4,39 @@
  *
  * It is a SQLite store (store/sqlite/sqlite_store.h), one for each server and host: in the
  * directory of the environment variable ASSAY_SPOOL, else in /var/lib/assay for root, else in the
- * cache of the user. A sent window has level CLICK_SPOOL_SENT until retention deletes it; the
- * newest one of the session stays, since the end of a killed session is read from it. So a writer
- * that was killed, or a server that was away, loses no window that the spool has room for.
- * Stateless. Uses: base, store/sqlite.
+ * cache of the user. A window is taken before it is sent: its level is then 8 higher, and it is
+ * neither merged nor deleted until the server has confirmed it, since the server may have it after
+ * a lost answer. A sent window has level CLICK_SPOOL_SENT until retention deletes it; the newest
+ * one of the session stays, since the end of a killed session is read from it. So a writer that was
+ * killed, or a server that was away, loses no window that the spool has room for. One process
+ * writes windows, and another one takes them. Stateless. Uses: base, store/sqlite.
  */
 #ifndef ASSAY_STORE_CLICKHOUSE_CLICK_SPOOL_H
 #define ASSAY_STORE_CLICKHOUSE_CLICK_SPOOL_H
 
+#include "base/process/sender_process.h"
 #include "store/clickhouse/click_sender.h"
 #include "store/sqlite/sqlite_store.h"
 
 #define CLICK_SPOOL_SENT 4 /* above all levels of merged windows */
 
-/* The file for a store's name. Its directory is created. The caller frees the path. */
-int click_spool_path(const char *name, char **path, struct error *err);
+#define CLICK_SPOOL_TAKEN 8
+
+typedef VEC(int64_t) click_window_ids;
 
 /*
- * Sends waiting windows, the oldest first, at most `most`, and marks them as sent. *left: how many
- * still wait.
+ * The file for a store's name, in `directory` or, if it is NULL, in the default one, which is
+ * created. The caller frees the path.
  */
-int click_spool_send(struct database *db, struct click_sender *sender, size_t most, size_t *left,
+int click_spool_path(const char *name, const char *directory, char **path, struct error *err);
+
+/* Windows that were taken before, or else the oldest that wait; none: *ids is empty. */
+int click_spool_take(struct database *db, click_window_ids *ids, struct send_count *count,
                      struct error *err);
+/* Windows that were taken have been sent. */
+int click_spool_sent(struct database *db, const click_window_ids *ids, struct error *err);
+/* Windows that wait or were taken; a merged window counts as its parts. */
+int click_spool_waiting(struct database *db, struct send_count *count, struct error *err);
 
 /* store_retention() of a spool: it also deletes windows that were sent, for a bounded time. */
 int click_spool_retention(struct sqlite_store *spool, uint64_t now_ns, struct error *err);

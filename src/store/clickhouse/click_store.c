@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/clickhouse/click_store.h"
 
-#include "base/clock.h"
 #include "base/memory/xalloc.h"
+#include "base/text/plural.h"
+#include "store/clickhouse/click_delivery.h"
 #include "store/clickhouse/click_fetch.h"
 #include "store/clickhouse/click_schema.h"
 #include "store/clickhouse/click_spool.h"
@@ -16,19 +17,14 @@
 #include <unistd.h>
 
 #define SPOOL_BYTES UINT64_C(1000000000)
-/* Windows that one call sends: more wait for the next call, since ring buffers fill during it. */
-#define SEND_MOST 128
-/* After a failure the next attempt waits, since it may take seconds; at most so long. */
-#define WAIT_NS UINT64_C(10000000000)
-#define WAIT_MAX_NS UINT64_C(300000000000)
 
 struct click_store {
 	struct store store;
-	struct click_server *server;
+	char *name;
 	struct sqlite_store *spool; /* NULL: read only */
-	struct click_sender *sender;
-	uint64_t forgotten;        /* names.forgotten of the spool when the sender was last right */
-	uint64_t wait_ns, next_ns; /* monotonic: no attempt before it */
+	struct click_delivery *delivery;
+	struct send_count due; /* windows that were found in the spool, and that were added */
+	bool away;
 };
 
 static struct click_store *of(struct store *s)
@@ -39,13 +35,11 @@ static struct click_store *of(struct store *s)
 static int open_server(struct click_server **server, const char *name, bool create,
                        struct error *err)
 {
-	int status = click_server_open(server, name, err);
+	const struct click_server_options options = {0};
+	int status = click_server_open(server, name, &options, err);
 
-	if (status)
-		return status;
-	status = click_schema_check(*server, err);
-	if ((status == -ENODATA || status == -ESTALE) && create)
-		status = click_schema_create(*server, NULL, err);
+	if (!status)
+		status = click_schema_ready(*server, create, err);
 	if (status) {
 		click_server_close(*server);
 		*server = NULL;
@@ -53,80 +47,71 @@ static int open_server(struct click_server **server, const char *name, bool crea
 	return status;
 }
 
-static int open_spool(struct click_store *s, const char *name, const struct store_options *options,
+static int open_spool(struct click_store *s, const char *path, const struct store_options *options,
                       struct error *err)
 {
+	uint64_t bytes = options->server.spool_bytes;
 	struct store_options spool = *options;
-	char *path;
-	int status = click_spool_path(name, &path, err);
+	int status;
 
-	if (status)
-		return status;
 	/* The server keeps the windows: the rules are those of a spool. */
-	spool.keeping = (struct store_retention_rules){.bytes = SPOOL_BYTES};
+	spool.keeping = (struct store_retention_rules){.bytes = bytes ? bytes : SPOOL_BYTES};
+	spool.deleted_why = "the spool was full";
 	status = sqlite_store_open(&s->spool, path, &spool, err);
-	free(path);
-	if (!status)
-		s->sender = click_sender_new(s->server, &s->spool->db);
-	return status;
+	return status ? status : click_spool_waiting(&s->spool->db, &s->due, err);
 }
 
 static void click_close(struct store *store)
 {
 	struct click_store *s = of(store);
 
-	click_sender_free(s->sender);
+	click_delivery_free(s->delivery);
 	sqlite_store_close(s->spool);
-	click_server_close(s->server);
+	free(s->name);
 	free(s);
+}
+
+/* The process that sends comes first: it must not have SQLite's state of this process. */
+static int open_writer(struct click_store *s, const struct store_options *options,
+                       struct error *err)
+{
+	struct error why = {0};
+	char *path;
+	int status = click_spool_path(s->name, options->server.spool, &path, err);
+
+	s->away = options->server.away;
+	if (!status)
+		status = click_delivery_start(&s->delivery, s->name, path, &options->server, err);
+	if (!status && click_delivery_ready(s->delivery, &why) && !s->away)
+		status = error_set(err, why.code, "%s", why.text);
+	if (!status)
+		status = open_spool(s, path, options, err);
+	free(path);
+	return status;
 }
 
 static int click_open(struct store **out, const char *path, const struct store_options *options,
                       struct error *err)
 {
 	struct click_store *s = xcalloc(1, sizeof(*s));
-	int status = open_server(&s->server, path, !options->read_only, err);
+	struct click_server *server;
+	int status;
 
 	*out = NULL;
 	s->store.engine = &click_engine;
-	if (!status && !options->read_only)
-		status = open_spool(s, path, options, err);
+	s->name = xstrdup(path);
+	if (options->read_only) {
+		status = open_server(&server, path, false, err);
+		if (!status)
+			click_server_close(server);
+	} else {
+		status = open_writer(s, options, err);
+	}
 	if (status)
 		click_close(&s->store);
 	else
 		*out = &s->store;
 	return status;
-}
-
-static int send_waiting(struct click_store *s, size_t most, size_t *left, struct error *err)
-{
-	int status;
-
-	/* Sweeps of the spool delete rows, and their ids may be used again. */
-	if (s->forgotten != s->spool->names.forgotten)
-		click_sender_forget(s->sender);
-	s->forgotten = s->spool->names.forgotten;
-	status = click_spool_send(&s->spool->db, s->sender, most, left, err);
-	return status;
-}
-
-/* Failures are no errors: the windows wait in the spool. */
-static void try_send(struct click_store *s)
-{
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	struct error ignored = {0};
-	size_t left;
-
-	if (now_ns < s->next_ns)
-		return;
-	if (!send_waiting(s, SEND_MOST, &left, &ignored)) {
-		s->wait_ns = s->next_ns = 0;
-		return;
-	}
-	s->wait_ns = s->wait_ns ? 2 * s->wait_ns : WAIT_NS;
-	if (s->wait_ns > WAIT_MAX_NS)
-		s->wait_ns = WAIT_MAX_NS;
-	s->next_ns = clock_ns(CLOCK_MONOTONIC) + s->wait_ns;
 }
 
 static int click_begin(struct store *store, const struct recording *described, uint64_t start_ns,
@@ -136,7 +121,7 @@ static int click_begin(struct store *store, const struct recording *described, u
 	int status = sqlite_store_begin(s->spool, described, start_ns, err);
 
 	if (!status)
-		try_send(s);
+		click_delivery_wake(s->delivery);
 	return status;
 }
 
@@ -151,9 +136,11 @@ static int click_add_window(struct store *store, const struct profile *p,
 	struct click_store *s = of(store);
 	int status = sqlite_store_add_window(s->spool, p, w, err);
 
-	if (!status)
-		try_send(s);
-	return status;
+	if (status)
+		return status;
+	sending_count(&s->due, 1, w->samples);
+	click_delivery_wake(s->delivery);
+	return 0;
 }
 
 static int click_add_gap(struct store *store, uint64_t start_ns, uint64_t end_ns, const char *why,
@@ -167,31 +154,50 @@ static int click_retention(struct store *store, uint64_t now_ns, struct error *e
 	return click_spool_retention(of(store)->spool, now_ns, err);
 }
 
+static void count_waiting(void *ctx, struct send_count *c)
+{
+	struct sqlite_store *spool = ctx;
+
+	click_spool_waiting(&spool->db, c, NULL);
+}
+
+static bool click_sent(const struct store *store, struct send_account *a)
+{
+	const struct click_store *s = (const struct click_store *)store;
+
+	if (!s->spool)
+		return false;
+	*a = (struct send_account){
+	        .due = s->due, .full = s->spool->deleted, .spool = s->spool->db.path};
+	sender_process_look(click_delivery_process(s->delivery), count_waiting, s->spool, a);
+	return true;
+}
+
 static int click_end(struct store *store, uint64_t end_ns, const char *why, struct error *err)
 {
 	struct click_store *s = of(store);
-	struct error cause = {0};
-	size_t left = 0;
+	struct send_account a;
 	int status = sqlite_store_end(s->spool, end_ns, why, err);
 
 	if (status)
 		return status;
-	status = send_waiting(s, SIZE_MAX, &left, &cause);
-	if (!status)
-		status = click_sender_sessions(s->sender, &cause);
-	if (!status)
+	sender_process_end(click_delivery_process(s->delivery));
+	click_sent(store, &a);
+	if (s->away || (!a.waiting.batches && !a.error[0]))
 		return 0;
-	return error_set(err, -status,
-	                 "%s; %zu windows wait in %s, and the next session with this store sends "
+	return error_set(err, EHOSTUNREACH,
+	                 "%s; %" PRIu64 " %s in %s, and the next session with this store sends "
 	                 "them",
-	                 cause.text, left, s->spool->db.path);
+	                 a.error[0] ? a.error : "the server is too slow", a.waiting.batches,
+	                 plural(a.waiting.batches, "window waits", "windows wait"),
+	                 s->spool->db.path);
 }
 
 static int click_copy(struct store *store, const char *path, struct error *err)
 {
 	struct store_range all = {.host = "*"};
 
-	return click_store_fetch(of(store)->server->name, &all, path, err);
+	return click_store_fetch(of(store)->name, &all, path, err);
 }
 
 static uint64_t click_bytes(const struct store *store)
@@ -242,7 +248,8 @@ static int click_read(const char *path, const struct store_range *range, struct 
 int click_store_create(const char *name, const char *cluster, struct error *err)
 {
 	struct click_server *server;
-	int status = click_server_open(&server, name, err);
+	const struct click_server_options options = {0};
+	int status = click_server_open(&server, name, &options, err);
 
 	if (!status)
 		status = click_schema_create(server, cluster, err);
@@ -341,5 +348,6 @@ const struct store_engine click_engine = {
         .end = click_end,
         .copy = click_copy,
         .bytes = click_bytes,
+        .sent = click_sent,
         .read = click_read,
 };

@@ -2,11 +2,12 @@
 /*
  * click_store: the engine of stores on a ClickHouse server, and copies between both engines.
  *
- * A writer writes each window to a spool (click_spool.h) first and sends it then. If the server is
- * away, windows wait in the spool, and adding a window succeeds; store_end() fails if windows are
- * left. Opening a store creates the database and its tables if they are missing and the server
- * allows it, and fails if the server cannot be reached. Life cycle, units, errors and threads are
- * those of store.h. Uses: store, store/sqlite.
+ * A writer writes each window to a spool (click_spool.h), from which another process sends it
+ * (click_delivery.h): the writer never waits for the server, except at the begin and for some
+ * seconds at the end. If the server is away, windows wait in the spool. Opening a store creates the
+ * database and its tables if they are missing and the server allows it. It fails if the server
+ * cannot be reached, and store_end() fails if windows are left, both unless store_server.away. Life
+ * cycle, units, errors and threads are those of store.h. Uses: store, store/sqlite.
  */
 #ifndef ASSAY_STORE_CLICKHOUSE_CLICK_STORE_H
 #define ASSAY_STORE_CLICKHOUSE_CLICK_STORE_H

@@ -31,6 +31,8 @@ struct sqlite_store {
 	bool all_again; /* a window was rolled back, so rows that are marked as written must be
 	                   written again */
 	struct names names;
+	/* Windows that retention deleted before they were sent (click_spool.h). */
+	struct send_count deleted;
 
 	struct store_retention_run
 	        *keeper; /* state of sqlite_store_retention(); NULL: not called yet */

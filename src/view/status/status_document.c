@@ -218,10 +218,12 @@ static void sent(struct document *d, const struct session_account *a)
 {
 	struct buf text = {0};
 
-	if (a->kind != SESSION_PUSH)
+	if (!a->spool)
 		return;
-	part(&text, plural(a->batches_due, "batch due", "batches due"), a->batches_due,
-	     a->samples_due);
+	part(&text,
+	     a->kind == SESSION_STORE ? plural(a->batches_due, "window due", "windows due")
+	                              : plural(a->batches_due, "batch due", "batches due"),
+	     a->batches_due, a->samples_due);
 	buf_puts(&text, ": ");
 	part(&text, "sent", a->batches_sent, a->samples_sent);
 	buf_puts(&text, ", ");
@@ -324,7 +326,7 @@ static void sent_figures(struct document *d, const struct session_account *a)
 	                                 {"waiting", a->samples_waiting, false},
 	                                 {"dropped", a->samples_dropped, false}};
 
-	if (a->kind != SESSION_PUSH)
+	if (!a->spool)
 		return;
 	document_object(d, "sent");
 	document_object(d, "batches");
@@ -336,6 +338,7 @@ static void sent_figures(struct document *d, const struct session_account *a)
 	document_int(d, "failures", (int64_t)a->send_failures);
 	document_string(d, "failure", a->send_error);
 	document_string(d, "spool", a->spool);
+	document_int(d, "cpu_ns", (int64_t)a->sender_cpu_ns);
 	document_end(d);
 }
 

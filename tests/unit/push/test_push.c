@@ -2,7 +2,7 @@
 /* Addresses, services, pauses, the spool, and answers of receivers of OTLP. */
 #include "base/memory/xalloc.h"
 #include "format/otlp/otlp_answer.h"
-#include "push/push_backoff.h"
+#include "base/process/backoff.h"
 #include "push/push_service.h"
 #include "push/push_spool.h"
 #include "push/push_target.h"
@@ -61,16 +61,16 @@ static void services_are_units_or_cgroups(void)
 static void pauses_double_and_are_bounded(void)
 {
 	for (unsigned i = 0; i < 1000; i++) {
-		uint64_t first = push_backoff_ms(1, 500, 60000, 0);
-		uint64_t third = push_backoff_ms(3, 500, 60000, 0);
-		uint64_t late = push_backoff_ms(4000000000u, 500, 60000, 0);
-		uint64_t asked = push_backoff_ms(1, 500, 60000, 7000);
+		uint64_t first = backoff_ms(1, 500, 60000, 0);
+		uint64_t third = backoff_ms(3, 500, 60000, 0);
+		uint64_t late = backoff_ms(4000000000u, 500, 60000, 0);
+		uint64_t asked = backoff_ms(1, 500, 60000, 7000);
 
 		CHECK(first >= 250 && first <= 500);
 		CHECK(third >= 1000 && third <= 2000);
 		CHECK(late >= 30000 && late <= 60000);
 		CHECK(asked >= 7000 && asked <= 7700);
-		CHECK(push_backoff_ms(1, 500, 60000, UINT64_MAX) <= 11 * PUSH_ASKED_MAX_MS / 10);
+		CHECK(backoff_ms(1, 500, 60000, UINT64_MAX) <= 11 * BACKOFF_ASKED_MAX_MS / 10);
 	}
 }
 
@@ -103,7 +103,7 @@ static struct push_batch batch_of(const char *query, const char *body, uint64_t 
 	return b;
 }
 
-static int add(struct push_spool *s, uint64_t time_ns, const char *body, struct push_count *dropped)
+static int add(struct push_spool *s, uint64_t time_ns, const char *body, struct send_count *dropped)
 {
 	struct push_batch b = batch_of("?a=1", body, strlen(body));
 	struct error err = {0};
@@ -126,7 +126,7 @@ static void take(struct push_spool *s, struct push_item *item, const char *body)
 
 static void count_is(struct push_spool *s, uint64_t batches, uint64_t samples)
 {
-	struct push_count c;
+	struct send_count c;
 
 	CHECK_EQ(push_spool_count(s, &c), 0);
 	CHECK_EQ(c.batches, batches);
@@ -155,7 +155,7 @@ static void remove_all(const char *directory)
 static void batches_leave_in_the_order_of_time(void)
 {
 	char directory[] = "/tmp/test-push-XXXXXX";
-	struct push_count dropped;
+	struct send_count dropped;
 	struct push_item item;
 	struct push_spool *s;
 
@@ -187,7 +187,7 @@ static void the_oldest_batches_are_dropped(void)
 {
 	char directory[] = "/tmp/test-push-XXXXXX";
 	char body[101] = "";
-	struct push_count dropped;
+	struct send_count dropped;
 	struct push_item item;
 	struct push_spool *s;
 
@@ -221,7 +221,7 @@ static void the_oldest_batches_are_dropped(void)
 static void damaged_and_foreign_files(void)
 {
 	char directory[] = "/tmp/test-push-XXXXXX", path[200];
-	struct push_count dropped;
+	struct send_count dropped;
 	struct push_item item;
 	struct push_spool *s, *other;
 	struct error err = {0};

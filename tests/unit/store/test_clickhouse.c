@@ -206,6 +206,17 @@ static void a_cut_answer_is_an_error(void)
 	end(&w, s);
 }
 
+static void take(struct store *s, click_window_ids *ids, size_t windows, size_t samples)
+{
+	struct error err = {0};
+	struct send_count count;
+
+	CHECK_EQ(click_spool_take(&of_sqlite(s)->db, ids, &count, &err), 0);
+	CHECK_EQ(ids->count, windows);
+	CHECK_EQ(count.batches, windows);
+	CHECK_EQ(count.samples, samples);
+}
+
 static void sent_windows_leave_the_spool(void)
 {
 	struct error err = {0};
@@ -213,24 +224,74 @@ static void sent_windows_leave_the_spool(void)
 	struct store *s = a_store(&w, &err);
 	struct told t = a_server();
 	struct click_sender *sender = click_sender_new(&t.server, &of_sqlite(s)->db);
-	size_t left;
+	click_window_ids ids = {0};
+	struct send_count waiting;
 
-	t.fail_at = 2;
-	CHECK_EQ(click_spool_send(&of_sqlite(s)->db, sender, 10, &left, &err), -EHOSTUNREACH);
-	CHECK_EQ(left, 3);
-	t.fail_at = SIZE_MAX;
-	t.count = 0;
-	CHECK_EQ(click_spool_send(&of_sqlite(s)->db, sender, 2, &left, &err), 0);
-	CHECK_EQ(left, 1);
-	t.count = 0;
-	CHECK_EQ(click_spool_send(&of_sqlite(s)->db, sender, 10, &left, &err), 0);
-	CHECK_EQ(left, 0);
+	take(s, &ids, 3, 15);
+	/* Taken windows wait, and they are taken again. */
+	CHECK_EQ(click_spool_waiting(&of_sqlite(s)->db, &waiting, &err), 0);
+	CHECK_EQ(waiting.batches, 3);
+	CHECK_EQ(waiting.samples, 15);
+	take(s, &ids, 3, 15);
+	CHECK_EQ(click_sender_windows(sender, ids.items, ids.count, &err), 0);
+	CHECK_EQ(click_spool_sent(&of_sqlite(s)->db, &ids, &err), 0);
+	CHECK_EQ(click_spool_waiting(&of_sqlite(s)->db, &waiting, &err), 0);
+	CHECK_EQ(waiting.batches, 0);
+	take(s, &ids, 0, 0);
 	/* The newest stays for the end of a killed session. */
 	for (int i = 0; i < 50; i++)
 		CHECK_EQ(click_spool_retention(of_sqlite(s), WORLD_WALL_NS, &err), 0);
 	CHECK_STR(ask("SELECT id, level FROM window"), "3|4");
 	CHECK_STR(ask("SELECT count(*) FROM sample WHERE window < 3"), "0");
+	vec_done(&ids);
 	click_sender_free(sender);
+	end(&w, s);
+}
+
+/* The server may have it after a lost answer: merging or deleting it would change its key. */
+static void a_taken_window_keeps_its_key_and_its_place(void)
+{
+	struct error err = {0};
+	struct world w;
+	struct store *s = a_store(&w, &err);
+	struct told t = a_server();
+	struct click_sender *sender = click_sender_new(&t.server, &of_sqlite(s)->db);
+	click_window_ids ids = {0};
+	int64_t first = 1;
+	uint64_t key;
+
+	CHECK_EQ(click_sender_windows(sender, &first, 1, &err), 0);
+	key = t.key;
+	take(s, &ids, 3, 15);
+	/* All windows are due for deletion. */
+	of_sqlite(s)->options.keeping.all_ns = 1;
+	for (int i = 0; i < 50; i++)
+		CHECK_EQ(click_spool_retention(of_sqlite(s), WORLD_WALL_NS * 2, &err), 0);
+	CHECK_EQ(of_sqlite(s)->deleted.batches, 0);
+	t.count = 0;
+	click_sender_forget(sender);
+	CHECK_EQ(click_sender_windows(sender, ids.items, 1, &err), 0);
+	CHECK(t.key == key);
+	vec_done(&ids);
+	click_sender_free(sender);
+	end(&w, s);
+}
+
+static void a_deleted_window_is_counted_and_a_gap(void)
+{
+	struct error err = {0};
+	struct world w;
+	struct store *s = a_store(&w, &err);
+
+	of_sqlite(s)->options.keeping.all_ns = 1;
+	of_sqlite(s)->options.deleted_why = "full";
+	for (int i = 0; i < 50; i++)
+		CHECK_EQ(click_spool_retention(of_sqlite(s), WORLD_WALL_NS * 2, &err), 0);
+	CHECK_STR(ask("SELECT count(*) FROM window"), "1");
+	CHECK_EQ(of_sqlite(s)->deleted.batches, 2);
+	CHECK_EQ(of_sqlite(s)->deleted.samples, 10);
+	CHECK_STR(ask("SELECT count(*), (max(end_ns) - min(start_ns)) / 10000000000, why FROM gap"),
+	          "1|2|full");
 	end(&w, s);
 }
 
@@ -247,6 +308,8 @@ int main(void)
 	RUN(windows_that_the_server_has_are_not_sent);
 	RUN(a_cut_answer_is_an_error);
 	RUN(sent_windows_leave_the_spool);
+	RUN(a_taken_window_keeps_its_key_and_its_place);
+	RUN(a_deleted_window_is_counted_and_a_gap);
 	place_take_away();
 	return check_end();
 }

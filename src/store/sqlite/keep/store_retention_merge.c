@@ -367,8 +367,9 @@ int keep_merge_step(struct sqlite_store *s, int level, uint64_t before_ns, struc
 	return in_one(s, merge, &w, err);
 }
 
+/* A window that is being sent (click_spool.h) stays. */
 static const char oldest_sql[] = "SELECT " KEEP_WINDOW_COLUMNS " FROM window WHERE start_ns < ?1"
-                                 " ORDER BY start_ns LIMIT 1";
+                                 " AND level < 8 ORDER BY start_ns LIMIT 1";
 
 /* Processes without samples in the next window, which may contain late samples. */
 static const char gone_processes_sql[] =
@@ -393,11 +394,34 @@ static int delete_people(struct sqlite_store *s, const struct keep_window *w, st
 	                         w->process_first, w->process_last);
 }
 
+/* True for a window that readers see, or that waits in a spool. */
+static bool counts(const struct keep_window *w)
+{
+	return w->level >= 0 && w->level <= KEEP_LEVELS;
+}
+
+/* Adds to the counts of deleted windows; the time of the window becomes a gap. */
+static int count_deleted(struct sqlite_store *s, const struct keep_window *w,
+                         struct send_count *deleted, struct error *err)
+{
+	sqlite3_stmt *row;
+	int status = keep_row(s, "SELECT merged, samples FROM window WHERE id = ?", &row, err, "i",
+	                      w->id);
+
+	if (status == 1)
+		*deleted = (struct send_count){(uint64_t)sqlite3_column_int64(row, 0),
+		                               (uint64_t)sqlite3_column_int64(row, 1)};
+	sqlite3_reset(row);
+	return status < 0 ? status : 0;
+}
+
 static int delete_some(struct sqlite_store *s, const struct keep_window *w, struct error *err)
 {
 	bool left;
 	int status = keep_put(s, "UPDATE window SET level = -1 WHERE id = ?", err, "i", w->id);
 
+	if (!status && counts(w) && s->options.deleted_why)
+		status = store_gap_row(s, w->start_ns, w->end_ns, s->options.deleted_why, err);
 	if (!status)
 		status = rows_step(s, w->id, 0, 0, &left, err);
 	if (!status)
@@ -409,6 +433,7 @@ static int delete_some(struct sqlite_store *s, const struct keep_window *w, stru
 
 int keep_delete_step(struct sqlite_store *s, uint64_t before_ns, struct error *err)
 {
+	struct send_count deleted = {0};
 	struct keep_window w;
 	sqlite3_stmt *find;
 	int status = keep_row(s, oldest_sql, &find, err, "i", (int64_t)before_ns);
@@ -418,5 +443,12 @@ int keep_delete_step(struct sqlite_store *s, uint64_t before_ns, struct error *e
 	if (status != 1 || (w.end_ns > before_ns && w.level != KEEP_LEVEL_GOES))
 		return status < 0 ? status : 0;
 	s->keeper->rows_gone++;
-	return in_one(s, delete_some, &w, err);
+	status = counts(&w) ? count_deleted(s, &w, &deleted, err) : 0;
+	if (!status)
+		status = in_one(s, delete_some, &w, err);
+	if (status == 1) {
+		s->deleted.batches += deleted.batches;
+		s->deleted.samples += deleted.samples;
+	}
+	return status;
 }

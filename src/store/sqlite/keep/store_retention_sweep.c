@@ -395,6 +395,12 @@ int keep_sweep_step(struct sqlite_store *s, uint64_t now_ns, struct error *err)
 	if (status)
 		return status;
 	status = phase_step(s, err);
+	/* For another process that keeps ids of the database (click_sender.h). */
+	if (!status && ids_go)
+		status = keep_put(s,
+		                  "INSERT INTO property VALUES ('sweeps', 1) ON CONFLICT (key)"
+		                  " DO UPDATE SET value = value + 1",
+		                  err, "");
 	if (status) {
 		store_write_undo(s);
 		sweep_end(s);

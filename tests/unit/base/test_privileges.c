@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "launch/privileges.h"
+#include "base/process/privileges.h"
 
 #include "check.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "push/push_backoff.h"
+#include "base/process/backoff.h"
 
 #include <sys/random.h>
 #include <sys/types.h>
@@ -13,7 +13,7 @@ static uint64_t random_below(uint64_t limit)
 	return limit ? bits % limit : 0;
 }
 
-uint64_t push_backoff_ms(unsigned attempts, uint64_t first_ms, uint64_t most_ms, uint64_t asked_ms)
+uint64_t backoff_ms(unsigned attempts, uint64_t first_ms, uint64_t most_ms, uint64_t asked_ms)
 {
 	uint64_t pause = first_ms;
 
@@ -22,7 +22,7 @@ uint64_t push_backoff_ms(unsigned attempts, uint64_t first_ms, uint64_t most_ms,
 	if (pause > most_ms)
 		pause = most_ms;
 	pause -= random_below(pause / 2 + 1);
-	if (asked_ms > PUSH_ASKED_MAX_MS)
-		asked_ms = PUSH_ASKED_MAX_MS;
+	if (asked_ms > BACKOFF_ASKED_MAX_MS)
+		asked_ms = BACKOFF_ASKED_MAX_MS;
 	return asked_ms > pause ? asked_ms + random_below(asked_ms / 10 + 1) : pause;
 }

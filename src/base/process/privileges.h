@@ -6,8 +6,8 @@
  * The functions change this thread permanently, except privileges_caller(), and cannot fail:
  * without the right they have no effect. Uses: nothing.
  */
-#ifndef ASSAY_LAUNCH_PRIVILEGES_H
-#define ASSAY_LAUNCH_PRIVILEGES_H
+#ifndef ASSAY_BASE_PROCESS_PRIVILEGES_H
+#define ASSAY_BASE_PROCESS_PRIVILEGES_H
 
 #include <stdbool.h>
 #include <sys/types.h>
