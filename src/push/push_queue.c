@@ -65,6 +65,11 @@ void push_queue_look(struct push_queue *q, struct send_account *a)
 		         q->failed.text);
 }
 
+int push_queue_alive(struct push_queue *q, struct error *err)
+{
+	return sender_process_alive(push_sender_process(q->sender), err);
+}
+
 void push_queue_end(struct push_queue *q)
 {
 	sender_process_end(push_sender_process(q->sender));

@@ -32,6 +32,8 @@ struct push_queue_options {
 int push_queue_open(struct push_queue **q, const struct push_queue_options *o, struct error *err);
 void push_queue_add(struct push_queue *q, uint64_t time_ns, const struct push_batch *b);
 void push_queue_look(struct push_queue *q, struct send_account *a);
+/* -ECHILD: the process that sends was killed. */
+int push_queue_alive(struct push_queue *q, struct error *err);
 void push_queue_end(struct push_queue *q);
 void push_queue_free(struct push_queue *q);
 

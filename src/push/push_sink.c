@@ -52,6 +52,8 @@ static int on_window(void *ctx, const struct profile *p, const struct profile_wi
 
 	s->start_ns = w->start_ns + s->wall_offset_ns;
 	session_buffers_restart(s->sink.session);
+	if (s->o.restarts && push_queue_alive(s->o.queue, err))
+		return -ECHILD;
 	return push_window_split(s->window, p, s->start_ns, w->end_ns + s->wall_offset_ns,
 	                         on_service, s, err);
 }

@@ -19,6 +19,7 @@ struct push_sink_options {
 	struct push_queue *queue;
 	enum push_kind kind;
 	uint64_t window_ns; /* 0: 10 s */
+	bool restarts;      /* an error if the process that sends was killed */
 	struct push_window_options window;
 	/* As in store_sink.h. */
 	void (*name_foreign)(void *name_ctx, struct foreign *foreign);

@@ -238,6 +238,8 @@ static void prepare(struct sending *s)
 	int status = s->o.prepare ? s->o.prepare(s->o.ctx, s, &err) : 0;
 
 	snprintf(s->shared->failure, sizeof(s->shared->failure), "%s", err.text);
+	if (status < 0)
+		fail(s, false, &err);
 	__atomic_store_n(&s->shared->prepared, status < 0 ? status : 1, __ATOMIC_RELEASE);
 }
 
@@ -304,14 +306,19 @@ int sender_process_ready(struct sender_process *s, struct error *err)
 	int status;
 
 	while (!(status = __atomic_load_n(&s->shared->prepared, __ATOMIC_ACQUIRE))) {
-		if (has_exited(s))
-			return error_set(err, ECHILD, "the process that sends was killed");
+		if ((status = sender_process_alive(s, err)))
+			return status;
 		nanosleep(&moment, NULL);
 	}
 	if (status > 0)
 		return 0;
 	s->shared->failure[sizeof(s->shared->failure) - 1] = 0;
 	return error_set(err, -status, "%s", s->shared->failure);
+}
+
+int sender_process_alive(struct sender_process *s, struct error *err)
+{
+	return has_exited(s) ? error_set(err, ECHILD, "the process that sends was killed") : 0;
 }
 
 /* A full pipe wakes it too. */

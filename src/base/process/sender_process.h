@@ -81,6 +81,8 @@ int sender_process_start(struct sender_process **s, const struct sender_process_
 /* The result of prepare(). */
 int sender_process_ready(struct sender_process *s, struct error *err);
 void sender_process_wake(struct sender_process *s);
+/* -ECHILD: the process has ended by itself. */
+int sender_process_alive(struct sender_process *s, struct error *err);
 void sender_process_read(struct sender_process *s, struct sender_state *state);
 void sender_process_end(struct sender_process *s);
 void sender_process_free(struct sender_process *s);

@@ -43,8 +43,7 @@ void option_table_done(struct option_table *t)
 	vec_done(&t->rows);
 }
 
-/* The part of `values` that an option fills, and its size. */
-static size_t value_size(const struct option *o)
+size_t option_value_size(const struct option *o)
 {
 	switch (o->kind) {
 	case OPTION_FLAG:
@@ -71,7 +70,7 @@ bool option_is_given(const struct option *option, const void *values, const void
 
 	if (option->kind == OPTION_NUMBER && !defaults)
 		return *(const double *)(const void *)at >= 0;
-	return memcmp(at, before, value_size(option)) != 0;
+	return memcmp(at, before, option_value_size(option)) != 0;
 }
 
 bool option_takes_value(const struct option *option)

@@ -54,6 +54,9 @@ void option_result_done(struct option_result *result);
  */
 bool option_is_given(const struct option *option, const void *values, const void *defaults);
 
+/* Bytes of the part of the struct that an option fills. */
+size_t option_value_size(const struct option *option);
+
 bool option_takes_value(const struct option *option);
 bool option_value_is_optional(const struct option *option);
 

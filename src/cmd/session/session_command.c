@@ -78,9 +78,9 @@ static void add_left(struct buf *text, const struct session_account *a)
 	} else if (a->kind == SESSION_RING) {
 		buf_puts(text, "; the records in memory are lost, snapshots are where they were "
 		               "written");
-	} else if (a->kind == SESSION_PUSH) {
-		buf_puts(text, "; batches that were not sent are in its spool, from which the "
-		               "next session to the same address sends them");
+	} else if (a->kind == SESSION_PUSH || store_is_remote(a->output)) {
+		buf_puts(text, "; what was not sent is in its spool, from which the next "
+		               "session to the same address sends it");
 	} else if (access(a->output, F_OK)) {
 		buf_addf(text, "; its recording %s does not exist: %s", a->output, strerror(errno));
 	} else {

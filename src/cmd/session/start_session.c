@@ -156,7 +156,7 @@ int start_sample(struct start *s, background_begun_fn *begun, struct error *err)
 	        .kind = s->sink.kind,
 	        .trigger = s->sink.trigger,
 	        .snapshots_max = s->sink.snapshots,
-	        .watched = !begun,
+	        .watched = !begun || s->watched,
 	        .begun = begun,
 	        .ctx = s,
 	};

@@ -37,6 +37,7 @@ struct start {
 	proc_ids pids;
 	struct buf what, what_less;
 	struct daemon daemon; /* of `assay start` */
+	bool watched;         /* a parent waits for this process: background.h */
 	bool moves_earlier;   /* the recording of an earlier session that was just reported */
 };
 

@@ -300,7 +300,7 @@ int start_sink_plan(const struct start_sink_options *o, struct start_sink_plan *
 	char *path = NULL;
 	int status;
 
-	*plan = (struct start_sink_plan){0};
+	*plan = (struct start_sink_plan){.restarts = o->away};
 	status = plan_kind(o, plan);
 	if (!status && o->to) {
 		plan->output = xstrdup(o->to);
@@ -339,6 +339,7 @@ static int make_push(struct start_sink_plan *plan, struct session_sink **sink, s
 	struct push_sink_options o = {
 	        .kind = plan->target.kind,
 	        .window_ns = plan->window_ns,
+	        .restarts = plan->restarts,
 	        .window = {.name = store_names_find, .service = plan->push.service},
 	        .name_foreign = store_names_foreign};
 	int ret = push_queue_open(&plan->queue, &queue, err);

@@ -24,7 +24,7 @@ struct trigger;
 
 struct start_sink_options {
 	const char *command; /* for messages */
-	bool away;           /* of a store on a server: struct store_server */
+	bool away;           /* of an agent: see struct store_server */
 	const char *output;  /* NULL: perf.data */
 	const char *ring;    /* NULL: none; "": the default size */
 	const char *store;   /* NULL: none */
@@ -54,6 +54,7 @@ struct start_sink_plan {
 	struct store_retention_rules keeping;
 	struct store_server server; /* texts are those of `spool` and `push` */
 	struct store_sink_sent sent;
+	bool restarts;
 	unsigned snapshots;
 	struct trigger *trigger;   /* NULL: none */
 	struct store_names *names; /* names for a store or a back end */

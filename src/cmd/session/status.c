@@ -2,13 +2,15 @@
 /* status: shows the state of the sessions in the background. */
 #include "cmd/session/session_command.h"
 #include "cmd/cli/medium.h"
+#include "cmd/cli/print.h"
 #include "view/status/status_document.h"
+#include "view/status/status_metrics.h"
 
 #include <errno.h>
 
 struct status_options {
 	struct session_name_option name;
-	bool json, release;
+	bool json, metrics, release;
 	struct style_options style;
 };
 
@@ -23,6 +25,9 @@ static const struct option options[] = {
                  "\"dropped_records\", \"own_cpu_ns\" and, for each of \"cpus\", the current and "
                  "maximal use of its buffer.",
          .offset = AT(json)},
+        {OPTION_FLAG, 0, "metrics", NULL, "print the state in the text format of Prometheus",
+         .details = "For a collector of text files; 'assay agent --metrics' serves the same.",
+         .offset = AT(metrics)},
         {OPTION_FLAG, 0, "release-files", NULL,
          "close the programs and libraries that sessions keep open",
          .details = "A session keeps recorded files open, since they may be deleted before "
@@ -106,21 +111,45 @@ static int show_one(struct shown *s)
 	return s->running ? 0 : 1;
 }
 
+static void print_metrics(const struct shown *s)
+{
+	VEC(const struct session_account *) accounts = {0};
+	struct buf text = {0};
+
+	vec_each (reply, &s->replies)
+		vec_push(&accounts, &reply->account);
+	status_metrics(&text, accounts.items, accounts.count);
+	print_text(&text);
+	buf_done(&text);
+	vec_done(&accounts);
+}
+
+static int show_document(struct shown *s)
+{
+	const struct document_reader reader = {.program = s->o->json};
+	struct document d;
+	int shown;
+
+	document_init(&d);
+	document_parts(&d, MEDIA_ALL, "sessions", next_session, s);
+	shown = medium_show(&(struct page){.kind = "status", .title = "status", .document = &d},
+	                    &reader, &s->o->style, "status");
+	document_done(&d);
+	return shown;
+}
+
 static int run(void *p, int argc, char **argv)
 {
 	struct shown s = {.o = p};
-	const struct document_reader reader = {.program = s.o->json};
-	struct document d;
-	int status, shown;
+	int status, shown = 0;
 
 	if (argc)
 		return command_fail(2, "status: '%s'? use --name for a session", argv[0]);
 	status = s.o->name.name ? show_one(&s) : show_all(&s);
-	document_init(&d);
-	document_parts(&d, MEDIA_ALL, "sessions", next_session, &s);
-	shown = medium_show(&(struct page){.kind = "status", .title = "status", .document = &d},
-	                    &reader, &s.o->style, "status");
-	document_done(&d);
+	if (s.o->metrics)
+		print_metrics(&s);
+	else
+		shown = show_document(&s);
 	vec_each (reply, &s.replies)
 		control_reply_done(reply);
 	vec_done(&s.replies);
@@ -129,7 +158,7 @@ static int run(void *p, int argc, char **argv)
 
 const struct command cmd_status = {
         .name = "status",
-        .synopsis = "[--name NAME] [--json] [--release-files]",
+        .synopsis = "[--name NAME] [--json | --metrics] [--release-files]",
         .summary = "show the state of the sessions in the background",
         .description =
                 "For each session of yours, or the one with the name: what it samples and since "

@@ -12,6 +12,7 @@
 #define FIRST_MS 1000
 #define MOST_MS 60000
 #define END_MS 10000
+#define END_AWAY_MS 2000 /* of a service, whose next session sends the rest */
 
 struct click_delivery {
 	struct sender_process *process;
@@ -161,7 +162,7 @@ int click_delivery_start(struct click_delivery **out, const char *name, const ch
 	        .sleeps = true,
 	        .first_ms = FIRST_MS,
 	        .most_ms = MOST_MS,
-	        .end_ms = END_MS,
+	        .end_ms = server->away ? END_AWAY_MS : END_MS,
 	};
 
 	*out = d;

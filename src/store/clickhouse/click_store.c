@@ -32,10 +32,12 @@ static struct click_store *of(struct store *s)
 	return (struct click_store *)s;
 }
 
-static int open_server(struct click_server **server, const char *name, bool create,
-                       struct error *err)
+/* o: token and certificates; NULL: the defaults. */
+static int open_server(struct click_server **server, const char *name, const struct store_server *o,
+                       bool create, struct error *err)
 {
-	const struct click_server_options options = {0};
+	const struct click_server_options options = {.token_file = o ? o->token_file : NULL,
+	                                             .ca_file = o ? o->ca_file : NULL};
 	int status = click_server_open(server, name, &options, err);
 
 	if (!status)
@@ -101,7 +103,7 @@ static int click_open(struct store **out, const char *path, const struct store_o
 	s->store.engine = &click_engine;
 	s->name = xstrdup(path);
 	if (options->read_only) {
-		status = open_server(&server, path, false, err);
+		status = open_server(&server, path, &options->server, false, err);
 		if (!status)
 			click_server_close(server);
 	} else {
@@ -140,7 +142,7 @@ static int click_add_window(struct store *store, const struct profile *p,
 		return status;
 	sending_count(&s->due, 1, w->samples);
 	click_delivery_wake(s->delivery);
-	return 0;
+	return s->away ? sender_process_alive(click_delivery_process(s->delivery), err) : 0;
 }
 
 static int click_add_gap(struct store *store, uint64_t start_ns, uint64_t end_ns, const char *why,
@@ -211,7 +213,7 @@ int click_store_fetch_memory(const char *name, const struct store_range *range, 
                              struct error *err)
 {
 	struct click_server *server;
-	int status = open_server(&server, name, false, err);
+	int status = open_server(&server, name, NULL, false, err);
 
 	*db = (struct database){.path = xstrdup(name)};
 	if (status)
@@ -265,7 +267,7 @@ int click_store_fetch(const char *name, const struct store_range *range, const c
 	struct store_options options = {0};
 	struct click_server *server;
 	struct sqlite_store *into = NULL;
-	int status = open_server(&server, name, false, err);
+	int status = open_server(&server, name, NULL, false, err);
 
 	if (status)
 		return status;
@@ -320,7 +322,7 @@ int click_store_send(const char *path, const char *name, uint64_t *windows, stru
 	if (!status)
 		status = schema_stand_in(&db, err);
 	if (!status)
-		status = open_server(&server, name, true, err);
+		status = open_server(&server, name, NULL, true, err);
 	if (!status) {
 		sender = click_sender_new(server, &db);
 		status = send_all(&db, sender, windows, err);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * agent_run: the course of an agent: sessions one after the other, each in a process of its own.
+ *
+ * This process keeps the rights to begin a session, which a session drops; it reads no data but
+ * the configuration and the session's account. The process of a session ends with it (SIGTERM). A
+ * session that began and was killed or failed is followed by another one after a pause. SIGHUP
+ * reads the configuration again: if it is correct, the session ends and the next one has it, else
+ * the session continues. SIGTERM and SIGINT end the agent, with the session's exit status. Returns
+ * the exit status, after messages. One thread. Uses: base, session, web.
+ */
+#ifndef ASSAY_CMD_AGENT_AGENT_RUN_H
+#define ASSAY_CMD_AGENT_AGENT_RUN_H
+
+#include "base/error.h"
+#include "cmd/session/start_session.h"
+#include "web/web_address.h"
+
+struct agent_course {
+	const struct start_options *options; /* of the next session */
+	/* Replaces `options` if the configuration is correct. */
+	int (*reload)(void *ctx, struct error *err);
+	void *ctx;
+	int lock;                          /* descriptor that a session must not have; -1: none */
+	const struct web_address *metrics; /* NULL: none */
+};
+
+int agent_run(struct agent_course *c);
+
+#endif
