@@ -5,7 +5,8 @@
     server.store("name")                      the name of a store on it
     server.ask("SELECT 1")                    the answer as text
     Between(server.port, decide)              a proxy: decide(path, body) returns None, "drop" (the
-                                              request is not passed on), "cut" (its answer is lost)
+                                              request is not passed on), "cut" (its answer is lost),
+                                              "repeat" (the server gets it twice)
     Answering(status, body)                   a server that gives this answer to each request
 """
 import atexit
@@ -27,11 +28,14 @@ from time_limit import limit
 PROGRAM = "clickhouse-server"
 CONFIG = """<yandex>
 <logger><level>none</level></logger>
-<http_port>{http}</http_port><tcp_port>{tcp}</tcp_port><listen_host>127.0.0.1</listen_host>
+<http_port>{http}</http_port>{https}<tcp_port>{tcp}</tcp_port><listen_host>127.0.0.1</listen_host>
 <path>{place}/data/</path><tmp_path>{place}/tmp/</tmp_path>
 <format_schema_path>{place}/formats/</format_schema_path>
 <users_config>{place}/users.xml</users_config>
 <default_profile>default</default_profile><default_database>default</default_database>
+<openSSL><server><certificateFile>{place}/tls.crt</certificateFile>
+<privateKeyFile>{place}/tls.key</privateKeyFile><verificationMode>none</verificationMode>
+</server></openSSL>
 <mark_cache_size>67108864</mark_cache_size>
 </yandex>
 """
@@ -55,11 +59,26 @@ class Server:
     def __init__(self):
         self.place = tempfile.mkdtemp(prefix="assay-clickhouse-")
         self.port = free_port()
-        with open(f"{self.place}/config.xml", "w") as f:
-            f.write(CONFIG.format(http=self.port, tcp=free_port(), place=self.place))
+        self.tcp = free_port()
+        self.configure("")
         with open(f"{self.place}/users.xml", "w") as f:
             f.write(USERS)
         self.start()
+
+    def configure(self, https):
+        with open(f"{self.place}/config.xml", "w") as f:
+            f.write(CONFIG.format(http=self.port, tcp=self.tcp, place=self.place, https=https))
+
+    def tls(self, t):
+        """Restarts the server with TLS too, for the name localhost; returns the port."""
+        t.run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+              "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+              "-keyout", f"{self.place}/tls.key", "-out", f"{self.place}/tls.crt")
+        port = free_port()
+        self.stop()
+        self.configure(f"<https_port>{port}</https_port>")
+        self.start()
+        return port
 
     def start(self):
         self.process = subprocess.Popen(
@@ -133,13 +152,14 @@ class Between(Listening):
         def handle(request, body):
             self.requests.append(request.path)
             what = decide(request.path, body)
-            if what != "drop":
+            for _ in range(0 if what == "drop" else 2 if what == "repeat" else 1):
                 to = http.client.HTTPConnection("127.0.0.1", port, timeout=limit(60))
                 headers = {k: v for k, v in request.headers.items() if k.lower() != "host"}
                 to.request("POST", request.path, body, headers)
                 answer = to.getresponse()
                 content = answer.read()
-            if what:
+                to.close()
+            if what in ("drop", "cut"):
                 request.close_connection = True
                 return request.connection.shutdown(socket.SHUT_RDWR)
             request.send_response(answer.status)

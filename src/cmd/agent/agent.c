@@ -156,8 +156,7 @@ static int try_it(struct agent_command *a)
 	int status = start_sink_plan(&a->o.start.sink, &plan);
 
 	how.server = plan.server;
-	if (!status && plan.kind == SESSION_STORE &&
-	    store_open(&store, plan.output, &how, &err))
+	if (!status && plan.kind == SESSION_STORE && store_open(&store, plan.output, &how, &err))
 		status = command_fail(1, NAME ": %s", err.text);
 	store_close(store);
 	if (!status)

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""agent: every window arrives once, or is counted, whatever is killed and whatever the network does;
+mistakes and refusals are reported in clear sentences."""
+import contextlib
+import os
+import pathlib
+import random
+import re
+import signal
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import clickhouse_server
+from clickhouse_server import Answering, Between, free_port
+from harness import ASSAY, LONG, main, run, test
+from sessions import is_gone
+
+EVENTS = 200 if LONG else 20
+SLEW_NS = 1000000  # by which windows that follow each other may differ
+
+
+class Agent:
+    """An agent with a configuration in the directory of the test."""
+
+    def __init__(self, t, store, *lines):
+        self.t, self.file = t, t.path("agent.conf")
+        self.spool = t.path("spool")
+        self.env = {**t.runtime(), "ASSAY_CLICKHOUSE_PASSWORD": ""}
+        self.configure(store, *lines)
+        self.log = open(t.path("log"), "w+")
+        self.process = None
+
+    def configure(self, store, *lines):
+        self.t.write("agent.conf", "\n".join(
+            [f"store = {store}", f"spool = {self.spool}", "window = 1", "# a comment", *lines, ""]))
+
+    def start(self):
+        env = {**os.environ, **self.env}
+        del env["ASSAY_CLICKHOUSE_PASSWORD"]
+        self.process = self.t.start(ASSAY, "agent", "--config", self.file, env=env, stderr=self.log)
+
+    def text(self):
+        return self.t.path("log").read_text()
+
+    def until_it_samples(self):
+        self.t.until(lambda: "samples go to" in self.text() or self.process.poll() is not None,
+                     "the agent samples")
+        if "an agent runs on this machine" in self.text():
+            self.t.skip("another agent runs on this machine")
+        self.t.equal(self.process.poll(), None, f"exit status; {self.text()}")
+
+    def status(self):
+        found = run(ASSAY, "status", "--json", "--name", "agent", status=None, env=self.env).out
+        sessions = self.t.json(found)["sessions"] if found else []
+        return sessions[0] if sessions else None
+
+    def sent(self):
+        account = self.status()
+        if not account or account["state"] != "running":
+            return None
+        for part in ("batches", "samples"):
+            p = account["sent"][part]
+            self.t.equal(p["sent"] + p["waiting"] + p["dropped"], p["due"], f"{part} of {p}")
+        return account["sent"]
+
+    def child(self, name, parent=None):
+        """The process of that name below the agent's process."""
+        for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                head, rest = path.read_text().rsplit(")", 1)
+                if head.split("(", 1)[1] == name and int(rest.split()[1]) == parent:
+                    return int(head.split()[0])
+        return None
+
+    def sampler(self):
+        return self.child("assay", self.process.pid)
+
+    def kill(self, pid):
+        with contextlib.suppress(ProcessLookupError, TypeError):
+            os.kill(pid, signal.SIGKILL)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.t.equal(self.t.wait(self.process), 0, f"exit status; {self.text()}")
+
+
+def windows_of(server, database):
+    """(host, session, start, end, samples of the row, samples of its part) of each window."""
+    rows = server.ask(
+        "SELECT host, session, start_ns, end_ns, samples, part, key FROM windows"
+        " ORDER BY start_ns, part", database)
+    sums = dict(line.split("\t") for line in server.ask(
+        "SELECT part, sum(samples) FROM samples GROUP BY part", database).splitlines())
+    ticks = server.ask("SELECT part, sum(seen_busy + seen_idle) FROM ledger GROUP BY part", database)
+    seen = {}
+    for line in rows.splitlines():
+        host, session, start, end, samples, part, key = line.split("\t")
+        # As readers do: the smallest part of a key counts.
+        if key not in seen or int(part) < int(seen[key][5]):
+            seen[key] = (host, session, int(start), int(end), int(samples), part,
+                         int(sums.get(part, 0)))
+    return sorted(seen.values(), key=lambda w: w[2]), len(ticks.splitlines())
+
+
+def check_once(t, server, database):
+    """No time is there twice, none is missing within a session, and each part is complete."""
+    windows, _ = windows_of(server, database)
+    last = {}
+    for i, (_, session, start, end, samples, _, summed) in enumerate(windows):
+        t.equal(summed, samples, "samples of a window's part")
+        if i:
+            t.true(start > windows[i - 1][3] - SLEW_NS, "two windows have the same time")
+        if session in last:
+            t.near(start, last[session], SLEW_NS, "begin of a window: the end of the one before")
+        last[session] = end
+    return windows
+
+
+class Network:
+    """Between agent and server: decides at random what happens to a request."""
+
+    def __init__(self, server, seed):
+        self.random, self.bad = random.Random(seed), False
+        self.proxy = Between(server.port, self.decide)
+
+    def decide(self, path, body):
+        what = self.random.choice(["drop", "cut", "delay", "repeat", None]) if self.bad else None
+        if what == "delay":
+            time.sleep(self.random.random() / 4)
+            return None
+        # A request for these tables that is repeated by others than the agent counts twice.
+        once = re.search(r"INTO (samples|ledger) ", urllib.parse.unquote_plus(path))
+        return None if what == "repeat" and once else what
+
+
+def harm(agent, server, network, dice):
+    """One moment of many."""
+    what = dice.choice(["network", "network", "agent", "sender", "sampler", "server"])
+    if what == "network":
+        network.bad = not network.bad
+    elif what == "agent":
+        agent.kill(agent.process.pid)
+        agent.process.wait()
+        agent.start()
+    elif what == "sampler":
+        agent.kill(agent.sampler())
+    elif what == "sender":
+        agent.kill(agent.child("assay-send", agent.sampler()))
+    else:
+        server.stop()
+        time.sleep(dice.random() / 2)
+        server.start()
+    return what
+
+
+@test
+def windows_count_once_whatever_is_killed(t):
+    server = clickhouse_server.server(t)
+    name = server.store("chaos")
+    t.assay("store", "create", name)
+    dice = random.Random(20)
+    network = Network(server, 21)
+    agent = Agent(t, server.store("chaos", network.proxy.port))
+    agent.start()
+    agent.until_it_samples()
+    done = []
+    for _ in range(EVENTS):
+        time.sleep(dice.random() / 2)
+        done.append(harm(agent, server, network, dice))
+    network.bad = False
+    # The pauses of both processes have an end.
+    t.until(lambda: (agent.sent() or {"batches": {"waiting": 1}})["batches"]["waiting"] == 0
+            and agent.sent()["batches"]["sent"], f"all windows are sent after {done}", 90)
+    agent.stop()
+    windows = check_once(t, server, "chaos")
+    t.true(len(windows) >= 3, f"{len(windows)} windows")
+    found = t.json(t.assay("report", "--json", "--no-idle", "--store", name).out)
+    t.true(found["functions"], "the store has functions")
+
+
+@test
+def a_store_that_is_away_is_caught_up(t):
+    server = clickhouse_server.server(t)
+    name = server.store("later")
+    passing = []
+    proxy = Between(server.port, lambda path, body: None if passing else "drop")
+    agent = Agent(t, server.store("later", proxy.port))
+    agent.start()
+    agent.until_it_samples()
+    t.has(agent.text(), "windows wait in", "the first message")
+    t.until(lambda: (agent.sent() or {"batches": {"waiting": 0}})["batches"]["waiting"] >= 2,
+            "two windows wait")
+    t.true(agent.sent()["failure"], "the state has the failure")
+    # The configuration is read again; windows of the session before wait in the same spool.
+    agent.process.send_signal(signal.SIGHUP)
+    t.until(lambda: "was read again" in agent.text(), "the configuration is read")
+    t.assay("store", "create", name)
+    passing.append(True)
+    t.until(lambda: (agent.sent() or {"batches": {"waiting": 1}})["batches"]["waiting"] == 0
+            and agent.sent()["batches"]["sent"] >= 3, "all windows are sent", 90)
+    agent.stop()
+    t.true(len(check_once(t, server, "later")) >= 3, "three windows")
+
+
+@test
+def a_second_agent_and_mistakes_are_refused(t):
+    agent = Agent(t, "clickhouse://127.0.0.1:1/none")
+    agent.start()
+    agent.until_it_samples()
+    second = t.assay("agent", "--store", "clickhouse://127.0.0.1:1/none", status=1, env=agent.env).err
+    t.has(second, f"as process {agent.process.pid}")
+    t.has(second, f"kill {agent.process.pid}")
+    agent.configure("clickhouse://127.0.0.1:1/none", "budgett = 3")
+    agent.process.send_signal(signal.SIGHUP)
+    t.until(lambda: "stays as it was" in agent.text(), "the mistake is reported")
+    t.has(agent.text(), f"{agent.file}:5: there is no option --budgett; did you mean --budget?")
+    agent.stop()
+    for line, words in (("window = x", ":1: --window: 'x' is not a number"),
+                        ("config = y", ":1: 'config' is for the command line only"),
+                        ("no sign", ":1: a line is 'option = value', not 'no sign'"),
+                        ("store = day.db", "--store day.db is a file"),
+                        ("", "there is no place for the samples"),
+                        ("to = x\nstore = y", "exclude each other"),
+                        ("metrics = 10.0.0.1:80\nto = pprof-dir:/x", "10.0.0.1")):
+        file = t.write("wrong.conf", line + "\n")
+        t.has(t.assay("agent", "--config", file, status=2).err, words, line)
+    file.chmod(0o666)
+    t.has(t.assay("agent", "--config", file, status=2).err, "other users may write to it")
+    t.has(t.assay("agent", "--config", t.path("none"), status=2).err, "none: No such file")
+
+
+@test
+def the_state_is_served_on_loopback(t):
+    port = free_port()
+    agent = Agent(t, "clickhouse://127.0.0.1:1/none", f"metrics = {port}")
+    agent.start()
+    agent.until_it_samples()
+    url = f"http://127.0.0.1:{port}/metrics"
+    text = urllib.request.urlopen(url, timeout=60).read().decode()
+    t.has(text, '\nassay_up{session="agent"} 1\n')
+    t.has(text, '\n# TYPE assay_samples_total counter\nassay_samples_total{session="agent"} ')
+    t.has(text, '\nassay_send_failing{session="agent"} 1\n')
+    shown = run(ASSAY, "status", "--metrics", env=agent.env).out
+    names = [re.findall(r"^(\w+)\{", x, re.M) for x in (text, shown)]
+    t.equal(names[0], names[1], "metrics of both")
+    for path, host, code in (("/", None, 404), ("/metrics", "evil.example", 403)):
+        request = urllib.request.Request(f"http://127.0.0.1:{port}{path}",
+                                         headers={"Host": host} if host else {})
+        try:
+            urllib.request.urlopen(request, timeout=60)
+            t.fail(f"{path} was served")
+        except urllib.error.HTTPError as error:
+            t.equal(error.code, code, path)
+    web = agent.child("assay-metrics", agent.process.pid)
+    rights = pathlib.Path(f"/proc/{web}/status").read_text()
+    t.has(rights, "CapPrm:\t0000000000000000")
+    t.has(rights, "NoNewPrivs:\t1")
+    agent.stop()
+    t.until(lambda: is_gone(web), "the process that serves has ended")
+
+
+@test
+def refusals_of_the_server_are_reported(t):
+    server = clickhouse_server.server(t)
+    t.assay("store", "create", server.store("refused"))
+    token = t.write("token", "wrong\n")
+    token.chmod(0o600)
+
+    def check(store, words, *lines):
+        file = t.write("check.conf", "\n".join([f"store = {store}", *lines, ""]))
+        t.has(t.assay("agent", "--check", "--config", file, status=1).err, words, store)
+
+    user = server.store("refused", user="writer@")
+    check(user, "the server refuses it", f"token-file = {token}")
+    t.write("token", "se'cret\n")
+    file = t.write("right.conf", f"store = {user}\ntoken-file = {token}\n")
+    t.has(t.assay("agent", "--check", "--config", file).err, "the server has the store")
+    token.chmod(0o644)
+    t.has(t.assay("agent", "--check", "--config", file, status=2).err, str(token))
+    for status, body in ((200, b"x" * 100), (500, b"\x1b[31mno\n"), (302, b""), (200, b"")):
+        false = Answering(status, body)
+        check(f"clickhouse://127.0.0.1:{false.port}/x", f"127.0.0.1:{false.port}")
+    t.lacks(t.assay("agent", "--check", "--store", f"clickhouse://127.0.0.1:{false.port}/x",
+                    status=1).err, "\x1b", "the message")
+
+
+@test
+def tls_is_verified(t):
+    t.need("openssl")
+    server = clickhouse_server.server(t)
+    port = server.tls(t)
+    name = f"clickhouse+https://localhost:{port}/tls"
+    t.assay("store", "create", server.store("tls"))
+
+    def check(name, status, *lines):
+        file = t.write("tls.conf", "\n".join([f"store = {name}", *lines, ""]))
+        return t.assay("agent", "--check", "--config", file, status=status).err
+
+    authority = f"ca-file = {server.place}/tls.crt"
+    t.has(check(name, 0, authority), "the server has the store")
+    t.has(check(name, 1), "certificate", "without the authority")
+    wrong = check(name.replace("localhost", "127.0.0.1"), 1, authority)
+    t.has(wrong, "127.0.0.1", "another name than that of the certificate")
+    t.has(wrong, "certificate")
+
+
+main()
