@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "push/push_sink.h"
 
-#include "base/clock.h"
+#include "base/clock_difference.h"
 #include "format/perf/perf_data_layout.h"
 #include "format/perf/perf_record.h"
 #include "profile/profile_windows.h"
@@ -58,11 +58,6 @@ static int on_window(void *ctx, const struct profile *p, const struct profile_wi
 	                         on_service, s, err);
 }
 
-static uint64_t wall_offset(void)
-{
-	return clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
-}
-
 static int push_open(struct session_sink *sink, const struct perf_data_attr *attrs, size_t count,
                      const struct recording *described, struct error *err)
 {
@@ -78,7 +73,7 @@ static int push_open(struct session_sink *sink, const struct perf_data_attr *att
 	perf_decoder_seal(&s->decoder);
 	gethostname(s->host, sizeof(s->host) - 1);
 	s->window = push_window_new(&s->o.window);
-	s->wall_offset_ns = o.wall_offset_ns = wall_offset();
+	s->wall_offset_ns = o.wall_offset_ns = clock_wall_offset();
 	s->windows = profile_windows_new(&o);
 	s->events = profile_windows_sink(s->windows);
 	return s->events.begin(s->events.ctx, described, err);
@@ -102,7 +97,7 @@ static int push_flush(struct session_sink *sink, const struct session_status *no
 {
 	struct push_sink *s = push_sink_of(sink);
 	int ret = profile_windows_until(s->windows, now->settled_ns, err);
-	uint64_t offset = wall_offset();
+	uint64_t offset = clock_wall_offset();
 	int64_t moved = (int64_t)(offset - s->wall_offset_ns);
 
 	if (moved > CLOCK_MOVED_NS || moved < -CLOCK_MOVED_NS) {

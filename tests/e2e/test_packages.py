@@ -7,7 +7,8 @@ import re
 from harness import ASSAY, ROOT, long_test, main, run, test
 
 PROGRAM = ["usr/bin/assay", "usr/include/assay/tags.h", "usr/include/assay/tags_wire.h",
-           "usr/include/assay/wire.h", "usr/lib/systemd/system/assay-push.service",
+           "usr/include/assay/wire.h", "usr/lib/systemd/system/assay-agent.service",
+           "usr/lib/systemd/system/assay-push.service",
            "usr/lib/systemd/system/assay.service", "usr/share/bash-completion/completions/assay.bash",
            "usr/share/doc/assay/changelog.gz", "usr/share/doc/assay/copyright",
            "usr/share/fish/vendor_completions.d/assay.fish", "usr/share/man/man1/assay.1.gz",

@@ -2,7 +2,7 @@
 #include "session/sinks/store_sink.h"
 
 #include "base/process/helper_thread.h"
-#include "base/clock.h"
+#include "base/clock_difference.h"
 #include "base/memory/hash.h"
 #include "base/text/plural.h"
 #include "format/perf/perf_data_layout.h"
@@ -60,32 +60,9 @@ static struct store_sink *store_sink_of(struct session_sink *s)
 	return (struct store_sink *)s;
 }
 
-/* The difference of two clocks; the reading with the shortest interruption is used. */
-static int64_t clock_ahead(clockid_t clock, clockid_t base)
-{
-	uint64_t shortest = UINT64_MAX;
-	int64_t ahead = 0;
-
-	for (int i = 0; i < 5; i++) {
-		uint64_t before = clock_ns(base), now = clock_ns(clock);
-		uint64_t took = clock_ns(base) - before;
-
-		if (took >= shortest)
-			continue;
-		shortest = took;
-		ahead = (int64_t)(now - before - took / 2);
-	}
-	return ahead;
-}
-
-static uint64_t wall_less(void)
-{
-	return (uint64_t)clock_ahead(CLOCK_REALTIME, CLOCK_MONOTONIC);
-}
-
 static uint64_t asleep(void)
 {
-	int64_t ns = clock_ahead(CLOCK_BOOTTIME, CLOCK_MONOTONIC);
+	int64_t ns = clock_difference(CLOCK_BOOTTIME, CLOCK_MONOTONIC);
 
 	return ns > 0 ? (uint64_t)ns : 0;
 }
@@ -291,7 +268,7 @@ static int sink_open(struct session_sink *sink, const struct perf_data_attr *att
 	for (size_t i = 0; i < count; i++)
 		perf_decoder_add_attr(&s->decoder, &attrs[i].attr, attrs[i].ids, attrs[i].id_count);
 	perf_decoder_seal(&s->decoder);
-	s->wall_offset_ns = wall_less();
+	s->wall_offset_ns = clock_wall_offset();
 	s->asleep_ns = asleep();
 	ret = store_open(&s->store, s->path, &o, err);
 	if (s->o.sent && !ret)
@@ -326,7 +303,7 @@ static int sink_append(struct session_sink *sink, const void *records, size_t by
  */
 static int look_at_clocks(struct store_sink *s, struct error *err)
 {
-	uint64_t now = wall_less(), slept = asleep();
+	uint64_t now = clock_wall_offset(), slept = asleep();
 	int64_t jump = (int64_t)(now - s->wall_offset_ns);
 	uint64_t before = clock_ns(CLOCK_MONOTONIC) + s->wall_offset_ns;
 	int64_t nap = (int64_t)(slept - s->asleep_ns);
