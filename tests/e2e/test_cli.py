@@ -23,7 +23,8 @@ def options(t, command):
 @test
 def the_overview_lists_the_commands_in_their_order(t):
     order = ["record", "start", "status", "snapshot", "stop", "top", "report", "view", "annotate", "waits", "diff",
-             "watch", "reconcile", "intervals", "calls", "tags", "sql", "export", "store", "doctor", "help"]
+             "watch", "reconcile", "intervals", "calls", "tags", "sql", "export", "store", "agent", "doctor",
+             "help"]
     names = commands(t)
     t.equal([name for name in order if name in names], names, "the list of commands")
     for name in ("doctor", "help"):

@@ -11,6 +11,7 @@
 #include <malloc.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Minimum time between two reads of the kernel's names, which happen for an unknown address. */
 #define KERNEL_AGAIN_NS (600 * UINT64_C(1000000000))
@@ -221,6 +222,13 @@ static int read_names(const void *in, size_t size, struct foreign_reply *reply)
 	return 0;
 }
 
+/* Releases the memory of symbol tables that were read by earlier requests. */
+static int trim(const void *in, size_t size, struct foreign_reply *reply)
+{
+	malloc_trim(0);
+	return 0;
+}
+
 /* The frames of one file in a request. */
 struct asking {
 	struct store_names *n;
@@ -324,6 +332,7 @@ void store_names_find(void *ctx, const struct profile *p, const uint32_t *frames
 {
 	struct sorting sorting = {p, frames};
 	struct store_names *n = ctx;
+	struct buf out = {0};
 	size_t to;
 
 	forget_given(n);
@@ -346,4 +355,9 @@ void store_names_find(void *ctx, const struct profile *p, const uint32_t *frames
 	/* Releases the pages of freed symbol tables to the kernel. */
 	if (count)
 		malloc_trim(0);
+	if (count && n->foreign) {
+		foreign_call(n->foreign, trim, foreign_user(n->foreign, getpid()), FOREIGN_MS, "",
+		             1, &out);
+		buf_done(&out);
+	}
 }
