@@ -77,6 +77,15 @@ class Agent:
     def sampler(self):
         return self.child("assay", self.process.pid)
 
+    def left(self):
+        """Processes of all agents with this configuration."""
+        found = []
+        for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                if os.fsencode(self.file) in path.read_bytes().split(b"\0"):
+                    found.append(path.parent.name)
+        return found
+
     def kill(self, pid):
         with contextlib.suppress(ProcessLookupError, TypeError):
             os.kill(pid, signal.SIGKILL)
@@ -174,6 +183,7 @@ def windows_count_once_whatever_is_killed(t):
     t.until(lambda: (agent.sent() or {"batches": {"waiting": 1}})["batches"]["waiting"] == 0
             and agent.sent()["batches"]["sent"], f"all windows are sent after {done}", 90)
     agent.stop()
+    t.until(lambda: not agent.left(), "no process is left")
     windows = check_once(t, server, "chaos")
     t.true(len(windows) >= 3, f"{len(windows)} windows")
     found = t.json(t.assay("report", "--json", "--no-idle", "--store", name).out)

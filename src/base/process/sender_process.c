@@ -196,7 +196,8 @@ static bool attempt(struct sending *s)
 
 static void run(struct sending *s)
 {
-	if (s->o.sleeps)
+	/* The parent may have ended during prepare(): the pipe is not polled then. */
+	if (s->o.sleeps && !s->ended)
 		pause_for(s, UINT64_MAX);
 	for (;;) {
 		hear(s);
