@@ -98,10 +98,10 @@ class Agent:
 def windows_of(server, database):
     """(host, session, start, end, samples of the row, samples of its part) of each window."""
     rows = server.ask(
-        "SELECT host, session, start_ns, end_ns, samples, part, key FROM windows"
+        "SELECT host, session, start_ns, end_ns, samples, part, key FROM windows_2"
         " ORDER BY start_ns, part", database)
     sums = dict(line.split("\t") for line in server.ask(
-        "SELECT part, sum(samples) FROM samples GROUP BY part", database).splitlines())
+        "SELECT part, sum(samples) FROM samples_2 GROUP BY part", database).splitlines())
     ticks = server.ask("SELECT part, sum(seen_busy + seen_idle) FROM ledger GROUP BY part", database)
     seen = {}
     for line in rows.splitlines():
@@ -140,7 +140,7 @@ class Network:
             time.sleep(self.random.random() / 4)
             return None
         # A request for these tables that is repeated by others than the agent counts twice.
-        once = re.search(r"INTO (samples|ledger) ", urllib.parse.unquote_plus(path))
+        once = re.search(r"INTO (samples_2|ledger) ", urllib.parse.unquote_plus(path))
         return None if what == "repeat" and once else what
 
 

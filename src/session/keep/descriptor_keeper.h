@@ -6,8 +6,8 @@
  * A switch sample of --waits has the first argument of the system call, and a wake-up that of the
  * waker. If the thread blocks or wakes, and the argument may be a descriptor, its name is read from
  * /proc once for each process and descriptor, and again after RECHECK_NS at the earliest, since a
- * number is used again after close(). A changed name makes another record. At most READS_PER_S names
- * are read in a second; a descriptor that was not read is read at a later sample. The names of
+ * number is used again after close(). A changed name makes another record. At most READS_PER_S
+ *names are read in a second; a descriptor that was not read is read at a later sample. The names of
  * DESCRIPTORS_MAX descriptors are remembered, then all are forgotten and read again.
  *
  *	descriptor_keeper_new()
