@@ -399,8 +399,10 @@ static void on_exec(struct process_table *t, const struct event *e, uint32_t nam
 			t->processes.items[process].labels = t->processes.items[old].labels;
 		}
 	}
-	if (maps)
+	if (maps) {
 		t->states.items[process].maps = maps;
+		t->processes.items[process].version = t->processes.items[old].version;
+	}
 	t->states.items[process].provisional = false;
 	thread = add_thread(t, process, e->tid, name, e->time_ns);
 	announce(t, thread, e->time_ns);

@@ -24,7 +24,7 @@ struct process {
 	uint64_t end_ns;   /* 0: did not end in the recording */
 	uint64_t serial;   /* 1, 2, ... in the order of arrival; process_table_carry() keeps it */
 	uint32_t cgroup;   /* intern id of its path, ID_NONE unknown; a child inherits it */
-	uint32_t version;  /* intern id of a text that names its build, ID_NONE unknown */
+	uint32_t version;  /* intern id of the build-id of its main image, ID_NONE unknown */
 	uint32_t labels;   /* intern id of lines "key=value", ID_NONE none; a child inherits it */
 	bool kernel;       /* a kernel thread: kthreadd, or forked by it */
 	bool changed;      /* since process_table_settle() */

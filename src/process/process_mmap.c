@@ -46,6 +46,34 @@ static struct image_owner owner_of(const struct process_table *t, uint32_t proce
 	return owner;
 }
 
+/*
+ * The kernel maps the executable before its interpreter and libraries, and /proc lists it first:
+ * the first mapping of code is that of the main image.
+ */
+static bool is_main_image(const struct map_set *s, const struct mapping *m)
+{
+	if (!m->executable || m->generated)
+		return false;
+	vec_each (other, &s->maps)
+		if (other->executable && other->image != m->image)
+			return false;
+	return true;
+}
+
+static void set_version(struct process_table *t, uint32_t process, const struct mapping *m)
+{
+	struct process *p = &t->processes.items[process];
+	const struct image *image = &t->images->images.items[m->image];
+	char text[2 * BUILD_ID_MAX + 1];
+
+	if (p->version != ID_NONE || image->kind != IMAGE_FILE || !image->build_id.size ||
+	    !is_main_image(t->states.items[process].maps, m))
+		return;
+	build_id_text(&image->build_id, text);
+	p->version = intern_add(&t->names, text);
+	p->changed = true;
+}
+
 void process_mapped(struct process_table *t, const struct event *e)
 {
 	struct build_id id = build_id_of(t, e);
@@ -80,6 +108,7 @@ void process_mapped(struct process_table *t, const struct event *e)
 	state->maps = state->maps ? map_set_own(state->maps, ++t->version)
 	                          : map_set_new(++t->version, &t->mappings_held);
 	map_set_insert(state->maps, &m);
+	set_version(t, process, &m);
 	if (t->bounded && state->maps->maps.count > PROCESS_MAPPINGS_MAX)
 		t->dropped_mappings += map_set_drop(
 		        state->maps, map_set_order(state->maps, PROCESS_MAPPINGS_MAX / 2));

@@ -59,6 +59,7 @@ def store(t):
                 db.execute("UPDATE process SET cgroup = ? WHERE name = (SELECT id FROM name WHERE"
                            " text = ?)", (text, program))
             version = db.execute("INSERT INTO name (text) VALUES (?) RETURNING id", (VERSIONS[host],)).fetchone()[0]
+            db.execute("UPDATE process SET version = NULL")
             db.execute("UPDATE process SET version = ? WHERE name = (SELECT id FROM name WHERE text = 'loop')",
                        (version,))
         t.assay("store", "copy", file, name)

@@ -301,6 +301,39 @@ static void kinds_and_build_ids(void)
 	world_done(&w);
 }
 
+static const char *version_of(struct process_table *t, int32_t pid)
+{
+	const struct process *p = process_table_process(t, process_of(t, pid, pid));
+
+	return p->version == ID_NONE ? "" : process_table_name(t, p->version);
+}
+
+static void the_build_id_of_the_main_image_is_the_version(void)
+{
+	struct world w;
+	struct build_id a = {.size = 2, .bytes = {0xab, 0xcd}},
+	                b = {.size = 2, .bytes = {0x12, 0x34}};
+
+	world_init(&w);
+	process_table_build_id(w.t, "/bin/a", &a);
+	process_table_build_id(w.t, "/lib/ld.so", &b);
+	comm(w.t, 10, 10, "a", true, 1);
+	map(w.t, 10, 0x1000, 0x1000, 0, "/bin/a");
+	map(w.t, 10, 0x7000, 0x1000, 0, "/lib/ld.so");
+	CHECK_STR(version_of(w.t, 10), "abcd");
+	task(w.t, EVENT_FORK, 11, 11, 10, 5);
+	CHECK_STR(version_of(w.t, 11), "abcd");
+	/* Another name is not another program. */
+	comm(w.t, 11, 11, "worker", false, 6);
+	CHECK_STR(version_of(w.t, 11), "abcd");
+	/* A program without a build-id has no version, whatever it loads. */
+	comm(w.t, 11, 11, "c", true, 7);
+	map(w.t, 11, 0x1000, 0x1000, 0, "/bin/c");
+	map(w.t, 11, 0x7000, 0x1000, 0, "/lib/ld.so");
+	CHECK_STR(version_of(w.t, 11), "");
+	world_done(&w);
+}
+
 /* Ten thousand forks of a process with a thousand mappings: without sharing, this takes 400 MB. */
 /* /proc gives both values, a record of the kernel only one. */
 static void a_file_with_a_build_id_is_one_image_with_and_without_its_inode(void)
@@ -547,6 +580,7 @@ int main(void)
 	RUN(names);
 	RUN(kernel_frames);
 	RUN(kinds_and_build_ids);
+	RUN(the_build_id_of_the_main_image_is_the_version);
 	RUN(a_file_with_a_build_id_is_one_image_with_and_without_its_inode);
 	RUN(fork_storm);
 	RUN(a_process_that_starts_during_the_scan_counts_once);
