@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+from collections import Counter
 
 from attacks import EVIL_NAME
 from calls_table import Table
@@ -83,7 +84,8 @@ def keys_select_tables_filter_pause_and_open_pages(t):
         s.keys("Escape")
         s.until("Processes")
         s.keys("a")
-        s.until(lambda lines: "instructions" in "\n".join(lines) and "loop_body" in lines[2])
+        # Notes on other programs of the machine may stand above.
+        s.until(lambda lines: "loop_body: instructions" in "\n".join(lines))
         s.until("assembly")
         s.keys("Escape")
         s.until("filter: ")
@@ -235,6 +237,13 @@ def the_key_w_shows_waits_and_their_call_paths(t):
         s.prompt()
 
 
+def of_row(row):
+    """Other programs may write names of generated code after its samples: then only the report has them."""
+    if row["image"].startswith(("[jit]", "//anon")):
+        return "generated code"
+    return row["image"], row["function"], row["mode"]
+
+
 @test
 def the_reports_of_a_batch_add_up_to_the_recording(t):
     data = t.path("a.data")
@@ -243,16 +252,13 @@ def the_reports_of_a_batch_add_up_to_the_recording(t):
     report = t.report(data)
     t.equal(len(parts), 3, "reports")
     t.equal(sum(part["samples"] for part in parts), report["samples"], "samples")
-    sums = {}
+    sums, want = Counter(), Counter()
     for part in parts:
         for row in part["functions"]:
-            name = row["image"], row["function"], row["mode"]
-            sums[name] = sums.get(name, 0) + row["samples"]
-    want = {}
+            sums[of_row(row)] += row["samples"]
     for row in report["functions"]:
-        name = row["image"], row["function"], row["mode"]
-        want[name] = want.get(name, 0) + row["samples"]
-    t.equal(sums, want, "samples of each function")
+        want[of_row(row)] += row["samples"]
+    t.equal((sums - want, want - sums), (Counter(), Counter()), "samples of functions: only in the parts, only in the report")
     for key in ("user_ns", "kernel_ns", "irq_ns", "idle_ns"):
         t.equal(sum(part["ledger"][key] for part in parts), report["ledger"][key], key)
 
