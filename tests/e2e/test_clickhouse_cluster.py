@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A store on a cluster of two shards with two replicas each: the same answers as of one server,
 with all replicas and with one killed. ASSAY_LONG=1 runs it, for a minute."""
-import os
 
 import clickhouse_cluster
 import clickhouse_server
 import old_windows as keep
-from harness import main, test
+from harness import long_test, main, test
 
 
-@test
+@long_test
 def a_cluster_gives_the_same_answers_with_a_replica_killed(t):
-    if not os.environ.get("ASSAY_LONG"):
-        t.skip("ASSAY_LONG is not set")
     if not clickhouse_cluster.installed():
         t.skip("ZooKeeper is not installed (Debian: zookeeper)")
     one = clickhouse_server.server(t).store("alone")

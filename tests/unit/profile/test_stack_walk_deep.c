@@ -227,7 +227,8 @@ static void sample_frequent(int depth)
 
 /*
  * Frequent samples: one of 64 is compared with the memory. The frames of two stacks in turn
- * are both read once.
+ * are both read once. Their sizes are such that no frame at the end of a copy is at the place of
+ * one of the other stack with the same code: only the memory distinguishes these.
  */
 static void frequent_samples_are_compared_now_and_then(void)
 {
@@ -236,7 +237,7 @@ static void frequent_samples_are_compared_now_and_then(void)
 	begin(true);
 	counts = stack_walk_counts(walk);
 	for (volatile int turn = 0; turn < 16; turn++) {
-		down(500, sample_frequent, turn % 2 ? 72 : 40);
+		down(500, sample_frequent, turn % 2 ? 136 : 40);
 		CHECK_EQ(result.end, STACK_STITCHED);
 		CHECK(like_truth());
 		CHECK_EQ(counts->memory_reads, turn < 2 ? turn + 1 : 2);
