@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A store on a cluster of two shards with two replicas each: the same answers as of one server,
-with all replicas and with one killed. ASSAY_LONG=1 runs it, for a minute."""
+with all replicas and with one killed (with ASSAY_LONG=1, for a minute)."""
 
 import clickhouse_cluster
 import clickhouse_server
@@ -49,6 +49,20 @@ def answers(t, cluster, file, one):
     for host in hosts:
         keep.same(t, keep.report(t, killed.store("fleet"), host), keep.report(t, one, host),
                   f"of {host}, back")
+
+
+@test
+def tables_of_a_cluster(t):
+    """The first statement, for a cluster that the server does not have, and a wrong name."""
+    asked = []
+    server = clickhouse_server.Between(clickhouse_server.server(t).port,
+                                       lambda path, body: asked.append(body.decode(errors="replace")))
+    name = f"clickhouse://127.0.0.1:{server.port}/clustered"
+    t.true(t.assay("store", "create", "--cluster", "fleet", name, status=1).err,
+           "the server has no such cluster")
+    t.has(asked[0], "CREATE DATABASE IF NOT EXISTS clustered ON CLUSTER fleet")
+    t.has(t.assay("store", "create", "--cluster", "a b", name, status=1).err,
+          "letters, digits")
 
 
 main()

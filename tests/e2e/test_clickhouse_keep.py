@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Retention, upgrades and clusters of stores on a ClickHouse server: the same figures before and
+"""Retention and upgrades of stores on a ClickHouse server: the same figures before and
 after, and as a file that its own retention keeps."""
 import contextlib
 import shutil
@@ -8,6 +8,7 @@ import sqlite3
 import clickhouse_server
 from harness import main, test
 from old_windows import BEGIN_NS, environment, report, same, stored
+
 
 def levels(server, database):
     found = server.ask("SELECT toString(level), count() FROM windows_2 WHERE host != 0 GROUP BY"
@@ -125,21 +126,6 @@ def a_diff_of_all_hosts_is_that_of_a_file(t):
     t.true(sides["before"] and sides["after"], "a diff of two versions")
     t.has(t.assay("report", "--store", name, "--host", "*", "--build", "3", status=1).err,
           "it has: 1.0, 2.0")
-
-
-@test
-def tables_of_a_cluster(t):
-    """The statements; a cluster of servers is in test_clickhouse_cluster.py."""
-    asked = []
-    server = clickhouse_server.Between(clickhouse_server.server(t).port,
-                                       lambda path, body: asked.append(body.decode(errors="replace")))
-    name = f"clickhouse://127.0.0.1:{server.port}/clustered"
-    t.true(t.assay("store", "create", "--cluster", "fleet", name, status=1).err,
-           "the server has no such cluster")
-    t.has(asked[0], "CREATE DATABASE IF NOT EXISTS clustered ON CLUSTER fleet")
-    t.has(t.assay("store", "create", "--cluster", "a b", name, status=1).err,
-
-          "letters, digits")
 
 
 main()
