@@ -2,6 +2,7 @@
 #include "view/waits/wait_calls.h"
 
 #include "view/document/grid.h"
+#include "view/waits/wait_document.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,15 +55,6 @@ void wait_calls_add(struct wait_calls *c, const char *function, uint32_t sum, ui
 /* --- the table --- */
 
 enum call_figure { FIGURE_COUNT, FIGURE_BLOCKED, FIGURE_RUNNABLE, FIGURE_WAITED };
-enum call_word {
-	WORD_FUNCTION,
-	WORD_KIND,
-	WORD_WAITER,
-	WORD_NAME,
-	WORD_BY,
-	WORD_HOLDER,
-	WORD_EVIDENCE
-};
 
 static const struct wait_call_row *row_at(const struct row_source *s, uint32_t row)
 {
@@ -87,36 +79,21 @@ static struct cell figure_cell(const struct row_source *s, const struct column *
 	return cell_none();
 }
 
+static struct cell function_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                                 struct buf *text)
+{
+	const struct wait_calls *calls = s->model;
+
+	return cell_text(intern_text(&calls->texts, row_at(s, row)->function));
+}
+
 static struct cell word_cell(const struct row_source *s, const struct column *c, uint32_t row,
                              struct buf *text)
 {
-	const struct wait_calls *calls = s->model;
-	const struct wait_call_row *r = row_at(s, row);
-	const struct wait_row *cause = &calls->report->rows.items[r->row];
-	const char *evidence = wait_evidence_name(cause->evidence);
-	uint32_t id = 0;
+	const struct wait_report *report = ((const struct wait_calls *)s->model)->report;
 
-	switch ((enum call_word)c->argument) {
-	case WORD_FUNCTION:
-		return cell_text(intern_text(&calls->texts, r->function));
-	case WORD_KIND:
-		return cell_text(wait_kind_name(cause->kind));
-	case WORD_EVIDENCE:
-		return evidence ? cell_text(evidence) : cell_none();
-	case WORD_WAITER:
-		id = cause->waiter;
-		break;
-	case WORD_NAME:
-		id = cause->name;
-		break;
-	case WORD_BY:
-		id = cause->by;
-		break;
-	case WORD_HOLDER:
-		id = cause->holder;
-		break;
-	}
-	return id ? cell_text(wait_text(calls->report, id)) : cell_none();
+	return wait_row_word(report, &report->rows.items[row_at(s, row)->row],
+	                     (enum wait_word)c->argument);
 }
 
 static struct row_set *call_rows(struct wait_calls *c)
@@ -134,16 +111,16 @@ static struct row_set *call_rows(struct wait_calls *c)
 	         .argument = FIGURE_RUNNABLE, .get = figure_cell, .blank_zero = true},
 	        {"count", "waits", "count", &unit_count, ROLE_SUM, .argument = FIGURE_COUNT,
 	         .get = figure_cell},
-	        {"function", "in", "function", &unit_text, .argument = WORD_FUNCTION,
+	        {"function", "in", "function", &unit_text, .get = function_cell},
+	        {"kind", "kind", "kind", &unit_text, .argument = WAIT_WORD_KIND, .get = word_cell},
+	        {"waiter", "thread", "waiter", &unit_text, .argument = WAIT_WORD_WAITER, .room = 90,
 	         .get = word_cell},
-	        {"kind", "kind", "kind", &unit_text, .argument = WORD_KIND, .get = word_cell},
-	        {"waiter", "thread", "waiter", &unit_text, .argument = WORD_WAITER, .room = 90,
+	        {"name", "for", "name", &unit_text, .argument = WAIT_WORD_NAME, .get = word_cell},
+	        {"released_by", "released by", "released_by", &unit_text, .argument = WAIT_WORD_BY,
 	         .get = word_cell},
-	        {"name", "for", "name", &unit_text, .argument = WORD_NAME, .get = word_cell},
-	        {"released_by", "released by", "released_by", &unit_text, .argument = WORD_BY,
+	        {"holder", NULL, "holder", &unit_text, .argument = WAIT_WORD_HOLDER,
 	         .get = word_cell},
-	        {"holder", NULL, "holder", &unit_text, .argument = WORD_HOLDER, .get = word_cell},
-	        {"evidence", "evidence", "evidence", &unit_text, .argument = WORD_EVIDENCE,
+	        {"evidence", "evidence", "evidence", &unit_text, .argument = WAIT_WORD_EVIDENCE,
 	         .room = 120, .get = word_cell},
 	};
 	struct row_source *s = row_source_new(c);

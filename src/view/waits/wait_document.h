@@ -22,6 +22,21 @@ void named_of_waits(struct symbolized_profile *n, struct wait_report *r);
 
 /* Its parts. */
 struct row_set *wait_rows(struct wait_report *r);
+
+/* What a text column of a cause shows. */
+enum wait_word {
+	WAIT_WORD_KIND,
+	WAIT_WORD_NAME,
+	WAIT_WORD_DEVICE,
+	WAIT_WORD_WAITER,
+	WAIT_WORD_BY,
+	WAIT_WORD_HOLDER,
+	WAIT_WORD_EVIDENCE,
+	WAIT_WORD_IN
+};
+
+struct cell wait_row_word(const struct wait_report *report, const struct wait_row *r,
+                          enum wait_word word);
 /* The path must outlive the rows. */
 struct row_set *wait_path_rows(struct wait_path *p);
 void wait_summary(struct document *d, const struct wait_report *r);

@@ -15,17 +15,6 @@ enum wait_figure {
 	FIGURE_LOST
 };
 
-enum wait_word {
-	WORD_KIND,
-	WORD_NAME,
-	WORD_DEVICE,
-	WORD_WAITER,
-	WORD_BY,
-	WORD_HOLDER,
-	WORD_EVIDENCE,
-	WORD_IN
-};
-
 /* The rows with waits. */
 struct wait_row_list {
 	struct wait_report *report;
@@ -75,34 +64,40 @@ static struct cell text_cell(const struct wait_report *r, uint32_t text)
 	return text ? cell_text(wait_text(r, text)) : cell_none();
 }
 
-static struct cell word_cell(const struct row_source *s, const struct column *c, uint32_t row,
-                             struct buf *text)
+struct cell wait_row_word(const struct wait_report *report, const struct wait_row *r,
+                          enum wait_word word)
 {
-	const struct wait_report *report = ((const struct wait_row_list *)s->model)->report;
-	const struct wait_row *r = row_at(s, row);
 	const char *evidence = wait_evidence_name(r->evidence);
 	const struct symbol *symbol;
 
-	switch ((enum wait_word)c->argument) {
-	case WORD_KIND:
+	switch (word) {
+	case WAIT_WORD_KIND:
 		return cell_text(wait_kind_name(r->kind));
-	case WORD_NAME:
+	case WAIT_WORD_NAME:
 		return text_cell(report, r->name);
-	case WORD_DEVICE:
+	case WAIT_WORD_DEVICE:
 		return text_cell(report, r->device);
-	case WORD_WAITER:
+	case WAIT_WORD_WAITER:
 		return text_cell(report, r->waiter);
-	case WORD_BY:
+	case WAIT_WORD_BY:
 		return text_cell(report, r->by);
-	case WORD_HOLDER:
+	case WAIT_WORD_HOLDER:
 		return text_cell(report, r->holder);
-	case WORD_EVIDENCE:
+	case WAIT_WORD_EVIDENCE:
 		return evidence ? cell_text(evidence) : cell_none();
-	case WORD_IN:
+	case WAIT_WORD_IN:
 		symbol = r->place == ID_NONE ? NULL : view_function(report->view, r->place);
 		return symbol && symbol->named ? cell_text(symbol->name) : cell_none();
 	}
 	return cell_none();
+}
+
+static struct cell word_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                             struct buf *text)
+{
+	const struct wait_report *report = ((const struct wait_row_list *)s->model)->report;
+
+	return wait_row_word(report, row_at(s, row), (enum wait_word)c->argument);
 }
 
 /* The lower end of a bucket of durations. */
@@ -153,17 +148,19 @@ static void add_columns(struct row_source *s, const struct wait_report *r)
 	         .get = figure_cell},
 	        {"lost", NULL, "lost_ns", &unit_time, ROLE_SUM, .argument = FIGURE_LOST,
 	         .get = figure_cell},
-	        {"kind", "kind", "kind", &unit_text, .argument = WORD_KIND, .get = word_cell},
-	        {"waiter", "waiter", "waiter", &unit_text, .argument = WORD_WAITER,
+	        {"kind", "kind", "kind", &unit_text, .argument = WAIT_WORD_KIND, .get = word_cell},
+	        {"waiter", "waiter", "waiter", &unit_text, .argument = WAIT_WORD_WAITER,
 	         .get = word_cell},
-	        {"function", NULL, "function", &unit_text, .argument = WORD_IN, .get = word_cell},
-	        {"name", "for", "name", &unit_text, .argument = WORD_NAME, .get = word_cell},
-	        {"device", NULL, "device", &unit_text, .argument = WORD_DEVICE, .get = word_cell},
-	        {"released_by", "released by", "released_by", &unit_text, .argument = WORD_BY,
+	        {"function", NULL, "function", &unit_text, .argument = WAIT_WORD_IN,
 	         .get = word_cell},
-	        {"holder", "holder", "holder", &unit_text, .argument = WORD_HOLDER, .room = 90,
+	        {"name", "for", "name", &unit_text, .argument = WAIT_WORD_NAME, .get = word_cell},
+	        {"device", NULL, "device", &unit_text, .argument = WAIT_WORD_DEVICE,
 	         .get = word_cell},
-	        {"evidence", "evidence", "evidence", &unit_text, .argument = WORD_EVIDENCE,
+	        {"released_by", "released by", "released_by", &unit_text, .argument = WAIT_WORD_BY,
+	         .get = word_cell},
+	        {"holder", "holder", "holder", &unit_text, .argument = WAIT_WORD_HOLDER, .room = 90,
+	         .get = word_cell},
+	        {"evidence", "evidence", "evidence", &unit_text, .argument = WAIT_WORD_EVIDENCE,
 	         .room = 120, .get = word_cell},
 	        {"histogram", NULL, "histogram", &unit_count, .json = histogram_json},
 	};
