@@ -9,14 +9,10 @@ import contextlib
 import os
 import sqlite3
 
+from stores import environment
+
 SLOWER = 4000   # the time of the recording is stretched by this factor: 50 ms become 200 s
 BEGIN_NS = 1699948800 * 10**9   # the beginning of two hours
-
-
-def environment(t, **more):
-    spool = t.path("spool")
-    os.makedirs(spool, exist_ok=True)
-    return {**os.environ, "ASSAY_SPOOL": spool, **more}
 
 
 def recording(t):

@@ -9,6 +9,7 @@ sqlite3.OperationalError.
 """
 
 import contextlib
+import os
 import sqlite3
 
 
@@ -24,3 +25,10 @@ def rows(db, query, *values):
 def number(db, query, *values):
     """The first column of the only row."""
     return db.execute(query, values).fetchone()[0]
+
+
+def environment(t, **more):
+    """An environment in which stores on servers have a spool of this test."""
+    spool = t.path("spool")
+    os.makedirs(spool, exist_ok=True)
+    return {**os.environ, "ASSAY_SPOOL": spool, **more}

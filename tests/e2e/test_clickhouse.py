@@ -13,15 +13,10 @@ import clickhouse_server
 import stores
 from clickhouse_server import Answering, Between
 from harness import main, run, test
+from stores import environment
 
 # Warnings are about files of this machine, which other programs may remove between two reports.
 BY_STORE = ("path", "bytes", "command", "warnings")
-
-
-def environment(t):
-    spool = t.path("spool")
-    os.makedirs(spool, exist_ok=True)
-    return {**os.environ, "ASSAY_SPOOL": spool}
 
 
 def recording(t):

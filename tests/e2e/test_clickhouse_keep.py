@@ -7,7 +7,8 @@ import sqlite3
 
 import clickhouse_server
 from harness import main, test
-from old_windows import BEGIN_NS, environment, report, same, stored
+from old_windows import BEGIN_NS, report, same, stored
+from stores import environment
 
 
 def levels(server, database):

@@ -18,6 +18,7 @@ import urllib.parse
 import zlib
 
 import clickhouse_server
+import pprof_read
 from clickhouse_server import Between
 from harness import ASSAY, ROOT, main, run, test
 from page_data import Page
@@ -120,50 +121,15 @@ class Fleet:
 
 def fields(message):
     """The fields of a protobuf message: (number, value)."""
-    out, at = [], 0
+    return list(pprof_read.fields(message))
 
-    def number():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = message[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
 
-    while at < len(message):
-        key = number()
-        if key & 7 == 0:
-            out.append((key >> 3, number()))
-        elif key & 7 == 1:
-            out.append((key >> 3, struct.unpack_from("<d", message, at)[0]))
-            at += 8
-        else:
-            size = number()
-            out.append((key >> 3, message[at:at + size]))
-            at += size
-    return out
+def double(value):
+    return struct.unpack("<d", value.to_bytes(8, "little"))[0]
 
 
 def first(message, number, default=0):
     return next((value for key, value in message if key == number), default)
-
-
-def numbers(packed):
-    out, at = [], 0
-    while at < len(packed):
-        value = shift = 0
-        while True:
-            byte = packed[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                break
-        out.append(value)
-    return out
 
 
 def report(t, *words):
@@ -290,7 +256,7 @@ def grafanas_calls_return_the_figures_of_reports(t):
             t.equal(first(graph, 3), want, f"total of {kind} {selector}")
             check_levels(t, graph)
             series = view.proto("SelectSeries", selection + varint(6 << 3 | 1) + struct.pack("<d", 15))
-            t.equal(round(sum(first(fields(point), 1) for _, line in series for key, point in fields(line)
+            t.equal(round(sum(double(first(fields(point), 1)) for _, line in series for key, point in fields(line)
                               if key == 2)), want, f"sum of the series of {kind} {selector}")
 
 
@@ -326,7 +292,7 @@ def check_levels(t, graph):
     names = [value for key, value in graph if key == 1]
     t.equal(names[0], b"total")
     above = [(0, first(graph, 3))]
-    for level in (numbers(first(fields(value), 1)) for key, value in graph if key == 2):
+    for level in (pprof_read.packed(first(fields(value), 1)) for key, value in graph if key == 2):
         at, bars, parent = 0, [], 0
         for offset, width, own, name in zip(*[iter(level)] * 4):
             at += offset

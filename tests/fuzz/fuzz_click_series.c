@@ -3,32 +3,12 @@
  * Answers of a hostile ClickHouse server to the questions for sums by service, host and time: the
  * answers in the order of the questions, each with its length in two bytes.
  */
+#include "server_answers.h"
 #include "store/clickhouse/click_series.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static const uint8_t *at;
-static size_t left;
-
-static int answer_next(struct click_server *s, const char *sql, const struct click_map *set,
-                       struct buf *answer, struct error *err)
-{
-	size_t size;
-
-	buf_clear(answer);
-	if (left < 2)
-		return 0;
-	size = at[0] | (size_t)at[1] << 8;
-	at += 2;
-	left -= 2;
-	size = size < left ? size : left;
-	buf_add(answer, at, size);
-	at += size;
-	left -= size;
-	return 0;
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

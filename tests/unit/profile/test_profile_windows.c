@@ -7,7 +7,6 @@
  */
 #include "check.h"
 #include "profile/profile_history.h"
-#include "image/jit_code.h"
 #include "profile/profile_windows.h"
 
 #include <stdlib.h>
@@ -599,114 +598,6 @@ static void each_bound_is_kept(void)
 	CHECK(sizes_of_a_long_process(o).images < 600);
 }
 
-#define CODE 0x700000000000u
-
-/* The process wrote the names of so many functions. */
-static struct jit_code *generate(void *ctx, const struct process_jit_request *request,
-                                 struct jit_code *code)
-{
-	static const char *const names[] = {"first", "second"};
-	const size_t *written = ctx;
-	struct jit_entry e = {.size = 64};
-
-	for (size_t i = code->entries.count; i < *written && i < 2; i++) {
-		e.address = CODE + 64 * i;
-		e.name = names[i];
-		jit_code_happened(code, 0, e.address, e.size, jit_code_add(code, &e));
-	}
-	jit_code_finish(code);
-	return code;
-}
-
-static struct jit_code *find_generated(void *ctx, const struct process_jit_request *request)
-{
-	return generate(ctx, request, jit_code_new());
-}
-
-static void give_code(struct event_sink *sink, uint64_t time_ns, uint64_t address)
-{
-	struct event e = event_of(EVENT_SAMPLE, 0, 10, time_ns);
-	struct error err = {0};
-
-	e.attr = 0;
-	e.sample.ip = address;
-	e.sample.period = PERIOD;
-	CHECK_EQ(sink->event(sink->ctx, &e, &err), 0);
-}
-
-/* Samples in the function, by the names of all images with generated code. */
-static uint64_t samples_in(const struct profile *p, const char *name)
-{
-	uint64_t samples = 0;
-
-	vec_each (row, &p->rows) {
-		struct frame f = p->frames.items[p->paths.items[row->path].frame].frame;
-		const struct image *image = &p->images.images.items[f.image];
-
-		if (image->kind == IMAGE_JIT &&
-		    !strcmp(image->jit->entries.items[f.offset >> 32].name, name))
-			samples += row->samples;
-	}
-	return samples;
-}
-
-static void check_generated(bool renews)
-{
-	size_t written = 0;
-	struct sums sums = {.history = profile_history_new()};
-	struct profile_windows_options o = {.window_ns = 100 * PERIOD,
-	                                    .start_ns = START,
-	                                    .window = on_window,
-	                                    .ctx = &sums,
-	                                    .jit = find_generated,
-	                                    .jit_again = generate,
-	                                    .jit_ctx = &written};
-	struct profile_windows *w;
-	struct event_sink sink;
-	struct event e = event_of(EVENT_MMAP, 0, 10, START);
-	struct error err = {0};
-	struct profile *p;
-	struct recording r;
-	unsigned images = 0;
-
-	o.images_max = renews ? 1 : 0;
-	w = profile_windows_new(&o);
-	sink = profile_windows_sink(w);
-	describe(&r, START + 1000 * PERIOD);
-	CHECK_EQ(sink.begin(sink.ctx, &r, &err), 0);
-	e.mmap.addr = CODE;
-	e.mmap.size = 4096;
-	e.mmap.filename = "//anon";
-	e.mmap.executable = true;
-	CHECK_EQ(sink.event(sink.ctx, &e, &err), 0);
-	for (uint64_t i = 1; i <= 4; i++) {
-		written++;
-		profile_windows_names(w);
-		give_code(&sink, START + i * 100 * PERIOD - 20, CODE + 64 * (i < 3) + i);
-		give_code(&sink, START + i * 100 * PERIOD - 10, CODE + 200);
-		CHECK_EQ(profile_windows_cut(w, START + i * 100 * PERIOD, &err), 0);
-	}
-	p = profile_history_select(sums.history, 0, &r);
-	CHECK_EQ(samples_in(p, "first"), 2);
-	CHECK_EQ(samples_in(p, "second"), 1); /* the first time, it had no name yet */
-	vec_each (image, &p->images.images) {
-		images += image->kind == IMAGE_JIT;
-		CHECK(image->kind != IMAGE_JIT || image->jit->entries.count == 2);
-		CHECK(image->kind != IMAGE_ANON || image->generated);
-	}
-	CHECK_EQ(images, 1);
-	profile_history_free(sums.history);
-	profile_windows_free(w);
-	recording_done(&r);
-}
-
-/* If the tables of windows are renewed, the history has its own copy of the names. */
-static void a_history_keeps_names_of_generated_code(void)
-{
-	check_generated(false);
-	check_generated(true);
-}
-
 int main(void)
 {
 	RUN(windows_add_up_to_the_whole);
@@ -714,6 +605,5 @@ int main(void)
 	RUN(the_dead_are_forgotten);
 	RUN(without_a_tick);
 	RUN(each_bound_is_kept);
-	RUN(a_history_keeps_names_of_generated_code);
 	return check_end();
 }
