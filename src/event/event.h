@@ -27,6 +27,7 @@ enum event_kind {
 	EVENT_CGROUP,      /* the path of a cgroup's number */
 	EVENT_OUTER_STACK, /* the outermost frames of deep stacks, which samples refer to */
 	EVENT_DESCRIPTOR,  /* the file that an open descriptor of a process refers to */
+	EVENT_LABELS,      /* labels of a process, or of all */
 	EVENT_OTHER,       /* a kind that no model uses: counted, not decoded */
 };
 
@@ -137,6 +138,13 @@ struct event_descriptor {
 	const char *thread_name; /* for writing: the name of the event's thread; NULL when read */
 };
 
+/* Labels of process `pid` from the event's time on. They replace those that it had. */
+struct event_labels {
+	const char *text;        /* lines "key=value" (base/text/labels.h); "": none */
+	const char *thread_name; /* for writing: as above */
+	bool all;                /* of each process without labels of its own; pid is 0 */
+};
+
 struct event_mmap {
 	uint64_t addr, size, pgoff; /* bytes */
 	uint32_t major, minor;
@@ -185,6 +193,7 @@ struct event {
 		struct event_switch sched;
 		struct event_outer_stack outer_stack;
 		struct event_descriptor descriptor;
+		struct event_labels labels;
 		struct {
 			uint64_t count;
 			bool samples; /* only samples (LOST_SAMPLES) */

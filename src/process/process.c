@@ -17,6 +17,7 @@ static void forget_current(struct process_table *t)
 	t->last_thread = ID_NONE;
 	t->ended_count = 0;
 	t->cgroups.count = 0;
+	t->labels = ID_NONE;
 	id_table_done(&t->cgroup_index);
 	vec_each (state, &t->states) {
 		map_set_unref(state->maps);
@@ -100,7 +101,7 @@ static uint32_t add_process(struct process_table *t, int32_t pid, uint32_t name,
 	                    .serial = ++t->process_serial,
 	                    .cgroup = ID_NONE,
 	                    .version = ID_NONE,
-	                    .labels = ID_NONE};
+	                    .labels = t->labels};
 
 	vec_push(&t->processes, p);
 	vec_push(&t->states, state);
@@ -369,7 +370,6 @@ static void on_fork(struct process_table *t, const struct event *e)
 	if (e->time_ns)
 		process_cgroup_inherit(t, process, owner);
 	p->version = t->processes.items[owner].version;
-	p->labels = t->processes.items[owner].labels;
 	fork_thread(t, e, process, name);
 }
 
@@ -396,7 +396,6 @@ static void on_exec(struct process_table *t, const struct event *e, uint32_t nam
 		if (old != ID_NONE) {
 			t->processes.items[process].parent = t->processes.items[old].parent;
 			process_cgroup_inherit(t, process, old);
-			t->processes.items[process].labels = t->processes.items[old].labels;
 		}
 	}
 	if (maps) {
@@ -473,6 +472,9 @@ void process_table_event(struct process_table *t, const struct event *e)
 		break;
 	case EVENT_CGROUP:
 		process_cgroup_event(t, e);
+		break;
+	case EVENT_LABELS:
+		process_labels_event(t, e);
 		break;
 	case EVENT_LOST:
 		t->lost_moment = ++t->moment;

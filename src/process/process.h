@@ -25,7 +25,7 @@ struct process {
 	uint64_t serial;   /* 1, 2, ... in the order of arrival; process_table_carry() keeps it */
 	uint32_t cgroup;   /* intern id of its path, ID_NONE unknown; a child inherits it */
 	uint32_t version;  /* intern id of the build-id of its main image, ID_NONE unknown */
-	uint32_t labels;   /* intern id of lines "key=value", ID_NONE none; a child inherits it */
+	uint32_t labels;   /* intern id of lines "key=value", ID_NONE none; not inherited */
 	bool kernel;       /* a kernel thread: kthreadd, or forked by it */
 	bool changed;      /* since process_table_settle() */
 };
@@ -110,9 +110,9 @@ void process_table_set_jit_again(struct process_table *t, process_jit_again_fn *
 void process_table_jit_round(struct process_table *t);
 
 /*
- * Handles MMAP, COMM, FORK, EXIT, CGROUP and LOST (lost records may have been exits). Ignores other
- * kinds. Events with time 0 describe the state before the recording. A process reported both by
- * such an event and by its FORK record is counted once.
+ * Handles MMAP, COMM, FORK, EXIT, CGROUP, LABELS and LOST (lost records may have been exits).
+ * Ignores other kinds. Events with time 0 describe the state before the recording. A process
+ * reported both by such an event and by its FORK record is counted once.
  */
 void process_table_event(struct process_table *t, const struct event *e);
 /* Sets the build-id for files mapped under that name without their own build-id. */
@@ -138,7 +138,7 @@ struct process_table *process_table_carry(const struct process_table *old,
                                           struct image_table *images);
 /*
  * Writes all live processes as the events that recreate the table: the kernel's maps, then for each
- * process COMM, its cgroup, its threads and its maps. All have the time `time_ns`.
+ * process COMM, its cgroup, its labels, its threads and its maps. All have the time `time_ns`.
  */
 int process_table_replay(const struct process_table *t, uint64_t time_ns,
                          int (*deliver)(void *ctx, const struct event *e, struct error *err),

@@ -104,6 +104,31 @@ void process_table_label(struct process_table *t, uint32_t process, const char *
 	p->labels = l;
 }
 
+/* Labels of all processes are also those of processes that begin later. */
+static void label_all(struct process_table *t, uint32_t labels)
+{
+	vec_each (p, &t->processes)
+		if (p->labels == t->labels && !p->end_ns) {
+			p->changed |= p->labels != labels;
+			p->labels = labels;
+		}
+	t->labels = labels;
+}
+
+void process_labels_event(struct process_table *t, const struct event *e)
+{
+	uint32_t labels = e->labels.text && *e->labels.text ? text_of(t, e->labels.text) : ID_NONE;
+	struct process *p;
+
+	if (e->labels.all) {
+		label_all(t, labels);
+		return;
+	}
+	p = &t->processes.items[process_of_pid(t, e->pid)];
+	p->changed |= p->labels != labels;
+	p->labels = labels;
+}
+
 void process_cgroup_inherit(struct process_table *t, uint32_t process, uint32_t from)
 {
 	t->states.items[process].cgroup = t->states.items[from].cgroup;

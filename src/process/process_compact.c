@@ -304,6 +304,9 @@ static void carry_kernel(struct carry *c)
 
 static void carry_numbers(struct process_table *t, const struct process_table *old)
 {
+	t->labels = old->labels == ID_NONE
+	                    ? ID_NONE
+	                    : intern_add(&t->names, intern_text(&old->names, old->labels));
 	t->version = old->version;
 	t->process_serial = t->carried_serial = old->process_serial;
 	t->thread_serial = old->thread_serial;

@@ -77,6 +77,7 @@ struct process_table {
 	struct pid_map by_pid, by_tid;
 	VEC(struct cgroup_path) cgroups;
 	struct id_table cgroup_index;
+	uint32_t labels; /* of all processes, in names; ID_NONE: none */
 	VEC(struct named_build_id) build_ids;
 	struct map_set *kernel;
 	size_t mappings_held; /* capacity of all sets */
@@ -143,6 +144,7 @@ void process_instance_return(struct process_table *t, uint32_t name, uint32_t in
 void process_instances_carry(struct process_table *t, const struct process_table *old);
 
 /* process_cgroup.c */
+void process_labels_event(struct process_table *t, const struct event *e);
 void process_cgroup_event(struct process_table *t, const struct event *e);
 void process_cgroup_told(struct process_table *t, uint64_t id, const char *path);
 /* Copies the cgroup of the parent or of the program before. */

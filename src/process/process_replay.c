@@ -122,6 +122,26 @@ static int tell_cgroup(const struct replay *r, uint32_t process, struct error *e
 	return r->deliver(r->ctx, &e, err);
 }
 
+static int tell_labels(const struct replay *r, int32_t pid, uint32_t labels, const char *name,
+                       struct error *err)
+{
+	struct event e = event_of(r, EVENT_LABELS, pid, pid);
+
+	e.labels = (struct event_labels){intern_text(&r->t->names, labels), name, !name};
+	return r->deliver(r->ctx, &e, err);
+}
+
+static int tell_own_labels(const struct replay *r, uint32_t process, struct error *err)
+{
+	const struct process *p = &r->t->processes.items[process];
+	uint32_t leader = process_table_find_thread(r->t, p->pid, p->pid);
+	uint32_t name = leader == ID_NONE ? p->name : r->t->threads.items[leader].name;
+
+	if (p->labels == ID_NONE || p->labels == r->t->labels)
+		return 0;
+	return tell_labels(r, p->pid, p->labels, intern_text(&r->t->names, name), err);
+}
+
 static int tell_threads(const struct replay *r, uint32_t process, struct error *err)
 {
 	const struct process_table *t = r->t;
@@ -233,6 +253,8 @@ int process_table_replay(const struct process_table *t, uint64_t time_ns,
 
 	if (!status)
 		status = tell_kernel(&r, false, err);
+	if (!status && t->labels != ID_NONE)
+		status = tell_labels(&r, 0, t->labels, NULL, err);
 	list_threads(&r);
 	for (uint32_t i = 0; !status && i < t->processes.count; i++) {
 		if (!process_lives(t, i))
@@ -240,6 +262,8 @@ int process_table_replay(const struct process_table *t, uint64_t time_ns,
 		status = tell_process(&r, i, err);
 		if (!status)
 			status = tell_cgroup(&r, i, err);
+		if (!status)
+			status = tell_own_labels(&r, i, err);
 		if (!status)
 			status = tell_threads(&r, i, err);
 		if (!status)

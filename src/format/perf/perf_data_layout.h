@@ -100,6 +100,12 @@ enum {
  */
 #define PERF_DESCRIPTOR_MARK UINT64_C(0x7344667961737361) /* "assayfDs" */
 #define PERF_DESCRIPTOR_FIXED 16
+/*
+ * Labels of a process likewise: this word, 1 with 64 bits if they are those of all processes, else
+ * 0, and the text, which ends with a zero byte. The record of all processes is that of pid 0.
+ */
+#define PERF_LABELS_MARK UINT64_C(0x736c624c79617361) /* "asayLbls" */
+#define PERF_LABELS_FIXED 16
 
 /* Newer than the oldest supported perf_event.h. */
 #define PERF_MISC_MMAP_BUILD_ID (1 << 14)

@@ -380,6 +380,24 @@ static bool decode_descriptor(struct perf_decoder *d, const uint8_t *b, const ui
 	return true;
 }
 
+static bool decode_labels(struct perf_decoder *d, const uint8_t *b, const uint8_t *end,
+                          struct event *e)
+{
+	uint64_t all;
+
+	if (!b || load_u64(b) != PERF_LABELS_MARK)
+		return false;
+	all = load_u64(b + 8);
+	if (all > 1)
+		return false;
+	e->kind = EVENT_LABELS;
+	e->labels = (struct event_labels){
+	        .text = text_in(d, b + PERF_LABELS_FIXED, end),
+	        .all = all,
+	};
+	return true;
+}
+
 static bool decode_comm(struct perf_decoder *d, const uint8_t *b, const uint8_t *end, uint16_t misc,
                         struct event *e)
 {
@@ -392,7 +410,7 @@ static bool decode_comm(struct perf_decoder *d, const uint8_t *b, const uint8_t 
 	more = after_name(b, end);
 	if (decode_outer_stack(d, more, end, e, &damaged))
 		return !damaged;
-	if (decode_descriptor(d, more, end, e))
+	if (decode_descriptor(d, more, end, e) || decode_labels(d, more, end, e))
 		return true;
 	e->kind = EVENT_COMM;
 	e->comm.name = text_in(d, b + 8, end);

@@ -134,6 +134,18 @@ static void put_descriptor(struct buf *out, struct perf_event_header *h, const s
 	put_text(out, d->name ? d->name : "");
 }
 
+static void put_labels(struct buf *out, struct perf_event_header *h, const struct event *e)
+{
+	const struct event_labels *l = &e->labels;
+
+	h->type = PERF_RECORD_COMM;
+	put_u32_pair(out, e->pid, e->tid);
+	put_text(out, l->thread_name ? l->thread_name : l->all ? "swapper" : "");
+	put_u64(out, PERF_LABELS_MARK);
+	put_u64(out, l->all);
+	put_text(out, l->text ? l->text : "");
+}
+
 /* The trailer of all records except samples: thread, time and CPU. */
 static void put_sample_id(struct buf *out, uint64_t bits, uint64_t id, const struct event *e)
 {
@@ -241,6 +253,9 @@ static bool put_body(struct buf *out, struct perf_event_header *h,
 		return true;
 	case EVENT_DESCRIPTOR:
 		put_descriptor(out, h, e);
+		return true;
+	case EVENT_LABELS:
+		put_labels(out, h, e);
 		return true;
 	default:
 		return false;

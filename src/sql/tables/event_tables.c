@@ -250,6 +250,9 @@ static void fill_record(const struct event_table_reading *r, const struct event 
 		set_value(row, e->outer_stack.id);
 		row->detail = add_words(b, "parent=%" PRIu32 " frames=%" PRIu32,
 		                        e->outer_stack.parent, e->outer_stack.count);
+	} else if (e->kind == EVENT_LABELS) {
+		row->name = add_text(b, e->labels.text);
+		set_value(row, e->labels.all);
 	} else if (e->kind == EVENT_DESCRIPTOR) {
 		set_value(row, e->descriptor.number);
 		row->name = add_text(b, e->descriptor.name);
@@ -277,6 +280,7 @@ static const struct {
         [EVENT_CGROUP] = {"cgroup", fill_program},
         [EVENT_OUTER_STACK] = {"outer_stack", fill_record},
         [EVENT_DESCRIPTOR] = {"descriptor", fill_record},
+        [EVENT_LABELS] = {"labels", fill_record},
         [EVENT_OTHER] = {"other", fill_record},
 };
 

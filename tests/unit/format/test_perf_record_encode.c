@@ -69,6 +69,33 @@ static void the_name_of_a_descriptor_is_in_a_record_that_names_the_thread(void)
 	buf_done(&out);
 }
 
+static void labels_are_in_a_record_that_names_the_thread(void)
+{
+	struct perf_event_attr attr = fixture_clock();
+	struct event e = {.kind = EVENT_LABELS, .pid = 7, .tid = 7, .time_ns = 9}, back;
+	struct perf_decoder d;
+	struct buf out = {0};
+
+	attr.sample_id_all = 1;
+	e.labels = (struct event_labels){"a=1\nb=2", "worker", false};
+	back = there_and_back(&attr, &e, &d, &out);
+	CHECK_EQ(back.kind, EVENT_LABELS);
+	CHECK_EQ(back.type, PERF_RECORD_COMM);
+	CHECK_EQ(back.pid, 7);
+	CHECK_STR(back.labels.text, "a=1\nb=2");
+	CHECK(!back.labels.all);
+	CHECK_STR((const char *)out.data + 16, "worker");
+	perf_decoder_done(&d);
+	e.pid = e.tid = 0;
+	e.labels = (struct event_labels){"", NULL, true};
+	back = there_and_back(&attr, &e, &d, &out);
+	CHECK_STR(back.labels.text, "");
+	CHECK(back.labels.all);
+	CHECK_STR((const char *)out.data + 16, "swapper");
+	perf_decoder_done(&d);
+	buf_done(&out);
+}
+
 static void a_sample_keeps_the_registers_that_the_attr_requests(void)
 {
 	static const uint64_t regs[] = {10, 11, 12, 13};
@@ -103,6 +130,7 @@ int main(void)
 {
 	RUN(records_that_do_not_fit_are_not_encoded);
 	RUN(the_name_of_a_descriptor_is_in_a_record_that_names_the_thread);
+	RUN(labels_are_in_a_record_that_names_the_thread);
 	RUN(a_sample_keeps_the_registers_that_the_attr_requests);
 	return check_end();
 }

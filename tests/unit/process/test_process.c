@@ -2,6 +2,7 @@
 #include "check.h"
 #include "process/map_set.h"
 #include "process/mapped_image.h"
+#include "process/process_labels.h"
 #include "process_world.h"
 
 static struct event map_event(int32_t pid, uint64_t addr, uint64_t size, uint64_t pgoff,
@@ -551,6 +552,68 @@ static void cgroups(void)
 	world_done(&w);
 }
 
+static void label(struct process_table *t, int32_t pid, const char *text)
+{
+	struct event e = {.kind = EVENT_LABELS, .pid = pid, .tid = pid};
+
+	e.labels = (struct event_labels){.text = text, .all = !pid};
+	process_table_event(t, &e);
+}
+
+/* The value of a label, or "-", until the next call. */
+static const char *label_of(struct process_table *t, int32_t pid, const char *key)
+{
+	static char value[256];
+	struct buf out = {0};
+	bool has = process_label(t, process_table_process(t, process_of(t, pid, pid)), key, &out);
+
+	snprintf(value, sizeof(value), "%s", has ? buf_text(&out) : "-");
+	buf_done(&out);
+	return value;
+}
+
+static void labels(void)
+{
+	struct buf out = {0};
+	struct world w;
+	char *text;
+
+	world_init(&w);
+	comm(w.t, 1, 1, "init", false, 0);
+	comm(w.t, 2, 2, "web", false, 0);
+	label(w.t, 0, "zone=a");
+	label(w.t, 2, "container.id=x\nservice.name=shop\nzone=b");
+	CHECK_STR(label_of(w.t, 1, "zone"), "a");
+	CHECK_STR(label_of(w.t, 2, "zone"), "b");
+	CHECK_STR(label_of(w.t, 1, "service.name"), "-");
+	/* A child, and another program, have what all processes have. */
+	task(w.t, EVENT_FORK, 20, 20, 2, 50);
+	CHECK_STR(label_of(w.t, 20, "zone"), "a");
+	CHECK_STR(label_of(w.t, 20, "service.name"), "-");
+	comm(w.t, 2, 2, "sh", true, 51);
+	CHECK_STR(label_of(w.t, 2, "service.name"), "-");
+	/* What the control group says comes after recorded labels. */
+	in_cgroup(w.t, 20, 12, "/lxc/db/system.slice/pg.service");
+	label(w.t, 20, "k=v");
+	CHECK_STR(label_of(w.t, 20, "container.name"), "db");
+	process_labels(w.t, process_table_process(w.t, process_of(w.t, 20, 20)), &out);
+	CHECK_STR(buf_text(&out), "container.id=db\ncontainer.name=db\ncontainer.runtime=lxc\nk=v");
+	text = process_service(w.t, process_table_process(w.t, process_of(w.t, 20, 20)));
+	CHECK_STR(text, "pg.service");
+	free(text);
+	label(w.t, 20, "service.name=shop\nservice.version=1");
+	text = process_service(w.t, process_table_process(w.t, process_of(w.t, 20, 20)));
+	CHECK_STR(text, "shop");
+	free(text);
+	text = process_version(w.t, process_table_process(w.t, process_of(w.t, 20, 20)));
+	CHECK_STR(text, "1");
+	free(text);
+	label(w.t, 20, "");
+	CHECK_STR(label_of(w.t, 20, "k"), "-");
+	buf_done(&out);
+	world_done(&w);
+}
+
 static void serials_count_up(void)
 {
 	struct world w;
@@ -588,6 +651,7 @@ int main(void)
 	RUN(parents_in_any_order);
 	RUN(threads_of_the_kernel);
 	RUN(cgroups);
+	RUN(labels);
 	RUN(serials_count_up);
 	return check_end();
 }

@@ -395,6 +395,35 @@ static void everybody_is_in_the_same_cgroup(void)
 	world_done(&b);
 }
 
+static const char *labels_of(const struct world *w, int32_t pid)
+{
+	uint32_t labels = process_table_process(w->t, process_of(w, alive(w, pid, pid)))->labels;
+
+	return labels == ID_NONE ? "" : process_table_name(w->t, labels);
+}
+
+static void labels_stay(void)
+{
+	struct event e = event_of(EVENT_LABELS, 0, 0, 0);
+	struct world a, b;
+
+	world_init(&a);
+	give(&a, comm_of(10, 10, "a", false, 0));
+	give(&a, comm_of(11, 11, "b", false, 0));
+	e.labels = (struct event_labels){.text = "zone=a", .all = true};
+	give(&a, e);
+	e = event_of(EVENT_LABELS, 10, 10, 5);
+	e.labels = (struct event_labels){.text = "k=v"};
+	give(&a, e);
+	replay(&a, &b);
+	CHECK_STR(labels_of(&b, 10), "k=v");
+	CHECK_STR(labels_of(&b, 11), "zone=a");
+	give(&b, task_of(EVENT_FORK, 77, 77, 10, 9));
+	CHECK_STR(labels_of(&b, 77), "zone=a");
+	world_done(&a);
+	world_done(&b);
+}
+
 /* An error of the receiver ends the writing, and is returned. */
 static int refuse(void *ctx, const struct event *e, struct error *err)
 {
@@ -428,6 +457,7 @@ int main(void)
 	RUN(a_process_without_its_first_thread_ends_with_the_last);
 	RUN(a_running_process_has_no_start_and_has_its_parent);
 	RUN(everybody_is_in_the_same_cgroup);
+	RUN(labels_stay);
 	RUN(an_error_ends_it);
 	return check_end();
 }
