@@ -3,7 +3,7 @@
 #include "store/clickhouse/click_sender_internal.h"
 
 #include "format/clickhouse/row_binary.h"
-#include "process/service_name.h"
+#include "process/process_labels.h"
 #include "store/clickhouse/click_digest.h"
 #include "store/clickhouse/click_schema.h"
 
@@ -99,13 +99,13 @@ static int send_process(struct click_sender *s, const struct click_session *sess
 
 static const char thread_sql[] =
         "SELECT t.process, t.name, t.tid, t.start_ns, t.life_ns, c.text, p.version,"
-        " p.labels FROM thread t LEFT JOIN process p ON p.id = t.process LEFT JOIN name c ON c.id "
-        "= p.cgroup"
-        " WHERE t.id = ?";
+        " p.labels, l.text FROM thread t LEFT JOIN process p ON p.id = t.process"
+        " LEFT JOIN name c ON c.id = p.cgroup LEFT JOIN name l ON l.id = p.labels WHERE t.id = ?";
 
-static int service_of(struct click_sender *s, const char *cgroup, uint64_t *hash)
+static int service_of(struct click_sender *s, const char *labels, const char *cgroup,
+                      uint64_t *hash)
 {
-	char *service = service_name(cgroup);
+	char *service = service_of_labels(labels, cgroup);
 
 	*hash = 0;
 	if (*service) {
@@ -130,7 +130,8 @@ static int put_thread(struct click_sender *s, const struct click_session *sessio
 	if (!status)
 		status = click_send_name(s, sqlite3_column_int64(row, 1), &name, err);
 	if (!status)
-		status = service_of(s, click_sender_text(row, 5), &t->service);
+		status = service_of(s, click_sender_text(row, 8), click_sender_text(row, 5),
+		                    &t->service);
 	if (!status)
 		status = click_send_name(s, sqlite3_column_int64(row, 6), &t->version, err);
 	if (!status)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/sqlite/store_window.h"
 
+#include "process/process_labels.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -138,18 +141,31 @@ static void bind_times(sqlite3_stmt *statement, int place, const struct ledger_p
 
 #define PROCESS_TEXTS 3 /* cgroup, version, labels */
 
-/* Ids of names; 0: none. */
+/* *id 0: the text is empty. */
+static int text_name(struct window_writer *w, const char *text, int64_t *id, struct error *err)
+{
+	*id = 0;
+	return *text ? names_text(&w->s->names, &w->s->db, text, id, err) : 0;
+}
+
+/* Ids of names; 0: none. Labels that follow from the cgroup are stored with the others. */
 static int process_texts(struct window_writer *w, const struct process *p,
                          int64_t texts[PROCESS_TEXTS], struct error *err)
 {
-	const uint32_t from[PROCESS_TEXTS] = {p->cgroup, p->version, p->labels};
+	char *version = process_version(w->p->processes, p);
+	struct buf labels = {0};
 	int status = 0;
 
-	for (int i = 0; i < PROCESS_TEXTS; i++) {
-		texts[i] = 0;
-		if (!status && from[i] != ID_NONE)
-			status = process_name(w, from[i], &texts[i], err);
-	}
+	texts[0] = 0;
+	process_labels(w->p->processes, p, &labels);
+	if (p->cgroup != ID_NONE)
+		status = process_name(w, p->cgroup, &texts[0], err);
+	if (!status)
+		status = text_name(w, version, &texts[1], err);
+	if (!status)
+		status = text_name(w, buf_text(&labels), &texts[2], err);
+	free(version);
+	buf_done(&labels);
 	return status;
 }
 

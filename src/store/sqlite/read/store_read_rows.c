@@ -3,7 +3,7 @@
 #include "store/sqlite/read/store_reader.h"
 
 #include "event/stack_end.h"
-#include "process/service_name.h"
+#include "process/process_labels.h"
 
 #include <stdlib.h>
 
@@ -40,8 +40,7 @@ enum { SERVICE_UNKNOWN, SERVICE_CHOSEN, SERVICE_OTHER };
 static bool is_chosen(const struct store_range *range, const struct process_table *t,
                       const struct process *p)
 {
-	char *service =
-	        service_name(p->cgroup == ID_NONE ? NULL : process_table_name(t, p->cgroup));
+	char *service = process_service(t, p);
 	const char *version = p->version == ID_NONE ? "" : process_table_name(t, p->version);
 	bool chosen = (!range->service || !sqlite3_strglob(range->service, service)) &&
 	              (!range->version || !sqlite3_strglob(range->version, version));
