@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/filter.h"
 
+#include "process/process_labels.h"
+
 #include <errno.h>
+#include <fnmatch.h>
 #include <string.h>
 
 struct matcher {
 	const struct filter *filter;
 	filter_ranges pid, tid, cpu;
+	uint8_t *labelled; /* by process: enum label_match; NULL: no labels are selected */
 };
+
+enum label_match { LABEL_UNKNOWN, LABEL_MATCHES, LABEL_OTHER };
 
 int filter_ranges_parse(const struct filter_list *list, const char *what, bool ranges,
                         filter_ranges *out, struct error *err)
@@ -65,6 +71,50 @@ static bool in_cgroup(const struct filter_list *list, const char *path)
 	return false;
 }
 
+/* Whether the process has the label of one item "NAME=GLOB"; "NAME" alone has any value. */
+static bool has_label(const struct process_table *t, const struct process *p, const char *item)
+{
+	size_t length = strcspn(item, "=");
+	char *name = xstrndup(item, length);
+	struct buf value = {0};
+	bool has = process_label(t, p, name, &value) &&
+	           (!item[length] || !fnmatch(item + length + 1, buf_text(&value), 0));
+
+	buf_done(&value);
+	free(name);
+	return has;
+}
+
+/* Each name must match with one of its patterns. */
+static bool has_labels(const struct process_table *t, const struct process *p,
+                       const struct filter_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		size_t length = strcspn(list->items[i], "=");
+		bool any = false;
+
+		for (size_t k = 0; !any && k < list->count; k++)
+			any = strcspn(list->items[k], "=") == length &&
+			      !memcmp(list->items[i], list->items[k], length) &&
+			      has_label(t, p, list->items[k]);
+		if (!any)
+			return false;
+	}
+	return true;
+}
+
+static bool match_labels(const struct process_table *t, const struct matcher *m, uint32_t process)
+{
+	if (!m->labelled)
+		return true;
+	if (m->labelled[process] == LABEL_UNKNOWN)
+		m->labelled[process] =
+		        has_labels(t, process_table_process(t, process), &m->filter->label)
+		                ? LABEL_MATCHES
+		                : LABEL_OTHER;
+	return m->labelled[process] == LABEL_MATCHES;
+}
+
 static bool match_who(struct view *v, const struct matcher *m, const struct profile_row *row)
 {
 	const struct process_table *t = v->profile->processes;
@@ -74,7 +124,8 @@ static bool match_who(struct view *v, const struct matcher *m, const struct prof
 	const char *cgroup =
 	        process->cgroup == ID_NONE ? NULL : process_table_name(t, process->cgroup);
 
-	return in_cgroup(&m->filter->cgroup, cgroup) && filter_ranges_have(&m->pid, process->pid) &&
+	return in_cgroup(&m->filter->cgroup, cgroup) && match_labels(t, m, thread->process) &&
+	       filter_ranges_have(&m->pid, process->pid) &&
 	       filter_ranges_have(&m->tid, thread->tid) && filter_ranges_have(&m->cpu, row->cpu) &&
 	       filter_list_has(&m->filter->comm, process_table_name(t, process->name),
 	                       process_table_name(t, thread->name));
@@ -82,7 +133,7 @@ static bool match_who(struct view *v, const struct matcher *m, const struct prof
 
 static bool has_who(const struct filter *f)
 {
-	return f->comm.count || f->pid.count || f->tid.count || f->cgroup.count;
+	return f->comm.count || f->pid.count || f->tid.count || f->cgroup.count || f->label.count;
 }
 
 /* Interrupts are selected by their name, or if no process is requested. */
@@ -90,7 +141,7 @@ static bool match_interrupt(const struct matcher *m, const struct profile_row *r
 {
 	const struct filter *f = m->filter;
 	bool named = f->comm.count && !f->pid.count && !f->tid.count && !f->cgroup.count &&
-	             filter_list_has(&f->comm, VIEW_INTERRUPTS, VIEW_INTERRUPTS);
+	             !f->label.count && filter_list_has(&f->comm, VIEW_INTERRUPTS, VIEW_INTERRUPTS);
 
 	return (named || !has_who(f)) && filter_ranges_have(&m->cpu, row->cpu);
 }
@@ -157,7 +208,7 @@ static void select_row(struct view *v, const struct matcher *m, uint32_t id, str
 bool filter_is_empty(const struct filter *f)
 {
 	return !f->comm.count && !f->pid.count && !f->tid.count && !f->cpu.count &&
-	       !f->image.count && !f->function.count && !f->cgroup.count;
+	       !f->image.count && !f->function.count && !f->cgroup.count && !f->label.count;
 }
 
 int filter_select(struct view *v, const struct filter *f, uint8_t event, struct selection *out,
@@ -166,6 +217,8 @@ int filter_select(struct view *v, const struct filter *f, uint8_t event, struct 
 	struct matcher m = {.filter = f};
 	int ret;
 
+	if (f->label.count)
+		m.labelled = xcalloc(process_table_process_count(v->profile->processes) + 1, 1);
 	*out = (struct selection){.event = event, .own_base = f->relative, .no_idle = f->no_idle};
 	ret = filter_ranges_parse(&f->pid, "process", false, &m.pid, err);
 	if (!ret)
@@ -182,6 +235,7 @@ int filter_select(struct view *v, const struct filter *f, uint8_t event, struct 
 	vec_done(&m.pid);
 	vec_done(&m.tid);
 	vec_done(&m.cpu);
+	free(m.labelled);
 	return ret;
 }
 

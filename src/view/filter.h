@@ -34,6 +34,7 @@ struct filter {
 	struct filter_list image;    /* base names or complete paths */
 	struct filter_list function; /* names */
 	struct filter_list cgroup;   /* paths; each includes its descendants */
+	struct filter_list label;    /* "NAME=GLOB" */
 	bool no_idle;                /* idle time is not part of the base */
 	bool relative;               /* shares are of the selected rows, not of all rows */
 };

@@ -4,9 +4,16 @@
 #include <errno.h>
 #include <stdio.h>
 
+/* Some labels follow from the cgroup. */
+static unsigned has_of_process(const struct process *p)
+{
+	return (p->cgroup != ID_NONE ? HAS_CGROUPS | HAS_LABELS : 0) |
+	       (p->labels != ID_NONE ? HAS_LABELS : 0);
+}
+
 unsigned recording_lacks_samples(const struct profile *p, uint8_t event)
 {
-	unsigned lacks = HAS_PATHS | HAS_REGIONS | HAS_CGROUPS | HAS_CPUS;
+	unsigned lacks = HAS_PATHS | HAS_REGIONS | HAS_CGROUPS | HAS_CPUS | HAS_LABELS;
 	bool any = false;
 
 	vec_each (row, &p->rows) {
@@ -22,8 +29,7 @@ unsigned recording_lacks_samples(const struct profile *p, uint8_t event)
 			lacks &= ~(unsigned)HAS_REGIONS;
 		if (row->cpu != PROFILE_CPU_UNKNOWN)
 			lacks &= ~(unsigned)HAS_CPUS;
-		if (process_table_process(p->processes, thread->process)->cgroup != ID_NONE)
-			lacks &= ~(unsigned)HAS_CGROUPS;
+		lacks &= ~has_of_process(process_table_process(p->processes, thread->process));
 	}
 	return any ? lacks : 0;
 }
@@ -55,6 +61,7 @@ const char *recording_fact_text(unsigned fact)
 	        {HAS_CODE, "code addresses without names"},
 	        {HAS_RAW_NAMES, "names as the linker knows them"},
 	        {HAS_FIELDS, "fields of tracepoints"},
+	        {HAS_LABELS, "the labels of each row"},
 	};
 	const char *text = "";
 
@@ -74,6 +81,8 @@ static const char *recorded_by(unsigned fact)
 		return "; 'assay record -d' records it";
 	case HAS_CGROUPS:
 		return "; 'assay record --all-cgroups' records it";
+	case HAS_LABELS:
+		return "; 'assay record --labels' records them";
 	default:
 		return "";
 	}
@@ -96,6 +105,7 @@ int recording_facts_check(const struct report_request *q, unsigned lacks, bool r
 	        {"--callers", q->callers != NULL, HAS_PATHS},
 	        {"--callees", q->callees != NULL, HAS_PATHS},
 	        {"--cgroup", q->filter.cgroup.count > 0, HAS_CGROUPS},
+	        {"--label", q->filter.label.count > 0, HAS_LABELS},
 	        {"--cpu", q->filter.cpu.count > 0, HAS_CPUS},
 	};
 	char name[64];

@@ -4,17 +4,20 @@
 #include <errno.h>
 #include <string.h>
 
+#define LABEL_PREFIX "label:"
+
 /* The first words are in the order of enum flat_key, for flat_key_name(); other words follow. */
 static const struct {
 	const char *name;
 	enum flat_key key;
 } key_names[] = {
-        {"process", FLAT_PROCESS}, {"instance", FLAT_INSTANCE}, {"thread", FLAT_THREAD},
-        {"cpu", FLAT_CPU},         {"image", FLAT_IMAGE},       {"function", FLAT_FUNCTION},
-        {"line", FLAT_LINE},       {"address", FLAT_ADDRESS},   {"mode", FLAT_MODE},
-        {"region", FLAT_REGION},   {"cgroup", FLAT_CGROUP},     {"group", FLAT_GROUP},
-        {"comm", FLAT_PROCESS},    {"pid", FLAT_INSTANCE},      {"tid", FLAT_THREAD},
-        {"dso", FLAT_IMAGE},       {"sym", FLAT_FUNCTION},      {"symbol", FLAT_FUNCTION},
+        {"process", FLAT_PROCESS}, {"instance", FLAT_INSTANCE},   {"thread", FLAT_THREAD},
+        {"cpu", FLAT_CPU},         {"image", FLAT_IMAGE},         {"function", FLAT_FUNCTION},
+        {"line", FLAT_LINE},       {"address", FLAT_ADDRESS},     {"mode", FLAT_MODE},
+        {"region", FLAT_REGION},   {"cgroup", FLAT_CGROUP},       {"group", FLAT_GROUP},
+        {"service", FLAT_SERVICE}, {"container", FLAT_CONTAINER}, {"pod", FLAT_POD},
+        {"comm", FLAT_PROCESS},    {"pid", FLAT_INSTANCE},        {"tid", FLAT_THREAD},
+        {"dso", FLAT_IMAGE},       {"sym", FLAT_FUNCTION},        {"symbol", FLAT_FUNCTION},
         {"srcline", FLAT_LINE},
 };
 
@@ -30,15 +33,18 @@ bool flat_key_parse(const char *name, enum flat_key *key)
 
 const char *flat_key_name(enum flat_key key)
 {
-	return flat_key_is_field(key) ? "field" : key_names[key].name;
+	return flat_key_is_field(key)   ? "field"
+	       : flat_key_is_label(key) ? "label"
+	                                : key_names[key].name;
 }
 
 void request_keys_text(const struct report_request *q, struct buf *out)
 {
 	for (size_t i = 0; i < q->key_count; i++)
 		buf_addf(out, "%s%s", i ? ", " : "",
-		         flat_key_is_field(q->keys[i]) ? q->fields[q->keys[i] - FLAT_FIELD]
-		                                       : flat_key_name(q->keys[i]));
+		         flat_key_is_field(q->keys[i])   ? q->fields[q->keys[i] - FLAT_FIELD]
+		         : flat_key_is_label(q->keys[i]) ? q->labels[q->keys[i] - FLAT_LABEL]
+		                                         : flat_key_name(q->keys[i]));
 }
 
 unsigned flat_key_needs(enum flat_key key)
@@ -48,9 +54,40 @@ unsigned flat_key_needs(enum flat_key key)
 	        [FLAT_THREAD] = HAS_THREADS,    [FLAT_CPU] = HAS_CPUS,
 	        [FLAT_IMAGE] = HAS_IMAGES,      [FLAT_LINE] = HAS_LINES,
 	        [FLAT_ADDRESS] = HAS_ADDRESSES, [FLAT_MODE] = HAS_MODES,
-	        [FLAT_REGION] = HAS_REGIONS,    [FLAT_CGROUP] = HAS_CGROUPS};
+	        [FLAT_REGION] = HAS_REGIONS,    [FLAT_CGROUP] = HAS_CGROUPS,
+	        [FLAT_SERVICE] = HAS_LABELS,    [FLAT_CONTAINER] = HAS_LABELS,
+	        [FLAT_POD] = HAS_LABELS};
 
-	return needs[key];
+	return flat_key_is_label(key) ? HAS_LABELS : needs[key];
+}
+
+const char *request_label_of(const char *word)
+{
+	return strncmp(word, LABEL_PREFIX, strlen(LABEL_PREFIX)) != 0 ? NULL
+	                                                              : word + strlen(LABEL_PREFIX);
+}
+
+bool request_label_key(struct report_request *q, const char *name, enum flat_key *key)
+{
+	size_t i = 0;
+
+	while (i < q->label_count && strcmp(q->labels[i], name) != 0)
+		i++;
+	if (i == LABEL_KEYS_MAX)
+		return false;
+	if (i == q->label_count)
+		q->labels[q->label_count++] = name;
+	*key = FLAT_LABEL + (enum flat_key)i;
+	return true;
+}
+
+bool request_by_labels(const struct report_request *q)
+{
+	bool by = q->filter.label.count || q->filter.cgroup.count;
+
+	for (size_t i = 0; i < q->key_count; i++)
+		by |= (flat_key_needs(q->keys[i]) & (HAS_LABELS | HAS_CGROUPS)) != 0;
+	return by;
 }
 
 double request_limit(const struct report_request *q, const struct document_reader *reader)
@@ -94,6 +131,10 @@ static bool names_key(const struct filter *f, enum flat_key key)
 		return f->cpu.count;
 	case FLAT_CGROUP:
 		return f->cgroup.count;
+	case FLAT_SERVICE:
+	case FLAT_CONTAINER:
+	case FLAT_POD:
+		return f->label.count;
 	case FLAT_IMAGE:
 		return f->image.count;
 	case FLAT_FUNCTION:

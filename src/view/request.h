@@ -12,6 +12,8 @@
 #include "view/document/document.h"
 #include "view/filter.h"
 
+#define LABEL_KEYS_MAX 4
+
 /* What the rows of a table can be grouped by. */
 enum flat_key {
 	FLAT_PROCESS,
@@ -26,6 +28,11 @@ enum flat_key {
 	FLAT_REGION,
 	FLAT_CGROUP,
 	FLAT_GROUP, /* by rules: view/groups */
+	FLAT_SERVICE,
+	FLAT_CONTAINER,
+	FLAT_POD,
+	FLAT_LABEL, /* the first of request.labels; the others follow */
+	FLAT_LABEL_LAST = FLAT_LABEL + LABEL_KEYS_MAX - 1,
 	FLAT_FIELD, /* the first of profile.fields; the others follow */
 	FLAT_FIELD_LAST = FLAT_FIELD + SAMPLE_FIELDS_MAX - 1,
 };
@@ -55,6 +62,7 @@ enum recording_fact {
 	HAS_CODE = 1 << 18,      /* addresses that get their names when a report is made */
 	HAS_RAW_NAMES = 1 << 19, /* names as the linker knows them */
 	HAS_FIELDS = 1 << 20,    /* fields of tracepoints */
+	HAS_LABELS = 1 << 21,    /* labels of processes */
 };
 
 struct group_rules;
@@ -65,6 +73,8 @@ struct report_request {
 	enum flat_key keys[FLAT_KEYS]; /* of one table; empty: the standard tables */
 	size_t key_count;
 	const char *fields[SAMPLE_FIELDS_MAX]; /* labels of FLAT_FIELD and the next keys */
+	const char *labels[LABEL_KEYS_MAX];    /* names of FLAT_LABEL and the next keys */
+	size_t label_count;
 	const char *unknown;       /* a word of --sort that may be a field; NULL: none */
 	struct group_rules *rules; /* for FLAT_GROUP; belong to the caller */
 	const char *const *by;     /* columns to sort by, before the columns of the table itself */
@@ -121,6 +131,17 @@ unsigned flat_key_needs(enum flat_key key);
 /* Names of keys, including perf's: comm, pid, tid, dso, sym, symbol, srcline. */
 bool flat_key_parse(const char *name, enum flat_key *key);
 const char *flat_key_name(enum flat_key key);
+
+/* "NAME" of "label:NAME"; NULL: the word is no label. */
+const char *request_label_of(const char *word);
+/* Whether rows are selected or grouped by labels of their processes, which sums do not have. */
+bool request_by_labels(const struct report_request *q);
+/* Adds a name, or finds it. False: there are too many. */
+bool request_label_key(struct report_request *q, const char *name, enum flat_key *key);
+static inline bool flat_key_is_label(enum flat_key key)
+{
+	return key >= FLAT_LABEL && key <= FLAT_LABEL_LAST;
+}
 
 static inline bool flat_key_is_field(enum flat_key key)
 {

@@ -343,6 +343,7 @@ static int check_waits(const struct diff_command_options *o)
 	                    : o->filters.cpu.count    ? "--cpu is about samples"
 	                    : o->filters.image.count  ? "--dso is about samples"
 	                    : o->filters.cgroup.count ? "--cgroup is about samples"
+	                    : o->filters.label.count  ? "--label is about samples"
 	                    : o->from || o->until     ? "--from and --until are about stores"
 	                                              : NULL;
 

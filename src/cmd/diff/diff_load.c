@@ -131,8 +131,9 @@ static int add_samples(struct diff_loading *l, enum diff_side side, const char *
 	load.build = files->build;
 	ret = load_store_path(&store, &load, err);
 	load.time_axis = l->windows || store;
-	/* Names of threads, and numbers, are not in sums. */
-	if (store && !l->filter.comm.count && !l->filter.pid.count && !l->filter.tid.count)
+	/* Names of threads, numbers and labels are not in sums. */
+	if (store && !l->filter.comm.count && !l->filter.pid.count && !l->filter.tid.count &&
+	    !l->filter.label.count)
 		load.parts = STORE_PARTS;
 	if (!ret)
 		ret = load_profile(&p, &load, err);

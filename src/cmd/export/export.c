@@ -278,7 +278,7 @@ static int export_samples(const struct export_options *o)
 	int status = 0;
 
 	load.time_axis = export_format_find(o->to)->write_timed != NULL;
-	load.sums = !load.time_axis;
+	load.sums = !load.time_axis && !filter.label.count;
 	load.switches = is(o, "firefox");
 	load.waits = is(o, "chrome");
 	if (load_profile(&profile, &load, &err))
@@ -307,7 +307,8 @@ static int export_samples(const struct export_options *o)
 static bool only_samples(const struct export_options *o)
 {
 	return o->filters.tid.count || o->filters.cpu.count || o->filters.image.count ||
-	       o->filters.cgroup.count || o->event || o->no_idle || o->load.time;
+	       o->filters.cgroup.count || o->filters.label.count || o->event || o->no_idle ||
+	       o->load.time;
 }
 
 static int export_calls(const struct export_options *o)

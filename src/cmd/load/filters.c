@@ -20,6 +20,11 @@ const struct option filter_option_table[] = {
         {OPTION_LIST, 0, "cgroup", "PATH",
          "processes in these cgroups and those below (record --all-cgroups)", .needs = HAS_CGROUPS,
          .offset = offsetof(struct filter_options, cgroup)},
+        {OPTION_LIST, 0, "label", "NAME=GLOB",
+         "processes with these labels: container.name=web*, k8s.pod.uid=*",
+         .details = "Values are compared with a shell's pattern. Several names must all match; of "
+                    "several patterns for a name, one. docs/AGENT.md lists the labels.",
+         .needs = HAS_LABELS, .offset = offsetof(struct filter_options, label)},
         {.kind = OPTION_END},
 };
 
@@ -35,5 +40,6 @@ struct filter filters_chosen(const struct filter_options *o)
 	                       .tid = filters_list(&o->tid),
 	                       .cpu = filters_list(&o->cpu),
 	                       .image = filters_list(&o->image),
-	                       .cgroup = filters_list(&o->cgroup)};
+	                       .cgroup = filters_list(&o->cgroup),
+	                       .label = filters_list(&o->label)};
 }

@@ -7,10 +7,10 @@
 #include "view/filter.h"
 
 struct filter_options {
-	struct option_list comm, pid, tid, cpu, image, cgroup;
+	struct option_list comm, pid, tid, cpu, image, cgroup, label;
 };
 
-/* --comm, --pid, --tid, --cpu, --dso, --cgroup, under their own heading. */
+/* --comm, --pid, --tid, --cpu, --dso, --cgroup, --label, under their own heading. */
 extern const struct option filter_option_table[];
 
 /* The options own the lists of the filter. */

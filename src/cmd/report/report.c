@@ -225,7 +225,7 @@ static int report_samples(const struct report_command_options *o, struct report_
 	int status;
 
 	load.time_axis = true;
-	load.sums = true;
+	load.sums = !request_by_labels(q);
 	/* The lanes of a page; the times of several recordings are on several clocks. */
 	load.switches = medium_is_page(&o->report.style) && !o->interim && !o->load.store &&
 	                !load_named(&o->load, 1);

@@ -19,6 +19,8 @@ static const char *possible_field(const char *word)
 	const char *field = report_field_of(word);
 	enum flat_key key;
 
+	if (request_label_of(word))
+		return NULL;
 	return field ? field : flat_key_parse(word, &key) ? NULL : word;
 }
 
@@ -163,7 +165,10 @@ static int set_keys(struct report_request *q, const struct report_options *o,
 		const char *word = o->sort.items[i], *name = possible_field(word);
 		size_t field = name ? sample_fields_find(&p->fields, name) : SIZE_MAX;
 
-		if (flat_key_parse(word, &key)) {
+		if (request_label_of(word)) {
+			if (request_label_key(q, request_label_of(word), &key))
+				add_key(q, key);
+		} else if (flat_key_parse(word, &key)) {
 			add_key(q, key);
 		} else if (field != SIZE_MAX && tracepoint_field_find(t, name)) {
 			q->fields[field] = p->fields.labels.items[field];

@@ -22,7 +22,7 @@ static const struct {
                           HAS_PROCESSES | HAS_THREADS | HAS_CPUS | HAS_CGROUPS | HAS_TIMES |
                                   HAS_IMAGES | HAS_ADDRESSES | HAS_LINES | HAS_MODES | HAS_REGIONS |
                                   HAS_EVENTS | HAS_INSTANCES | HAS_PARTS | HAS_IDLE | HAS_PATHS |
-                                  HAS_CODE | HAS_RAW_NAMES | HAS_FIELDS,
+                                  HAS_CODE | HAS_RAW_NAMES | HAS_FIELDS | HAS_LABELS,
                           "share,samples,runnable,blocked"},
         [LOAD_CALLS] = {"call paths (assay.calls)",
                         HAS_PROCESSES | HAS_IMAGES | HAS_ADDRESSES | HAS_LINES | HAS_INSTANCES |
@@ -55,6 +55,8 @@ static unsigned sort_needs(const struct report_options *o, size_t i)
 {
 	enum flat_key key;
 
+	if (request_label_of(o->sort.items[i]))
+		return HAS_LABELS;
 	if (report_field_of(o->sort.items[i]))
 		return HAS_FIELDS;
 	return flat_key_parse(o->sort.items[i], &key) ? flat_key_needs(key) : 0;

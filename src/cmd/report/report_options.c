@@ -14,7 +14,8 @@ const struct option report_option_table[] = {
         {OPTION_LIST, 's', "sort", "KEY,...", "one table by these keys: " SORT_KEYS,
          .details = "Replaces the standard tables. perf's names are accepted: comm, pid, tid, "
                     "dso, sym, symbol and srcline. field:NAME is a field of a tracepoint "
-                    "('assay record -e SYSTEM:NAME'); a NAME that is no key needs no 'field:'. If "
+                    "('assay record -e SYSTEM:NAME'); a NAME that is no key needs no 'field:'. "
+                    "label:NAME is a label of the process, as label:k8s.pod.name. If "
                     "no word is a key, the words are columns, as for --by.",
          .offset = AT(sort)},
         {OPTION_LIST, 0, "by", "COLUMN,...",
@@ -154,11 +155,12 @@ static int check_without(const struct report_options *o, struct report_request *
 
 int report_options_unknown(const char *word, struct error *err)
 {
-	return error_set(err, EINVAL,
-	                 "--sort knows no key '%s'; the keys are " SORT_KEYS
-	                 " (and comm, pid, tid, dso, sym, symbol, srcline), and of tracepoints "
-	                 "field:NAME",
-	                 word);
+	return error_set(
+	        err, EINVAL,
+	        "--sort knows no key '%s'; the keys are " SORT_KEYS
+	        " (and comm, pid, tid, dso, sym, symbol, srcline), label:NAME, and of tracepoints "
+	        "field:NAME",
+	        word);
 }
 
 static int parse_keys(const struct report_options *o, struct report_request *q, struct error *err)
@@ -167,7 +169,12 @@ static int parse_keys(const struct report_options *o, struct report_request *q, 
 	enum flat_key key;
 
 	for (size_t i = 0; i < o->sort.count; i++) {
-		if (flat_key_parse(o->sort.items[i], &key))
+		const char *label = request_label_of(o->sort.items[i]);
+
+		if (label && !request_label_key(q, label, &key))
+			return error_set(err, EINVAL, "--sort takes %d labels at most",
+			                 LABEL_KEYS_MAX);
+		if (label || flat_key_parse(o->sort.items[i], &key))
 			add_key(q, key);
 		else if (!report_field_of(o->sort.items[i]))
 			unknown = o->sort.items[i];

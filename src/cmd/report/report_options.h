@@ -11,7 +11,9 @@
 #include "output/html/page.h"
 #include "view/request.h"
 
-#define SORT_KEYS "process,instance,thread,cpu,image,function,line,address,mode,region,cgroup,group"
+#define SORT_KEYS                                                                                  \
+	"process,instance,thread,cpu,image,function,line,address,mode,region,cgroup,group,"        \
+	"service,container,pod"
 
 struct report_options {
 	struct option_list sort, by, without;

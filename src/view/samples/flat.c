@@ -3,6 +3,7 @@
 
 #include "view/confidence/group_confidence.h"
 #include "view/groups/frame_groups.h"
+#include "view/samples/process_key.h"
 #include "view/samples/sample_without.h"
 
 #include <string.h>
@@ -28,8 +29,10 @@ struct flat_grouping {
 	 */
 	struct group_memo *memo; /* per frame id, NULL: other keys */
 	bool by_process;
-	struct frame_groups *groups; /* with FLAT_GROUP */
-	uint32_t *group_of;          /* per profile row, NULL: not needed */
+	struct frame_groups *groups;       /* with FLAT_GROUP */
+	uint32_t *group_of;                /* per profile row, NULL: not needed */
+	struct intern texts;               /* of labels */
+	VEC(uint64_t) text_of[FLAT_FIELD]; /* by key, then by process: text + 1, 0: not known */
 };
 
 bool flat_has_key(const struct flat *f, enum flat_key key)
@@ -84,16 +87,39 @@ static uint64_t frame_slot(struct flat_grouping *g, uint32_t frame, enum flat_ke
 static bool is_process_key(enum flat_key key)
 {
 	return key == FLAT_PROCESS || key == FLAT_INSTANCE || key == FLAT_THREAD ||
-	       key == FLAT_CGROUP;
+	       key == FLAT_CGROUP || process_key_is(key);
+}
+
+/* Containers and labels are compared by their texts, which are made once for each process. */
+static uint64_t text_slot(struct flat_grouping *g, uint32_t process, enum flat_key key)
+{
+	const struct process_table *t = g->flat->view->profile->processes;
+	struct buf text = {0};
+	uint64_t *known;
+
+	while (g->text_of[key].count <= process)
+		vec_push(&g->text_of[key], 0);
+	known = &g->text_of[key].items[process];
+	if (!*known) {
+		process_key_text(t, process_table_process(t, process), key, g->flat->request.labels,
+		                 false, &text);
+		*known = (uint64_t)intern_add(&g->texts, buf_text(&text)) + 1;
+		buf_done(&text);
+	}
+	return *known;
 }
 
 /* All interrupts are one process, thread and cgroup. */
-static uint64_t process_slot(struct view *v, const struct profile_row *row, enum flat_key key)
+static uint64_t process_slot(struct flat_grouping *g, const struct profile_row *row,
+                             enum flat_key key)
 {
+	struct view *v = g->flat->view;
 	uint32_t id = view_counted_process(v, row);
 
 	if (id == ID_NONE)
 		return UINT64_MAX;
+	if (process_key_is(key))
+		return text_slot(g, id, key);
 	if (key == FLAT_INSTANCE)
 		return id;
 	if (key == FLAT_THREAD)
@@ -168,7 +194,7 @@ static uint64_t fill_slots(struct flat_grouping *g, uint32_t row_id, uint32_t pa
 		enum flat_key key = f->request.keys[i];
 
 		slots[n++] = is_frame_key(key)        ? frame_slot(g, frame, key)
-		             : is_process_key(key)    ? process_slot(f->view, row, key)
+		             : is_process_key(key)    ? process_slot(g, row, key)
 		             : key == FLAT_MODE       ? mode_slot(f->view, row, frame)
 		             : key == FLAT_CPU        ? row->cpu
 		             : key == FLAT_GROUP      ? group_slot(g, path)
@@ -215,7 +241,7 @@ static struct flat_row *group_row(struct flat_grouping *g, uint32_t row_id, uint
 		return group_add(g, row_id, path);
 	mode = (uint16_t)mode_slot(g->flat->view, row, frame);
 	rule_group = g->groups ? frame_groups_of(g->groups, path) : 0;
-	process = g->by_process ? process_slot(g->flat->view, row, FLAT_PROCESS) : 0;
+	process = g->by_process ? process_slot(g, row, FLAT_PROCESS) : 0;
 	if (memo->group && memo->mode == mode && memo->process == process &&
 	    memo->rule_group == rule_group)
 		return &g->flat->rows.items[memo->group - 1];
@@ -379,6 +405,7 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 	if (flat_has_key(f, FLAT_GROUP))
 		f->groups = g.groups = frame_groups_new(v, request->rules);
 	intern_init(&g.lines);
+	intern_init(&g.texts);
 	if (is_memorable(request))
 		g.memo = xcalloc(v->profile->frames.count + 1, sizeof(*g.memo));
 	if (request->intervals || request->groups || (request->steps && s->witness.count))
@@ -402,6 +429,9 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 	id_table_done(&g.index);
 	vec_done(&g.slots);
 	intern_done(&g.lines);
+	intern_done(&g.texts);
+	for (size_t i = 0; i < FLAT_FIELD; i++)
+		vec_done(&g.text_of[i]);
 	return f;
 }
 

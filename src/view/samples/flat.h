@@ -17,6 +17,7 @@
 struct flat_request {
 	enum flat_key keys[FLAT_KEYS];
 	size_t key_count;
+	const char *const *labels;            /* names of FLAT_LABEL and the next keys */
 	struct group_rules *rules;            /* for FLAT_GROUP */
 	const struct sample_without *without; /* what is removed; NULL: nothing */
 	bool children;

@@ -2,11 +2,12 @@
 #include "view/samples/flat_cell.h"
 
 #include "view/groups/frame_groups.h"
+#include "view/samples/process_key.h"
 
 #include <inttypes.h>
 
 static void who_cell(const struct flat *f, const struct profile_row *row, enum flat_key key,
-                     struct buf *out)
+                     bool brief, struct buf *out)
 {
 	const struct process_table *t = f->view->profile->processes;
 	const struct thread *thread = process_table_thread_at(t, row->thread);
@@ -16,6 +17,8 @@ static void who_cell(const struct flat *f, const struct profile_row *row, enum f
 
 	if (key == FLAT_PROCESS || counted == ID_NONE)
 		buf_puts(out, name);
+	else if (process_key_is(key))
+		process_key_text(t, process, key, f->request.labels, brief, out);
 	else if (key == FLAT_CGROUP)
 		buf_puts(out, process->cgroup == ID_NONE ? "[not recorded]"
 		                                         : process_table_name(t, process->cgroup));
@@ -46,7 +49,12 @@ void flat_cell(const struct flat *f, const struct flat_row *row, enum flat_key k
 	case FLAT_INSTANCE:
 	case FLAT_THREAD:
 	case FLAT_CGROUP:
-		who_cell(f, example, key, out);
+	case FLAT_SERVICE:
+	case FLAT_CONTAINER:
+	case FLAT_POD:
+	case FLAT_LABEL:
+	case FLAT_LABEL_LAST:
+		who_cell(f, example, key, brief, out);
 		break;
 	case FLAT_CPU:
 		if (example->cpu == PROFILE_CPU_UNKNOWN)
@@ -82,6 +90,10 @@ void flat_cell(const struct flat *f, const struct flat_row *row, enum flat_key k
 	case FLAT_FIELD:
 	case FLAT_FIELD_LAST:
 	default:
+		if (flat_key_is_label(key)) {
+			who_cell(f, example, key, brief, out);
+			break;
+		}
 		buf_puts(out, sample_fields_text(&p->fields, example->region, key - FLAT_FIELD));
 		break;
 	}

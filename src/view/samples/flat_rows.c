@@ -264,6 +264,8 @@ static void add_keys(struct row_source *s)
 
 		const char *name = flat_key_name(key), *title = name;
 
+		if (flat_key_is_label(key))
+			name = title = q->labels[key - FLAT_LABEL];
 		if (flat_key_is_field(key)) {
 			const struct sample_fields *f = &flat_of(s)->view->profile->fields;
 

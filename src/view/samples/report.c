@@ -287,6 +287,7 @@ static void build(struct report *r)
 	                                 .steps = is_clock(r) &&
 	                                          both_clocks_ticked(r->view->profile)};
 	struct flat_request chosen = {.key_count = o->key_count,
+	                              .labels = o->labels,
 	                              .rules = o->rules,
 	                              .without = r->without,
 	                              .children = o->children,
