@@ -2,10 +2,12 @@
 #include "export/otlp_write.h"
 
 #include "base/memory/blake2b.h"
+#include "base/text/labels.h"
 #include "export/protobuf_write.h"
 #include "format/otlp/otlp_wire.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define PAGE 4096u
 #define ID_BYTES 16
@@ -140,15 +142,28 @@ static void put_pair(struct otlp_writer *w, struct buf *out, const char *key, co
 	protobuf_message(out, OTLP_RESOURCE_ATTRIBUTES, &w->inner);
 }
 
+/* An attribute occurs once. */
+static bool is_own(const char *key)
+{
+	return !strcmp(key, OTLP_HOST_NAME) || !strcmp(key, OTLP_SERVICE_NAME) ||
+	       !strcmp(key, OTLP_SERVICE_VERSION);
+}
+
 static void put_resource(struct otlp_writer *w, struct buf *out)
 {
 	struct buf attributes = {0};
+	struct labels labels = {0};
 
 	if (!w->resource)
 		return;
 	put_pair(w, &attributes, OTLP_HOST_NAME, w->resource->host);
 	put_pair(w, &attributes, OTLP_SERVICE_NAME, w->resource->service);
 	put_pair(w, &attributes, OTLP_SERVICE_VERSION, w->resource->version);
+	labels_add_text(&labels, w->resource->labels);
+	vec_each (label, &labels.items)
+		if (!is_own(label->key))
+			put_pair(w, &attributes, label->key, label->value);
+	labels_done(&labels);
 	protobuf_message(out, OTLP_RESOURCE, &attributes);
 	buf_done(&attributes);
 }

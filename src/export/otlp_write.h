@@ -17,6 +17,7 @@
 /* The attributes host.name, service.name and service.version; NULL: not known. */
 struct otlp_resource {
 	const char *host, *service, *version;
+	const char *labels; /* other attributes: lines "key=value"; NULL: none */
 };
 
 /*

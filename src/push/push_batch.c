@@ -2,13 +2,16 @@
 #include "push/push_batch.h"
 
 #include "base/memory/blake2b.h"
+#include "base/text/labels.h"
 #include "export/otlp_write.h"
 #include "export/pprof_write.h"
 #include "export/protobuf_write.h"
+#include "format/otlp/otlp_wire.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NS INT64_C(1000000000)
@@ -42,7 +45,7 @@ static int make_pprof(const struct symbolized_profile *n, struct buf *body, stru
 static int make_otlp(const struct symbolized_profile *n, const struct push_labels *l,
                      struct buf *body)
 {
-	const struct otlp_resource resource = {l->host, l->service, l->version};
+	const struct otlp_resource resource = {l->host, l->service, l->version, l->labels};
 	struct spill out;
 
 	spill_to(&out, -1, "memory");
@@ -63,6 +66,30 @@ static const char *metric_of(const struct symbolized_profile *n)
 	return "assay";
 }
 
+/* Labels that have a place of their own. */
+static bool is_own(const char *key)
+{
+	static const char *const own[] = {OTLP_HOST_NAME, OTLP_SERVICE_NAME, OTLP_SERVICE_VERSION};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (!strcmp(own[i], key))
+			return true;
+	return false;
+}
+
+/* The labels, without those that have a place of their own. */
+static void other_labels(const struct push_labels *l, struct labels *out)
+{
+	struct labels all = {0};
+
+	labels_add_text(&all, l->labels);
+	vec_each (label, &all.items)
+		if (!is_own(label->key))
+			labels_add(out, label->key, strlen(label->key), label->value,
+			           strlen(label->value));
+	labels_done(&all);
+}
+
 static void put_pair(struct buf *series, const char *name, const char *value)
 {
 	struct buf pair = {0};
@@ -75,6 +102,23 @@ static void put_pair(struct buf *series, const char *name, const char *value)
 	buf_done(&pair);
 }
 
+/* Names as Prometheus allows them. */
+static void put_labels(struct buf *series, const struct push_labels *l)
+{
+	struct labels others = {0};
+
+	other_labels(l, &others);
+	vec_each (label, &others.items) {
+		for (char *at = label->key; *at; at++)
+			if (!isalnum((unsigned char)*at))
+				*at = '_';
+		if (isdigit((unsigned char)*label->key))
+			*label->key = '_';
+		put_pair(series, label->key, label->value);
+	}
+	labels_done(&others);
+}
+
 /* A UUID of the bytes: version 8, whose bits are chosen by the producer. */
 static void put_id(struct buf *sample, const struct buf *pprof, const struct push_labels *l)
 {
@@ -85,6 +129,8 @@ static void put_id(struct buf *sample, const struct buf *pprof, const struct pus
 	blake2b_init(&b);
 	blake2b_add(&b, l->host, strlen(l->host) + 1);
 	blake2b_add(&b, l->service, strlen(l->service) + 1);
+	if (l->labels)
+		blake2b_add(&b, l->labels, strlen(l->labels) + 1);
 	blake2b_add(&b, pprof->data, pprof->size);
 	blake2b_end(&b, d);
 	snprintf(text, sizeof(text),
@@ -104,6 +150,7 @@ static int make_push(const struct symbolized_profile *n, const struct push_label
 	put_pair(&series, "service_name", l->service);
 	put_pair(&series, "hostname", l->host);
 	put_pair(&series, "version", l->version);
+	put_labels(&series, l);
 	protobuf_bytes(&sample, RAW_PROFILE, pprof.data, pprof.size);
 	put_id(&sample, &pprof, l);
 	protobuf_message(&series, SERIES_SAMPLES, &sample);
@@ -141,11 +188,19 @@ static void make_query(const struct symbolized_profile *n, const struct push_lab
                        struct buf *query)
 {
 	int64_t from = n->time_ns / NS, until = named_add(n->time_ns, n->duration_ns) / NS;
+	struct labels others = {0};
 
 	buf_puts(query, "?format=pprof&spyName=assay&name=");
 	put_word(query, l->service);
 	put_key(query, "%7B", "hostname", l->host);
 	put_key(query, "%2C", "version", l->version);
+	other_labels(l, &others);
+	vec_each (label, &others.items) {
+		buf_puts(query, "%2C");
+		put_word(query, label->key);
+		put_key(query, "", "", label->value);
+	}
+	labels_done(&others);
 	buf_puts(query, "%7D");
 	if (n->time_ns)
 		buf_addf(query, "&from=%" PRId64 "&until=%" PRId64, from,
@@ -154,10 +209,16 @@ static void make_query(const struct symbolized_profile *n, const struct push_lab
 
 static void add_comments(struct symbolized_profile *n, const struct push_labels *l)
 {
+	struct labels others = {0};
+
 	named_comment(n, "host: %s", l->host);
 	named_comment(n, "service: %s", l->service);
 	if (l->version)
 		named_comment(n, "version: %s", l->version);
+	other_labels(l, &others);
+	vec_each (label, &others.items)
+		named_comment(n, "%s: %s", label->key, label->value);
+	labels_done(&others);
 }
 
 /* NULL: not known. */
@@ -171,27 +232,42 @@ static const char *version_of(const struct symbolized_profile *n, char *text)
 	return text;
 }
 
+static int make(enum push_kind kind, const struct push_labels *l, struct symbolized_profile *n,
+                struct push_batch *b, struct error *err)
+{
+	switch (kind) {
+	case PUSH_OTLP:
+		return make_otlp(n, l, &b->body);
+	case PUSH_PYROSCOPE:
+		return make_push(n, l, &b->body, err);
+	case PUSH_INGEST:
+		make_query(n, l, &b->query);
+		return make_pprof(n, &b->body, err);
+	default:
+		add_comments(n, l);
+		return make_pprof(n, &b->body, err);
+	}
+}
+
 int push_batch_make(enum push_kind kind, const struct push_labels *labels,
                     struct symbolized_profile *n, struct push_batch *b, struct error *err)
 {
 	char version[2 * BUILD_ID_MAX + 1];
 	struct push_labels l = *labels;
+	char *version_text = NULL;
+	const char *said;
+	size_t size;
+	int ret;
 
 	*b = (struct push_batch){.samples = samples_of(n)};
+	said = labels_find(l.labels, OTLP_SERVICE_VERSION, &size);
+	if (!l.version && said)
+		l.version = version_text = xstrndup(said, size);
 	if (!l.version)
 		l.version = version_of(n, version);
-	switch (kind) {
-	case PUSH_OTLP:
-		return make_otlp(n, &l, &b->body);
-	case PUSH_PYROSCOPE:
-		return make_push(n, &l, &b->body, err);
-	case PUSH_INGEST:
-		make_query(n, &l, &b->query);
-		return make_pprof(n, &b->body, err);
-	default:
-		add_comments(n, &l);
-		return make_pprof(n, &b->body, err);
-	}
+	ret = make(kind, &l, n, b, err);
+	free(version_text);
+	return ret;
 }
 
 void push_batch_done(struct push_batch *b)

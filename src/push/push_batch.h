@@ -4,8 +4,9 @@
  *
  * The labels are attributes of the resource in OTLP (host.name, service.name, service.version), and
  * labels of the series in Pyroscope (hostname, service_name, version); a file in a directory has
- * them as comments. The same profile and labels give the same bytes, with the same id, so that a
- * receiver can find repeated batches.
+ * them as comments. So are all other labels of the processes (process/process_labels.h): in
+ * Pyroscope characters of names other than letters, digits and '_' are '_'. The same profile and
+ * labels give the same bytes, with the same id, so that a receiver can find repeated batches.
  *
  * push_batch_make(), push_batch_done(); a zeroed struct is accepted. One thread. Uses: base,
  * export, profile.
@@ -19,7 +20,9 @@
 
 struct push_labels {
 	const char *host, *service;
-	const char *version; /* NULL: the build-id of the program with most samples, if known */
+	const char *labels;  /* lines "key=value" of the processes; NULL: none */
+	const char *version; /* NULL: the label service.version, else the build-id of the program
+	                        with most samples, if known */
 };
 
 struct push_batch {

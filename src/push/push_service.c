@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "push/push_service.h"
 
+#include "process/process_labels.h"
+
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #define UNIT ".service"
@@ -12,20 +15,20 @@
 void push_services_init(struct push_services *s)
 {
 	*s = (struct push_services){0};
-	intern_init(&s->names);
+	intern_init(&s->groups);
 }
 
 void push_services_done(struct push_services *s)
 {
-	intern_done(&s->names);
+	intern_done(&s->groups);
 	vec_done(&s->of_process);
 }
 
 void push_services_restart(struct push_services *s)
 {
 	s->of_process.count = 0;
-	intern_done(&s->names);
-	intern_init(&s->names);
+	intern_done(&s->groups);
+	intern_init(&s->groups);
 }
 
 static bool ends_with(const char *text, size_t size, const char *suffix)
@@ -70,18 +73,61 @@ void push_service_name(const char *cgroup, struct buf *out)
 		buf_puts(out, PUSH_SERVICE_SYSTEM);
 }
 
+static uint32_t find_group(const struct push_services *s, const struct buf *service,
+                           const struct buf *labels)
+{
+	char *text = xasprintf("%s%s", buf_text(service), buf_text(labels));
+	uint32_t id = intern_find(&s->groups, text);
+
+	free(text);
+	return id;
+}
+
 static uint32_t look_up(struct push_services *s, const struct profile *p,
                         const struct process *process)
 {
-	struct buf name = {0};
+	const struct process_table *t = p->processes;
+	struct buf group = {0}, labels = {0};
 	uint32_t id;
 
-	if (process->cgroup == ID_NONE)
-		return intern_add(&s->names, PUSH_SERVICE_SYSTEM);
-	push_service_name(process_table_name(p->processes, process->cgroup), &name);
-	id = intern_add(&s->names, buf_text(&name));
-	buf_done(&name);
+	if (s->service)
+		buf_puts(&group, s->service);
+	else if (!process_label(t, process, LABEL_SERVICE, &group))
+		push_service_name(
+		        process->cgroup == ID_NONE ? "" : process_table_name(t, process->cgroup),
+		        &group);
+	buf_putc(&group, '\n');
+	process_labels(t, process, &labels);
+	id = find_group(s, &group, &labels);
+	if (id == ID_NONE && labels.size && push_services_count(s) >= PUSH_GROUPS_MAX)
+		s->unlabelled++;
+	else
+		buf_puts(&group, buf_text(&labels));
+	if (id == ID_NONE)
+		id = intern_add(&s->groups, buf_text(&group));
+	buf_done(&group);
+	buf_done(&labels);
 	return id;
+}
+
+uint32_t push_services_count(const struct push_services *s)
+{
+	return (uint32_t)s->groups.texts.count - 1;
+}
+
+uint32_t push_service_system(struct push_services *s)
+{
+	return intern_add(&s->groups, PUSH_SERVICE_SYSTEM "\n");
+}
+
+void push_service_group(const struct push_services *s, uint32_t id, struct push_group *g)
+{
+	const char *text = intern_text(&s->groups, id);
+	size_t size = strcspn(text, "\n");
+
+	snprintf(g->name, sizeof(g->name), "%.*s", (int)size, text);
+	g->service = g->name;
+	g->labels = text + size + (text[size] == '\n');
 }
 
 uint32_t push_service_of(struct push_services *s, const struct profile *p,

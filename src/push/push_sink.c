@@ -8,6 +8,7 @@
 #include "session/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <unistd.h>
 
@@ -23,6 +24,8 @@ struct push_sink {
 	struct event_sink events;
 	uint64_t wall_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	uint64_t start_ns;       /* of the window that is being sent, since 1970 */
+	uint64_t unlabelled;     /* as the last note says */
+	size_t note;             /* its number; 0: none */
 	char host[HOST_NAME_MAX + 1];
 };
 
@@ -31,11 +34,12 @@ static struct push_sink *push_sink_of(struct session_sink *s)
 	return (struct push_sink *)s;
 }
 
-static int on_service(void *ctx, const char *service, struct symbolized_profile *n,
+static int on_service(void *ctx, const struct push_group *group, struct symbolized_profile *n,
                       struct error *err)
 {
 	struct push_sink *s = ctx;
-	const struct push_labels labels = {.host = s->host, .service = service};
+	const struct push_labels labels = {
+	        .host = s->host, .service = group->service, .labels = group->labels};
 	struct push_batch b = {0};
 	int ret = push_batch_make(s->o.kind, &labels, n, &b, err);
 
@@ -45,17 +49,33 @@ static int on_service(void *ctx, const char *service, struct symbolized_profile 
 	return ret;
 }
 
+static void note_unlabelled(struct push_sink *s)
+{
+	uint64_t count = push_window_unlabelled(s->window);
+
+	if (count == s->unlabelled)
+		return;
+	s->unlabelled = count;
+	s->note = session_note(s->sink.session, s->note,
+	                       xasprintf("%" PRIu64 " times a process was sent without its "
+	                                 "labels: a window has at most %d sets of labels.",
+	                                 count, PUSH_GROUPS_MAX));
+}
+
 static int on_window(void *ctx, const struct profile *p, const struct profile_window *w,
                      struct error *err)
 {
 	struct push_sink *s = ctx;
+	int ret;
 
 	s->start_ns = w->start_ns + s->wall_offset_ns;
 	session_buffers_restart(s->sink.session);
 	if (s->o.restarts && push_queue_alive(s->o.queue, err))
 		return -ECHILD;
-	return push_window_split(s->window, p, s->start_ns, w->end_ns + s->wall_offset_ns,
-	                         on_service, s, err);
+	ret = push_window_split(s->window, p, s->start_ns, w->end_ns + s->wall_offset_ns,
+	                        on_service, s, err);
+	note_unlabelled(s);
+	return ret;
 }
 
 static int push_open(struct session_sink *sink, const struct perf_data_attr *attrs, size_t count,

@@ -35,6 +35,7 @@ struct push_window *push_window_new(const struct push_window_options *o)
 	w->o = *o;
 	w->o.service = o->service ? xstrdup(o->service) : NULL;
 	push_services_init(&w->services);
+	w->services.service = w->o.service;
 	intern_init(&w->texts);
 	vec_push(&w->names, 0);
 	return w;
@@ -232,11 +233,9 @@ static void describe(struct converting *c, uint64_t start_ns, uint64_t end_ns)
 	n->duration_ns = (int64_t)(end_ns - start_ns);
 }
 
-static uint32_t service_of(struct push_window *w, const struct profile *p,
-                           const struct profile_row *row)
+uint64_t push_window_unlabelled(const struct push_window *w)
 {
-	return w->o.service ? intern_add(&w->services.names, w->o.service)
-	                    : push_service_of(&w->services, p, row);
+	return w->services.unlabelled;
 }
 
 static void clear(struct converting *c)
@@ -257,10 +256,12 @@ static int convert(struct converting *c, uint64_t start_ns, uint64_t end_ns, pus
 
 	for (size_t i = 0; i < c->p->rows.count; i++)
 		if (is_wanted(c, &c->p->rows.items[i]))
-			services[i] = service_of(w, c->p, &c->p->rows.items[i]);
-	for (uint32_t id = 1; !ret && id < w->services.names.texts.count; id++) {
+			services[i] = push_service_of(&w->services, c->p, &c->p->rows.items[i]);
+	for (uint32_t id = 1; !ret && id <= push_services_count(&w->services); id++) {
 		struct symbolized_profile n;
+		struct push_group group;
 
+		push_service_group(&w->services, id, &group);
 		symbolized_profile_init(&n);
 		c->n = &n;
 		describe(c, start_ns, end_ns);
@@ -269,7 +270,7 @@ static int convert(struct converting *c, uint64_t start_ns, uint64_t end_ns, pus
 			if (services[i] == id)
 				add_row(c, &c->p->rows.items[i]);
 		if (n.rows.count)
-			ret = fn(ctx, intern_text(&w->services.names, id), &n, err);
+			ret = fn(ctx, &group, &n, err);
 		symbolized_profile_done(&n);
 	}
 	free(services);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * push_window: from the profile of a window to one symbolized profile for each service.
+ * push_window: from the profile of a window to one symbolized profile for each service and set of
+ * labels.
  *
  * Names of functions come from a function of the caller (store_name_fn), as for stores: symbol
  * tables, no lines, no inlined functions. Names are kept from window to window, in bounded memory.
@@ -28,12 +29,14 @@ struct push_window_options {
 };
 
 /* Not 0: ends the call with this result. */
-typedef int push_window_fn(void *ctx, const char *service, struct symbolized_profile *n,
+typedef int push_window_fn(void *ctx, const struct push_group *group, struct symbolized_profile *n,
                            struct error *err);
 
 struct push_window *push_window_new(const struct push_window_options *o);
 int push_window_split(struct push_window *w, const struct profile *p, uint64_t start_ns,
                       uint64_t end_ns, push_window_fn *fn, void *ctx, struct error *err);
+/* Processes that were sent without their labels, in all windows. */
+uint64_t push_window_unlabelled(const struct push_window *w);
 void push_window_free(struct push_window *w);
 
 #endif

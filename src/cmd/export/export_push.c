@@ -103,8 +103,7 @@ static uint32_t service_of(struct push_services *s, struct view *v, uint32_t row
 {
 	const struct profile_row *r = &v->profile->rows.items[row];
 
-	return view_is_interrupt(v, r) ? intern_add(&s->names, PUSH_SERVICE_SYSTEM)
-	                               : push_service_of(s, v->profile, r);
+	return view_is_interrupt(v, r) ? push_service_system(s) : push_service_of(s, v->profile, r);
 }
 
 /* The rows of one service; NULL services: all rows. */
@@ -114,9 +113,9 @@ static int send_rows(struct export_push *p, struct view *v, const struct selecti
 	const struct recording *r =
 	        v->profile->recordings.count ? v->profile->recordings.items[0] : NULL;
 	struct selection part = {.event = s->event, .weight = s->weight};
-	const struct push_labels labels = {.host = r && r->hostname ? r->hostname : p->host,
-	                                   .service = intern_text(&services->names, service)};
+	struct push_labels labels = {.host = r && r->hostname ? r->hostname : p->host};
 	struct symbolized_profile n;
+	struct push_group group;
 	int status = 0;
 
 	vec_each (id, &s->rows)
@@ -125,6 +124,9 @@ static int send_rows(struct export_push *p, struct view *v, const struct selecti
 	vec_each (id, &s->waits)
 		if (service_of(services, v, *id) == service)
 			vec_push(&part.waits, *id);
+	push_service_group(services, service, &group);
+	labels.service = group.service;
+	labels.labels = group.labels;
 	symbolized_profile_init(&n);
 	n.depth_max = NAMED_DEPTH_MAX;
 	named_of_samples(&n, v, &part, NULL);
@@ -176,8 +178,14 @@ int export_push_samples(struct export_push *p, struct view *v, const struct sele
 		service_of(&services, v, *id);
 	vec_each (id, &s->waits)
 		service_of(&services, v, *id);
-	for (uint32_t i = 1; !status && i < services.names.texts.count; i++)
+	for (uint32_t i = 1; !status && i <= push_services_count(&services); i++)
 		status = send_rows(p, v, s, &services, i);
+	if (services.unlabelled)
+		print_message("%" PRIu64
+		              " %s sent without labels: there are more than %d sets of them",
+		              services.unlabelled,
+		              plural(services.unlabelled, "process was", "processes were"),
+		              PUSH_GROUPS_MAX);
 	push_services_done(&services);
 	return status;
 }
