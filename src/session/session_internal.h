@@ -11,6 +11,7 @@
 #include "launch/command_child.h"
 #include "session/keep/descriptor_keeper.h"
 #include "session/keep/jit_keeper.h"
+#include "session/keep/label_keeper.h"
 #include "session/keep/image_keeper.h"
 #include "session/output_watch.h"
 #include "session/wakeup_schedule.h"
@@ -34,6 +35,7 @@ struct session {
 	struct image_keeper *keeper;  /* NULL: the kernel refused */
 	struct jit_keeper *jit;
 	struct descriptor_keeper *descriptors; /* NULL: not wanted */
+	struct label_keeper *labels;           /* likewise */
 	struct recording recording;
 	struct command_child child;
 	struct account_mark start, end;

@@ -82,6 +82,8 @@ struct session_options {
 	bool hooked;                /* `hooks` is set */
 	double budget; /* limit of the measurement's share of a CPU's time, 0.01 = 1 %; 0: none */
 	bool all_cgroups; /* record the cgroup of each sample, and the names of cgroups */
+	bool labels;      /* record the labels of processes (keep/label_keeper.h) */
+	const char *pod_labels, *label_file; /* NULL: none; used with `labels` */
 };
 
 /* Processes are followed by their ids: a command limits the duration, and is not sampled.

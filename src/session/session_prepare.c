@@ -70,7 +70,7 @@ static void open_keeper(struct session *s)
 		plan_note(&s->plan, "Programs deleted while recording have no names: %s", err.text);
 }
 
-static void open_stream(struct session *s)
+static int open_stream(struct session *s, struct error *err)
 {
 	const struct session_options *o = s->options;
 	struct record_stream_options so = {.plan = &s->plan,
@@ -84,11 +84,18 @@ static void open_stream(struct session *s)
 	                                   .hooks = &s->hooks,
 	                                   .session = s,
 	                                   .budget = o->budget};
+	struct label_keeper_options lo = {s->foreign, o->pod_labels, o->label_file};
+	int status = o->labels ? label_keeper_new(&s->labels, &lo, err) : 0;
+
+	if (status)
+		return status;
+	so.labels = s->labels;
 
 	if (s->plan.waits)
 		s->descriptors = so.descriptors = descriptor_keeper_new(&s->recording);
-	if (s->plan.unwind || s->plan.waits || s->sink->ordered || o->budget > 0)
+	if (s->plan.unwind || s->plan.waits || s->sink->ordered || o->budget > 0 || o->labels)
 		s->stream = record_stream_new(&so);
+	return 0;
 }
 
 static int open_sink(struct session *s, struct error *err)
@@ -155,9 +162,12 @@ static int record_running_processes(struct session *s, struct error *err)
 	struct targets targets = session_targets(s);
 	bool hidden = false;
 	proc_ids pids = {0};
+	struct event common;
 	int status = 0;
 
-	if (s->plan.kernel)
+	if (label_keeper_common(s->labels, &common))
+		status = write_event(s, &common, err);
+	if (!status && s->plan.kernel)
 		status = proc_scan_kernel(&scan, &hidden, err);
 	if (!status && s->plan.cgroups)
 		status = proc_scan_cgroups(&scan, err);
@@ -244,8 +254,9 @@ int session_prepare(struct session *s, struct error *err)
 		open_keeper(s);
 	targets = session_targets(s);
 	account_describe(&s->recording, &s->plan, o, &targets);
-	open_stream(s);
-	status = open_sink(s, err);
+	status = open_stream(s, err);
+	if (!status)
+		status = open_sink(s, err);
 	if (!status)
 		status = perf_source_enable(s->source, true, err);
 	if (!status)

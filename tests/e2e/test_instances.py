@@ -8,9 +8,14 @@ import io
 import os
 import pathlib
 import re
+import sqlite3
+import subprocess
 import time
 
+import stores
 from harness import ASSAY, BUILD, LONG, main, run, test, test_of_shares
+from otel_context import FAULTS, publish
+from sessions import sessions
 
 Instance = collections.namedtuple("Instance", "name instance pid parent start end kernel cgroup")
 
@@ -386,6 +391,111 @@ if LONG:
         for names in (4000, 1000000):
             run(BUILD / "tests" / "unit" / "test_day", timeout=1700,
                 env={"ASSAY_LONG": "1", "ASSAY_DAY_NAMES": str(names)})
+
+
+CONTAINER = "da1bdd84c8b25938081afe48da7075e2a211d2b1a62e01c894b4e5f3ffab670a"
+SHOP = {"service.name": "shop", "service.version": "1.2", "k8s.pod.name": "shop-1",
+        "container.id": "claimed"}
+
+
+def rows_by(t, path, keys, *words):
+    """The samples of a recording or store by these keys."""
+    rows = t.report("-i", path, "--sort", ",".join(keys), "--no-idle", *words)["rows"]
+    names = [key.removeprefix("label:") for key in keys]
+    return {tuple(row[name] for name in names): row["samples"] for row in rows}
+
+
+@test
+def labels_come_from_the_process_and_its_control_group(t):
+    with Cgroups(t, f"docker-{CONTAINER}.scope") as (_, made):
+        shop, plain = publish(t, SHOP), t.start(t.workload("loop"), "20000")
+        for p in shop, plain:
+            (made[0] / "cgroup.procs").write_text(str(p.pid))
+        extra = t.path("labels")
+        extra.write_text('# of the machine\nk8s.cluster.name="pro\\u0064"\n')
+        path = t.path("a.data")
+        t.assay("record", "--labels", "--label-file", extra, "-p", f"{shop.pid},{plain.pid}", "-o",
+                path, "--duration", "700ms")
+        for p in shop, plain:
+            p.kill()
+            p.wait()
+    keys = ("service", "container", "label:container.id", "label:k8s.pod.name",
+            "label:k8s.cluster.name")
+    found = rows_by(t, path, keys)
+    # The kernel says in which container a process is.
+    known = {("shop", CONTAINER, CONTAINER, "shop-1", "prod"),
+             (CONTAINER[:12], CONTAINER, CONTAINER, "[no label]", "prod")}
+    t.true(known <= set(found), f"labels: {found}")
+    shops = sum(n for key, n in found.items() if key[0] == "shop")
+    t.equal(sum(rows_by(t, path, ("service",), "--label", "k8s.pod.name=shop*").values()), shops,
+            "samples of the pod")
+    t.equal(sum(rows_by(t, path, ("service",), "--label",
+                        f"service.name=*,container.id={CONTAINER}").values()), shops, "two names")
+    t.equal(rows_by(t, path, ("service",), "--label", "k8s.pod.name=none"), {}, "no such pod")
+    text = t.assay("report", "-i", path, "--sort", "container").out
+    t.has(text, CONTAINER[:12], "the short id")
+    t.true(CONTAINER not in text, "the short id")
+    t.has(t.assay("report", "-i", path, "--sort", "label:a,label:b,label:c,label:d,label:e",
+                  status=2).err, "4 labels at most", "too many")
+
+
+@test
+def a_store_has_labels(t):
+    shop, store = publish(t, SHOP), t.path("a.db")
+    with sessions(t) as s:
+        s("start", "--store", store, "--window", "1", "-p", shop.pid)
+        t.until(lambda: labels_in(t, store), "labels of the process")
+        s("stop")
+    found = t.assay("sql", store, "select version, labels from processes where labels like "
+                    "'%shop%'", "--format", "csv").out
+    t.has(found, "1.2", "the version")
+    t.has(found, "k8s.pod.name=shop-1", "labels")
+    rows = t.report("--store", store, "--sort", "service,label:k8s.pod.name", "--service", "sh*",
+                    "--build", "1.*")["rows"]
+    t.equal({(row["service"], row["k8s.pod.name"]) for row in rows}, {("shop", "shop-1")}, "rows")
+
+
+def labels_in(t, store):
+    try:
+        with stores.reading(store) as db:
+            return stores.number(db, "SELECT count(*) FROM processes WHERE labels LIKE '%shop-1%'")
+    except sqlite3.OperationalError:  # no tables yet
+        return 0
+
+
+@test
+def changed_labels_are_read_again(t):
+    shop = publish(t, SHOP)
+    recording = t.start(ASSAY, "record", "--labels", "-p", shop.pid, "-o", t.path("a.data"),
+                        "--duration", "2500ms", stderr=subprocess.DEVNULL)
+    time.sleep(0.3)
+    shop.stdin.write("again\n")
+    shop.stdin.flush()
+    t.equal(t.wait(recording), 0, "status")
+    rows = t.assay("sql", t.path("a.data"), "select name from events where kind = 'labels' order by "
+                   "time_ns", "--format", "csv").out
+    t.has(rows, "service.name=shop", "labels")
+    t.has(rows, "round=1", "later labels")
+
+
+@test
+def faulty_pages_give_no_labels(t):
+    made = {fault: publish(t, {"service.name": fault}, fault) for fault in FAULTS}
+    t.assay("record", "--labels", "-p", ",".join(str(p.pid) for p in made.values()), "-o",
+            t.path("a.data"), "--duration", "1s")
+    found = {key[0] for key in rows_by(t, t.path("a.data"), ("service",))}
+    # A page that changes all the time may be read at a moment without a change.
+    t.equal(found & set(FAULTS) - {"changing"}, set(), f"services: {found}")
+    t.has(t.assay("report", "--full", "-i", t.path("a.data")).out, "damaged", "note")
+
+
+@test
+def recordings_without_labels_say_how_to_record_them(t):
+    t.assay("record", "-o", t.path("a.data"), "--", t.workload("loop"), "20")
+    for words in ("--sort", "label:a"), ("--sort", "pod"), ("--label", "a=b"):
+        t.has(t.assay("report", "-i", t.path("a.data"), *words, status=2).err, "record --labels", words)
+    t.has(t.assay("record", "--labels", "--label-file", "/dev/null", "true", status=1).err,
+          "not a regular file", "a device")
 
 
 main()

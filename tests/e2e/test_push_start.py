@@ -6,7 +6,8 @@ import os
 import signal
 
 from harness import LONG, main, test
-from push_server import Server, pprof_totals, resource, totals
+from otel_context import publish
+from push_server import Server, pprof_totals, pushed, resource, totals
 from sessions import sessions
 
 WORK = "while :; do i=0; while [ $i -lt 8000 ]; do i=$((i+1)); done; sleep 0.03; done"
@@ -200,6 +201,26 @@ def mistakes_are_reported_before_sampling(t):
         t.has(s("snapshot", status=1).err, "snapshot")
         t.has(s("status").out, f"to          {url}")
         run.stop()
+
+
+@test
+def labels_of_processes_are_sent(t):
+    labels = {"service.name": "shop", "service.version": "1.2", "k8s.pod.name": "shop-1"}
+    publisher = publish(t, labels)
+    bodies = {}
+    with sessions(t) as s:
+        for scheme in "otlp+http", "pyroscope+http":
+            with Server() as server:
+                s("start", "--to", server.url(scheme), "--spool", t.path("spool"), "--window", "1",
+                  "-p", publisher.pid)
+                t.until(lambda: any(b"shop-1" in r.body for r in server.accepted()), "a batch")
+                s("stop")
+            bodies[scheme] = [r.body for r in server.accepted() if b"shop-1" in r.body][-1]
+    sent = resource(bodies["otlp+http"])[0]
+    t.equal({key: sent.get(key) for key in labels}, labels, "attributes")
+    names = pushed(bodies["pyroscope+http"])[0][0]
+    t.equal({key: names.get(key) for key in ("service_name", "version", "k8s_pod_name")},
+            {"service_name": "shop", "version": "1.2", "k8s_pod_name": "shop-1"}, "a series")
 
 
 main()

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define POD_DIRECTORY "/etc/podinfo"
 #define FREQUENCY_HZ 997
 #define STACK_BYTES 32768
 #define STACK_BYTES_MAX 65504 /* limit of a record */
@@ -86,6 +87,24 @@ const struct option record_memory_table[] = {
         {.kind = OPTION_END},
 };
 
+const struct option record_label_table[] = {
+        {OPTION_STRING, 0, "pod-labels", "DIR",
+         "where pods mount their downward API volume (default " POD_DIRECTORY ")",
+         .details = "The file \"labels\" in this directory, in the root of the containers of each "
+                    "pod, gives their processes the labels k8s.pod.label.NAME. Pods without such "
+                    "a volume have none. \"\": they are not read.",
+         .offset = AT(pod_labels)},
+        {OPTION_STRING, 0, "label-file", "FILE",
+         "labels of all processes, as k8s.cluster.name: lines NAME=\"VALUE\"",
+         .details = "The form is that of files of Kubernetes' downward API. FILE is read when "
+                    "sampling begins.",
+         .offset = AT(label_file)},
+        {OPTION_FLAG, 0, "no-labels", NULL,
+         "record no labels except those that follow from the control group",
+         .offset = AT(no_labels)},
+        {.kind = OPTION_END},
+};
+
 const struct option record_option_table[] = {
         {.kind = OPTION_GROUP, .help = "What is sampled"},
         {.kind = OPTION_INCLUDE, .include = record_what_table},
@@ -118,6 +137,14 @@ const struct option record_option_table[] = {
                     "containers and services with equal process names. A store (start "
                     "--store) always has it.",
          .offset = AT(all_cgroups)},
+        {OPTION_FLAG, 0, "labels", NULL,
+         "record labels of processes: container, pod, OpenTelemetry's attributes",
+         .details = "Labels come from the control group (which is recorded too), from what an "
+                    "OpenTelemetry SDK publishes in the memory of its process (OTEL_CTX), and from "
+                    "files of pods and containers. A store (start --store) and a back end (--to) "
+                    "always get them. 'assay report --sort label:NAME' and --label show them.",
+         .offset = AT(labels)},
+        {.kind = OPTION_INCLUDE, .include = record_label_table},
         {OPTION_FLAG, 0, "no-witness", NULL,
          "no second, slow clock, which detects programs in step with the first",
          .offset = AT(no_witness)},
@@ -265,7 +292,10 @@ int record_options_use(const struct record_options *o, const char *command, cons
 	so->waits = o->waits;
 	so->system_calls = o->system_calls;
 	so->witness = !o->no_witness;
-	so->all_cgroups = o->all_cgroups;
+	so->labels = !o->no_labels && (o->labels || o->pod_labels || o->label_file);
+	so->pod_labels = !o->pod_labels ? POD_DIRECTORY : *o->pod_labels ? o->pod_labels : NULL;
+	so->label_file = o->label_file;
+	so->all_cgroups = o->all_cgroups || so->labels;
 	so->memory_bytes = isnan(o->memory_mb) ? 0 : (uint64_t)(o->memory_mb * 1e6);
 	so->budget = o->budget > 0 ? o->budget / 100 : 0;
 	if (o->frequency && parse_frequency(o->frequency, &so->frequency_hz))

@@ -19,6 +19,8 @@ struct record_options {
 	const char *frequency;
 	uint64_t period;
 	bool all, data_addresses, off_cpu, waits, system_calls, no_witness, all_cgroups;
+	bool labels, no_labels;
+	const char *pod_labels, *label_file;
 	struct option_list pids, events;
 	const char *call_graph; /* NULL: not given; "": as "auto" */
 	uint64_t stack_size;
@@ -28,8 +30,9 @@ struct record_options {
 };
 
 extern const struct option record_option_table[];
-/* Its parts: -a -p -e -F -c; -g and --stack-size; --memory and --budget. */
-extern const struct option record_what_table[], record_stack_table[], record_memory_table[];
+/* Its parts: -a -p -e -F -c; -g and --stack-size; --memory and --budget; labels. */
+extern const struct option record_what_table[], record_stack_table[], record_memory_table[],
+        record_label_table[];
 
 void record_options_default(struct record_options *o);
 

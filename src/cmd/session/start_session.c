@@ -115,6 +115,7 @@ int start_prepare(struct start *s)
 	s->session.output = s->sink.output;
 	if (s->sink.kind == SESSION_STORE || s->sink.kind == SESSION_PUSH) {
 		s->session.all_cgroups = true;
+		s->session.labels = !o->record.no_labels;
 		if (!s->session.frequency_asked && !s->session.period)
 			s->session.frequency_hz = START_STORE_HZ;
 	}

@@ -211,22 +211,36 @@ static int encode_walked(struct record_stream *s, struct ring_record *record, st
 	return status ? status : deliver(s, e, err);
 }
 
-/* The record comes before the sample that needs it. */
+/* Writes a record of assay before the sample that needs it. */
+static int put_own(struct record_stream *s, const struct ring_record *record,
+                   const struct event *sample, const struct event *own, struct error *err)
+{
+	int status = deliver(s, own, err);
+
+	if (status)
+		return status;
+	return perf_record_encode(&s->out, &s->file_attrs.items[sample->attr],
+	                          load_u64(record->bytes + PERF_RECORD_HEADER_SIZE), own, err);
+}
+
 static int name_descriptor(struct record_stream *s, const struct ring_record *record,
                            const struct event *e, struct error *err)
 {
 	struct event named;
 	uint8_t role = s->o.plan->events.items[e->attr].role;
-	int status;
 
 	if (!s->o.descriptors || (role != ATTR_SWITCH && role != ATTR_WAKE) ||
 	    !descriptor_keeper_sample(s->o.descriptors, e, role == ATTR_WAKE, &named))
 		return 0;
-	status = deliver(s, &named, err);
-	if (status)
-		return status;
-	return perf_record_encode(&s->out, &s->file_attrs.items[e->attr],
-	                          load_u64(record->bytes + PERF_RECORD_HEADER_SIZE), &named, err);
+	return put_own(s, record, e, &named, err);
+}
+
+static int label_process(struct record_stream *s, const struct ring_record *record,
+                         const struct event *e, struct error *err)
+{
+	struct event named;
+
+	return label_keeper_sample(s->o.labels, e, &named) ? put_own(s, record, e, &named, err) : 0;
 }
 
 static int take_sample(struct record_stream *s, struct ring_record *record, struct event *e,
@@ -236,6 +250,8 @@ static int take_sample(struct record_stream *s, struct ring_record *record, stru
 	uint64_t period = e->sample.period;
 	int status = name_descriptor(s, record, e, err);
 
+	if (!status)
+		status = label_process(s, record, e, err);
 	if (status)
 		return status;
 	if (s->rate_control.changes.count && opened_by_us(s, e->tid))
@@ -254,6 +270,7 @@ static void on_task(struct record_stream *s, const struct event *e)
 
 	record_stream_event(s, e);
 	descriptor_keeper_event(s->o.descriptors, e);
+	label_keeper_event(s->o.labels, e);
 	if (hooks && hooks->task && e->kind != EVENT_MMAP)
 		hooks->task(hooks->ctx, s->o.session, e);
 }

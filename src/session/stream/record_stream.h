@@ -20,6 +20,7 @@
 
 #include "session/keep/descriptor_keeper.h"
 #include "session/keep/image_keeper.h"
+#include "session/keep/label_keeper.h"
 #include "session/plan.h"
 #include "session/sink.h"
 
@@ -38,6 +39,7 @@ struct record_stream_options {
 	struct image_keeper *keeper; /* receives the addresses that samples hit; NULL: none */
 	/* Names the descriptors on which threads wait; NULL: none */
 	struct descriptor_keeper *descriptors;
+	struct label_keeper *labels; /* finds labels of processes; NULL: none */
 	const struct session_hooks *hooks;
 	struct session *session; /* for the hooks */
 	double budget;

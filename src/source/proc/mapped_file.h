@@ -17,5 +17,7 @@
  * be the id of any thread.
  */
 int mapped_file_open(const struct event_mmap *m, int32_t pid);
+/* Opens a regular file by its path in the root of the process, or returns -errno. */
+int mapped_file_open_path(const char *path, int32_t pid);
 
 #endif
