@@ -13,6 +13,7 @@ import clickhouse_server
 import stores
 from clickhouse_server import Answering, Between
 from harness import main, run, test
+from otel_context import publish
 from stores import environment
 
 # Warnings are about files of this machine, which other programs may remove between two reports.
@@ -217,6 +218,24 @@ def a_service_is_read_alone(t):
         t.equal({row["name"] for row in found[0]["process_functions"]}, {program}, service)
     t.has(t.assay("report", "--store", name, "--service", "mail", status=1).err,
           "it has: 0af30af30af3, web.service")
+
+
+@test
+def labels_are_those_of_the_recording(t):
+    server = clickhouse_server.server(t)
+    source, program = t.path("labels.data"), publish(t, {"service.name": "shop", "tier": "it's \\ one",
+                                                         "service.version": "1.2"})
+    t.assay("record", "--labels", "-p", program.pid, "-o", source, "--duration", "500ms")
+    file = stored(t, t.path("labels.db"), source=source)
+    name = stored(t, server.store("labels"), source=source)
+    for words in (("--sort", "service,label:tier"), ("--label", "tier=it*"),
+                  ("--service", "shop", "--build", "1.*", "--sort", "container,pod")):
+        t.equal(report(t, name, *words), report(t, file, *words), f"report {words}")
+    row, = [row for row in report(t, name, "--sort", "service,label:tier")["rows"]
+            if row["service"] == "shop" and row["tier"] != "[no label]"]
+    t.equal(row["tier"], "it's \\ one", "a label")
+    t.equal(server.ask("SELECT count() > 0 FROM samples_2 WHERE service IN (SELECT id FROM names"
+                       " WHERE text = 'shop')", "labels").strip(), "1", "the service on the server")
 
 
 @test
