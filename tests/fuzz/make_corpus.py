@@ -57,19 +57,36 @@ def damaged(data):
         b ^ (0xff if i % 97 == 0 else 0) for i, b in enumerate(data[start:table])) + data[table:]
 
 
+def comm_record(*parts):
+    body = struct.pack("<II", 7, 7) + b"main".ljust(8, b"\0") + b"".join(parts)
+    return struct.pack("<IHH", 3, 2, 8 + len(body)) + body
+
+
+def file_of(*records):
+    data = b"".join(records)
+    attr = struct.pack("<IIQQQQQ", 1, 128, 0, 1000, 1 | 2 | 4, 0, 1 << 9).ljust(128, b"\0")
+    return struct.pack("<8sQQQQQQQQ32x", b"PERFILE2", 104, 144, 104, 144, 248, len(data), 0,
+                       0) + attr + bytes(16) + data
+
+
 def descriptors():
     """A file with names of descriptors: whole, without an end, with a huge number, too short."""
-    def record(*parts):
-        body = struct.pack("<II", 7, 7) + b"main".ljust(8, b"\0") + b"".join(parts)
-        return struct.pack("<IHH", 3, 2, 8 + len(body)) + body
+    record = comm_record
+    return file_of(record(b"assayfDs", U64.pack(3), b"pipe:[42]".ljust(16, b"\0")),
+                   record(b"assayfDs", U64.pack(4), b"/no/end/"),
+                   record(b"assayfDs", U64.pack(2 ** 40), b"a".ljust(8, b"\0")),
+                   record(b"assayfDs", U64.pack(5)), record(b"assayfDs"))
 
-    records = b"".join((record(b"assayfDs", U64.pack(3), b"pipe:[42]".ljust(16, b"\0")),
-                        record(b"assayfDs", U64.pack(4), b"/no/end/"),
-                        record(b"assayfDs", U64.pack(2 ** 40), b"a".ljust(8, b"\0")),
-                        record(b"assayfDs", U64.pack(5)), record(b"assayfDs")))
-    attr = struct.pack("<IIQQQQQ", 1, 128, 0, 1000, 1 | 2 | 4, 0, 1 << 9).ljust(128, b"\0")
-    return struct.pack("<8sQQQQQQQQ32x", b"PERFILE2", 104, 144, 104, 144, 248, len(records), 0,
-                       0) + attr + bytes(16) + records
+
+def labels():
+    """Labels of a process, of all, without an end, with a wrong number, odd ones, too short."""
+    record = comm_record
+    return file_of(record(b"asayLbls", U64.pack(0), b"service.name=a\nb=2".ljust(24, b"\0")),
+                   record(b"asayLbls", U64.pack(1), b"zone=a".ljust(8, b"\0")),
+                   record(b"asayLbls", U64.pack(0), b"no=end--"),
+                   record(b"asayLbls", U64.pack(2), b"a=b".ljust(8, b"\0")),
+                   record(b"asayLbls", U64.pack(0), b"=\n==\n\xff\n".ljust(8, b"\0")),
+                   record(b"asayLbls", U64.pack(0)), record(b"asayLbls"))
 
 
 def main():
@@ -83,6 +100,7 @@ def main():
     (directory / "pipe-no-attrs").write_bytes(pipe[:16])
     (directory / "pipe-huge-attr").write_bytes(pipe[:28] + b"\xff\xff\xff\x7f" + pipe[32:])
     (directory / "descriptors").write_bytes(descriptors())
+    (directory / "labels").write_bytes(labels())
     (directory / "empty").write_bytes(b"")
     (directory / "magic-alone").write_bytes(b"PERFILE2")
 

@@ -1,22 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes tests/fuzz/corpus/process_context: pages of OTEL_CTX with their payloads, lines of
-/proc/PID/maps, and files of labels."""
+"""make_process_context_corpus.py DIRECTORY: inputs for fuzz_process_context: pages of OTEL_CTX with
+their payloads, lines of /proc/PID/maps, and files of labels."""
 import os
 import struct
 import sys
 
-
-def varint(n):
-    out = b""
-    while n > 127:
-        out += bytes([n & 127 | 128])
-        n >>= 7
-    return out + bytes([n])
-
-
-def field(number, data):
-    return varint(number << 3 | 2) + varint(len(data)) + data
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+from pprof_write import field, varint  # noqa: E402
 
 
 def text(value):
@@ -65,8 +56,7 @@ CASES = {
 
 
 def main():
-    directory = sys.argv[1] if len(sys.argv) > 1 else os.path.join(
-        os.path.dirname(os.path.abspath(__file__)), "corpus", "process_context")
+    directory = sys.argv[1]
     os.makedirs(directory, exist_ok=True)
     for name, data in CASES.items():
         with open(os.path.join(directory, name), "wb") as f:

@@ -58,6 +58,42 @@ static void services_are_units_or_cgroups(void)
 	}
 }
 
+/* The process has labels of its own; its group. */
+static uint32_t group_of(struct push_services *s, struct profile *p, int32_t pid)
+{
+	char text[64];
+	struct event e = {.kind = EVENT_LABELS, .pid = pid, .tid = pid};
+	struct profile_row row = {.thread = process_table_thread(p->processes, pid, pid)};
+
+	snprintf(text, sizeof(text), "service.name=shop\npod=%d", pid);
+	e.labels.text = text;
+	process_table_event(p->processes, &e);
+	return push_service_of(s, p, &row);
+}
+
+static void groups_have_one_set_of_labels_and_are_bounded(void)
+{
+	struct profile *p = profile_new();
+	struct push_services s;
+	struct push_group g;
+
+	push_services_init(&s);
+	for (int32_t pid = 1; pid <= PUSH_GROUPS_MAX; pid++)
+		CHECK_EQ(group_of(&s, p, pid), pid);
+	push_service_group(&s, 7, &g);
+	CHECK_STR(g.service, "shop");
+	CHECK_STR(g.labels, "pod=7\nservice.name=shop");
+	CHECK_EQ(s.unlabelled, 0);
+	for (int32_t pid = 1000; pid < 1010; pid++)
+		CHECK_EQ(group_of(&s, p, pid), PUSH_GROUPS_MAX + 1);
+	CHECK_EQ(s.unlabelled, 10);
+	push_service_group(&s, PUSH_GROUPS_MAX + 1, &g);
+	CHECK_STR(g.service, "shop");
+	CHECK_STR(g.labels, "");
+	push_services_done(&s);
+	profile_free(p);
+}
+
 static void pauses_double_and_are_bounded(void)
 {
 	for (unsigned i = 0; i < 1000; i++) {
@@ -255,6 +291,7 @@ int main(void)
 {
 	RUN(targets_are_parsed);
 	RUN(services_are_units_or_cgroups);
+	RUN(groups_have_one_set_of_labels_and_are_bounded);
 	RUN(pauses_double_and_are_bounded);
 	RUN(answers_of_receivers_are_read);
 	RUN(batches_leave_in_the_order_of_time);
