@@ -115,7 +115,9 @@ static void read_table(struct elf_file *f, size_t index, const GElf_Shdr *header
 	if (!elf_section_data(f, header->sh_link))
 		return;
 	for (size_t i = 1; i < count && budget->left; i++) {
-		if (!gelf_getsym(data, (int)i, &sym) || !select(f, &sym, &limit))
+		if (!gelf_getsym(data, (int)i, &sym) ||
+		    (t->few && !symbol_subset_may_want(t->few, sym.st_value, sym.st_size)) ||
+		    !select(f, &sym, &limit))
 			continue;
 		/* Symbols at a section's end (_end, _etext) have no code after them. */
 		if (!sym.st_size && sym.st_value >= limit)
@@ -302,6 +304,25 @@ static bool is_plt(const GElf_Shdr *header, const char *name)
 	       (!strcmp(name, ".plt") || !strcmp(name, ".plt.sec") || !strcmp(name, ".plt.got"));
 }
 
+/* True if an entry of a PLT may be needed. */
+static bool wants_plts(struct elf_file *f, const struct symbol_table *t)
+{
+	size_t count = elf_section_count(f), seen = 0;
+	const char *name;
+	GElf_Shdr header;
+
+	if (!t->few)
+		return true;
+	for (size_t i = 1; i < count && seen < SECTIONS_MAX; i++) {
+		if (!elf_section_at(f, i, &header, &name) || !is_plt(&header, name))
+			continue;
+		if (symbol_subset_may_want(t->few, header.sh_addr, header.sh_size))
+			return true;
+		seen++;
+	}
+	return false;
+}
+
 static void read_plts(struct elf_file *f, struct name_budget *budget, struct symbol_table *t)
 {
 	size_t count = elf_section_count(f), seen = 0;
@@ -309,6 +330,8 @@ static void read_plts(struct elf_file *f, struct name_budget *budget, struct sym
 	const char *name;
 	GElf_Shdr header;
 
+	if (!wants_plts(f, t))
+		return;
 	for (size_t i = 1; i < count && seen < SECTIONS_MAX; i++) {
 		if (!elf_section_at(f, i, &header, &name) || header.sh_type != SHT_RELA ||
 		    strncmp(name, ".rela.", 6) != 0)

@@ -5,6 +5,7 @@
 #include "base/memory/vec.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Starts of symbols between two neighbouring addresses. between[0] has the symbols before the first
@@ -23,7 +24,9 @@ struct symbol_subset {
 	uint64_t *starts;               /* of the symbols next to uncovered addresses; ascending */
 	size_t start_count;
 	VEC(uint64_t)
-	covers; /* starts of symbols that cover an address; sorted after the first pass */
+	covers;          /* starts of symbols that cover an address; sorted after the first pass */
+	uint64_t *marks; /* after the first pass: all of addresses, starts and covers; ascending */
+	size_t mark_count;
 	bool first_pass_done, all, needs_full_table;
 };
 
@@ -50,6 +53,7 @@ void symbol_subset_free(struct symbol_subset *f)
 	free(f->covered);
 	free(f->between);
 	free(f->starts);
+	free(f->marks);
 	vec_done(&f->covers);
 	free(f);
 }
@@ -60,11 +64,17 @@ static size_t lower_bound(const uint64_t *numbers, size_t count, uint64_t value)
 	return sorted_count(i, count, numbers[i] < value);
 }
 
+/* True if one of the numbers is in [start, start + size). */
+static bool any_in(const uint64_t *numbers, size_t count, uint64_t start, uint64_t size)
+{
+	size_t at = lower_bound(numbers, count, start);
+
+	return at < count && numbers[at] - start < size;
+}
+
 bool symbol_subset_inside(const struct symbol_subset *f, uint64_t start, uint64_t size)
 {
-	size_t at = lower_bound(f->addresses, f->count, start);
-
-	return at < f->count && f->addresses[at] - start < size;
+	return any_in(f->addresses, f->count, start, size);
 }
 
 static void first_pass(struct symbol_subset *f, uint64_t start, uint64_t size)
@@ -110,6 +120,34 @@ bool symbol_subset_wants(struct symbol_subset *f, uint64_t start, uint64_t size)
 	return at < f->start_count && f->starts[at] == start;
 }
 
+/*
+ * In the first pass symbols without an address inside are needed only as the nearest ones. Before
+ * the first address that is the last symbol, and behind the last address the first one.
+ */
+static bool may_be_nearest(const struct symbol_subset *f, size_t at, uint64_t start, uint64_t size)
+{
+	const struct symbol_between *b = &f->between[at];
+
+	if (!b->any)
+		return true;
+	return (at > 0 && start <= b->first) ||
+	       (at < f->count && (start >= b->last || b->last - start < size));
+}
+
+/* Called for each symbol of a file, so each pass searches one list. */
+bool symbol_subset_may_want(const struct symbol_subset *f, uint64_t start, uint64_t size)
+{
+	size_t at;
+
+	if (!size)
+		size = 1;
+	if (f->first_pass_done)
+		return f->all || any_in(f->marks, f->mark_count, start, size);
+	at = lower_bound(f->addresses, f->count, start);
+	return (at < f->count && f->addresses[at] - start < size) ||
+	       may_be_nearest(f, at, start, size);
+}
+
 void symbol_subset_take_all(struct symbol_subset *f)
 {
 	f->all = true;
@@ -134,6 +172,13 @@ static void need_neighbours(struct symbol_subset *f, size_t address)
 	}
 }
 
+static void add_marks(struct symbol_subset *f, const uint64_t *numbers, size_t count)
+{
+	if (count)
+		memcpy(f->marks + f->mark_count, numbers, count * sizeof(*numbers));
+	f->mark_count += count;
+}
+
 void symbol_subset_first_pass_done(struct symbol_subset *f)
 {
 	for (size_t i = 0; i < f->count; i++)
@@ -141,6 +186,11 @@ void symbol_subset_first_pass_done(struct symbol_subset *f)
 			need_neighbours(f, i);
 	sorted_u64(f->starts, f->start_count);
 	sorted_u64(f->covers.items, f->covers.count);
+	f->marks = xcalloc(f->count + f->start_count + f->covers.count + 1, sizeof(*f->marks));
+	add_marks(f, f->addresses, f->count);
+	add_marks(f, f->starts, f->start_count);
+	add_marks(f, f->covers.items, f->covers.count);
+	sorted_u64(f->marks, f->mark_count);
 	f->first_pass_done = true;
 }
 

@@ -12,6 +12,7 @@
  *	table.few = f; add all symbols: none is accepted
  *	symbol_subset_first_pass_done(f)
  *	add all symbols again: some are accepted; then check symbol_subset_needs_full_table(f)
+ *	in both passes, symbols for which symbol_subset_may_want() is false may be left out
  *	symbol_subset_free(f)
  *
  * One thread. Uses: base.
@@ -35,6 +36,11 @@ void symbol_subset_first_pass_done(struct symbol_subset *f);
 void symbol_subset_take_all(struct symbol_subset *f);
 /* After the second pass: the subset is not sufficient, and a full table must be built. */
 bool symbol_subset_needs_full_table(const struct symbol_subset *f);
+/*
+ * False if symbols in [start, start + size) would change nothing: the caller may skip them without
+ * reading their names.
+ */
+bool symbol_subset_may_want(const struct symbol_subset *f, uint64_t start, uint64_t size);
 /* True if one of the addresses is in [start, start + size). */
 bool symbol_subset_inside(const struct symbol_subset *f, uint64_t start, uint64_t size);
 

@@ -30,8 +30,9 @@ struct made {
 static void add_all(struct symbol_table *t, const struct made *made, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		symbol_table_add(t, made[i].start, made[i].size, 1 << 20, BINDING_GLOBAL,
-		                 made[i].name);
+		if (!t->few || symbol_subset_may_want(t->few, made[i].start, made[i].size))
+			symbol_table_add(t, made[i].start, made[i].size, 1 << 20, BINDING_GLOBAL,
+			                 made[i].name);
 }
 
 static const char *named(const struct symbol_table *t, size_t entry)
