@@ -8,7 +8,8 @@ import re
 
 from harness import LONG, main, test, test_of_shares
 from programs import comment
-from waits_truth import ORDINARY, REAL_TIME, Comparison, off_cpu_by_perf, program, recorded, script_words
+from waits_truth import (ORDINARY, REAL_TIME, Comparison, off_cpu_by_perf, program, record_all, recorded,
+                         script_words)
 
 SHORT = ["mutex", "condvar", "pipe", "epoll", "child", "sleep", "fsync", "sockets"]
 PROGRAMS = SHORT + ["rwlock", "semaphore", "eventfd", "io_uring", "timerfd", "direct", "page_fault",
@@ -72,6 +73,28 @@ def times_off_the_cpu_are_those_of_perf(t):
         ns = sum(c["blocked_ns"] + c["runnable_ns"] for c in causes)
         t.equal(count, threads[tid].count, f"number of waits of {name}")
         t.equal(ns, threads[tid].ns, f"ns that {name} waited")
+
+
+@test
+def holders_of_kernel_locks_are_known_with_and_without_names(t):
+    """A thread that got a lock without a wait has no record: without names of the kernel's functions
+    it is no holder."""
+    if os.geteuid() != 0:
+        t.skip("tracepoints of the scheduler need root")
+    data, none = t.path("kernel_lock.data"), t.write("none.kallsyms", "")
+    done, dropped = record_all(t, [program("kernel_lock")], data)
+    if done.status == 77:
+        t.skip("the kernel has no userfaultfd")
+    t.equal((done.status, dropped), (0, False), f"the recording: {done}")
+    for lock in ("kernel rwsem", "kernel mutex"):
+        for options, of_second, of_third in (
+                ((), ("first", "unlock"), ("second", "unlock")),
+                (("--kallsyms", none), (None, None), ("second", "contention"))):
+            causes = [c for c in t.json(t.assay("waits", "--json", *options, data).out)["causes"]
+                      if c["kind"] == "lock" and c["name"].startswith(lock)]
+            found = {c["waiter"]: (c["holder"], c["evidence"], c["released_by"], c["count"]) for c in causes}
+            t.equal(found, {"second": (*of_second, "first in work", 4),
+                            "third": (*of_third, "second in work", 4)}, f"{lock} {options}")
 
 
 for one in PROGRAMS + SCRIPTS if LONG else SHORT:

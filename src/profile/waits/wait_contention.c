@@ -37,6 +37,13 @@ void wait_contention_begin(struct wait_contention *c, uint32_t thread, uint64_t 
 		set_owner(c, address, ID_NONE);
 }
 
+/* Readers share a lock, and so do threads of a semaphore, which any thread may increment. */
+static bool has_one_owner(uint8_t flags)
+{
+	return flags & (WAIT_LOCK_WRITE | WAIT_LOCK_RT | WAIT_LOCK_MUTEX) &&
+	       !(flags & (WAIT_LOCK_READ | WAIT_LOCK_PERCPU));
+}
+
 void wait_contention_end(struct wait_contention *c, uint32_t thread, uint64_t address,
                          bool acquired)
 {
@@ -46,8 +53,7 @@ void wait_contention_end(struct wait_contention *c, uint32_t thread, uint64_t ad
 		return;
 	at = &c->threads.items[thread];
 	if (acquired)
-		set_owner(c, address,
-		          at->flags & (WAIT_LOCK_READ | WAIT_LOCK_PERCPU) ? ID_NONE : thread);
+		set_owner(c, address, has_one_owner(at->flags) ? thread : ID_NONE);
 	*at = (struct wait_contended){0};
 }
 

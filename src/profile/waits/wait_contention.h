@@ -7,7 +7,8 @@
  * gets the lock after a wait, or the thread waits for it again. Locks that are taken without a wait
  * have no record: the owner may have released the lock, and yet another thread may have it. So the
  * owner alone is no evidence; it is if this thread also ends the wait of another one for the same
- * lock. Spin locks, for which no thread leaves the CPU, are ignored.
+ * lock. Readers and semaphores have no owner. Spin locks, for which no thread leaves the CPU, are
+ * ignored.
  *
  * Threads are ids of the profile. A zeroed struct is empty; wait_contention_done() frees. Memory is
  * bounded by WAIT_OWNERS_MAX; later locks have no owner. Nothing fails. One thread. Uses: base.

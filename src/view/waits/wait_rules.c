@@ -114,6 +114,8 @@ static const struct release_rule kernel_releases[] = {
         {"__up_read*", RELEASE_KERNEL, WAIT_LOCK},
         {"__up_write*", RELEASE_KERNEL, WAIT_LOCK},
         {"rwsem_wake*", RELEASE_KERNEL, WAIT_LOCK},
+        {"rwsem_downgrade_wake*", RELEASE_KERNEL, WAIT_LOCK},
+        {"downgrade_write*", RELEASE_KERNEL, WAIT_LOCK},
         {"percpu_up_*", RELEASE_KERNEL, WAIT_LOCK},
         {"rt_mutex_unlock*", RELEASE_KERNEL, WAIT_LOCK},
         {"rt_mutex_slowunlock*", RELEASE_KERNEL, WAIT_LOCK},

@@ -572,6 +572,10 @@ static void owners_are_known_after_a_wait_only(void)
 	CHECK_EQ(wait_contention_owner(&c, LOCK), ID_NONE);
 	wait_contention_begin(&c, 2, LOCK, WAIT_LOCK_WRITE);
 	wait_contention_end(&c, 2, LOCK, true);
+	/* A semaphore has no owner. */
+	wait_contention_begin(&c, 3, LOCK + 64, 0);
+	wait_contention_end(&c, 3, LOCK + 64, true);
+	CHECK_EQ(wait_contention_owner(&c, LOCK + 64), ID_NONE);
 	/* Readers share it. */
 	wait_contention_begin(&c, 3, LOCK, WAIT_LOCK_READ);
 	wait_contention_end(&c, 3, LOCK, true);
