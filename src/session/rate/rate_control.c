@@ -26,6 +26,8 @@
 #define COST_FIRST_NS UINT64_C(16000000)    /* maximum time of the first measurement */
 #define COST_AGAIN_NS UINT64_C(10000000)    /* and of each later one, */
 #define COST_EVERY_NS UINT64_C(60000000000) /* interval of later measurements */
+/* After a measurement with too few samples; each later one comes after twice this time. */
+#define COST_RETRY_NS UINT64_C(2000000000)
 #define LOOK_EVERY_NS UINT64_C(900000000)
 /* Interval of checks while the cost of the set-up is paid off. */
 #define LOOK_EARLY_NS UINT64_C(400000000)
@@ -44,6 +46,7 @@ struct rate_control_bound {
 	double cost_ns; /* in use */
 	uint64_t record_ns;
 	uint64_t begun_ns, looked_ns, measured_ns, cpu_ns;
+	uint64_t cost_every_ns;  /* time until the cost is measured again */
 	uint64_t tracked;        /* at the last check */
 	uint64_t waits, wait_ns; /* samples of --waits at the last check, and the cost of one */
 	unsigned over;           /* checks in a row above the budget, at the lowest rate */
@@ -232,12 +235,26 @@ static void look_at_rings(struct rate_control *s, double fullest, bool lost, uin
 	}
 }
 
+/* On a busy machine many attempts may fail, and each one uses CPU time. */
+static uint64_t next_try_ns(uint64_t last_ns)
+{
+	if (!last_ns)
+		return COST_RETRY_NS;
+	return 2 * last_ns < COST_EVERY_NS ? 2 * last_ns : COST_EVERY_NS;
+}
+
 static void measure(struct rate_control_bound *b, uint64_t for_ns)
 {
 	struct sample_cost_figure figure;
 
-	if (!b->probe || !sample_cost_measure(b->probe, for_ns, &figure))
+	if (!b->probe)
 		return;
+	if (!sample_cost_measure(b->probe, for_ns, &figure)) {
+		if (!b->cost.samples)
+			b->cost_every_ns = next_try_ns(b->cost_every_ns);
+		return;
+	}
+	b->cost_every_ns = COST_EVERY_NS;
 	b->cost_ns += (b->cost.samples ? COST_WEIGHT : 1) * ((double)figure.ns - b->cost_ns);
 	if (!b->cost.samples)
 		b->cost = figure;
@@ -379,7 +396,7 @@ static void look_at_budget(struct rate_control *s, uint64_t now_ns)
 	load = load_since(s, now_ns);
 	budget_look(&b->control, &load);
 	look_at_waits(s, &load, now_ns);
-	if (!b->cost.samples || now_ns - b->measured_ns > COST_EVERY_NS) {
+	if (b->probe && now_ns - b->measured_ns > b->cost_every_ns) {
 		measure(b, b->cost.samples ? COST_AGAIN_NS : COST_FIRST_NS);
 		b->measured_ns = now_ns;
 	}

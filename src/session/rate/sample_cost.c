@@ -104,7 +104,6 @@ void sample_cost_of_gaps(uint64_t *gaps, uint32_t count, uint64_t loop_ns,
 
 bool sample_cost_measure(struct sample_cost *c, uint64_t for_ns, struct sample_cost_figure *figure)
 {
-	c->sampled.count = c->quiet.count = 0;
 	if (!sample_probe_enable(c->probe, true))
 		return false;
 	watch(c, for_ns);
@@ -114,5 +113,6 @@ bool sample_cost_measure(struct sample_cost *c, uint64_t for_ns, struct sample_c
 	sorted_u64(c->quiet.ns, c->quiet.count);
 	sample_cost_of_gaps(c->sampled.ns, c->sampled.count, c->quiet.ns[c->quiet.count / 2],
 	                    figure);
+	c->sampled.count = c->quiet.count = 0;
 	return true;
 }

@@ -39,7 +39,7 @@ void sample_cost_close(struct sample_cost *c);
 
 /*
  * Uses `for_ns` of CPU time, and at most twenty times as much wall time. False: there were too few
- * samples, and the figure is unchanged.
+ * samples, and the figure is unchanged; the next call adds to these samples.
  */
 bool sample_cost_measure(struct sample_cost *c, uint64_t for_ns, struct sample_cost_figure *figure);
 
