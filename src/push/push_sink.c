@@ -96,6 +96,7 @@ static int push_open(struct session_sink *sink, const struct perf_data_attr *att
 	s->wall_offset_ns = o.wall_offset_ns = clock_wall_offset();
 	s->windows = profile_windows_new(&o);
 	s->events = profile_windows_sink(s->windows);
+	s->sink.events = (struct event_sink){.ctx = s->events.ctx, .event = s->events.event};
 	return s->events.begin(s->events.ctx, described, err);
 }
 

@@ -38,7 +38,7 @@ struct session_sink_ops {
 	/* Sampling started at start_ns: earlier ticks do not count. NULL: not needed. */
 	void (*begun)(struct session_sink *s, uint64_t start_ns);
 	int (*append)(struct session_sink *s, const void *records, size_t bytes, struct error *err);
-	/* With `events`: the records of events that were delivered there. */
+	/* With `events`: the records of events that were delivered there. NULL: not needed. */
 	int (*keep)(struct session_sink *s, const void *records, size_t bytes, struct error *err);
 	int (*flush)(struct session_sink *s, const struct session_status *now, struct error *err);
 	/*
@@ -63,6 +63,7 @@ struct session_sink {
 	struct session *session;  /* set before open(): for session_status_take() and the like */
 	struct foreign *foreign;  /* set before open(): for files of other processes; NULL: none */
 	struct event_sink events; /* its function event() alone; NULL: append() gets all records */
+	bool events_only;         /* with `events`: keep() gets no records, only the call */
 	bool ordered;             /* it needs records in time order, and the count of ticks */
 	bool grows;               /* its file exists under its name from open() on */
 	bool keeps; /* with `names`: a report of the records is made later, too: such files are kept

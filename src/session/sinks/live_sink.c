@@ -94,6 +94,7 @@ static int live_open(struct session_sink *sink, const struct perf_data_attr *att
 	s->history = profile_history_new();
 	s->events = profile_windows_sink(s->windows);
 	sink->events = (struct event_sink){.ctx = s, .event = live_event};
+	sink->events_only = !s->o.records;
 	status = s->events.begin(s->events.ctx, described, err);
 	return status ? status : open_records(s, attrs, count, described, err);
 }

@@ -249,6 +249,7 @@ static int open_windows(struct store_sink *s, const struct recording *described,
 
 	s->windows = profile_windows_new(&o);
 	s->events = profile_windows_sink(s->windows);
+	s->sink.events = (struct event_sink){.ctx = s->events.ctx, .event = s->events.event};
 	return s->events.begin(s->events.ctx, described, err);
 }
 

@@ -36,6 +36,7 @@ struct record_stream {
 	uint64_t settled_ns, cpu_ns;
 	VEC(uint64_t) lost_of; /* by CPU of the source */
 	bool deep;             /* the last read used the memory of threads */
+	bool events_only;      /* the sink needs events, and no records */
 };
 
 /* Sinks that keep records leave the fields to the reader. */
@@ -154,6 +155,12 @@ static int deliver(struct record_stream *s, const struct event *e, struct error 
 	return to->event ? to->event(to->ctx, e, err) : 0;
 }
 
+static void keep_record(struct record_stream *s, const void *bytes, size_t size)
+{
+	if (!s->events_only)
+		buf_add(&s->out, bytes, size);
+}
+
 /* Copies the record unchanged, except for its period. */
 static void copy_sample(struct record_stream *s, const struct ring_record *record,
                         const struct event *e, bool changed)
@@ -162,8 +169,8 @@ static void copy_sample(struct record_stream *s, const struct ring_record *recor
 	size_t start = s->out.size;
 
 	image_keeper_scan(s->o.keeper, record->bytes, record->size);
-	buf_add(&s->out, record->bytes, record->size);
-	if (changed && layout->at[PERF_FIELD_PERIOD])
+	keep_record(s, record->bytes, record->size);
+	if (changed && !s->events_only && layout->at[PERF_FIELD_PERIOD])
 		memcpy(s->out.data + start + layout->at[PERF_FIELD_PERIOD], &e->sample.period,
 		       sizeof(e->sample.period));
 }
@@ -203,6 +210,8 @@ static int encode_walked(struct record_stream *s, struct ring_record *record, st
 	if (status)
 		return status;
 	image_keeper_hits(s->o.keeper, e->sample.chain, e->sample.chain_count);
+	if (s->events_only)
+		return deliver(s, e, err);
 	start = s->out.size;
 	status = perf_record_encode(&s->out, attr, id, e, err);
 	/* Copies the kernel's misc bits, since an event contains only some of them. */
@@ -217,7 +226,7 @@ static int put_own(struct record_stream *s, const struct ring_record *record,
 {
 	int status = deliver(s, own, err);
 
-	if (status)
+	if (status || s->events_only)
 		return status;
 	return perf_record_encode(&s->out, &s->file_attrs.items[sample->attr],
 	                          load_u64(record->bytes + PERF_RECORD_HEADER_SIZE), own, err);
@@ -285,7 +294,7 @@ static int take_record(struct record_stream *s, struct ring_record *record, stru
 		 * A sample of an unknown event is skipped; the kernel does not write such samples.
 		 */
 		if (load_u32(record->bytes) != PERF_RECORD_SAMPLE)
-			buf_add(&s->out, record->bytes, record->size);
+			keep_record(s, record->bytes, record->size);
 		return 0;
 	}
 	s->rate_control.tracked += e.kind != EVENT_SAMPLE;
@@ -311,16 +320,19 @@ static int take_record(struct record_stream *s, struct ring_record *record, stru
 	default:
 		break;
 	}
-	buf_add(&s->out, record->bytes, record->size);
+	keep_record(s, record->bytes, record->size);
 	return deliver(s, &e, err);
 }
 
 static int write_out(struct record_stream *s, struct error *err)
 {
 	struct session_sink *sink = s->o.sink;
-	int status = sink->events.event ? sink->ops->keep(sink, s->out.data, s->out.size, err)
-	                                : sink->ops->append(sink, s->out.data, s->out.size, err);
+	int status = 0;
 
+	if (!sink->events.event)
+		status = sink->ops->append(sink, s->out.data, s->out.size, err);
+	else if (sink->ops->keep)
+		status = sink->ops->keep(sink, s->out.data, s->events_only ? 0 : s->out.size, err);
 	buf_clear(&s->out);
 	return status;
 }
@@ -345,6 +357,8 @@ int record_stream_read(struct record_stream *s, bool last, struct error *err)
 	struct ring_record record;
 	int status = 0;
 
+	s->events_only =
+	        s->o.sink->events.event && (s->o.sink->events_only || !s->o.sink->ops->keep);
 	while (!status && perf_ring_merge_next(s->merge, until, &record)) {
 		status = take_record(s, &record, err);
 		if (!status && s->out.size > OUT_BYTES)
