@@ -135,13 +135,20 @@ int click_spool_sent(struct database *db, const click_window_ids *ids, struct er
 	return status;
 }
 
-int click_spool_waiting(struct database *db, struct send_count *count, struct error *err)
+int click_spool_newest(struct database *db, int64_t *last, struct error *err)
+{
+	return database_number(db, "SELECT max(id) FROM window", 0, last, err);
+}
+
+int click_spool_waiting(struct database *db, int64_t last, struct send_count *count,
+                        struct error *err)
 {
 	sqlite3_stmt *row;
 	int status = database_find(db,
 	                           "SELECT coalesce(sum(merged), 0), coalesce(sum(samples), 0)"
-	                           " FROM window WHERE level BETWEEN 0 AND 3 OR level >= 8",
-	                           &row, err, "");
+	                           " FROM window WHERE id <= ? AND (level BETWEEN 0 AND 3 OR"
+	                           " level >= 8)",
+	                           &row, err, "i", last);
 
 	*count = (struct send_count){0};
 	if (status == 1)

@@ -35,8 +35,11 @@ int click_spool_take(struct database *db, click_window_ids *ids, struct send_cou
                      struct error *err);
 /* Windows that were taken have been sent. */
 int click_spool_sent(struct database *db, const click_window_ids *ids, struct error *err);
-/* Windows that wait or were taken; a merged window counts as its parts. */
-int click_spool_waiting(struct database *db, struct send_count *count, struct error *err);
+/* Windows up to the id `last` that wait or were taken; a merged window counts as its parts. */
+int click_spool_waiting(struct database *db, int64_t last, struct send_count *count,
+                        struct error *err);
+/* The newest id; 0: no window. */
+int click_spool_newest(struct database *db, int64_t *last, struct error *err);
 
 /* store_retention() of a spool: it also deletes windows that were sent, for a bounded time. */
 int click_spool_retention(struct sqlite_store *spool, uint64_t now_ns, struct error *err);

@@ -24,6 +24,12 @@ struct click_store {
 	struct sqlite_store *spool; /* NULL: read only */
 	struct click_delivery *delivery;
 	struct send_count due; /* windows that were found in the spool, and that were added */
+	/*
+	 * While a window is written, its names are requested, and the account may be too: its row,
+	 * which is not committed yet and not due, has an id above `newest`.
+	 */
+	bool writes;
+	int64_t newest;
 	bool away;
 };
 
@@ -60,7 +66,9 @@ static int open_spool(struct click_store *s, const char *path, const struct stor
 	spool.keeping = (struct store_retention_rules){.bytes = bytes ? bytes : SPOOL_BYTES};
 	spool.deleted_why = "the spool was full";
 	status = sqlite_store_open(&s->spool, path, &spool, err);
-	return status ? status : click_spool_waiting(&s->spool->db, &s->due, err);
+	if (status)
+		return status;
+	return click_spool_waiting(&s->spool->db, INT64_MAX, &s->due, err);
 }
 
 static void click_close(struct store *store)
@@ -136,8 +144,12 @@ static int click_add_window(struct store *store, const struct profile *p,
                             const struct store_window *w, struct error *err)
 {
 	struct click_store *s = of(store);
-	int status = sqlite_store_add_window(s->spool, p, w, err);
+	int status = click_spool_newest(&s->spool->db, &s->newest, err);
 
+	s->writes = true;
+	if (!status)
+		status = sqlite_store_add_window(s->spool, p, w, err);
+	s->writes = false;
 	if (status)
 		return status;
 	sending_count(&s->due, 1, w->samples);
@@ -158,20 +170,20 @@ static int click_retention(struct store *store, uint64_t now_ns, struct error *e
 
 static void count_waiting(void *ctx, struct send_count *c)
 {
-	struct sqlite_store *spool = ctx;
+	const struct click_store *s = ctx;
 
-	click_spool_waiting(&spool->db, c, NULL);
+	click_spool_waiting(&s->spool->db, s->writes ? s->newest : INT64_MAX, c, NULL);
 }
 
 static bool click_sent(const struct store *store, struct send_account *a)
 {
-	const struct click_store *s = (const struct click_store *)store;
+	struct click_store *s = (struct click_store *)(uintptr_t)store;
 
 	if (!s->spool)
 		return false;
 	*a = (struct send_account){
 	        .due = s->due, .full = s->spool->deleted, .spool = s->spool->db.path};
-	sender_process_look(click_delivery_process(s->delivery), count_waiting, s->spool, a);
+	sender_process_look(click_delivery_process(s->delivery), count_waiting, s, a);
 	return true;
 }
 

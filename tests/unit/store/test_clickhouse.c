@@ -229,13 +229,13 @@ static void sent_windows_leave_the_spool(void)
 
 	take(s, &ids, 3, 15);
 	/* Taken windows wait, and they are taken again. */
-	CHECK_EQ(click_spool_waiting(&of_sqlite(s)->db, &waiting, &err), 0);
+	CHECK_EQ(click_spool_waiting(&of_sqlite(s)->db, INT64_MAX, &waiting, &err), 0);
 	CHECK_EQ(waiting.batches, 3);
 	CHECK_EQ(waiting.samples, 15);
 	take(s, &ids, 3, 15);
 	CHECK_EQ(click_sender_windows(sender, ids.items, ids.count, &err), 0);
 	CHECK_EQ(click_spool_sent(&of_sqlite(s)->db, &ids, &err), 0);
-	CHECK_EQ(click_spool_waiting(&of_sqlite(s)->db, &waiting, &err), 0);
+	CHECK_EQ(click_spool_waiting(&of_sqlite(s)->db, INT64_MAX, &waiting, &err), 0);
 	CHECK_EQ(waiting.batches, 0);
 	take(s, &ids, 0, 0);
 	/* The newest stays for the end of a killed session. */
