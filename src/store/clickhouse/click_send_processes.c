@@ -2,6 +2,7 @@
 /* Rows of the batch about processes and threads. They change until the process ends. */
 #include "store/clickhouse/click_sender_internal.h"
 
+#include "base/memory/hash.h"
 #include "format/clickhouse/row_binary.h"
 #include "process/process_labels.h"
 #include "store/clickhouse/click_digest.h"
@@ -15,9 +16,11 @@ struct process_row {
 	bool folded;
 };
 
-static const char process_sql[] =
-        "SELECT name, cgroup, parent, instance, pid, start_ns, life_ns, kernel, instances,"
-        " oncpu_ns, runnable_ns, blocked_ns, version, labels FROM process WHERE id = ?";
+#define PROCESS_SQL                                                                                \
+	"SELECT name, cgroup, parent, instance, pid, start_ns, life_ns, kernel, instances,"        \
+	" oncpu_ns, runnable_ns, blocked_ns, version, labels, id FROM process WHERE id "
+static const char process_sql[] = PROCESS_SQL "= ?",
+                  processes_sql[] = PROCESS_SQL "BETWEEN ? AND ? ORDER BY id";
 
 /*
  * Folded processes, with ids below 0, have no instance: they are one for each name on a host, or in
@@ -36,6 +39,17 @@ static uint64_t process_hash(const struct click_sender *s, const struct click_se
 	return click_digest("process", "qq", session->key, id - session->process_base);
 }
 
+/* Processes in sequence have the same parent. */
+static uint64_t parent_hash(struct click_sender *s, const struct click_session *session, int64_t id)
+{
+	if (s->parent_session != session->key || s->parent != id - session->process_base)
+		s->parent_hash =
+		        click_digest("process", "qq", session->key, id - session->process_base);
+	s->parent_session = session->key;
+	s->parent = id - session->process_base;
+	return s->parent_hash;
+}
+
 static int resolve(struct click_sender *s, const struct click_session *session, int64_t id,
                    sqlite3_stmt *row, struct process_row *p, struct error *err)
 {
@@ -51,9 +65,7 @@ static int resolve(struct click_sender *s, const struct click_session *session, 
 	p->folded = id < 0;
 	p->place = (uint64_t)(id < 0 ? -id : id);
 	p->hash = process_hash(s, session, id, p, sqlite3_column_int64(row, 7));
-	p->parent = parent > 0 ? click_digest("process", "qq", session->key,
-	                                      parent - session->process_base)
-	                       : 0;
+	p->parent = parent > 0 ? parent_hash(s, session, parent) : 0;
 	return status;
 }
 
@@ -61,13 +73,12 @@ static void put_process(struct click_sender *s, const struct click_session *sess
                         sqlite3_stmt *row, const struct process_row *p)
 {
 	int64_t number[9];
-	uint64_t contents;
+	uint64_t contents = hash_pair(hash_pair(p->name, p->cgroup), p->parent);
 
 	for (int i = 0; i < 9; i++)
 		number[i] = i == 2 || i == 3 ? click_sender_or_null(row, i + 3)
 		                             : sqlite3_column_int64(row, i + 3);
-	contents = click_digest("contents", "qqqb", p->name, p->cgroup, p->parent, number,
-	                        sizeof(number));
+	contents = hash_pair(contents, hash_bytes(number, sizeof(number)));
 	if (!click_sender_is_new(s, p->hash, contents) || (s->merged && !p->folded))
 		return;
 	row_put(&s->rows[CLICK_PROCESSES], "qqqqdqqqqqbbdqqqq", session->host, p->hash, p->place,
@@ -76,24 +87,51 @@ static void put_process(struct click_sender *s, const struct click_session *sess
 	        s->changed);
 }
 
+static int send_row(struct click_sender *s, const struct click_session *session, sqlite3_stmt *row,
+                    struct process_row *p, struct error *err)
+{
+	int64_t id = sqlite3_column_int64(row, 14);
+	bool added;
+	int status = resolve(s, session, id, row, p, err);
+
+	if (status)
+		return status;
+	put_process(s, session, row, p);
+	if (id > 0)
+		*click_map_place(&s->living, (uint64_t)id, &added) =
+		        sqlite3_column_type(row, 6) == SQLITE_NULL;
+	return 0;
+}
+
 /* *p: of the row; hash 0: there is no row. */
 static int send_process(struct click_sender *s, const struct click_session *session, int64_t id,
                         struct process_row *p, struct error *err)
 {
 	sqlite3_stmt *row;
-	bool added;
 	int status = click_sender_row(s, process_sql, id, &row, err);
 
 	*p = (struct process_row){0};
-	if (status == 1) {
-		status = resolve(s, session, id, row, p, err);
-		if (!status)
-			put_process(s, session, row, p);
-		if (!status && id > 0)
-			*click_map_place(&s->living, (uint64_t)id, &added) =
-			        sqlite3_column_type(row, 6) == SQLITE_NULL;
-	}
+	if (status == 1)
+		status = send_row(s, session, row, p, err);
 	sqlite3_reset(row);
+	return status;
+}
+
+static int send_new(struct click_sender *s, const struct click_session *session, int64_t first,
+                    int64_t last, struct error *err)
+{
+	struct process_row p;
+	sqlite3_stmt *row = NULL;
+	int status = database_find(s->db, processes_sql, &row, err, "ii", first, last);
+
+	while (status == 1) {
+		p = (struct process_row){0};
+		status = send_row(s, session, row, &p, err);
+		if (!status)
+			status = database_step(s->db, row, err);
+	}
+	if (row)
+		sqlite3_reset(row);
 	return status;
 }
 
@@ -187,7 +225,5 @@ int click_send_processes(struct click_sender *s, const struct click_session *ses
 		if (s->living.pairs.items[i].value)
 			status = send_process(s, session, (int64_t)s->living.pairs.items[i].key, &p,
 			                      err);
-	for (int64_t id = first; !status && first && id <= last; id++)
-		status = send_process(s, session, id, &p, err);
-	return status;
+	return status || !first ? status : send_new(s, session, first, last, err);
 }

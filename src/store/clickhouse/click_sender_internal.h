@@ -65,6 +65,9 @@ struct click_sender {
 	VEC(int64_t) nameless; /* frames whose names may become known later */
 	/* By hash, to the hash of the contents that were sent. */
 	struct click_map sent;
+	/* The last parent: id within the session of that key, and its hash. */
+	uint64_t parent_session, parent_hash;
+	int64_t parent;
 	struct click_map living; /* processes that were sent without an end, by id */
 	/* Keys of windows that the server has, of the sessions in `asked`. */
 	struct click_map known, asked;

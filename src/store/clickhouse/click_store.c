@@ -68,6 +68,7 @@ static int open_spool(struct click_store *s, const char *path, const struct stor
 	status = sqlite_store_open(&s->spool, path, &spool, err);
 	if (status)
 		return status;
+	s->spool->sampled_threads = true;
 	return click_spool_waiting(&s->spool->db, INT64_MAX, &s->due, err);
 }
 

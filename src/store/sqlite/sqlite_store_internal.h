@@ -30,6 +30,11 @@ struct sqlite_store {
 	uint64_t windows;                   /* written in this session */
 	bool all_again; /* a window was rolled back, so rows that are marked as written must be
 	                   written again */
+	/*
+	 * Of a spool: threads that ended have rows only if samples refer to them, and are not sent
+	 * otherwise. Most threads of short processes have no samples.
+	 */
+	bool sampled_threads;
 	struct names names;
 	/* Windows that retention deleted before they were sent (click_spool.h). */
 	struct send_count deleted;

@@ -320,10 +320,27 @@ static bool is_as_process(const struct process *p, const struct thread *t)
 	       t->end_ns == p->end_ns;
 }
 
-static int one_thread(struct window_writer *w, uint32_t thread, struct error *err)
+enum thread_row { THREAD_NONE, THREAD_MAKE, THREAD_CHANGE };
+
+/* `sampled`: the window has samples of the thread. */
+static enum thread_row thread_row_due(const struct window_writer *w, const struct thread *t,
+                                      bool sampled)
+{
+	bool fresh = t->serial > w->s->thread_seen;
+
+	if (w->s->sampled_threads && t->end_ns && fresh && !sampled)
+		return THREAD_NONE;
+	/* A late sample of a thread whose row was left out. */
+	if (fresh || (w->s->sampled_threads && t->end_ns && sampled))
+		return THREAD_MAKE;
+	return t->changed || w->s->all_again ? THREAD_CHANGE : THREAD_NONE;
+}
+
+static int one_thread(struct window_writer *w, uint32_t thread, enum thread_row due,
+                      struct error *err)
 {
 	static const char insert[] =
-	        "INSERT INTO thread (tid, name, start_ns, life_ns, process, id)"
+	        "INSERT OR REPLACE INTO thread (tid, name, start_ns, life_ns, process, id)"
 	        " VALUES (?, ?, ?, ?, ?, ?)";
 	static const char update[] = "UPDATE thread SET tid = ?, name = ?, start_ns = ?, "
 	                             "life_ns = ?, process = ? WHERE id = ?";
@@ -332,7 +349,7 @@ static int one_thread(struct window_writer *w, uint32_t thread, struct error *er
 	int64_t id = w->s->thread_base + (int64_t)t->serial, name;
 	bool fresh = t->serial > w->s->thread_seen, whole = !is_as_process(p, t);
 	sqlite3_stmt *put;
-	int status = database_kept(&w->s->db, fresh ? insert : update, &put, err);
+	int status = database_kept(&w->s->db, due == THREAD_MAKE ? insert : update, &put, err);
 
 	if (!status)
 		status = process_name(w, t->name, &name, err);
@@ -347,9 +364,29 @@ static int one_thread(struct window_writer *w, uint32_t thread, struct error *er
 		w->thread_first = id;
 	if (fresh && id > w->thread_last)
 		w->thread_last = id;
-	if (t->serial > w->thread_seen)
-		w->thread_seen = t->serial;
 	return database_step(&w->s->db, put, err);
+}
+
+static int window_threads(struct window_writer *w, struct error *err)
+{
+	const struct process_table *t = w->p->processes;
+	uint32_t count = (uint32_t)process_table_thread_count(t);
+	bool *sampled = xcalloc(count + 1, sizeof(*sampled));
+	int status = 0;
+
+	vec_each (row, &w->p->rows)
+		sampled[row->thread] = true;
+	for (uint32_t i = 0; !status && i < count; i++) {
+		const struct thread *thread = process_table_thread_at(t, i);
+		enum thread_row due = thread_row_due(w, thread, sampled[i]);
+
+		if (thread->serial > w->thread_seen)
+			w->thread_seen = thread->serial;
+		if (due != THREAD_NONE)
+			status = one_thread(w, i, due, err);
+	}
+	free(sampled);
+	return status;
 }
 
 int window_processes(struct window_writer *w, struct error *err)
@@ -365,11 +402,7 @@ int window_processes(struct window_writer *w, struct error *err)
 	for (uint32_t i = 0; !status && i < count; i++)
 		status = one_process(w, i, times[i], err);
 	free(times);
-	for (uint32_t i = 0; !status && i < process_table_thread_count(t); i++) {
-		const struct thread *thread = process_table_thread_at(t, i);
-
-		if (thread->serial > w->s->thread_seen || thread->changed || w->s->all_again)
-			status = one_thread(w, i, err);
-	}
+	if (!status)
+		status = window_threads(w, err);
 	return status ? status : write_instances(w->s, err);
 }
