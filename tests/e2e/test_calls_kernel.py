@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernel call paths, in a guest whose kernel has the tracer: counts are compared with those of a
-program that counts its own system calls and with the kernel's kprobes. Waiting, interrupts, losses,
-and the restored state of the tracer at the end are checked, too."""
+program that counts its own system calls and with the kernel's kprobes. Waiting and its causes,
+interrupts, losses, and the restored state of the tracer at the end are checked, too."""
 
 import collections
+import json
 import os
 import re
 import sys
@@ -27,8 +28,9 @@ TIMEOUT = limit(100)  # one boot; 40 s on a machine that has nothing else to do
 QEMU = ["-accel", "tcg,thread=single",
         "-append", "console=ttyS0 quiet panic=-1 clocksource=tsc tsc=reliable"]
 
+ASSAY = os.path.join(OUT, "program", "assay")  # without its debug information, which takes time to load
 FLAG_LOST, FLAG_KERNEL, FLAG_FILTERED, FLAG_RUNNING = 1 << 4, 1 << 9, 1 << 7, 1 << 17
-GETPPID, UNLINK, SLEEP, FORK, THREADS = 300, 40, 10, 150, 100
+GETPPID, UNLINK, SLEEP, FORK, THREADS, PIPE = 300, 40, 10, 150, 100, 10
 
 JOB = f"""
 cd /out
@@ -38,7 +40,7 @@ step() {{
 }}
 state() {{
     for f in current_tracer trace_clock buffer_size_kb tracing_on set_ftrace_pid set_event_pid \\
-        set_graph_function max_graph_depth options/function-fork options/event-fork \\
+        set_graph_function set_graph_notrace max_graph_depth options/function-fork options/event-fork \\
         options/overwrite events/sched/sched_switch/enable events/task/task_newtask/enable \\
         events/sched/sched_process_exec/enable; do
         echo "$f: $(cat $T/$f)"
@@ -67,6 +69,11 @@ step profile
 cat $T/kprobe_profile >kprobes
 echo 0 >$T/events/truth/enable
 state >after
+
+step waits
+(cd /tmp && assay calls --kernel --waits -q -o assay.calls -- kernel_truth sleep {SLEEP} pipe {PIPE} &&
+    assay waits perf.data assay.calls --json >/out/waits.json) 2>waits.err || exit 12
+state >after_waits
 
 step tiny
 kernel_paths -b 32 -f '__*_sys_getppid' -f '__x64_sys_unlin*k' kernel_truth unlink 10 \\
@@ -132,8 +139,10 @@ def the_guest():
     if not os.path.exists(PROGRAMS[0]):
         skip("built without libtracefs")
     if "result" not in state:
+        os.makedirs(os.path.dirname(ASSAY), exist_ok=True)
+        run(["strip", "-o", ASSAY, os.path.join(BUILD, "assay")])
         try:
-            state["result"] = guest.boot(guest.kernel(guest.default_cache()), JOB, OUT, PROGRAMS,
+            state["result"] = guest.boot(guest.kernel(guest.default_cache()), JOB, OUT, [*PROGRAMS, ASSAY],
                                          timeout=TIMEOUT, options=QEMU)
         except guest.GuestError as error:
             state["result"] = error
@@ -238,6 +247,26 @@ def interrupts_are_counted_separately(t):
 
 
 @test
+def blocked_calls_have_causes_and_wakers(t):
+    found = json.loads(the_guest().text("waits.json"))
+    rows = [r for r in found["calls"] if r["waiter"] == "kernel_truth" and r["function"] != "(outside)"]
+    counts, functions = collections.Counter(), collections.defaultdict(set)
+    for row in rows:
+        counts[row["kind"], row["released_by"]] += row["count"]
+        functions[row["kind"]].add(row["function"])
+    # The child sleeps before it writes each byte, and its parent waits for it at the end.
+    t.equal(counts["sleep", "[interrupt]"], SLEEP + PIPE, "sleeps")
+    t.equal(counts["pipe", "kernel_truth in write_slowly"], PIPE, "reads")
+    t.equal(functions["sleep"], {"do_nanosleep"}, "functions that sleep")
+    assert functions["pipe"] <= {"pipe_read", "anon_pipe_read"}, functions
+    assert not found["calls_beyond"] and all(r["kind"] != "other" for r in rows), rows
+    counted, waited = found["calls_counted_ns"], found["calls_waited_ns"] - found["calls_outside_ns"]
+    comment(f"{counted / 1e6:.1f} ms blocked as counted, {waited / 1e6:.1f} ms by the recording")
+    # The tracer and the recorder take some time of each switch, which an emulator makes longer.
+    assert abs(waited - counted) < 0.1 * counted, f"{waited} ns, not {counted}"
+
+
+@test
 def losses_are_counted(t):
     summary, processes = parse(the_guest().text("tiny.txt"))
     command = processes[0]
@@ -275,6 +304,7 @@ def a_function_that_is_not_there_is_refused(t):
 def all_settings_are_restored(t):
     result = the_guest()
     t.equal(result.text("after"), result.text("before"), "tracefs after a run")
+    t.equal(result.text("after_waits"), result.text("before"), "tracefs after a run with --waits")
 
 
 @test

@@ -123,7 +123,6 @@ def other_files_are_refused(t):
         t.has(t.assay("waits", *words, status=2).err, "give one recording, and one file of 'assay calls'", "files")
     t.has(t.assay("calls", "--waits", "-o", "perf.data", "--", "true", status=2, cwd=t.directory).err,
           "--waits writes perf.data", "the file of waits")
-    t.has(t.assay("calls", "--waits", "--kernel", "--", "true", status=2).err, "--waits", "the kernel's calls")
 
 
 main()

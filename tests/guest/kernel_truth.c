@@ -6,7 +6,8 @@
  *
  * getppid: COUNT calls. unlink: of a file that is not there. sleep: COUNT of
  * 10 ms. fork: 3 children, one after the other, each with COUNT getppid.
- * threads: 4 at once, likewise. The start of the program makes none of these calls.
+ * threads: 4 at once, likewise. pipe: COUNT bytes, which a child writes, each after 10 ms. The
+ *start of the program makes none of these calls.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -50,21 +51,56 @@ static void run_threads(void)
 		pthread_join(threads[--made], NULL);
 }
 
-static void do_one(const char *what)
+static void sleep_10_ms(void)
 {
 	struct timespec ten_ms = {.tv_nsec = 10000000};
 
+	nanosleep(&ten_ms, NULL);
+}
+
+static __attribute__((noinline)) void write_slowly(int to)
+{
+	for (long i = 0; i < count; i++) {
+		sleep_10_ms();
+		if (write(to, "x", 1) != 1)
+			_exit(1);
+	}
+}
+
+static void read_pipe(void)
+{
+	int ends[2];
+	pid_t pid;
+	char byte;
+
+	if (pipe(ends))
+		return;
+	pid = fork();
+	if (!pid) {
+		write_slowly(ends[1]);
+		_exit(0);
+	}
+	for (long i = 0; i < count; i++)
+		if (read(ends[0], &byte, 1) != 1)
+			break;
+	waitpid(pid, NULL, 0);
+}
+
+static void do_one(const char *what)
+{
 	if (!strcmp(what, "getppid"))
 		getppids(NULL);
 	else if (!strcmp(what, "fork"))
 		fork_children();
 	else if (!strcmp(what, "threads"))
 		run_threads();
+	else if (!strcmp(what, "pipe"))
+		read_pipe();
 	for (long i = 0; i < count; i++) {
 		if (!strcmp(what, "unlink"))
 			unlink("/not/there");
 		else if (!strcmp(what, "sleep"))
-			nanosleep(&ten_ms, NULL);
+			sleep_10_ms();
 	}
 }
 

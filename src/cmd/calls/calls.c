@@ -26,6 +26,8 @@
 #include <unistd.h>
 
 #define RATE_OWN UINT64_MAX
+/* Samples are interrupts, which the kernel's tracer traces, too. The counts need none. */
+#define KERNEL_WAITS_HZ "49"
 
 struct calls_options {
 	bool libraries, quiet, check, waits;
@@ -84,7 +86,8 @@ static const struct option options[] = {
                  "Records the switches and wake-ups of the whole machine in perf.data, as 'assay "
                  "record --waits' does, as root. After the report, a table has the calls in "
                  "which threads waited: the cause, and the thread that ended the wait. 'assay "
-                 "waits perf.data " CALLS_FILE "' prints it again, and as JSON.",
+                 "waits perf.data " CALLS_FILE "' prints it again, and as JSON. With --kernel the "
+                 "calls are those of the kernel.",
          .offset = AT(waits)},
         {.kind = OPTION_GROUP, .help = "How times are measured"},
         {OPTION_STRING, 0, "time", "HOW", "sampled (default), or all: each call reads the clock",
@@ -289,7 +292,7 @@ static int count(const struct calls_options *o, char **argv, const char *memory,
 	int status, failed;
 
 	if (o->waits) {
-		status = record_beside_begin(&waits, "calls", LOAD_DEFAULT);
+		status = record_beside_begin(&waits, "calls", LOAD_DEFAULT, NULL);
 		if (status) {
 			calls_session_end(directory, &list);
 			return status;
@@ -331,15 +334,22 @@ static int count_kernel(const struct calls_options *o, char **argv,
                         const struct calls_command_kernel_functions *functions)
 {
 	struct kernel_calls_options run = {.functions = functions->names.items,
-	                                   .count = functions->names.count};
+	                                   .count = functions->names.count,
+	                                   .is_recorded = o->waits};
 	struct calls_output to = {
 	        .command = "calls", .file = o->output, .print = !o->quiet, .quiet = o->quiet};
 	struct call_paths *paths = call_paths_new();
 	struct kernel_calls_result result;
+	struct record_beside waits = {0};
 	struct error err = {0};
-	int status, failed = 0;
+	int status, waits_failed, failed = 0;
 
-	if (kernel_calls_run(paths, &run, argv, &result, &err)) {
+	status = o->waits ? record_beside_begin(&waits, "calls", LOAD_DEFAULT, KERNEL_WAITS_HZ) : 0;
+	if (status)
+		goto out;
+	failed = kernel_calls_run(paths, &run, argv, &result, &err);
+	waits_failed = record_beside_end(&waits);
+	if (failed) {
 		status = result.run.command_failed ? run_cannot(&cmd_calls, argv[0], &err)
 		                                   : command_fail(1, "calls: %s", err.text);
 	} else {
@@ -354,7 +364,10 @@ static int count_kernel(const struct calls_options *o, char **argv,
 		                                "calls: the kernel called none of these "
 		                                "functions for %s",
 		                                argv[0]);
+		if (!failed && o->waits)
+			failed = waits_failed ? waits_failed : show_waits(o);
 	}
+out:
 	call_paths_free(paths);
 	return status ? status : failed;
 }
@@ -376,9 +389,9 @@ static int run_kernel(const struct calls_options *o, int argc, char **argv)
 		status = command_fail(2, "calls: --kernel needs a command to run: assay calls "
 		                         "--kernel -- COMMAND");
 	else if (o->libraries || o->filter || o->memory || o->rate != RATE_OWN || o->check ||
-	         o->waits || strcmp(o->time, "sampled"))
+	         strcmp(o->time, "sampled"))
 		status = command_fail(
-		        2, "calls: --kernel counts calls in the kernel; --libraries, --waits, "
+		        2, "calls: --kernel counts calls in the kernel; --libraries, "
 		           "--filter, --memory, --time, --freq and --check are for calls in "
 		           "programs");
 	else

@@ -39,6 +39,7 @@ static int record(const struct record_beside *b)
 
 	record_options_default(&options);
 	options.all = options.waits = true;
+	options.frequency = b->frequency;
 	status = record_options_use(&options, b->command_name, NULL, &so, &pids);
 	if (status)
 		return status;
@@ -65,13 +66,15 @@ static int wait_for(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-int record_beside_begin(struct record_beside *b, const char *command_name, const char *output)
+int record_beside_begin(struct record_beside *b, const char *command_name, const char *output,
+                        const char *frequency)
 {
 	int ends[2];
 	char byte;
 	ssize_t got;
 
-	*b = (struct record_beside){.command_name = command_name, .output = output};
+	*b = (struct record_beside){
+	        .command_name = command_name, .output = output, .frequency = frequency};
 	fflush(NULL);
 	if (pipe2(ends, O_CLOEXEC) || (b->recorder = fork()) < 0)
 		return command_fail(1, "%s: the recorder of waits cannot be started: %s",

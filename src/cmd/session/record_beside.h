@@ -13,12 +13,16 @@
 #include <sys/types.h>
 
 struct record_beside {
-	const char *command_name, *output;
+	const char *command_name, *output, *frequency;
 	pid_t recorder; /* 0: it does not run */
 };
 
-/* Returns 0, or the exit status after a message. An older `output` becomes output.old. */
-int record_beside_begin(struct record_beside *b, const char *command_name, const char *output);
+/*
+ * Returns 0, or the exit status after a message. An older `output` becomes output.old. `frequency`:
+ * of the samples of running threads, as for -F; NULL: the default.
+ */
+int record_beside_begin(struct record_beside *b, const char *command_name, const char *output,
+                        const char *frequency);
 /* The same. Nothing happens if no recorder runs. */
 int record_beside_end(struct record_beside *b);
 

@@ -168,7 +168,7 @@ static int record(const struct tags_options *o, char **argv, const char *memory,
 	int status, failed, waits_failed, rc;
 
 	if (o->waits) {
-		status = record_beside_begin(&waits, "tags", LOAD_DEFAULT);
+		status = record_beside_begin(&waits, "tags", LOAD_DEFAULT, NULL);
 		if (status) {
 			tags_session_end(directory);
 			return status;

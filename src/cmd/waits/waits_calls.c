@@ -69,7 +69,8 @@ static int open_counted(struct waits_calls *w, const char *path, const struct lo
 	if (ret)
 		return ret;
 	vec_each (p, &w->counted.paths->processes)
-		add_pid(w, p->pid);
+		if (p->pid) /* interrupts of the kernel have no process */
+			add_pid(w, p->pid);
 	return 0;
 }
 

@@ -81,6 +81,21 @@ static struct kernel_calls_run *run_of(struct source *s)
 	return (struct kernel_calls_run *)s;
 }
 
+/* The functions that write records of switches, wake-ups and processes for perf_event. */
+static int exclude_recorder(struct kernel_calls_run *r, struct error *err)
+{
+	static const char *const functions[] = {
+	        "__traceiter_*",   "perf_trace_*",         "__perf_event_task_sched_*",
+	        "perf_event_fork", "perf_swevent_hrtimer", "perf_event_mmap",
+	        "perf_event_comm", "perf_event_exec",
+	};
+
+	if (!r->options->is_recorded)
+		return 0;
+	return function_graph_exclude(r->graph, functions, sizeof(functions) / sizeof(*functions),
+	                              err);
+}
+
 /* The tracer, its cost, and the command as the process that is followed. */
 static int begin(struct source *s, pid_t pid, struct error *err)
 {
@@ -92,6 +107,8 @@ static int begin(struct source *s, pid_t pid, struct error *err)
 		status = graph_cost_measure(&r->cost, r->graph, native_ns, err);
 	if (!status)
 		status = function_graph_follow(r->graph, pid, err);
+	if (!status)
+		status = exclude_recorder(r, err);
 	if (!status && r->options->count)
 		status = function_graph_limit(r->graph, r->options->functions, r->options->count,
 		                              err);

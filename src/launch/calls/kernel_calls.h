@@ -20,6 +20,7 @@ struct kernel_calls_options {
 	const char *const *functions; /* globs: only these functions, with their callees */
 	size_t count;                 /* of functions; 0: the whole kernel */
 	size_t buffer_bytes; /* of each CPU; 0: 8 MB, less on machines with little memory */
+	bool is_recorded; /* by perf_event, too: the kernel's functions for that are not counted */
 };
 
 struct kernel_calls_result {

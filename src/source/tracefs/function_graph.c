@@ -179,26 +179,45 @@ int function_graph_follow(struct function_graph *g, int32_t pid, struct error *e
 	              : tracefs_settings_write(&g->settings, "set_event_pid", text, false, err);
 }
 
+/* Writes to a list of functions, which all instances share; `first`: in place of the old list. */
+static int list_function(struct function_graph *g, const char *list, const char *function,
+                         bool first, struct error *err)
+{
+	/* Without the blank the kernel parses the name at close() and reports no error. */
+	char file[640], *text = xasprintf("%s ", function);
+	int status;
+
+	snprintf(file, sizeof(file), "%s/%s", g->top, list);
+	status = first ? tracefs_settings_change(&g->settings, file, text, false, err)
+	               : tracefs_settings_write(&g->settings, file, text, true, err);
+	free(text);
+	return status;
+}
+
 int function_graph_limit(struct function_graph *g, const char *const *functions, size_t count,
                          struct error *err)
 {
-	char file[640];
-
-	/* All instances share one list. */
-	snprintf(file, sizeof(file), "%s/set_graph_function", g->top);
 	for (size_t i = 0; i < count; i++) {
-		/* Without the blank the kernel parses the name at close() and reports no error. */
-		char *text = xasprintf("%s ", functions[i]);
-		int status = i ? tracefs_settings_write(&g->settings, file, text, true, err)
-		               : tracefs_settings_change(&g->settings, file, text, false, err);
+		int status = list_function(g, "set_graph_function", functions[i], !i, err);
 
-		free(text);
 		if (status == -EINVAL)
 			return error_set(err, EINVAL,
 			                 "%s: no kernel function of this name can be traced; "
 			                 "%s/available_filter_functions lists them",
 			                 functions[i], g->top);
 		if (status)
+			return status;
+	}
+	return 0;
+}
+
+int function_graph_exclude(struct function_graph *g, const char *const *functions, size_t count,
+                           struct error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		int status = list_function(g, "set_graph_notrace", functions[i], !i, err);
+
+		if (status && status != -EINVAL)
 			return status;
 	}
 	return 0;

@@ -6,6 +6,7 @@
  *	function_graph_open()	sets tracer, clock and buffers; nothing is traced yet
  *	function_graph_follow()	selects a process; its children are followed too
  *	function_graph_limit()	selects functions; their callees are traced too
+ *	function_graph_exclude()	excludes functions and their callees
  *	function_graph_switch()	enables or disables tracing
  *	function_graph_read()	returns the events of one page of a CPU
  *	function_graph_lost()	the number of events that were lost because buffers were full
@@ -36,6 +37,9 @@ int function_graph_follow(struct function_graph *g, int32_t pid, struct error *e
 /* Patterns in the syntax of set_graph_function. */
 int function_graph_limit(struct function_graph *g, const char *const *functions, size_t count,
                          struct error *err);
+/* Likewise. A name that the kernel does not have is no error. */
+int function_graph_exclude(struct function_graph *g, const char *const *functions, size_t count,
+                           struct error *err);
 int function_graph_switch(struct function_graph *g, bool on, struct error *err);
 
 size_t function_graph_cpus(const struct function_graph *g);

@@ -28,6 +28,12 @@ int function_graph_limit(struct function_graph *g, const char *const *functions,
 	return error_set(err, ENOTSUP, "kernel call paths: not built in");
 }
 
+int function_graph_exclude(struct function_graph *g, const char *const *functions, size_t count,
+                           struct error *err)
+{
+	return error_set(err, ENOTSUP, "kernel call paths: not built in");
+}
+
 int function_graph_switch(struct function_graph *g, bool on, struct error *err)
 {
 	return error_set(err, ENOTSUP, "kernel call paths: not built in");

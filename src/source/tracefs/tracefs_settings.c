@@ -56,18 +56,30 @@ bool tracefs_settings_read(const struct tracefs_settings *s, const char *file, c
 	return true;
 }
 
+/* The kernel takes one word of a list at a time. 0 or errno. */
+static int write_words(int fd, const char *value)
+{
+	ssize_t written;
+
+	for (; *value; value += written) {
+		written = write(fd, value, strlen(value));
+		if (written <= 0)
+			return written ? errno : EIO;
+	}
+	return 0;
+}
+
 int tracefs_settings_write(const struct tracefs_settings *s, const char *file, const char *value,
                            bool append, struct error *err)
 {
 	char path[640];
-	int fd, code = 0;
+	int fd, code;
 
 	path_of(s, file, path, sizeof(path));
 	fd = open(path, O_WRONLY | O_CLOEXEC | (append ? O_APPEND : O_TRUNC));
 	if (fd < 0)
 		return error_set(err, errno, "%s: %s", path, strerror(errno));
-	if (*value && write(fd, value, strlen(value)) < 0)
-		code = errno;
+	code = write_words(fd, value);
 	/* Lists of functions are applied when the file is closed. */
 	if (close(fd) && !code)
 		code = errno;

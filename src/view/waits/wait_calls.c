@@ -52,6 +52,16 @@ void wait_calls_add(struct wait_calls *c, const char *function, uint32_t sum, ui
 		c->outside_ns += blocked_ns + runnable_ns;
 }
 
+void wait_calls_parts(const struct wait_calls *c, const struct wait *w, uint64_t *blocked_ns,
+                      uint64_t *runnable_ns)
+{
+	bool preempted = c->report->log->sums.items[w->sum].key.woken == WAIT_PREEMPTED;
+	uint64_t woken = preempted ? w->out_ns : w->woken_ns ? w->woken_ns : w->in_ns;
+
+	*blocked_ns = woken - w->out_ns;
+	*runnable_ns = w->in_ns - woken;
+}
+
 /* --- the table --- */
 
 enum call_figure { FIGURE_COUNT, FIGURE_BLOCKED, FIGURE_RUNNABLE, FIGURE_WAITED };

@@ -55,6 +55,10 @@ void wait_calls_done(struct wait_calls *c);
 void wait_calls_add(struct wait_calls *c, const char *function, uint32_t sum, uint64_t count,
                     uint64_t blocked_ns, uint64_t runnable_ns);
 
+/* The parts of one wait of the log. */
+void wait_calls_parts(const struct wait_calls *c, const struct wait *w, uint64_t *blocked_ns,
+                      uint64_t *runnable_ns);
+
 void wait_calls_counted(struct wait_calls *c, const struct call_paths *paths,
                         struct call_names *names);
 /* -errno: the trace cannot be read. */

@@ -73,15 +73,15 @@ static void add_until(struct tagged *t, struct tagged_thread *thread, uint64_t t
 
 	for (; thread->next < thread->waits.count; thread->next++) {
 		const struct wait *w = &log->waits.items[thread->waits.items[thread->next]];
-		bool preempted = log->sums.items[w->sum].key.woken == WAIT_PREEMPTED;
-		uint64_t woken = preempted ? w->out_ns : w->woken_ns ? w->woken_ns : w->in_ns;
+		uint64_t blocked_ns, runnable_ns;
 		const char *name = thread->open.count
 		                           ? intern_text(&t->calls->texts, *vec_last(&thread->open))
 		                           : WAIT_CALLS_OUTSIDE;
 
 		if (middle_ns(t, w) >= time_ns)
 			break;
-		wait_calls_add(t->calls, name, w->sum, 1, woken - w->out_ns, w->in_ns - woken);
+		wait_calls_parts(t->calls, w, &blocked_ns, &runnable_ns);
+		wait_calls_add(t->calls, name, w->sum, 1, blocked_ns, runnable_ns);
 	}
 }
 

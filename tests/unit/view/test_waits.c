@@ -4,6 +4,7 @@
 #include "output/document_output.h"
 #include "wait_fixture.h"
 
+#include "view/waits/wait_calls.h"
 #include "view/waits/wait_document.h"
 #include "view/waits/wait_object.h"
 #include "view/waits/wait_tree.h"
@@ -654,6 +655,93 @@ static void test_the_tree_has_wakers_below_waiters(void)
 	fixture_done(&f);
 }
 
+/* A call of a process of the fixture, in the kernel. */
+static uint32_t kernel_call(struct call_paths *c, uint32_t process, uint32_t parent,
+                            const char *name)
+{
+	struct call_function f = {.frame.offset = 0x1000 * (c->functions.count + 1)};
+
+	f.name = intern_add(&c->images.names, name);
+	for (uint32_t i = 0; i < c->functions.count; i++)
+		if (c->functions.items[i].name == f.name)
+			f.frame = c->functions.items[i].frame;
+	return call_path_child(&c->processes.items[process], parent, call_paths_function(c, &f));
+}
+
+/* The name of the call to which a wait at this path belongs. */
+static const char *kernel_call_of(struct fixture *f, const struct call_paths *counted,
+                                  uint32_t path)
+{
+	struct wait_options o = {.request = {.limit = -1}};
+	struct call_names *names = call_names_new(counted, NULL, false);
+	struct wait_log log = {.unknown_path = ID_NONE};
+	struct view *v = view_new(f->profile, f->symbols);
+	struct wait_key key = key_at(f, path);
+	struct wait_report *r = NULL;
+	static char name[64];
+	struct wait_calls c;
+	struct error err;
+
+	add_wait(&log, &key, 10, ID_NONE);
+	CHECK_EQ(wait_report_new(&r, v, &log, &o, &err), 0);
+	wait_calls_init(&c, r);
+	wait_calls_counted(&c, counted, names);
+	CHECK(c.is_counted_known);
+	CHECK(c.rows.count < 2);
+	CHECK_EQ(c.waited_ns, c.rows.count * 20 * MS);
+	snprintf(name, sizeof(name), "%s",
+	         c.rows.count ? intern_text(&c.texts, c.rows.items[0].function) : "no row");
+	wait_calls_done(&c);
+	wait_report_free(r);
+	call_names_free(names);
+	view_free(v);
+	vec_done(&log.waits);
+	vec_done(&log.sums);
+	return name;
+}
+
+/* Only calls of vfs_read were counted, with those below it. */
+static void test_waits_in_calls_of_the_kernel(void)
+{
+	struct call_paths *counted = call_paths_new();
+	uint32_t process, entry, at;
+	struct fixture f;
+
+	fixture_init(&f, false);
+	process = call_paths_process(counted, "cc1", 11);
+	counted->processes.items[process].flags = CALL_KERNEL | CALL_FILTERED;
+	entry = kernel_call(counted, process, 0, "vfs_read");
+	at = kernel_call(counted, process, entry, "pipe_read");
+	at = kernel_call(counted, process, at, "schedule");
+	kernel_call(counted, process, entry, "mutex_lock");
+	kernel_call(counted, process, entry, "ksys_read");
+	call_paths_close(counted);
+	/* The scheduler and locks say nothing, unless nothing else is known. */
+	CHECK(!strcmp(
+	        kernel_call_of(&f, counted, PATH(&f, "take", "ksys_read", "vfs_read", "pipe_read")),
+	        "pipe_read"));
+	CHECK(!strcmp(kernel_call_of(&f, counted,
+	                             PATH(&f, "take", "ksys_read", "vfs_read", "mutex_lock")),
+	              "vfs_read"));
+	/* Functions that were counted below vfs_read, in other calls. */
+	CHECK(!strcmp(kernel_call_of(&f, counted, PATH(&f, "take", "ksys_read", "pipe_read")),
+	              WAIT_CALLS_OUTSIDE));
+	CHECK(!strcmp(kernel_call_of(&f, counted, fixture_path(&f, "main", "vfs_read", NULL)),
+	              WAIT_CALLS_OUTSIDE));
+	/* All calls were counted, and an entry jumped to ksys_read. */
+	counted->processes.items[process].flags = CALL_KERNEL;
+	CHECK(!strcmp(kernel_call_of(&f, counted, PATH(&f, "take", "ksys_read", "pipe_read")),
+	              "pipe_read"));
+	CHECK(!strcmp(kernel_call_of(&f, counted, PATH(&f, "take", "no_entry", "not_counted")),
+	              "schedule"));
+	/* The command waited until the counting began. */
+	counted->processes.items[process].start_ns = UINT64_MAX - 1;
+	CHECK(!strcmp(kernel_call_of(&f, counted, PATH(&f, "take", "ksys_read", "pipe_read")),
+	              "no row"));
+	call_paths_free(counted);
+	fixture_done(&f);
+}
+
 int main(void)
 {
 	RUN(test_kernel_functions_tell_the_kind);
@@ -673,5 +761,6 @@ int main(void)
 	RUN(test_the_account_closes);
 	RUN(test_the_json_has_the_causes);
 	RUN(test_the_tree_has_wakers_below_waiters);
+	RUN(test_waits_in_calls_of_the_kernel);
 	return check_end();
 }
