@@ -147,18 +147,18 @@ class Listening:
 
 class Between(Listening):
     def __init__(self, port, decide):
-        self.requests = []
+        self.requests, self.port_behind = [], port
+        self.passed = []  # (path, body, headers) of inserts; None: they are not kept
 
         def handle(request, body):
             self.requests.append(request.path)
+            headers = {k: v for k, v in request.headers.items()
+                       if k.lower() not in ("host", "accept-encoding")}
+            if self.passed is not None and "INSERT" in request.path:
+                self.passed.append((request.path, body, headers))
             what = decide(request.path, body)
             for _ in range(0 if what == "drop" else 2 if what == "repeat" else 1):
-                to = http.client.HTTPConnection("127.0.0.1", port, timeout=limit(60))
-                headers = {k: v for k, v in request.headers.items() if k.lower() != "host"}
-                to.request("POST", request.path, body, headers)
-                answer = to.getresponse()
-                content = answer.read()
-                to.close()
+                answer, content = self.send(request.path, body, headers)
             if what in ("drop", "cut"):
                 request.close_connection = True
                 return request.connection.shutdown(socket.SHUT_RDWR)
@@ -168,6 +168,19 @@ class Between(Listening):
             request.wfile.write(content)
 
         super().__init__(handle)
+
+    def send(self, path, body, headers):
+        to = http.client.HTTPConnection("127.0.0.1", self.port_behind, timeout=limit(60))
+        to.request("POST", path, body, headers)
+        answer = to.getresponse()
+        content = answer.read()
+        to.close()
+        return answer, content
+
+    def again(self):
+        """All inserts so far reach the server once more."""
+        for request in self.passed:
+            self.send(*request)
 
 
 class Answering(Listening):

@@ -10,6 +10,7 @@ import struct
 import urllib.parse
 
 import clickhouse_server
+import old_windows
 import stores
 from clickhouse_server import Answering, Between
 from harness import main, run, test
@@ -136,11 +137,56 @@ def a_batch_that_is_sent_again_counts_once(t):
     server.ask("INSERT INTO windows_2 SELECT host, time, key, part + 1, session, start_ns, end_ns,"
                " level, merged, samples, lost_records, observer_cpu_ns, period_ns, unobserved_ns,"
                " wall_offset_ns, has_rate, slowed_budget_ns, slowed_behind_ns, taken_ns,"
-               " taken_of_ns, over_ns, most_ppm, sample_ns, replaces, written FROM windows_2", "again")
+               " taken_of_ns, over_ns, most_ppm, sample_ns, replaces, parts, written FROM windows_2", "again")
     t.equal(report(t, name), expected, "with windows that were committed twice")
     t.assay("store", "copy", file, name)
     t.equal(int(server.ask("SELECT count() FROM windows_2", "again")), 2 * windows,
             "a further copy adds nothing")
+
+
+def light(t, path, *hosts, windows=40):
+    """Windows of 10 s with few rows, of these hosts."""
+    t.run(t.workload("store_writer"), path, 0, windows, 5, 20)
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE host SET name = ?", (hosts[0],))
+    for host in hosts[1:]:
+        t.run(t.workload("store_writer"), path, 0, windows, 3, 30)
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            db.execute("UPDATE host SET name = ? WHERE name = 'here'", (host,))
+    return path
+
+
+@test
+def requests_that_a_proxy_repeats_count_once(t):
+    server = clickhouse_server.server(t)
+    # An hour of these windows is over.
+    file = light(t, t.path("repeats.db"), "web1", "web2", windows=300)
+    name = server.store("repeats")
+    proxy = Between(server.port, lambda path, body: "repeat" if "INSERT" in path else None)
+    by_proxy = server.store("repeats", proxy.port)
+    t.assay("store", "copy", file, by_proxy)
+    hosts = ("web1", "*")
+    expected = {host: old_windows.report(t, file, host) for host in hosts}
+    for _ in range(2):
+        t.equal(report(t, name, "--host", "web1"), report(t, file, "--host", "web1"), "of a host")
+        for host in hosts:
+            old_windows.same(t, old_windows.report(t, name, host), expected[host], f"of {host}")
+        proxy.again()  # much later
+    windows, parts = (int(server.ask(sql, "repeats")) for sql in (
+        "SELECT uniqExact(key) FROM windows_2", "SELECT uniqExact(part) FROM samples_2"))
+    t.equal(parts, 4 * windows, "arrivals")
+    keep = ("store", "keep", "--fine", "1s", "--coarse", "1s")
+    t.assay(*keep, by_proxy)
+    proxy.again()
+    for _ in range(2):
+        for host in hosts:
+            old_windows.same(t, old_windows.report(t, name, host), expected[host],
+                             f"of {host}, merged")
+        t.assay(*keep, name, env=environment(t, ASSAY_CLICKHOUSE_GRACE="0"))
+    t.equal(server.ask("SELECT count() FROM windows_2 WHERE key IN (SELECT arrayJoin(replaces) FROM"
+                       " windows_2 WHERE host != 0)", "repeats"), "0", "replaced windows are deleted")
+    t.true(int(server.ask("SELECT count() FROM windows_2 WHERE host = 0", "repeats")) > 1,
+           "rows of the sum of an hour")
 
 
 @test
@@ -298,7 +344,7 @@ def endless(out):
 
 @test
 def hostile_answers_are_reported(t):
-    version = struct.pack("<I", 2)
+    version = struct.pack("<I", 3)
     answers = {
         "status 500: Something broke": Answering(500, b"Something broke\n\x1b[31m"),
         "status 302": Answering(302, b"", [("Location", "file:///etc/passwd")]),

@@ -55,7 +55,7 @@ def two_machines_may_merge_the_same_windows(t):
                " level, merged, samples, lost_records, observer_cpu_ns, period_ns, unobserved_ns,"
                " wall_offset_ns, has_rate, slowed_budget_ns, slowed_behind_ns, taken_ns,"
                " taken_of_ns, over_ns, most_ppm, sample_ns, arraySlice(replaces, 1, 2),"
-               " written + 5 FROM windows_2 WHERE level = 1", "twice")
+               " parts, written + 5 FROM windows_2 WHERE level = 1", "twice")
     same(t, report(t, name, "web1"), before)
     days = t.assay("store", "keep", "--keep", "1h", name).err
     t.has(days, "0 days are deleted")

@@ -19,7 +19,7 @@ static int answer(struct click_server *s, const char *sql, const struct click_ma
 	if (!strstr(sql, "store_version"))
 		return answer_next(s, sql, set, answer, err);
 	buf_clear(answer);
-	buf_add(answer, "\2\0\0", 4);
+	buf_add(answer, "\3\0\0", 4);
 	return 0;
 }
 

@@ -42,8 +42,8 @@ def store(hosts=1, service=False, copies=1, sums=False):
                   b"6.1", 1, 1, 0, 77, 10000, 1, 2, 3, 4, [b"a note", b""])
     place = row("qwqqqqqqqq", SESSION, 0, EVENT, 1, 0, 0, 0, 97, 10309278, 32)
     windows = b"".join(
-        row("qqqqqbdqqqqqqbqqqqqqq", KEY, PART + i, SESSION, START, START + 10 * SECOND, 0, 1, 3, 0,
-            5, 10309278, 0, START, 1, 1, 2, 3, 4, 5, 6, 7) for i in range(copies))
+        row("qqqqqbdqqqqqqbqqqqqqqa", KEY, PART + i, SESSION, START, START + 10 * SECOND, 0, 1, 3, 0,
+            5, 10309278, 0, START, 1, 1, 2, 3, 4, 5, 6, 7, [PART]) for i in range(copies))
     cpu = row("qdbqqqqqqqqqqqqqqqbbbqqqq", SESSION if sums else PART, 0, 1, *[SECOND] * 15, 1, 1, 1, 4096, 77, 7, 0)
     gap = row("qqqs", HOST, START - SECOND, START, b"suspended")
     key = (NAME, 0) if sums else (PART, THREAD)

@@ -107,10 +107,10 @@ int click_fetch_all(struct click_fetch *f, struct error *err)
 
 void click_fetch_done(struct click_fetch *f)
 {
-	struct click_map *const maps[] = {&f->hosts,    &f->sessions,  &f->keys,   &f->parts,
-	                                  &f->threads,  &f->processes, &f->stacks, &f->frames,
-	                                  &f->images,   &f->names,     &f->events, &f->nodes,
-	                                  &f->functions};
+	struct click_map *const maps[] = {&f->hosts,     &f->sessions,  &f->keys,   &f->parts,
+	                                  &f->threads,   &f->processes, &f->stacks, &f->frames,
+	                                  &f->images,    &f->names,     &f->events, &f->nodes,
+	                                  &f->functions, &f->more};
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		click_map_done(maps[i]);

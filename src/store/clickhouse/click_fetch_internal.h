@@ -43,6 +43,7 @@ struct click_fetch {
 	/* Folded processes and threads of several windows that are one, to their ids. */
 	struct click_map folded;
 	struct click_map folded_counts;    /* of a folded process: its instances so far */
+	struct click_map more;             /* parts of rows in `ledger`, to windows */
 	const struct click_map *only;      /* parts: all others are left out. NULL: the range */
 	uint64_t only_host;                /* its hash; 0: those of the range */
 	uint64_t born_from_ns, born_to_ns; /* also processes that began then; 0: none */

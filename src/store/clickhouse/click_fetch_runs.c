@@ -349,29 +349,25 @@ static int put_ends(struct click_fetch *f, struct error *err)
 int click_fetch_run_ledgers(struct click_fetch *f, struct error *err)
 {
 	uint64_t to_ns = f->range->to_ns ? f->range->to_ns : INT64_MAX;
-	struct click_map parts = {0};
 	struct buf sql = {0};
-	bool added;
 	int status;
 
-	vec_each (s, &f->spans)
-		click_map_place(&parts, s->part, &added);
 	buf_puts(&sql,
 	         "SELECT session, cpu, max(has_ledger), sum(wall_ns), sum(busy_ns), sum(idle_ns),"
 	         " sum(unknown_ns), sum(switches), period_ns, sum(due_busy), sum(due_idle),"
 	         " sum(seen_busy), sum(seen_idle), sum(weight_busy_ns), sum(weight_idle_ns),"
 	         " sum(lost), sum(throttled), sum(steal_ns), has_switches, min(has_steal),"
 	         " max(has_buffer), max(ring_bytes), max(used_max), toUInt64(avg(used_average)),"
-	         " sum(lost_records) FROM ledger GLOBAL ANY INNER JOIN (SELECT part, session FROM"
-	         " " CLICK_WINDOWS);
+	         " sum(lost_records) FROM ledger GLOBAL ANY INNER JOIN (SELECT row_part AS part,"
+	         " session FROM (SELECT arrayJoin(if(empty(parts), [part], parts)) AS row_part,"
+	         " session FROM " CLICK_WINDOWS);
 	click_counted(&sql, buf_text(&f->host_list), f->range->from_ns, to_ns);
-	buf_puts(&sql, ") USING part");
+	buf_puts(&sql, ")) USING part");
 	click_fetch_where(f, &sql);
 	buf_puts(&sql, " AND part GLOBAL IN keys GROUP BY session, cpu, period_ns, has_switches"
 	               " ORDER BY session, cpu, period_ns FORMAT RowBinary");
-	status = click_fetch_rows(f, buf_text(&sql), &parts, "qdbqqqqqqqqqqqqqqqbbbqqqq", "ledgers",
-	                          take_line, err);
-	click_map_done(&parts);
+	status = click_fetch_rows(f, buf_text(&sql), &f->more, "qdbqqqqqqqqqqqqqqqbbbqqqq",
+	                          "ledgers", take_line, err);
 	buf_done(&sql);
 	return status ? status : put_ends(f, err);
 }

@@ -88,6 +88,17 @@ int click_fetch_hosts(struct click_fetch *f, struct error *err)
 	return 0;
 }
 
+/* A window of version 2 and earlier has one part for all tables. */
+static void keep_parts(struct click_fetch *f, const struct row_value *v, int64_t id)
+{
+	bool added;
+
+	if (!v[21].number)
+		*click_map_place(&f->more, v[1].number, &added) = (uint64_t)id;
+	for (uint64_t i = 0; i < v[21].number; i++)
+		*click_map_place(&f->more, row_value_number(&v[21], i), &added) = (uint64_t)id;
+}
+
 static int take_span(struct click_fetch *f, const struct row_value *v, int64_t session)
 {
 	struct click_span *span = vec_add(&f->spans);
@@ -117,6 +128,7 @@ static int take_window(struct click_fetch *f, const struct row_value *v, struct 
 	if (!added) /* a window that was sent again */
 		return 0;
 	id = (int64_t)click_map_number(&f->parts, v[1].number);
+	keep_parts(f, v, id);
 	session = (int64_t)click_map_number(&f->sessions, v[2].number);
 	f->first_s = !f->first_s || start_s < f->first_s ? start_s : f->first_s;
 	f->last_s = start_s > f->last_s ? start_s : f->last_s;
@@ -215,7 +227,7 @@ static int take_cpu(struct click_fetch *f, const struct row_value *v, struct err
 {
 	static const char ledger[] = "INSERT OR REPLACE INTO ledger_cpu VALUES "
 	                             "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-	int64_t window = (int64_t)click_map_get(&f->parts, v[0].number);
+	int64_t window = (int64_t)click_map_get(&f->more, v[0].number);
 	int status = 0;
 
 	if (window && v[2].number)
@@ -242,7 +254,7 @@ static int fetch_ledger(struct click_fetch *f, struct error *err)
 	               " FROM ledger");
 	click_fetch_where(f, &sql);
 	buf_puts(&sql, " AND part IN keys FORMAT RowBinary");
-	status = click_fetch_rows(f, buf_text(&sql), &f->parts, "qdbqqqqqqqqqqqqqqqbbbqqqq",
+	status = click_fetch_rows(f, buf_text(&sql), &f->more, "qdbqqqqqqqqqqqqqqqbbbqqqq",
 	                          "ledgers", take_cpu, err);
 	buf_done(&sql);
 	return status;
@@ -277,10 +289,10 @@ static int fetch_window_rows(struct click_fetch *f, struct error *err)
 	         "SELECT key, part, session, start_ns, end_ns, level, merged, samples,"
 	         " lost_records, observer_cpu_ns, period_ns, unobserved_ns, wall_offset_ns,"
 	         " has_rate, slowed_budget_ns, slowed_behind_ns, taken_ns, taken_of_ns, over_ns,"
-	         " most_ppm, sample_ns FROM " CLICK_WINDOWS);
+	         " most_ppm, sample_ns, parts FROM " CLICK_WINDOWS);
 	click_counted(&sql, buf_text(&f->host_list), f->range->from_ns, to_ns);
 	buf_puts(&sql, " ORDER BY start_ns, end_ns, key, part FORMAT RowBinary");
-	status = click_fetch_rows(f, buf_text(&sql), NULL, "qqqqqbdqqqqqqbqqqqqqq", "windows",
+	status = click_fetch_rows(f, buf_text(&sql), NULL, "qqqqqbdqqqqqqbqqqqqqqa", "windows",
 	                          take_window, err);
 	buf_done(&sql);
 	return status;

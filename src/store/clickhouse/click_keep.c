@@ -37,6 +37,9 @@ int click_keep_ask(struct click_keep *k, const char *sql, const char *letters, c
 
 static int take_window(struct click_keep *k, const struct row_value *v, struct error *err)
 {
+	/* A row of a window may be there twice. */
+	if (k->windows.count && vec_last(&k->windows)->key == v[0].number)
+		return 0;
 	vec_push(&k->windows,
 	         (struct click_kept_window){v[0].number, v[1].number, v[2].number, v[3].number,
 	                                    v[4].number, v[5].number, v[6].number});

@@ -68,7 +68,7 @@ static int find_grace(struct click_keep *k, struct error *err)
 		status = click_keep_ask(k,
 		                        "SELECT key FROM " CLICK_WINDOWS
 		                        " WHERE notEmpty(replaces) AND host != 0 GROUP BY key"
-		                        " HAVING count() > 1 FORMAT RowBinary",
+		                        " HAVING uniqExact(part) > 1 FORMAT RowBinary",
 		                        "q", "merged windows", take_twice, err);
 	return status;
 }
@@ -100,8 +100,8 @@ static int delete_rows(struct click_keep *k, const char *table, struct error *er
 		buf_puts(&sql, " DELETE WHERE key IN (");
 	else
 		buf_addf(&sql,
-		         " DELETE WHERE part IN (SELECT part FROM " CLICK_WINDOWS
-		         "%s WHERE key IN (",
+		         " DELETE WHERE part IN (SELECT arrayJoin(arrayPushBack(parts, part)) FROM"
+		         " " CLICK_WINDOWS "%s WHERE key IN (",
 		         k->cluster ? "_local" : "");
 	put_replaced(k, &sql);
 	buf_puts(&sql, strcmp(table, CLICK_WINDOWS) ? "))" : ")");

@@ -7,6 +7,7 @@
 #include "store/clickhouse/click_keep_internal.h"
 
 #include "base/memory/xalloc.h"
+#include "store/clickhouse/click_arrival.h"
 #include "store/clickhouse/click_counted.h"
 #include "store/clickhouse/click_digest.h"
 #include "store/clickhouse/click_tables.h"
@@ -26,14 +27,17 @@ struct sum {
 
 static int add_samples(struct click_keep *k, const struct sum *s, struct error *err)
 {
-	struct buf sql = {0}, answer = {0};
+	struct buf sql = {0}, part = {0}, answer = {0};
 	int status;
 
 	buf_puts(&sql, "INSERT INTO ");
 	click_table_target(CLICK_SAMPLES, &sql);
+	buf_addf(&part, "toUInt64(%" PRIu64 ")", s->part);
+	buf_addf(&sql, " SELECT service, toUInt64(0), toDateTime(%" PRIu64 "), ",
+	         s->start_ns / SECOND);
+	click_arrival_expression(&sql, buf_text(&part));
 	buf_addf(&sql,
-	         " SELECT service, toUInt64(0), toDateTime(%" PRIu64 "), toUInt64(%" PRIu64
-	         "), program, toUInt64(0), stack, cpu, mode, event, region, stack_end,"
+	         ", program, toUInt64(0), stack, cpu, mode, event, region, stack_end,"
 	         " sum(samples), sum(samples * period + weight), sum(idle_ns), sum(runnable_ns),"
 	         " sum(blocked_ns), toUInt32(0), version, toUInt64(0) FROM " CLICK_SAMPLES
 	         " WHERE host != 0 AND time >= toDateTime(%" PRIu64
@@ -41,10 +45,23 @@ static int add_samples(struct click_keep *k, const struct sum *s, struct error *
 	         ") AND part GLOBAL IN keys GROUP BY service, program, version, stack, cpu,"
 	         " mode, event, region, stack_end ORDER BY service, event, program, version, mode,"
 	         " stack",
-	         s->start_ns / SECOND, s->part, s->first_s, s->last_s);
+	         s->first_s, s->last_s);
 	status = k->server->ask(k->server, buf_text(&sql), &s->parts, &answer, err);
 	buf_done(&sql);
+	buf_done(&part);
 	buf_done(&answer);
+	return status;
+}
+
+static int find_part(struct click_keep *k, struct sum *s, struct error *err)
+{
+	struct click_arrivals a = {0};
+	int status;
+
+	click_arrivals_add(&a, 0, s->start_ns / SECOND, s->part);
+	status = click_arrivals_find(&a, k->server, CLICK_SAMPLES, err);
+	s->part = click_arrivals_part(&a, s->part);
+	click_arrivals_done(&a);
 	return status;
 }
 
@@ -62,6 +79,7 @@ static int add_window(struct click_keep *k, const struct sum *s, struct error *e
 	row_put_count(&row, s->keys.pairs.count);
 	vec_each (pair, &s->keys.pairs)
 		row_put(&row, "q", pair->key);
+	row_put_count(&row, 0);
 	status = k->server->insert(k->server, buf_text(&target), &row, err);
 	buf_done(&target);
 	buf_done(&row);
@@ -146,8 +164,11 @@ int click_keep_sums(struct click_keep *k, int level, uint64_t before_ns, struct 
 		at += cover(k, at, &s, before_ns, &good);
 		if (getrandom(&s.part, sizeof(s.part), 0) != sizeof(s.part))
 			good = false;
-		if (good) {
+		/* Without samples, nothing arrives. */
+		if (good && s.samples) {
 			status = add_samples(k, &s, err);
+			if (!status)
+				status = find_part(k, &s, err);
 			if (!status)
 				status = add_window(k, &s, err);
 			k->kept->sums++;

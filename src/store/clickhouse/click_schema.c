@@ -107,6 +107,24 @@ static int upgrade_table(struct click_server *s, const struct click_definition *
 	return status;
 }
 
+/* Columns that a table got since version 2, of one server or of a cluster. */
+static int add_parts(struct click_server *s, const char *cluster, struct error *err)
+{
+	struct buf sql = {0};
+	bool has = false;
+	int status = has_column(s, CLICK_WINDOWS, "parts", &has, err);
+
+	for (int local = cluster ? 1 : 0; !status && !has && local >= 0; local--) {
+		buf_addf(&sql, "ALTER TABLE " CLICK_WINDOWS "%s", local ? "_local" : "");
+		if (cluster)
+			buf_addf(&sql, " ON CLUSTER %s", cluster);
+		buf_puts(&sql, " ADD COLUMN parts Array(UInt64)");
+		status = run(s, &sql, err);
+	}
+	buf_done(&sql);
+	return status;
+}
+
 static int create_tables(struct click_server *s, const char *cluster, struct error *err)
 {
 	struct buf sql = {0};
@@ -151,6 +169,8 @@ int click_schema_create(struct click_server *s, const char *cluster, struct erro
 	status = click_server_run(s, sql, false, err);
 	if (!status)
 		status = create_tables(s, cluster, err);
+	if (!status)
+		status = add_parts(s, cluster, err);
 	if (!status)
 		status = read_version(s, &version, err);
 	if (!status && version < CLICK_VERSION)

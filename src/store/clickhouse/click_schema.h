@@ -7,9 +7,10 @@
  * numbers from the server. Rows of dictionaries may be present several times until the server
  * merges parts; readers keep the last one by `changed`. docs/FORMAT.md describes the columns.
  *
- * A row of `samples_2` and `ledger` counts only if `windows_2` has a row with its `part`: a part is
- * one attempt to send a window, and the row in `windows_2`, which is sent last, commits it.
- * click_choose.h decides which windows count.
+ * A row of `samples_2` counts only if `windows_2` has a row with its `part`, a row of `ledger` if
+ * it has one with its part in `parts`: a part is one arrival of one attempt to send a window
+ * (click_arrival.h), and the row in `windows_2`, which is sent last, commits it. click_counted.h
+ * decides which windows count.
  *
  * An upgrade renames the tables whose columns change. Under their old names, writers of the version
  * before reach the new tables, as long as they run. Stateless. Uses:
@@ -20,8 +21,11 @@
 
 #include "store/clickhouse/click_server.h"
 
-/* Version 1 had no samples_2.version, .labels and .period, and no windows_2.replaces. */
-#define CLICK_VERSION 2
+/*
+ * Version 1 had no samples_2.version, .labels and .period, and no windows_2.replaces. Version 2 had
+ * no windows_2.parts.
+ */
+#define CLICK_VERSION 3
 
 /* Stands for NULL in columns of Int64. */
 #define CLICK_NULL INT64_MIN

@@ -18,7 +18,7 @@ static const char sample_sql[] =
                                                                     " ORDER BY event, thread, "
                                                                     "mode, stack_end, stack";
 
-static int put_sample(struct click_sender *s, const struct click_window *w, sqlite3_stmt *row,
+static int put_sample(struct click_sender *s, struct click_window *w, sqlite3_stmt *row,
                       struct error *err)
 {
 	uint64_t period =
@@ -37,6 +37,9 @@ static int put_sample(struct click_sender *s, const struct click_window *w, sqli
 		status = click_send_image(s, sqlite3_column_int64(row, 5), &region, err);
 	if (status)
 		return status;
+	if (!w->has_samples)
+		w->service = thread->service;
+	w->has_samples = true;
 	row_put(&s->rows[ROWS_SAMPLES], "qqdqqqqwbqqbqqqqqdqq", thread->service, w->session->host,
 	        w->time_s, w->part, thread->program, thread->hash, stack,
 	        sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 3), event, region,
@@ -46,13 +49,12 @@ static int put_sample(struct click_sender *s, const struct click_window *w, sqli
 	return 0;
 }
 
-int click_send_samples(struct click_sender *s, const struct click_window *w, uint64_t *count,
-                       struct error *err)
+int click_send_samples(struct click_sender *s, struct click_window *w, struct error *err)
 {
 	sqlite3_stmt *row;
 	int status = click_sender_row(s, sample_sql, w->id, &row, err);
 
-	for (*count = 0; status == 1; ++*count) {
+	while (status == 1) {
 		status = put_sample(s, w, row, err);
 		if (!status)
 			status = database_step(s->db, row, err);

@@ -3,6 +3,7 @@
 
 #include "base/memory/xalloc.h"
 #include "format/clickhouse/row_binary.h"
+#include "store/clickhouse/click_arrival.h"
 #include "store/clickhouse/click_digest.h"
 #include "store/clickhouse/click_schema.h"
 #include "store/clickhouse/click_tables.h"
@@ -32,7 +33,8 @@ static void begin_batch(struct click_sender *s)
 {
 	click_map_done(&s->threads);
 	click_map_done(&s->sessions);
-	s->thread_list.count = s->session_list.count = 0;
+	click_map_done(&s->lower);
+	s->thread_list.count = s->session_list.count = s->windows.count = 0;
 	for (int i = 0; i < CLICK_TABLES; i++)
 		buf_clear(&s->rows[i]);
 	if (getrandom(&s->attempt, sizeof(s->attempt), 0) != sizeof(s->attempt))
@@ -71,6 +73,8 @@ void click_sender_free(struct click_sender *s)
 	vec_done(&s->thread_list);
 	vec_done(&s->chain);
 	vec_done(&s->nameless);
+	vec_done(&s->windows);
+	click_map_done(&s->lower);
 	for (int i = 0; i < CLICK_TABLES; i++)
 		buf_done(&s->rows[i]);
 	free(s);
@@ -117,6 +121,17 @@ static const char window_sql[] =
         " r.taken_of_ns, r.over_ns, r.most_ppm, r.sample_ns, w.process_first, w.process_last"
         " FROM window w LEFT JOIN window_rate r ON r.window = w.id WHERE w.id = ?";
 
+/* The lower halves of the parts of a batch differ. */
+static void choose_part(struct click_sender *s, struct click_window *w)
+{
+	bool added = false;
+
+	while (!added) {
+		w->part = click_digest("part", "qq", w->key, s->attempt++);
+		click_map_place(&s->lower, click_arrival_lower(w->part), &added);
+	}
+}
+
 static int read_window(struct click_sender *s, struct click_window *w, struct error *err)
 {
 	sqlite3_stmt *row;
@@ -134,8 +149,10 @@ static int read_window(struct click_sender *s, struct click_window *w, struct er
 	                      w->number[3], w->number[4]);
 	if (s->merged)
 		w->key = s->merged->key;
-	w->part = click_digest("part", "qq", w->key, s->attempt);
+	w->session_key = w->session->key;
+	w->host = w->session->host;
 	w->time_s = (uint64_t)w->number[1] / SECOND;
+	choose_part(s, w);
 	return status ? status : 1;
 }
 
@@ -149,14 +166,18 @@ static void put_replaced(struct click_sender *s)
 			row_put(out, "q", pair->key);
 }
 
-static void put_window(struct click_sender *s, const struct click_window *w)
+static void put_window(struct click_sender *s, const struct click_window *w, uint64_t part,
+                       uint64_t ledger)
 {
 	const int64_t *n = w->number;
 
-	row_put(&s->rows[ROWS_WINDOWS], "qdqqqqqbdqqqqqqbqqqqqqq", w->session->host, w->time_s,
-	        w->key, w->part, w->session->key, n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8],
-	        n[9], n[10], n[11], n[12], n[13], n[14], n[15], n[16], n[17], n[18]);
+	row_put(&s->rows[ROWS_WINDOWS], "qdqqqqqbdqqqqqqbqqqqqqq", w->host, w->time_s, w->key, part,
+	        w->session_key, n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11],
+	        n[12], n[13], n[14], n[15], n[16], n[17], n[18]);
 	put_replaced(s);
+	row_put_count(&s->rows[ROWS_WINDOWS], w->has_ledger);
+	if (w->has_ledger)
+		row_put(&s->rows[ROWS_WINDOWS], "q", ledger);
 }
 
 /* Of all CPUs that have a ledger or a buffer in the window. */
@@ -170,13 +191,14 @@ static const char ledger_sql[] =
         " LEFT JOIN ledger_cpu l ON l.window = ?1 AND l.cpu = c.cpu"
         " LEFT JOIN buffer b ON b.window = ?1 AND b.cpu = c.cpu";
 
-static int put_ledger(struct click_sender *s, const struct click_window *w, struct error *err)
+static int put_ledger(struct click_sender *s, struct click_window *w, struct error *err)
 {
 	struct buf *out = &s->rows[CLICK_LEDGER];
 	sqlite3_stmt *row;
 	int status = click_sender_row(s, ledger_sql, w->id, &row, err);
 
 	while (status == 1) {
+		w->has_ledger = true;
 		row_put(out, "qdq", w->session->host, w->time_s, w->part);
 		row_put(out, "db", sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
 		for (int i = 2; i < 17; i++)
@@ -225,7 +247,6 @@ static int ask_known(struct click_sender *s, uint64_t session, struct error *err
 static int add_window(struct click_sender *s, int64_t id, struct error *err)
 {
 	struct click_window w = {.id = id};
-	uint64_t count;
 	int status = read_window(s, &w, err);
 
 	if (status != 1) /* 0: it was deleted */
@@ -239,26 +260,63 @@ static int add_window(struct click_sender *s, int64_t id, struct error *err)
 	if (!s->merged)
 		status = click_send_processes(s, w.session, w.number[19], w.number[20], err);
 	if (!status)
-		status = click_send_samples(s, &w, &count, err);
+		status = click_send_samples(s, &w, err);
 	if (!status)
 		status = put_ledger(s, &w, err);
 	if (!status)
-		put_window(s, &w);
+		vec_push(&s->windows, w);
+	return status;
+}
+
+/* Makes the rows that commit the windows: they name the parts that arrived. */
+static int put_windows(struct click_sender *s, struct error *err)
+{
+	struct click_arrivals samples = {0}, ledger = {0};
+	int status;
+
+	vec_each (w, &s->windows) {
+		if (w->has_samples) {
+			click_arrivals_add(&samples, w->host, w->time_s, w->part);
+			click_arrivals_service(&samples, w->service);
+		}
+		if (w->has_ledger)
+			click_arrivals_add(&ledger, w->host, w->time_s, w->part);
+	}
+	status = click_arrivals_find(&samples, s->server, CLICK_SAMPLES, err);
+	if (!status)
+		status = click_arrivals_find(&ledger, s->server, "ledger", err);
+	vec_each (w, &s->windows)
+		if (!status)
+			put_window(s, w, click_arrivals_part(&samples, w->part),
+			           click_arrivals_part(&ledger, w->part));
+	click_arrivals_done(&samples);
+	click_arrivals_done(&ledger);
+	return status;
+}
+
+static int insert(struct click_sender *s, enum click_table table, struct error *err)
+{
+	struct buf target = {0};
+	int status;
+
+	if (table == CLICK_LEDGER || table == ROWS_SAMPLES)
+		return click_arrival_insert(s->server, table_names[table], &s->rows[table], err);
+	click_table_target(table_names[table], &target);
+	status = s->server->insert(s->server, buf_text(&target), &s->rows[table], err);
+	buf_done(&target);
 	return status;
 }
 
 static int flush(struct click_sender *s, struct error *err)
 {
-	struct buf target = {0};
 	int status = 0;
 
 	for (int i = 0; !status && i < CLICK_TABLES; i++) {
-		buf_clear(&target);
-		click_table_target(table_names[i], &target);
-		if (s->rows[i].size)
-			status = s->server->insert(s->server, buf_text(&target), &s->rows[i], err);
+		if (i == ROWS_WINDOWS)
+			status = put_windows(s, err);
+		if (!status && s->rows[i].size)
+			status = insert(s, (enum click_table)i, err);
 	}
-	buf_done(&target);
 	return status;
 }
 

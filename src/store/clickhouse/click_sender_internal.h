@@ -47,9 +47,12 @@ struct click_thread {
 
 /* A window that is sent. */
 struct click_window {
-	int64_t id, number[21]; /* columns from `session` on */
-	const struct click_session *session;
+	int64_t id, number[21];              /* columns from `session` on */
+	const struct click_session *session; /* while its rows are made */
+	uint64_t session_key, host;
 	uint64_t key, part, time_s;
+	uint64_t service; /* of its first sample */
+	bool has_samples, has_ledger;
 };
 
 struct click_sender {
@@ -78,7 +81,9 @@ struct click_sender {
 	 * these hashes there, and are not sent. Folded ones are those of that window.
 	 */
 	const struct click_merged *merged;
-	uint64_t attempt; /* a random number of the batch */
+	uint64_t attempt;                 /* a random number of the batch */
+	VEC(struct click_window) windows; /* of the batch */
+	struct click_map lower;           /* lower halves of their parts (click_arrival.h) */
 	uint64_t changed; /* version of the rows of the batch: end of its newest window */
 };
 
@@ -107,7 +112,6 @@ int click_send_thread(struct click_sender *s, const struct click_session *sessio
 /* Processes that began in a window, and those that were sent without an end and have changed. */
 int click_send_processes(struct click_sender *s, const struct click_session *session, int64_t first,
                          int64_t last, struct error *err);
-int click_send_samples(struct click_sender *s, const struct click_window *w, uint64_t *count,
-                       struct error *err);
+int click_send_samples(struct click_sender *s, struct click_window *w, struct error *err);
 
 #endif

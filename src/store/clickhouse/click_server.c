@@ -134,6 +134,24 @@ static char *url_of(const struct click_server *s, bool in_database, const char *
 	return text;
 }
 
+static void begin_form(struct buf *body, const char *name)
+{
+	buf_addf(body,
+	         "--" BOUNDARY "\r\nContent-Disposition: form-data; name=\"%s\"; filename=\"%s\""
+	         "\r\nContent-Type: application/octet-stream\r\n\r\n",
+	         name, name);
+}
+
+static int post_form(struct click_server *s, struct click_request *r, struct buf *body,
+                     struct error *err)
+{
+	buf_puts(body, "\r\n--" BOUNDARY "--\r\n");
+	r->type = "Content-Type: multipart/form-data; boundary=" BOUNDARY;
+	r->body = body->data;
+	r->size = body->size;
+	return post(s, r, err);
+}
+
 /* The keys are a file of a form, which the statement sees as a temporary table. */
 static int ask_with_keys(struct click_server *s, const char *sql, const struct click_map *set,
                          struct buf *answer, struct error *err)
@@ -143,20 +161,11 @@ static int ask_with_keys(struct click_server *s, const char *sql, const struct c
 	struct buf body = {0};
 	int status;
 
-	buf_puts(&body, "--" BOUNDARY "\r\nContent-Disposition: form-data; name=\"keys\"; "
-	                "filename=\"keys\"\r\nContent-Type: application/octet-stream\r\n\r\n");
+	begin_form(&body, "keys");
 	vec_each (pair, &set->pairs)
 		for (int i = 0; i < 64; i += 8)
 			buf_putc(&body, (char)(pair->key >> i));
-	buf_puts(&body, "\r\n--" BOUNDARY "--\r\n");
-	status = post(s,
-	              &(struct click_request){
-	                      .url = url,
-	                      .type = "Content-Type: multipart/form-data; boundary=" BOUNDARY,
-	                      .body = body.data,
-	                      .size = body.size,
-	                      .answer = answer},
-	              err);
+	status = post_form(s, &(struct click_request){.url = url, .answer = answer}, &body, err);
 	buf_done(&body);
 	free(url);
 	free(plain);
@@ -185,15 +194,39 @@ static int insert(struct click_server *s, const char *table, const struct buf *r
 	/* Of a Distributed table: the server answers when the shards have the rows. */
 	char *url = xasprintf("%s&insert_distributed_sync=1", plain);
 	struct buf answer = {0};
-	/* Rows of the other tables may come twice. */
-	bool once = !strncmp(table, "samples", 7) || !strncmp(table, "ledger", 6);
 	int status = post(
-	        s, &(struct click_request){url, NULL, rows->data, rows->size, once, &answer}, err);
+	        s, &(struct click_request){url, NULL, rows->data, rows->size, false, &answer}, err);
 
 	buf_done(&answer);
 	free(url);
 	free(plain);
 	free(query);
+	return status;
+}
+
+/* The rows are one block, so that they appear at once. */
+static int insert_batch(struct click_server *s, const char *sql, const char *structure,
+                        const struct buf *rows, struct error *err)
+{
+	struct buf url = {0}, body = {0}, answer = {0};
+	char *plain = url_of(s, true, sql);
+	int status;
+
+	buf_addf(&url,
+	         "%s&insert_distributed_sync=1&min_insert_block_size_rows=1000000000"
+	         "&min_insert_block_size_bytes=100000000000&batch_format=RowBinary"
+	         "&batch_structure=",
+	         plain);
+	http_escape(&url, structure);
+	begin_form(&body, "batch");
+	buf_add(&body, rows->data, rows->size);
+	status = post_form(
+	        s, &(struct click_request){.url = buf_text(&url), .fresh = true, .answer = &answer},
+	        &body, err);
+	buf_done(&answer);
+	buf_done(&body);
+	buf_done(&url);
+	free(plain);
 	return status;
 }
 
@@ -286,6 +319,7 @@ int click_server_open(struct click_server **out, const char *name,
 	s->name = xstrdup(name);
 	s->ask = ask;
 	s->insert = insert;
+	s->insert_batch = insert_batch;
 	if (!status)
 		status = connect_server(s, o, err);
 	if (status) {

@@ -52,6 +52,12 @@ struct click_server {
 	/* `table`: with its columns: "names (id, text)" (click_table_target()). */
 	int (*insert)(struct click_server *s, const char *table, const struct buf *rows,
 	              struct error *err);
+	/*
+	 * Runs a statement that inserts from the table "batch", which consists of these rows.
+	 * `structure`: its columns: "id UInt64, text String".
+	 */
+	int (*insert_batch)(struct click_server *s, const char *sql, const char *structure,
+	                    const struct buf *rows, struct error *err);
 	struct http_client *http;
 	char *base; /* http://HOST:PORT/ */
 	uint64_t sent_bytes;

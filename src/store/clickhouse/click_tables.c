@@ -63,7 +63,7 @@ const struct click_definition click_tables[] = {
          .shard = "host"},
         /* written: the server's time of the insert */
         {.name = CLICK_WINDOWS,
-         .columns = WINDOW_COLUMNS ", replaces Array(UInt64)",
+         .columns = WINDOW_COLUMNS ", replaces Array(UInt64), parts Array(UInt64)",
          .aliases = "written DateTime DEFAULT now()",
          .engine = "",
          .partition = "toDate(time)",
@@ -152,20 +152,34 @@ static const struct click_definition *find(const char *name)
 	return t;
 }
 
+const char *click_table_columns(const char *name)
+{
+	return find(name)->columns;
+}
+
 /* The first word of each column; no type has a comma. */
-void click_table_target(const char *name, struct buf *out)
+void click_table_values(const char *name, const char *column, const char *expression,
+                        struct buf *out)
 {
 	const char *at = find(name)->columns;
 
-	buf_addf(out, "%s (", name);
 	while (at) {
-		const char *end = strchr(at, ' ');
+		size_t size = strcspn(at, " ");
 
-		buf_add(out, at, (size_t)(end - at));
-		at = strchr(end, ',');
-		buf_puts(out, at ? ", " : ")");
+		if (strlen(column) == size && !strncmp(at, column, size))
+			buf_addf(out, "%s AS ", expression);
+		buf_add(out, at, size);
+		at = strchr(at, ',');
+		buf_puts(out, at ? ", " : "");
 		at = at ? at + 2 : NULL;
 	}
+}
+
+void click_table_target(const char *name, struct buf *out)
+{
+	buf_addf(out, "%s (", name);
+	click_table_values(name, "", "", out);
+	buf_puts(out, ")");
 }
 
 static void put_columns(const struct click_definition *t, struct buf *out)

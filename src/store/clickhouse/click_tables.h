@@ -38,6 +38,11 @@ extern const size_t click_table_count;
 
 /* "samples_2 (service, host, ...)": the table and the columns of an insert. Writes to `out`. */
 void click_table_target(const char *name, struct buf *out);
+/* "host UInt64, time DateTime, ...": the columns of a row that is sent. */
+const char *click_table_columns(const char *name);
+/* "host, time, EXPRESSION AS part, ...": the same as values of a statement, with another one. */
+void click_table_values(const char *name, const char *column, const char *expression,
+                        struct buf *out);
 /*
  * The statement that creates table `t`, or with a cluster `local`, the replicated table of a shard.
  * `cluster` NULL: one server.

@@ -68,7 +68,8 @@ struct told {
 	size_t bytes[TABLES], count;
 	size_t fail_at; /* this insert fails; SIZE_MAX: none */
 	struct buf known;
-	uint64_t key; /* of the last window */
+	uint64_t key, part; /* of the first window of an insert */
+	bool cut;           /* the answer about parts that arrived ends too early */
 };
 
 static int told_insert(struct click_server *s, const char *table, const struct buf *rows,
@@ -76,17 +77,31 @@ static int told_insert(struct click_server *s, const char *table, const struct b
 {
 	struct told *t = (struct told *)s;
 	struct row_reader r = {.at = rows->data, .end = rows->data + rows->size};
-	struct row_value v[3];
+	struct row_value v[4];
 
 	if (t->count == t->fail_at)
 		return error_set(err, EHOSTUNREACH, "away");
 	snprintf(t->names[t->count], sizeof(t->names[0]), "%.*s", (int)strcspn(table, " "), table);
 	t->bytes[t->count++] = rows->size;
 	if (!strncmp(table, "windows_2 (host, time, key, ", 28) &&
-	    row_reader_next(&r, "qdq", v) == 1)
+	    row_reader_next(&r, "qdqq", v) == 1) {
 		t->key = v[2].number;
+		t->part = v[3].number;
+	}
 	return 0;
 }
+
+static int told_batch(struct click_server *s, const char *sql, const char *structure,
+                      const struct buf *rows, struct error *err)
+{
+	const char into[] = "INSERT INTO ";
+
+	CHECK(strstr(sql, "(SELECT rand64()), 32)) AS part") != NULL);
+	CHECK(!strncmp(sql, into, sizeof(into) - 1));
+	return told_insert(s, sql + sizeof(into) - 1, rows, err);
+}
+
+#define ARRIVAL (UINT64_C(5) << 32)
 
 static int told_ask(struct click_server *s, const char *sql, const struct click_map *set,
                     struct buf *answer, struct error *err)
@@ -94,6 +109,16 @@ static int told_ask(struct click_server *s, const char *sql, const struct click_
 	struct told *t = (struct told *)s;
 
 	buf_clear(answer);
+	if (!strncmp(sql, "SELECT DISTINCT part", 20)) {
+		/* Two arrivals of each, as after a repeated request. */
+		vec_each (pair, &set->pairs) {
+			row_put(answer, "q", pair->key + 2 * ARRIVAL);
+			row_put(answer, "q", pair->key + ARRIVAL);
+		}
+		if (t->cut)
+			buf_putc(answer, 'x');
+		return 0;
+	}
 	if (t->known.size)
 		buf_add(answer, t->known.data, t->known.size);
 	return 0;
@@ -111,6 +136,7 @@ static struct told a_server(void)
 {
 	return (struct told){.server = {.name = (char *)(uintptr_t) "clickhouse://told/db",
 	                                .insert = told_insert,
+	                                .insert_batch = told_batch,
 	                                .ask = told_ask},
 	                     .fail_at = SIZE_MAX};
 }
@@ -202,6 +228,15 @@ static void a_cut_answer_is_an_error(void)
 	CHECK(strstr(err.text, "clickhouse://told/db") != NULL);
 	CHECK(!has_table(&t, "windows_2"));
 	buf_done(&t.known);
+	t.cut = true;
+	t.count = 0;
+	CHECK_EQ(click_sender_windows(sender, &id, 1, &err), -EPROTO);
+	CHECK(!has_table(&t, "windows_2"));
+	t.cut = false;
+	t.count = 0;
+	CHECK_EQ(click_sender_windows(sender, &id, 1, &err), 0);
+	/* Of two arrivals of the same rows, one counts. */
+	CHECK(t.part >> 32 == ARRIVAL >> 32);
 	click_sender_free(sender);
 	end(&w, s);
 }
