@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """agent: every window arrives once, or is counted, whatever is killed and whatever the network does;
 mistakes and refusals are reported in clear sentences."""
+import collections
 import contextlib
 import os
 import pathlib
@@ -9,7 +10,6 @@ import re
 import signal
 import time
 import urllib.error
-import urllib.parse
 import urllib.request
 
 import clickhouse_server
@@ -95,36 +95,75 @@ class Agent:
         self.t.equal(self.t.wait(self.process), 0, f"exit status; {self.text()}")
 
 
+Window = collections.namedtuple("Window", "host session start end samples summed cpus")
+Cpu = collections.namedtuple("Cpu", "cpu wall period due seen lost")
+
+
+def table(server, database, sql):
+    return [[int(x) for x in line.split("\t")] for line in server.ask(sql, database).splitlines()]
+
+
 def windows_of(server, database):
-    """(host, session, start, end, samples of the row, samples of its part) of each window."""
-    rows = server.ask(
-        "SELECT host, session, start_ns, end_ns, samples, part, key FROM windows_2"
-        " ORDER BY start_ns, part", database)
-    sums = dict(line.split("\t") for line in server.ask(
-        "SELECT part, sum(samples) FROM samples_2 GROUP BY part", database).splitlines())
-    ticks = server.ask("SELECT part, sum(seen_busy + seen_idle) FROM ledger GROUP BY part", database)
+    """All windows as a reader counts them, by their starts."""
+    sums = dict(table(server, database, "SELECT part, sum(samples) FROM samples_2 GROUP BY part"))
+    cpus = {}
+    for part, *cpu in table(server, database, "SELECT part, cpu, wall_ns, period_ns, due_busy +"
+                            " due_idle, seen_busy + seen_idle, lost FROM ledger"):
+        cpus.setdefault(part, []).append(Cpu(*cpu))
     seen = {}
-    for line in rows.splitlines():
-        host, session, start, end, samples, part, key = line.split("\t")
+    for line in server.ask("SELECT key, part, if(empty(parts), part, parts[1]), host, session,"
+                           " start_ns, end_ns, samples FROM windows_2", database).splitlines():
+        key, part, ledger, *values = map(int, line.split("\t"))
         # As readers do: the smallest part of a key counts.
-        if key not in seen or int(part) < int(seen[key][5]):
-            seen[key] = (host, session, int(start), int(end), int(samples), part,
-                         int(sums.get(part, 0)))
-    return sorted(seen.values(), key=lambda w: w[2]), len(ticks.splitlines())
+        if key not in seen or part < seen[key][0]:
+            seen[key] = part, Window(*values, sums.get(part, 0), sorted(cpus.get(ledger, [])))
+    return sorted((w for _, w in seen.values()), key=lambda w: w.start)
+
+
+def check_ticks(t, windows):
+    """For each host and CPU over the whole time: each tick that was due is recorded, dropped or
+    unobserved, once. `due` is derived from the time of the windows alone."""
+    total = {}
+    for w in windows:
+        t.equal([c.cpu for c in w.cpus], sorted({c.cpu for c in w.cpus}), "each CPU once")
+        for c in w.cpus:
+            t.near(c.wall, w.end - w.start, SLEW_NS, "time of a CPU in a window")
+            at = total.setdefault((w.host, c.cpu), [0, 0, 0, 0, 0])
+            for i, value in enumerate((w.end - w.start, c.due * c.period, c.due, c.seen, c.lost)):
+                at[i] += value
+    for key, (time_ns, due_ns, due, seen, lost) in total.items():
+        # A window begins and ends between two ticks.
+        t.near(due_ns, time_ns, len(windows) * 2 * 10**9 // 97, f"ticks that were due, of {key}")
+        t.between(seen + lost, 0, due + len(windows), f"ticks that were seen or lost, of {key}")
+    return total
 
 
 def check_once(t, server, database):
     """No time is there twice, none is missing within a session, and each part is complete."""
-    windows, _ = windows_of(server, database)
+    windows = windows_of(server, database)
     last = {}
-    for i, (_, session, start, end, samples, _, summed) in enumerate(windows):
-        t.equal(summed, samples, "samples of a window's part")
+    for i, w in enumerate(windows):
+        t.equal(w.summed, w.samples, "samples of a window's part")
         if i:
-            t.true(start > windows[i - 1][3] - SLEW_NS, "two windows have the same time")
-        if session in last:
-            t.near(start, last[session], SLEW_NS, "begin of a window: the end of the one before")
-        last[session] = end
+            t.true(w.start > windows[i - 1].end - SLEW_NS, "two windows have the same time")
+        if w.session in last:
+            t.near(w.start, last[w.session], SLEW_NS, "begin of a window: the end of the one before")
+        last[w.session] = w.end
     return windows
+
+
+def check_report(t, server, name, database, windows, total):
+    """The report's account is that of the rows: recorded + dropped + unobserved = due."""
+    found = t.json(t.assay("report", "--json", "--store", name).out)
+    cpus = len({cpu for _, cpu in total})
+    ledger, ticks = found["ledger"], found["ledger"]["ticks"]
+    whole = sum(w.end - w.start for w in windows)
+    t.near(ledger["wall_ns"], whole, len(windows) * SLEW_NS, "the report's time")
+    t.near(ticks["due"], sum(at[2] for at in total.values()), cpus * len(windows) + 1, "due")
+    # In periods of the requested rate, which a budget changes: each window is rounded.
+    t.near(ticks["all"] + ticks["missing"], ticks["due"], cpus * len(windows),
+           "recorded + missing (dropped and unobserved)")
+    t.true(found["functions"], "the store has functions")
 
 
 class Network:
@@ -139,9 +178,7 @@ class Network:
         if what == "delay":
             time.sleep(self.random.random() / 4)
             return None
-        # A request for these tables that is repeated by others than the agent counts twice.
-        once = re.search(r"INTO (samples_2|ledger) ", urllib.parse.unquote_plus(path))
-        return None if what == "repeat" and once else what
+        return what
 
 
 def harm(agent, server, network, dice):
@@ -184,10 +221,13 @@ def windows_count_once_whatever_is_killed(t):
             and agent.sent()["batches"]["sent"], f"all windows are sent after {done}", 90)
     agent.stop()
     t.until(lambda: not agent.left(), "no process is left")
+    network.proxy.again()  # all inserts of all the time, once more
     windows = check_once(t, server, "chaos")
     t.true(len(windows) >= 3, f"{len(windows)} windows")
-    found = t.json(t.assay("report", "--json", "--no-idle", "--store", name).out)
-    t.true(found["functions"], "the store has functions")
+    total = check_ticks(t, windows)
+    check_report(t, server, name, "chaos", windows, total)
+    print(f"# {len(done)} moments: { {what: done.count(what) for what in sorted(set(done))} },"
+          f" {len(windows)} windows, ticks (due, seen, lost): {[at[2:] for at in total.values()]}")
 
 
 @test

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -279,8 +280,9 @@ int sender_process_start(struct sender_process **out, const struct sender_proces
 		s->shared = NULL;
 		return error_set(err, errno, "mmap: %s", strerror(errno));
 	}
-	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
-		return error_set(err, errno, "pipe: %s", strerror(errno));
+	/* A pipe would end the parent by SIGPIPE if the child was killed. */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends))
+		return error_set(err, errno, "socketpair: %s", strerror(errno));
 	s->pid = fork();
 	if (!s->pid)
 		process(o, s->shared, ends[0]);
@@ -325,7 +327,7 @@ int sender_process_alive(struct sender_process *s, struct error *err)
 /* A full pipe wakes it too. */
 void sender_process_wake(struct sender_process *s)
 {
-	ssize_t ignored = write(s->pipe, "", 1);
+	ssize_t ignored = send(s->pipe, "", 1, MSG_NOSIGNAL);
 
 	(void)ignored;
 	has_exited(s);
@@ -376,7 +378,7 @@ void sender_process_end(struct sender_process *s)
 	if (s->pipe >= 0) {
 		/* A pipe that is full of other bytes is read within a second, as the request
 		 * that runs looks at it. */
-		while (s->pid && write(s->pipe, &ends, 1) < 0 && errno == EAGAIN)
+		while (s->pid && send(s->pipe, &ends, 1, MSG_NOSIGNAL) < 0 && errno == EAGAIN)
 			nanosleep(&moment, NULL);
 		close(s->pipe);
 	}

@@ -23,6 +23,7 @@ struct click_delivery {
 	struct click_server *server; /* NULL: not open */
 	bool ready;                  /* it has the tables */
 	struct database db;
+	int lock_fd; /* of the spool; -1: not held */
 	struct click_sender *sender;
 	click_window_ids ids;
 	bool sessions; /* the rows at the end were sent */
@@ -64,7 +65,9 @@ static int open_spool(struct click_delivery *d, struct error *err)
 
 	if (d->db.handle)
 		return 0;
-	status = database_open(&d->db, d->path, DATABASE_WRITE, err);
+	status = d->lock_fd < 0 ? click_spool_hold(d->path, 0, &d->lock_fd, err) : 0;
+	if (!status)
+		status = database_open(&d->db, d->path, DATABASE_WRITE, err);
 	if (!status)
 		status = database_run(&d->db,
 		                      "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -1000;"
@@ -166,6 +169,7 @@ int click_delivery_start(struct click_delivery **out, const char *name, const ch
 	};
 
 	*out = d;
+	d->lock_fd = -1;
 	d->name = xstrdup(name);
 	d->path = xstrdup(path);
 	d->o = *server;

@@ -10,12 +10,15 @@
 #include "store/sqlite/keep/store_retention.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DELETE_NS UINT64_C(20000000) /* CPU time of one call */
+#define HOLD_MS 20                   /* between two attempts to get the lock */
 #define BATCH 64                     /* windows, for which one transaction is short */
 
 static int make_directory(const char *directory, struct error *err)
@@ -71,6 +74,41 @@ int click_spool_path(const char *name, const char *given, char **path, struct er
 		*path = xasprintf("%s/spool-%016" PRIx64 ".db", directory,
 		                  click_digest("spool", "s", name));
 	free(directory);
+	return status;
+}
+
+/* Byte 0 of the file of locks; others are those of hosts (store_session.c). */
+static int try_lock(const char *path, int fd, struct error *err)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+
+	if (!fcntl(fd, F_OFD_SETLK, &lock))
+		return 0;
+	if (errno == EAGAIN || errno == EACCES)
+		return error_set(err, EBUSY, "%s: another process sends from it", path);
+	return error_set(err, errno, "%s-lock: %s", path, strerror(errno));
+}
+
+int click_spool_hold(const char *path, uint64_t wait_ms, int *fd, struct error *err)
+{
+	char *name = xasprintf("%s-lock", path);
+	int status = 0;
+
+	*fd = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+	if (*fd < 0)
+		status = error_set(err, errno, "%s: %s", name, strerror(errno));
+	free(name);
+	for (uint64_t ms = 0; !status; ms += HOLD_MS) {
+		status = try_lock(path, *fd, err);
+		if (status != -EBUSY || ms >= wait_ms)
+			break;
+		nanosleep(&(struct timespec){.tv_nsec = HOLD_MS * 1000000}, NULL);
+		status = 0;
+	}
+	if (status && *fd >= 0)
+		close(*fd);
+	if (status)
+		*fd = -1;
 	return status;
 }
 
@@ -135,20 +173,15 @@ int click_spool_sent(struct database *db, const click_window_ids *ids, struct er
 	return status;
 }
 
-int click_spool_newest(struct database *db, int64_t *last, struct error *err)
-{
-	return database_number(db, "SELECT max(id) FROM window", 0, last, err);
-}
-
-int click_spool_waiting(struct database *db, int64_t last, struct send_count *count,
+int click_spool_waiting(struct database *db, int64_t newest, struct send_count *count,
                         struct error *err)
 {
 	sqlite3_stmt *row;
 	int status = database_find(db,
 	                           "SELECT coalesce(sum(merged), 0), coalesce(sum(samples), 0)"
-	                           " FROM window WHERE id <= ? AND (level BETWEEN 0 AND 3 OR"
-	                           " level >= 8)",
-	                           &row, err, "i", last);
+	                           " FROM window WHERE (level BETWEEN 0 AND 3 OR level >= 8)"
+	                           " AND id <= ?",
+	                           &row, err, "i", newest);
 
 	*count = (struct send_count){0};
 	if (status == 1)

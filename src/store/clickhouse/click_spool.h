@@ -9,7 +9,8 @@
  * a lost answer. A sent window has level CLICK_SPOOL_SENT until retention deletes it; the newest
  * one of the session stays, since the end of a killed session is read from it. So a writer that was
  * killed, or a server that was away, loses no window that the spool has room for. One process
- * writes windows, and another one takes them. Stateless. Uses: base, store/sqlite.
+ * writes windows, and another one takes them; each of them has a lock. Stateless. Uses: base,
+ * store/sqlite.
  */
 #ifndef ASSAY_STORE_CLICKHOUSE_CLICK_SPOOL_H
 #define ASSAY_STORE_CLICKHOUSE_CLICK_SPOOL_H
@@ -30,16 +31,22 @@ typedef VEC(int64_t) click_window_ids;
  */
 int click_spool_path(const char *name, const char *directory, char **path, struct error *err);
 
+/*
+ * Waits until no other process sends from the spool, and keeps it so until *fd is closed, or the
+ * process ends. -EBUSY: another process has sent for all of this time.
+ */
+int click_spool_hold(const char *path, uint64_t wait_ms, int *fd, struct error *err);
 /* Windows that were taken before, or else the oldest that wait; none: *ids is empty. */
 int click_spool_take(struct database *db, click_window_ids *ids, struct send_count *count,
                      struct error *err);
 /* Windows that were taken have been sent. */
 int click_spool_sent(struct database *db, const click_window_ids *ids, struct error *err);
-/* Windows up to the id `last` that wait or were taken; a merged window counts as its parts. */
-int click_spool_waiting(struct database *db, int64_t last, struct send_count *count,
+/*
+ * Windows that wait or were taken; a merged window counts as its parts. Those with a larger id than
+ * `newest` do not count: this connection sees a window before it is complete.
+ */
+int click_spool_waiting(struct database *db, int64_t newest, struct send_count *count,
                         struct error *err);
-/* The newest id; 0: no window. */
-int click_spool_newest(struct database *db, int64_t *last, struct error *err);
 
 /* store_retention() of a spool: it also deletes windows that were sent, for a bounded time. */
 int click_spool_retention(struct sqlite_store *spool, uint64_t now_ns, struct error *err);

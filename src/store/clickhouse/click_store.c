@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define SPOOL_BYTES UINT64_C(1000000000)
+#define SENDER_ENDS_MS 10000 /* a request ends within a second after its parent's death */
 
 struct click_store {
 	struct store store;
@@ -24,12 +25,7 @@ struct click_store {
 	struct sqlite_store *spool; /* NULL: read only */
 	struct click_delivery *delivery;
 	struct send_count due; /* windows that were found in the spool, and that were added */
-	/*
-	 * While a window is written, its names are requested, and the account may be too: its row,
-	 * which is not committed yet and not due, has an id above `newest`.
-	 */
-	bool writes;
-	int64_t newest;
+	int64_t newest;        /* while a window is added: the one before; else INT64_MAX */
 	bool away;
 };
 
@@ -66,10 +62,9 @@ static int open_spool(struct click_store *s, const char *path, const struct stor
 	spool.keeping = (struct store_retention_rules){.bytes = bytes ? bytes : SPOOL_BYTES};
 	spool.deleted_why = "the spool was full";
 	status = sqlite_store_open(&s->spool, path, &spool, err);
-	if (status)
-		return status;
-	s->spool->sampled_threads = true;
-	return click_spool_waiting(&s->spool->db, INT64_MAX, &s->due, err);
+	if (!status)
+		s->spool->sampled_threads = true;
+	return status;
 }
 
 static void click_close(struct store *store)
@@ -111,6 +106,7 @@ static int click_open(struct store **out, const char *path, const struct store_o
 	*out = NULL;
 	s->store.engine = &click_engine;
 	s->name = xstrdup(path);
+	s->newest = INT64_MAX;
 	if (options->read_only) {
 		status = open_server(&server, path, &options->server, false, err);
 		if (!status)
@@ -125,12 +121,30 @@ static int click_open(struct store **out, const char *path, const struct store_o
 	return status;
 }
 
+/*
+ * Counts the windows of earlier sessions. Their writer has ended, since this process has its lock;
+ * the process that sends for it may still mark a window as sent.
+ */
+static int count_found(struct click_store *s, struct error *err)
+{
+	int fd, held = click_spool_hold(s->spool->db.path, SENDER_ENDS_MS, &fd, err);
+	int status = held && held != -EBUSY
+	                     ? held
+	                     : click_spool_waiting(&s->spool->db, INT64_MAX, &s->due, err);
+
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
 static int click_begin(struct store *store, const struct recording *described, uint64_t start_ns,
                        struct error *err)
 {
 	struct click_store *s = of(store);
 	int status = sqlite_store_begin(s->spool, described, start_ns, err);
 
+	if (!status)
+		status = count_found(s, err);
 	if (!status)
 		click_delivery_wake(s->delivery);
 	return status;
@@ -145,12 +159,13 @@ static int click_add_window(struct store *store, const struct profile *p,
                             const struct store_window *w, struct error *err)
 {
 	struct click_store *s = of(store);
-	int status = click_spool_newest(&s->spool->db, &s->newest, err);
+	int status = database_number(&s->spool->db, "SELECT coalesce(max(id), 0) FROM window", 0,
+	                             &s->newest, err);
 
-	s->writes = true;
+	/* The account may be asked for while names are found. */
 	if (!status)
 		status = sqlite_store_add_window(s->spool, p, w, err);
-	s->writes = false;
+	s->newest = INT64_MAX;
 	if (status)
 		return status;
 	sending_count(&s->due, 1, w->samples);
@@ -171,9 +186,9 @@ static int click_retention(struct store *store, uint64_t now_ns, struct error *e
 
 static void count_waiting(void *ctx, struct send_count *c)
 {
-	const struct click_store *s = ctx;
+	struct click_store *s = ctx;
 
-	click_spool_waiting(&s->spool->db, s->writes ? s->newest : INT64_MAX, c, NULL);
+	click_spool_waiting(&s->spool->db, s->newest, c, NULL);
 }
 
 static bool click_sent(const struct store *store, struct send_account *a)
@@ -184,7 +199,8 @@ static bool click_sent(const struct store *store, struct send_account *a)
 		return false;
 	*a = (struct send_account){
 	        .due = s->due, .full = s->spool->deleted, .spool = s->spool->db.path};
-	sender_process_look(click_delivery_process(s->delivery), count_waiting, s, a);
+	sender_process_look(click_delivery_process(s->delivery), count_waiting,
+	                    (struct click_store *)(uintptr_t)s, a);
 	return true;
 }
 
