@@ -164,6 +164,8 @@ uint64_t process_table_dropped_mappings(const struct process_table *t);
 void process_table_settle(struct process_table *t);
 /* Records that a sample of the process was taken in that cgroup (id as in EVENT_CGROUP). */
 void process_table_in_cgroup(struct process_table *t, uint32_t process, uint64_t cgroup);
+/* True for the name of a group whose path is not known: "[cgroup 4711]". */
+bool process_cgroup_is_made_up(const char *path);
 /*
  * Records which build of its program the process runs, and its labels: lines "key=value", sorted,
  * with '\n' between them. NULL: unknown.

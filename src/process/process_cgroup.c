@@ -8,8 +8,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define CGROUPS_KEPT 4096
+#define MADE_UP "[cgroup "
 
 static bool has_id(const void *ctx, uint32_t index, const void *key)
 {
@@ -68,8 +70,13 @@ static uint32_t made_up_path(struct process_table *t, uint64_t id)
 {
 	char text[40];
 
-	snprintf(text, sizeof(text), "[cgroup %" PRIu64 "]", id);
+	snprintf(text, sizeof(text), MADE_UP "%" PRIu64 "]", id);
 	return intern_add(&t->names, text);
+}
+
+bool process_cgroup_is_made_up(const char *path)
+{
+	return !strncmp(path, MADE_UP, strlen(MADE_UP));
 }
 
 void process_table_in_cgroup(struct process_table *t, uint32_t process, uint64_t cgroup)

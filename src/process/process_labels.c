@@ -97,11 +97,19 @@ bool process_pod(const struct process_table *t, const struct process *p, struct 
 	return process_label(t, p, LABEL_POD_NAME, out) || process_label(t, p, LABEL_POD_UID, out);
 }
 
+/*
+ * An agent in a container does not see the paths of all control groups, but those of processes:
+ * then the label of the container has what the path would say.
+ */
 char *service_of_labels(const char *labels, const char *cgroup)
 {
 	size_t size;
 	const char *value = labels_find(labels, LABEL_SERVICE, &size);
 
+	if (!value && (!cgroup || process_cgroup_is_made_up(cgroup))) {
+		value = labels_find(labels, LABEL_CONTAINER_ID, &size);
+		size = value && size == CONTAINER_ID_DIGITS ? CONTAINER_ID_SHORT : size;
+	}
 	return value ? xstrndup(value, size) : service_name(cgroup);
 }
 

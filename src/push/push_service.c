@@ -83,6 +83,22 @@ static uint32_t find_group(const struct push_services *s, const struct buf *serv
 	return id;
 }
 
+static void add_service(const struct process_table *t, const struct process *p, struct buf *out)
+{
+	const char *cgroup = p->cgroup == ID_NONE ? "" : process_table_name(t, p->cgroup);
+	char *container = NULL;
+
+	if (process_label(t, p, LABEL_SERVICE, out))
+		return;
+	if (!*cgroup || process_cgroup_is_made_up(cgroup))
+		container = process_service(t, p);
+	if (container && *container)
+		buf_puts(out, container);
+	else
+		push_service_name(cgroup, out);
+	free(container);
+}
+
 static uint32_t look_up(struct push_services *s, const struct profile *p,
                         const struct process *process)
 {
@@ -92,10 +108,8 @@ static uint32_t look_up(struct push_services *s, const struct profile *p,
 
 	if (s->service)
 		buf_puts(&group, s->service);
-	else if (!process_label(t, process, LABEL_SERVICE, &group))
-		push_service_name(
-		        process->cgroup == ID_NONE ? "" : process_table_name(t, process->cgroup),
-		        &group);
+	else
+		add_service(t, process, &group);
 	buf_putc(&group, '\n');
 	process_labels(t, process, &labels);
 	id = find_group(s, &group, &labels);

@@ -610,6 +610,12 @@ static void labels(void)
 	free(text);
 	label(w.t, 20, "");
 	CHECK_STR(label_of(w.t, 20, "k"), "-");
+	/* A group whose path is not known. */
+	process_table_in_cgroup(w.t, process_of(w.t, 20, 20), 4711);
+	label(w.t, 20, "container.id=db");
+	text = process_service(w.t, process_table_process(w.t, process_of(w.t, 20, 20)));
+	CHECK_STR(text, "db");
+	free(text);
 	buf_done(&out);
 	world_done(&w);
 }
