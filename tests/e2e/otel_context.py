@@ -9,6 +9,7 @@ The process prints a line when its page is there. Each line that it reads makes 
 with the attribute `round` incremented.
 """
 import ctypes
+import fcntl
 import mmap
 import os
 import select
@@ -18,7 +19,7 @@ import sys
 
 from pprof_write import field
 
-FAULTS = ("pointer", "size", "writing", "version", "damaged", "changing")
+FAULTS = ("pointer", "size", "writing", "version", "damaged", "changing", "waiting")
 
 
 def payload(attributes):
@@ -31,6 +32,21 @@ def publish(t, attributes, fault=""):
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     t.equal(p.stdout.readline(), "published\n", "a page")
     return p
+
+
+def waiting_page():
+    """The address of a page that is never there: each access waits for this process (userfaultfd).
+    None: it is not possible here."""
+    page = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(page))
+    fd = ctypes.CDLL(None).syscall(323 if os.uname().machine == "x86_64" else 282, os.O_CLOEXEC)
+    try:
+        fcntl.ioctl(fd, 0xc018aa3f, bytearray(struct.pack("<QQQ", 0xaa, 0, 0)))  # UFFDIO_API
+        fcntl.ioctl(fd, 0xc020aa00, bytearray(struct.pack("<QQQQ", address, 4096, 1, 0)))
+    except OSError:
+        return None
+    waiting_page.kept = page, fd
+    return address
 
 
 class Page:
@@ -48,6 +64,8 @@ class Page:
         self.map[32:32 + size] = b"\xff" * size if self.fault == "damaged" else data
         if self.fault == "pointer":
             pointer = 0xdead000000000000
+        if self.fault == "waiting":
+            pointer = waiting_page() or 0
         if self.fault == "size":
             size = 0xffffffff
         if self.fault == "version":

@@ -16,12 +16,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 static void check(struct labels *l)
 {
 	struct buf text = {0};
+	size_t found;
 
 	if (l->items.count > LABELS_MAX)
 		abort();
 	vec_each (label, &l->items) {
 		const unsigned char *at = (const unsigned char *)label->value;
-		size_t found;
 
 		if (!*label->key || strlen(label->key) > LABEL_KEY_MAX || !*at ||
 		    strlen(label->value) > LABEL_VALUE_MAX)
@@ -29,11 +29,11 @@ static void check(struct labels *l)
 		for (; *at; at += utf8_length(at))
 			if (*at < ' ' || *at == 0x7f || !utf8_length(at))
 				abort();
-		buf_clear(&text);
-		labels_text(l, &text);
+	}
+	labels_text(l, &text);
+	vec_each (label, &l->items)
 		if (!labels_find(buf_text(&text), label->key, &found))
 			abort();
-	}
 	buf_done(&text);
 	labels_done(l);
 }
