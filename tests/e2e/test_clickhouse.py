@@ -7,13 +7,14 @@ import os
 import shutil
 import sqlite3
 import struct
+import subprocess
 import urllib.parse
 
 import clickhouse_server
 import old_windows
 import stores
 from clickhouse_server import Answering, Between
-from harness import main, run, test
+from harness import LONG, main, run, test
 from otel_context import publish
 from stores import environment
 
@@ -212,6 +213,148 @@ def windows_wait_while_the_server_is_away(t):
     with contextlib.closing(sqlite3.connect(f"{t.path('spool')}/{spool[0]}")) as db:
         t.equal(db.execute("SELECT count(*) FROM window WHERE level >= 0 AND level < 4")
                 .fetchone()[0], 0, "windows that wait")
+
+
+WINDOW_S = 10
+BEGIN_S = 1700000000  # of store_writer
+
+
+def written(t, store, first, count, size=None, status=0, rows=(5, 20), env=None):
+    """Windows of store_writer by a spool: ({"account": [due, sent, waiting, dropped], "samples":
+    ...}, the words on standard error)."""
+    more = {"SPOOL_BYTES": str(size)} if size else {}
+    run_ = t.run(t.workload("store_writer"), store, first, count, *rows, status=status,
+                 env=environment(t, **more, **(env or {})))
+    lines = [line.split() for line in run_.out.splitlines()]
+    return {words[0]: [int(x) for x in words[1:]] for words in lines
+            if words[0] in ("account", "samples")}, run_.err
+
+
+def of_server(server, database):
+    """(windows, samples) that the server has; a merged window counts as its parts."""
+    return [int(x) for x in server.ask(
+        "SELECT sum(n), sum(s) FROM (SELECT any(merged) AS n, any(samples) AS s FROM windows_2"
+        " WHERE host != 0 GROUP BY key)", database).split("\t")]
+
+
+def cut_off(server, name):
+    """A proxy that drops all inserts while the list `away` is not empty."""
+    away = []
+    proxy = Between(server.port, lambda path, body: "drop" if away and "INSERT" in path else None)
+    proxy.passed = None
+    return server.store(name, proxy.port), away
+
+
+def caught_up(t, store, first, size=None):
+    """Sessions of one window until none waits: the end of one sends for some seconds, which may be
+    too short on a busy machine. The next window, and (windows sent, their samples, dropped)."""
+    sent = dropped = samples = 0
+    for i in range(first, first + 30):
+        account, _ = written(t, store, i, 1, size, status=None)
+        for part in account.values():
+            t.equal(part[0], sum(part[1:]), f"{account}")
+        sent += account["account"][1]
+        dropped += account["account"][3]
+        samples += account["samples"][1]
+        if not account["account"][2]:
+            return i + 1, (sent, samples, dropped)
+    return t.fail(f"windows wait: {account}")
+
+
+@test
+def an_hour_without_the_server_is_caught_up(t):
+    server = clickhouse_server.server(t)
+    name, count = server.store("hour"), 360 if LONG else 90
+    by_proxy, away = cut_off(server, "hour")
+    t.assay("store", "create", name)
+    away.append(True)
+    account, err = written(t, by_proxy, 0, count, status=1)
+    t.has(err, f"{count} windows wait in")
+    t.equal(account["account"], [count, 0, count, 0])
+    t.equal(of_server(server, "hour"), [0, 0])
+    away.clear()
+    last, (sent, samples, _) = caught_up(t, by_proxy, count)
+    t.equal(sent, last, "all windows are sent")
+    t.equal(of_server(server, "hour"), [sent, samples], "on the server")
+    file = t.path("hour.db")
+    written(t, file, 0, count)
+    for i in range(count, last):
+        written(t, file, i, 1)
+    spooled, direct = [old_windows.report(t, store, "*") for store in (name, file)]
+    t.equal(spooled["functions"], direct["functions"])
+    t.equal(spooled["ledger"], direct["ledger"])
+
+
+@test
+def a_full_spool_merges_and_drops_the_oldest_and_counts_them(t):
+    """Without the server, with a spool that is too small. In the short form nothing is merged, since
+    names and stacks fill most of it; in the long form, the server is away for most of a day."""
+    server = clickhouse_server.server(t)
+    name, count = server.store("bound"), 8000 if LONG else 200
+    size = 8000000 if LONG else 300000
+    by_proxy, away = cut_off(server, "bound")
+    t.assay("store", "create", name)
+    away.append(True)
+    account, _ = written(t, by_proxy, 0, count, size, status=1)
+    due, sent, waiting, dropped = account["account"]
+    t.equal((due, sent + waiting + dropped), (count, count), "windows")
+    t.equal(account["samples"][0], sum(account["samples"][1:]), "samples")
+    t.true(dropped, f"windows were dropped: {account}")
+    spool = max(t.path("spool").glob("*.db"), key=os.path.getsize)
+    bytes_ = sum(os.path.getsize(p) for p in t.path("spool").iterdir())
+    print(f"# spool of {size} bytes: {bytes_} bytes, {account}")
+    t.true(bytes_ < 2 * size + (4 << 20), f"{bytes_} bytes of the spool")
+    with stores.reading(spool) as db:
+        merged = stores.rows(db, "SELECT start_ns, merged FROM window WHERE level >= 0 AND level"
+                             " != 4 ORDER BY start_ns")
+    sizes = [n for _, n in merged]
+    t.equal(sizes[-1], 1, "the newest one is not merged")
+    t.true(max(sizes) > 1 or not LONG, "old windows were merged")
+    t.equal(sizes, sorted(sizes, reverse=True) if LONG else sizes, "the oldest are merged first")
+    away.clear()
+    last, (sent, samples, more) = caught_up(t, by_proxy, count, size)
+    t.equal(of_server(server, "bound"), [sent, samples], "the server has all that was sent")
+    gone = dropped + more
+    t.equal(sent + gone, last, "windows")
+    gaps = [[int(x) for x in line.split("\t")] for line in server.ask(
+        "SELECT start_ns, max(end_ns) FROM gaps WHERE why = 'the spool was full' GROUP BY start_ns",
+        "bound").splitlines()]
+    t.equal(sum(end - start for start, end in gaps), gone * WINDOW_S * 10**9, f"gaps: {gaps}")
+
+
+@test
+def a_full_disk_below_the_spool_loses_counted_windows_only(t):
+    if os.geteuid():
+        t.skip("only root mounts a disk of its own")
+    server = clickhouse_server.server(t)
+    by_proxy, away = cut_off(server, "disk")
+    t.assay("store", "create", server.store("disk"))
+    disk = t.path("disk")
+    disk.mkdir()
+    away.append(True)
+    writer = t.start("unshare", "-m", "sh", "-c",
+                     'mount -t tmpfs -o size=3m,mode=700 none "$1" || exit 77; '
+                     'head -c 1500000 /dev/zero > "$1/other"; exec "$2" "$3" 0 400 100 40',
+                     "sh", disk, t.workload("store_writer"), by_proxy, stdout=subprocess.PIPE,
+                     env={**os.environ, "ASSAY_SPOOL": str(disk)})
+    said = {"full": 0, "window": 0}
+    account = {}
+    for line in writer.stdout:
+        word, *numbers = line.decode().split()
+        if word in said:
+            said[word] += 1
+        else:
+            account[word] = [int(x) for x in numbers]
+        if word == "full" and said["full"] == 20:
+            os.unlink(f"/proc/{writer.pid}/root{disk}/other")
+            away.clear()
+    if writer.wait() == 77:
+        t.skip("no mount namespaces here")
+    t.true(said["full"] >= 20 and said["window"] > 20, f"{said}")
+    t.equal(account["account"][0], said["window"], "windows that were written are due")
+    t.equal(account["account"][1:], [said["window"], 0, 0], "and all were sent")
+    t.equal(of_server(server, "disk"), [said["window"], account["samples"][0]], "on the server")
+    t.equal(said["full"] + said["window"], 400, "all windows: written, or reported as not written")
 
 
 def sums(found, key="functions"):

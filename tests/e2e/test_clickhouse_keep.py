@@ -2,11 +2,13 @@
 """Retention and upgrades of stores on a ClickHouse server: the same figures before and
 after, and as a file that its own retention keeps."""
 import contextlib
+import random
 import shutil
 import sqlite3
+import subprocess
 
 import clickhouse_server
-from harness import main, test
+from harness import ASSAY, LONG, main, test
 from old_windows import BEGIN_NS, report, same, stored
 from stores import environment
 
@@ -59,6 +61,68 @@ def two_machines_may_merge_the_same_windows(t):
     same(t, report(t, name, "web1"), before)
     days = t.assay("store", "keep", "--keep", "1h", name).err
     t.has(days, "0 days are deleted")
+
+
+KILLS = 40 if LONG else 4
+
+
+@test
+def a_run_that_is_killed_loses_and_repeats_nothing(t):
+    """The command or the server is killed at a random moment, again and again."""
+    server = clickhouse_server.server(t)
+    file, name = t.path("killed.db"), server.store("killed")
+    t.run(t.workload("store_writer"), file, 0, 1500 if LONG else 160, 5, 20)
+    t.assay("store", "copy", file, name)
+    expected = report(t, name, "*")
+    seed = random.randrange(1 << 32)
+    dice = random.Random(seed)
+    print(f"# seed {seed}")
+    # A moment of the run: at one of its requests, before or after the server has it.
+    moment = [0, ""]
+    running = [None]
+
+    def decide(path, body):
+        moment[0] -= 1
+        if moment[0]:
+            return None
+        if moment[1] == "client":
+            running[0].kill()
+            return dice.choice(["drop", "cut"])
+        if moment[1] == "server":
+            server.stop()
+            return "drop"
+        return dice.choice(["cut", "drop", "repeat"])
+
+    proxy = clickhouse_server.Between(server.port, decide)
+    proxy.passed = None
+    ended = []
+    for i in range(KILLS):
+        moment[:] = [1 + int(dice.random() ** 2 * 60), dice.choice(["client", "server", "network"])]
+        running[0] = t.start(ASSAY, "store", "keep", "--fine", "1s", server.store("killed", proxy.port),
+                             stderr=subprocess.DEVNULL, env=environment(t, ASSAY_CLICKHOUSE_GRACE="0"))
+        ended.append(t.wait(running[0]))
+        if server.process.poll() is not None:
+            server.start()
+        same(t, report(t, name, "*"), expected, f"after kill {i}")
+    for step in (("--fine", "1s"), ("--fine", "1s")):
+        t.assay("store", "keep", *step, name, env=environment(t, ASSAY_CLICKHOUSE_GRACE="0"))
+        same(t, report(t, name, "*"), expected, f"after {step}")
+    print(f"# exit states: { {state: ended.count(state) for state in sorted(set(ended))} },"
+          f" levels: {levels(server, 'killed')}")
+    # The same steps in a file: the same windows. The slot of the newest window is not over: a
+    # file merges a part of it, a server waits for its end.
+    t.assay("store", "keep", "--fine", "1s", file)
+    here, there = [windows_of(t, store) for store in (file, name)]
+    t.true(len(here) > 2, here)
+    t.equal(there, here, "windows, and rows of each")
+
+
+def windows_of(t, store):
+    """Times, counts and sums of each window of the slots that are over, by assay's own views."""
+    return t.assay("sql", store, "SELECT w.start_ns, w.end_ns, w.samples, count(*), sum(s.samples),"
+                   " sum(s.weight), sum(s.blocked_ns) FROM windows w JOIN samples s ON s.window ="
+                   " w.id WHERE w.start_ns / 600000000000 < (SELECT max(end_ns) - 1000000000 FROM"
+                   " windows) / 600000000000 GROUP BY w.id ORDER BY 1, 2").out.splitlines()
 
 
 V1_WINDOWS = ("host, time, key, part, session, start_ns, end_ns, level, merged, samples,"

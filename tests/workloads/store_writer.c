@@ -7,12 +7,17 @@
  * it, SAMPLES rows of 1 + N samples each, and one process that is there from the beginning. COUNT
  * 0: until killed. For a window that did not fit on the disk it prints "full N". At the end it
  * prints the CPU time of a window: "cpu_us N".
+ *
+ * FILE may be a store on a server. Then the session ends at the end, SPOOL_BYTES in the environment
+ * is the size of the spool, a failure of retention ends it, and "account DUE SENT WAITING DROPPED"
+ * has the windows, and "samples ..." their samples.
  */
 #include "../unit/lib/store_world.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -56,6 +61,11 @@ static void renew(struct world *w)
 	profile_free(old);
 }
 
+static bool is_server(char **argv)
+{
+	return !strncmp(argv[1], "clickhouse", 10);
+}
+
 static int write_all_windows(struct world *w, struct store *s, char **argv, struct error *err)
 {
 	uint64_t first = strtoull(argv[2], NULL, 10), count = strtoull(argv[3], NULL, 10);
@@ -74,6 +84,9 @@ static int write_all_windows(struct world *w, struct store *s, char **argv, stru
 		took += cpu_ns() - before;
 		printf("%s %llu\n", status ? "full" : "window", (unsigned long long)(first + i));
 		fflush(stdout);
+		if (!status && is_server(argv))
+			status = store_retention(
+			        s, WORLD_WALL_NS + (first + i + 1) * WORLD_WINDOW_NS, err);
 		if (status == -ENOSPC)
 			status = usleep(5000);
 	}
@@ -81,8 +94,28 @@ static int write_all_windows(struct world *w, struct store *s, char **argv, stru
 	return status;
 }
 
+static void tell(const char *what, uint64_t due, uint64_t sent, uint64_t waiting, uint64_t dropped)
+{
+	printf("%s %llu %llu %llu %llu\n", what, (unsigned long long)due, (unsigned long long)sent,
+	       (unsigned long long)waiting, (unsigned long long)dropped);
+}
+
+static int end_session(struct store *s, char **argv, struct error *err)
+{
+	uint64_t windows = strtoull(argv[2], NULL, 10) + strtoull(argv[3], NULL, 10);
+	int status = store_end(s, WORLD_WALL_NS + windows * WORLD_WINDOW_NS, "stopped", err);
+	struct send_account a;
+
+	if (store_sent(s, &a)) {
+		tell("account", a.due.batches, a.sent.batches, a.waiting.batches, a.full.batches);
+		tell("samples", a.due.samples, a.sent.samples, a.waiting.samples, a.full.samples);
+	}
+	return status;
+}
+
 int main(int argc, char **argv)
 {
+	const char *spool = getenv("SPOOL_BYTES");
 	struct store_options options = {0};
 	struct error err = {0};
 	struct store *s = NULL;
@@ -91,10 +124,13 @@ int main(int argc, char **argv)
 
 	if (argc != 6)
 		return 2;
+	options.server.spool_bytes = spool ? strtoull(spool, NULL, 10) : 0;
 	world_init(&w, "here");
 	status = store_open(&s, argv[1], &options, &err);
 	if (!status)
 		status = write_all_windows(&w, s, argv, &err);
+	if (!status && is_server(argv))
+		status = end_session(s, argv, &err);
 	if (status)
 		fprintf(stderr, "%s\n", err.text);
 	store_close(s);
