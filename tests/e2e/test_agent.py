@@ -13,6 +13,7 @@ import urllib.error
 import urllib.request
 
 import clickhouse_server
+from clock_shim import HOUR, SECOND, Clocks
 from clickhouse_server import Answering, Between, free_port
 from harness import ASSAY, LONG, main, run, test
 from sessions import is_gone
@@ -36,10 +37,12 @@ class Agent:
         self.t.write("agent.conf", "\n".join(
             [f"store = {store}", f"spool = {self.spool}", "window = 1", "# a comment", *lines, ""]))
 
-    def start(self):
+    def start(self, *before):
+        """`before`: words of a command that runs the agent as its own process."""
         env = {**os.environ, **self.env}
         del env["ASSAY_CLICKHOUSE_PASSWORD"]
-        self.process = self.t.start(ASSAY, "agent", "--config", self.file, env=env, stderr=self.log)
+        self.process = self.t.start(*before, ASSAY, "agent", "--config", self.file, env=env,
+                                    stderr=self.log)
 
     def text(self):
         return self.t.path("log").read_text()
@@ -252,6 +255,75 @@ def a_store_that_is_away_is_caught_up(t):
             and agent.sent()["batches"]["sent"] >= 3, "all windows are sent", 90)
     agent.stop()
     t.true(len(check_once(t, server, "later")) >= 3, "three windows")
+
+
+def until_sent(t, agent, count):
+    t.until(lambda: (agent.sent() or {"batches": {"sent": 0}})["batches"]["sent"] >= count,
+            f"{count} windows are sent", 90)
+
+
+@test
+def a_wrong_clock_is_told_and_changes_no_sum(t):
+    t.need("gcc")
+    server = clickhouse_server.server(t)
+    name, clocks = server.store("clocks"), Clocks(t)
+    t.assay("store", "create", name)
+    agent = Agent(t, name)
+    agent.env.update(clocks.env)
+    clocks.move(wall=HOUR)
+    agent.start()
+    agent.until_it_samples()
+    until_sent(t, agent, 2)
+    clocks.move(wall=-HOUR)  # right again
+    half = (time.time_ns() + HOUR // 2) / SECOND
+    t.until(lambda: server.ask(f"SELECT count() > 1 FROM windows_2 WHERE start_ns < {half:.0f}000000000",
+                               "clocks") == "1", "windows by the right clock", 90)
+    account = agent.status()
+    agent.stop()
+    windows = windows_of(server, "clocks")
+    for w in windows:
+        t.equal(w.summed, w.samples, "samples of a window's part")
+        t.true(0 < w.end - w.start < 60 * SECOND, f"a window of {w.end - w.start} ns")
+    check_ticks(t, windows)
+    t.true(sum(w.end - w.start for w in windows) >= account["elapsed_ns"] - 3 * SECOND,
+           "all time, by both clocks")
+    # Ranges are compared with the clock of the machine.
+    ahead = [w for w in windows if w.start > half * SECOND]
+    t.true(1 <= len(ahead) < len(windows), f"{len(ahead)} windows of the wrong time")
+    for words, chosen in ((("--from", f"@{half:.0f}"), ahead),
+                          (("--until", f"@{half:.0f}"), [w for w in windows if w not in ahead])):
+        found = t.report("--store", name, *words)
+        t.equal(sum(r["samples"] for r in found["recordings"]), sum(w.samples for w in chosen), words)
+    found = t.report("--store", name)
+    warnings = " ".join(found["warnings"])
+    t.has(warnings, "ahead of that of the server", "what the report tells")
+    t.has(warnings, "the clock was set back")
+
+
+@test
+def a_renamed_machine_is_another_host_from_the_next_session_on(t):
+    if os.geteuid():
+        t.skip("only root renames a machine")
+    server = clickhouse_server.server(t)
+    name = server.store("renamed")
+    t.assay("store", "create", name)
+    agent = Agent(t, name)
+    agent.start("unshare", "-u", "sh", "-c", 'hostname first; exec "$@"', "sh")
+    agent.until_it_samples()
+    until_sent(t, agent, 1)
+    t.run("nsenter", "-t", agent.process.pid, "-u", "hostname", "second")
+    until_sent(t, agent, 3)
+    t.equal(server.ask("SELECT DISTINCT name FROM hosts", "renamed"), "first")
+    agent.process.send_signal(signal.SIGHUP)
+    t.until(lambda: server.ask("SELECT uniq(host) FROM windows_2", "renamed") == "2",
+            "windows of the new name", 90)
+    agent.stop()
+    windows = check_once(t, server, "renamed")
+    check_ticks(t, windows)
+    for host, order in (("first", 0), ("second", -1)):
+        found = t.report("--store", name, "--host", host)
+        t.equal(sum(r["samples"] for r in found["recordings"]),
+                sum(w.samples for w in windows if w.host == windows[order].host), host)
 
 
 @test

@@ -9,75 +9,22 @@ import contextlib
 import os
 import signal
 import sqlite3
-import struct
 import subprocess
 import time
 
 import stores
+from clock_shim import HOUR, SECOND, Clocks
 from harness import ASSAY, LONG, main, run, test
 
-SECOND = 10**9
-HOUR = 3600 * SECOND
-
-SHIM = """
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
-/* What is added: to CLOCK_REALTIME, to CLOCK_BOOTTIME; ns */
-static volatile int64_t *added;
-
-__attribute__((constructor)) static void look(void)
-{
-	const char *path = getenv("CLOCKS_ADDED");
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	void *at = fd < 0 ? MAP_FAILED : mmap(0, 16, PROT_READ, MAP_SHARED, fd, 0);
-
-	if (at == MAP_FAILED)
-		abort();
-	added = at;
-	close(fd);
-}
-
-int clock_gettime(clockid_t clock, struct timespec *t)
-{
-	long status = syscall(SYS_clock_gettime, clock, t);
-	int64_t more = 0, ns;
-
-	if (added && clock == CLOCK_REALTIME)
-		more = added[0];
-	if (added && clock == CLOCK_BOOTTIME)
-		more = added[1];
-	ns = t->tv_nsec + more % 1000000000;
-	t->tv_sec += more / 1000000000 + (ns >= 1000000000) - (ns < 0);
-	t->tv_nsec = ns + (ns < 0 ? 1000000000 : ns >= 1000000000 ? -1000000000 : 0);
-	return status;
-}
-"""
 
 
 class Machine:
     """A store's session with changed clocks."""
 
     def __init__(self, t):
-        self.t, self.path, self.added = t, t.path("a.db"), [0, 0]
-        t.run("gcc", "-O1", "-shared", "-fPIC", "-o", t.path("clocks.so"), t.write("clocks.c", SHIM))
-        self.env = {**t.runtime(), "LD_PRELOAD": str(t.path("clocks.so")),
-                    "CLOCKS_ADDED": str(t.path("added")), "TZ": "UTC",
-                    # A sanitizer's library must be the first one, and need not be loaded here.
-                    "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
-        t.write("added", struct.pack("qq", 0, 0))
-
-    def move(self, wall=0, boot=0):
-        self.added[0] += wall
-        self.added[1] += boot
-        with open(self.t.path("added"), "r+b") as f:
-            f.write(struct.pack("qq", *self.added))
+        self.t, self.path, self.clocks = t, t.path("a.db"), Clocks(t)
+        self.move = self.clocks.move
+        self.env = {**t.runtime(), **self.clocks.env, "TZ": "UTC"}
 
     def start(self):
         return self.t.start(ASSAY, "start", "--foreground", "--store", self.path, "--window", 1,

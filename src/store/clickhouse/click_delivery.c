@@ -78,6 +78,14 @@ static int open_spool(struct click_delivery *d, struct error *err)
 	return status;
 }
 
+static void make_sender(struct click_delivery *d)
+{
+	if (d->sender)
+		return;
+	d->sender = click_sender_new(d->server, &d->db);
+	click_sender_live(d->sender);
+}
+
 /* Marked and counted in one change, so that a reader sees both or none. */
 static int settle(struct click_delivery *d, struct sending *s, const struct send_count *count,
                   struct error *err)
@@ -98,8 +106,8 @@ static int send_windows(struct click_delivery *d, struct sending *s, const struc
 {
 	int status = open_server(d, s, err);
 
-	if (!status && !d->sender)
-		d->sender = click_sender_new(d->server, &d->db);
+	if (!status)
+		make_sender(d);
 	if (!status)
 		status = click_sender_windows(d->sender, d->ids.items, d->ids.count, err);
 	return status ? status : settle(d, s, count, err);
@@ -110,8 +118,8 @@ static int send_sessions(struct click_delivery *d, struct sending *s, struct err
 {
 	int status = open_server(d, s, err);
 
-	if (!status && !d->sender)
-		d->sender = click_sender_new(d->server, &d->db);
+	if (!status)
+		make_sender(d);
 	if (!status)
 		status = click_sender_sessions(d->sender, err);
 	d->sessions = !status;

@@ -32,6 +32,7 @@ static int send_host(struct click_sender *s, int64_t id, uint64_t *hash, struct 
 static int add_notes(struct click_sender *s, int64_t session, struct buf *notes, size_t *count,
                      struct error *err)
 {
+	char note[256];
 	sqlite3_stmt *row;
 	int status = click_sender_row(
 	        s, "SELECT note FROM session_note WHERE session = ? ORDER BY place", session, &row,
@@ -42,6 +43,10 @@ static int add_notes(struct click_sender *s, int64_t session, struct buf *notes,
 		status = database_step(s->db, row, err);
 	}
 	sqlite3_reset(row);
+	if (!status && click_sender_clock_note(s, note, sizeof(note))) {
+		row_put(notes, "s", note);
+		++*count;
+	}
 	return status;
 }
 

@@ -28,6 +28,11 @@ struct click_sender *click_sender_new(struct click_server *server, struct databa
 	return s;
 }
 
+void click_sender_live(struct click_sender *s)
+{
+	s->live = true;
+}
+
 /* What may change between two batches is read again. */
 static void begin_batch(struct click_sender *s)
 {
@@ -370,7 +375,7 @@ int click_sender_windows(struct click_sender *s, const int64_t *windows, size_t 
                          struct error *err)
 {
 	size_t done = 0;
-	int status = 0;
+	int status = click_sender_clock(s, err);
 
 	for (size_t at = 0; !status && at < count; at += done)
 		status = send_batch(s, windows + at, count - at, &done, err);

@@ -31,6 +31,8 @@ struct click_merged {
 };
 
 struct click_sender *click_sender_new(struct click_server *server, struct database *db);
+/* The windows are of this machine, and of now: its clock is compared with that of the server. */
+void click_sender_live(struct click_sender *s);
 void click_sender_free(struct click_sender *s); /* NULL-safe */
 void click_sender_forget(struct click_sender *s);
 

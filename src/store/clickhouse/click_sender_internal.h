@@ -81,11 +81,20 @@ struct click_sender {
 	 * these hashes there, and are not sent. Folded ones are those of that window.
 	 */
 	const struct click_merged *merged;
+	/* With `live`: the clock of this machine against that of the server, as far as it is
+	 * certain; the largest difference so far. */
+	bool live, clock_asked;
+	int64_t ahead_ns, clock_offset_ns, window_ns;
 	uint64_t attempt;                 /* a random number of the batch */
 	VEC(struct click_window) windows; /* of the batch */
 	struct click_map lower;           /* lower halves of their parts (click_arrival.h) */
 	uint64_t changed; /* version of the rows of the batch: end of its newest window */
 };
+
+/* Asks for the server's time, at first and after the clock of this machine was set. */
+int click_sender_clock(struct click_sender *s, struct error *err);
+/* False: there is nothing to note. */
+bool click_sender_clock_note(const struct click_sender *s, char *note, size_t size);
 
 /* True if a row with these contents must be sent; it is regarded as sent then. */
 bool click_sender_is_new(struct click_sender *s, uint64_t hash, uint64_t contents);
