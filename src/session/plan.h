@@ -25,6 +25,9 @@ struct plan {
 	VEC(char *) notes;
 };
 
+/* The samples of page faults that waited for a disk, with --waits. */
+bool plan_is_major_fault(const struct perf_event_attr *attr);
+
 int plan_make(struct plan *plan, const struct session_options *options, struct error *err);
 void plan_done(struct plan *plan);
 /* The event as it is written to the file, with call chains instead of stack bytes. */

@@ -135,6 +135,30 @@ void plan_find_waits(struct plan *plan, const struct session_options *o)
 		note_missing(plan, status, &err);
 }
 
+bool plan_is_major_fault(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ;
+}
+
+/* A fault that waits for a disk ends with this event, which has the address. */
+static void add_faults(struct plan *plan, const struct session_options *o)
+{
+	struct perf_event_attr attr = plan_common_attr(plan, o);
+
+	vec_each (event, &plan->events)
+		if (plan_is_major_fault(&event->attr)) {
+			event->attr.sample_type |= PERF_SAMPLE_ADDR; /* asked for with -e */
+			return;
+		}
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_PAGE_FAULTS_MAJ;
+	attr.sample_period = 1;
+	attr.sample_type |= PERF_SAMPLE_ADDR;
+	attr.sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
+	plan_remove_stacks(&attr);
+	plan_add_event(plan, "major-faults", ATTR_COUNT, &attr);
+}
+
 void plan_add_waits(struct plan *plan, const struct session_options *o)
 {
 	for (size_t i = 0; plan->waits && i < WAITS_EVENTS; i++) {
@@ -152,4 +176,6 @@ void plan_add_waits(struct plan *plan, const struct session_options *o)
 		event->filter = filter_of(plan, w->field);
 		event->keeps_arguments = w->stack_bytes > 0;
 	}
+	if (plan->waits)
+		add_faults(plan, o);
 }

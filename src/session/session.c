@@ -314,6 +314,7 @@ static int finish(struct session *s, struct session_status *last, struct error *
 	account_close(&s->recording, &s->plan, s->source, &s->start, &s->end);
 	jit_keeper_finish(s->jit, &s->recording);
 	descriptor_keeper_account(s->descriptors, &s->recording.account);
+	fault_keeper_account(s->faults, &s->recording.account);
 	label_keeper_account(s->labels, &s->recording.account);
 	session_foreign_account(s, &s->recording.account);
 	if (s->stream)
@@ -357,6 +358,7 @@ static void close_session(struct session *s, struct session_result *result)
 	image_keeper_close(s->keeper);
 	jit_keeper_free(s->jit);
 	descriptor_keeper_free(s->descriptors);
+	fault_keeper_free(s->faults);
 	label_keeper_free(s->labels);
 	perf_source_close(s->source);
 	if (s->sink)

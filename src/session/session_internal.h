@@ -10,6 +10,7 @@
 #include "session/account.h"
 #include "launch/command_child.h"
 #include "session/keep/descriptor_keeper.h"
+#include "session/keep/fault_keeper.h"
 #include "session/keep/jit_keeper.h"
 #include "session/keep/label_keeper.h"
 #include "session/keep/image_keeper.h"
@@ -35,6 +36,7 @@ struct session {
 	struct image_keeper *keeper;  /* NULL: the kernel refused */
 	struct jit_keeper *jit;
 	struct descriptor_keeper *descriptors; /* NULL: not wanted */
+	struct fault_keeper *faults;           /* likewise */
 	struct label_keeper *labels;           /* likewise */
 	struct recording recording;
 	struct command_child child;

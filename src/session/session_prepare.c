@@ -91,8 +91,10 @@ static int open_stream(struct session *s, struct error *err)
 		return status;
 	so.labels = s->labels;
 
-	if (s->plan.waits)
+	if (s->plan.waits) {
 		s->descriptors = so.descriptors = descriptor_keeper_new(&s->recording);
+		s->faults = so.faults = fault_keeper_new(s->foreign);
+	}
 	if (s->plan.unwind || s->plan.waits || s->sink->ordered || o->budget > 0 || o->labels)
 		s->stream = record_stream_new(&so);
 	return 0;

@@ -172,6 +172,7 @@ static void describe_so_far(struct session *s, struct recording *r,
 	if (s->stream)
 		record_stream_account(s->stream, &r->account);
 	descriptor_keeper_account(s->descriptors, &r->account);
+	fault_keeper_account(s->faults, &r->account);
 	label_keeper_account(s->labels, &r->account);
 	r->account.observer_bytes = status->bytes;
 	r->account.exit_status = -1;

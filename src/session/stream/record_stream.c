@@ -244,6 +244,18 @@ static int name_descriptor(struct record_stream *s, const struct ring_record *re
 	return put_own(s, record, e, &named, err);
 }
 
+/* The address of a fault has no mapping in the recording, unless it is one of code. */
+static int map_fault(struct record_stream *s, const struct ring_record *record,
+                     const struct event *e, struct error *err)
+{
+	struct event mapping;
+
+	if (!plan_is_major_fault(&s->o.plan->events.items[e->attr].attr) ||
+	    !fault_keeper_sample(s->o.faults, e, &mapping))
+		return 0;
+	return put_own(s, record, e, &mapping, err);
+}
+
 static int label_process(struct record_stream *s, const struct ring_record *record,
                          const struct event *e, struct error *err)
 {
@@ -259,6 +271,8 @@ static int take_sample(struct record_stream *s, struct ring_record *record, stru
 	uint64_t period = e->sample.period;
 	int status = name_descriptor(s, record, e, err);
 
+	if (!status)
+		status = map_fault(s, record, e, err);
 	if (!status)
 		status = label_process(s, record, e, err);
 	if (status)

@@ -19,6 +19,7 @@
 #define ASSAY_SESSION_STREAM_RECORD_STREAM_H
 
 #include "session/keep/descriptor_keeper.h"
+#include "session/keep/fault_keeper.h"
 #include "session/keep/image_keeper.h"
 #include "session/keep/label_keeper.h"
 #include "session/plan.h"
@@ -39,6 +40,7 @@ struct record_stream_options {
 	struct image_keeper *keeper; /* receives the addresses that samples hit; NULL: none */
 	/* Names the descriptors on which threads wait; NULL: none */
 	struct descriptor_keeper *descriptors;
+	struct fault_keeper *faults; /* finds the files of page faults; NULL: none */
 	struct label_keeper *labels; /* finds labels of processes; NULL: none */
 	const struct session_hooks *hooks;
 	struct session *session; /* for the hooks */

@@ -191,6 +191,29 @@ static int scan_maps(const struct proc_scan *scan, struct known_files *known, in
 	return status;
 }
 
+int proc_map_at(struct foreign *foreign, int32_t pid, uint64_t address, struct event_mmap *map,
+                struct buf *name)
+{
+	const struct proc_scan scan = {.foreign = foreign};
+	struct buf text = {0};
+	char line[MAP_LINE_ROOM];
+	FILE *maps = open_maps(&scan, pid, pid, &text);
+	bool found = false, cut;
+
+	while (maps && !found && read_map_line(maps, line))
+		found = parse_map(line, map, &cut) && address >= map->addr &&
+		        address - map->addr < map->size;
+	if (found) {
+		name->size = 0;
+		buf_puts(name, map->filename);
+		map->filename = buf_text(name);
+	}
+	if (maps)
+		fclose(maps);
+	buf_done(&text);
+	return found ? 0 : -ENOENT;
+}
+
 static bool read_comm(int32_t pid, int32_t tid, char comm[64])
 {
 	char path[64];

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/process/foreign.h"
+#include "base/memory/buf.h"
 #include "base/memory/vec.h"
 #include "event/event.h"
 
@@ -57,6 +58,13 @@ int proc_scan_kernel(const struct proc_scan *scan, bool *hidden, struct error *e
  * samples belong. Nothing is reported if it is not mounted.
  */
 int proc_scan_cgroups(const struct proc_scan *scan, struct error *err);
+
+/*
+ * The mapping of a process at an address; `name` has its file name. -ENOENT: there is none, or the
+ * process has exited. `foreign`: as in struct proc_scan.
+ */
+int proc_map_at(struct foreign *foreign, int32_t pid, uint64_t address, struct event_mmap *map,
+                struct buf *name);
 
 /* Lists all process ids, or those of one user if `uid` is not -1. */
 void proc_list(proc_ids *pids, int64_t uid);
