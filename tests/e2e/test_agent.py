@@ -34,8 +34,10 @@ class Agent:
         self.process = None
 
     def configure(self, store, *lines):
+        """With a budget that keeps the rate on a busy machine too."""
         self.t.write("agent.conf", "\n".join(
-            [f"store = {store}", f"spool = {self.spool}", "window = 1", "# a comment", *lines, ""]))
+            [f"store = {store}", f"spool = {self.spool}", "window = 1", "# a comment", *lines,
+             "budget = 50", ""]))
 
     def start(self, *before):
         """`before`: words of a command that runs the agent as its own process."""
@@ -132,11 +134,11 @@ def check_ticks(t, windows):
         for c in w.cpus:
             t.near(c.wall, w.end - w.start, SLEW_NS, "time of a CPU in a window")
             at = total.setdefault((w.host, c.cpu), [0] * 6)
-            for i, value in enumerate((w.end - w.start, c.period, c.due * c.period, c.due, c.seen,
-                                       c.lost)):
+            for i, value in enumerate((w.end - w.start, c.due * c.period, c.due, c.seen, c.lost,
+                                       c.period)):
                 at[i] += value
-    for key, (time_ns, periods_ns, due_ns, due, seen, lost) in total.items():
-        # A window begins and ends between two ticks, of the rate that the budget allowed.
+    for key, (time_ns, due_ns, due, seen, lost, periods_ns) in total.items():
+        # A window begins and ends between two ticks, of its rate.
         t.near(due_ns, time_ns, 2 * periods_ns, f"ticks that were due, of {key}")
         t.between(seen + lost, 0, due + len(windows), f"ticks that were seen or lost, of {key}")
     return total
