@@ -29,7 +29,7 @@ PROGRAM = "clickhouse-server"
 CONFIG = """<yandex>
 <logger><level>none</level></logger>
 <http_port>{http}</http_port>{https}<tcp_port>{tcp}</tcp_port><listen_host>127.0.0.1</listen_host>
-<path>{place}/data/</path><tmp_path>{place}/tmp/</tmp_path>
+<path>{data}/</path><tmp_path>{place}/tmp/</tmp_path>
 <format_schema_path>{place}/formats/</format_schema_path>
 <users_config>{place}/users.xml</users_config>
 <default_profile>default</default_profile><default_database>default</default_database>
@@ -56,8 +56,12 @@ def free_port():
 
 
 class Server:
-    def __init__(self):
+    """`disk`: a directory for its data, in the mount namespace of process `inside`."""
+    def __init__(self, disk=None, inside=None):
         self.place = tempfile.mkdtemp(prefix="assay-clickhouse-")
+        self.data, self.before = disk or f"{self.place}/data", []
+        if inside:
+            self.before = ["nsenter", "-t", str(inside), "-m"]
         self.port = free_port()
         self.tcp = free_port()
         self.configure("")
@@ -67,7 +71,8 @@ class Server:
 
     def configure(self, https):
         with open(f"{self.place}/config.xml", "w") as f:
-            f.write(CONFIG.format(http=self.port, tcp=self.tcp, place=self.place, https=https))
+            f.write(CONFIG.format(http=self.port, tcp=self.tcp, place=self.place, https=https,
+                                  data=self.data))
 
     def tls(self, t):
         """Restarts the server with TLS too, for the name localhost; returns the port."""
@@ -82,7 +87,7 @@ class Server:
 
     def start(self):
         self.process = subprocess.Popen(
-            [PROGRAM, f"--config-file={self.place}/config.xml"], start_new_session=True,
+            [*self.before, PROGRAM, f"--config-file={self.place}/config.xml"], start_new_session=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + limit(60)
         while time.monotonic() < end:

@@ -411,6 +411,38 @@ def refusals_of_the_server_are_reported(t):
                     status=1).err, "\x1b", "the message")
 
 
+def dribble(out):
+    """A byte now and then, without an end."""
+    with contextlib.suppress(OSError):
+        while True:
+            out.write(b"\3")
+            out.flush()
+            time.sleep(0.2)
+
+
+@test
+def hostile_servers_cost_no_samples_and_no_windows(t):
+    """Of each answer: slow without an end, other columns, a redirect, counts below zero."""
+    answers = ((200, dribble), (200, b"\3\0\0\0" + b"\xff" * 90), (200, b"\3\0\0\0"),
+               (307, b"", [("Location", "http://127.0.0.1:1/")]), (200, b"\xff" * 8))
+    agent = Agent(t, "clickhouse://127.0.0.1:1/none")
+    for number, answer in enumerate(answers):
+        false = Answering(*answer)
+        agent.spool = t.path(f"spool{number}")
+        agent.configure(f"clickhouse://127.0.0.1:{false.port}/x")
+        agent.log.seek(0)
+        agent.log.truncate()
+        agent.start()
+        agent.until_it_samples()
+        t.until(lambda: (agent.sent() or {"batches": {"waiting": 0}})["batches"]["waiting"] >= 2,
+                f"windows wait, answer {number}", 60)
+        t.equal(agent.sent()["batches"]["sent"], 0, f"answer {number}")
+        t.true(agent.status()["samples"], "samples")
+        t.lacks(agent.text(), "killed by signal", f"answer {number}")
+        agent.stop()
+        t.until(lambda: not agent.left(), "no process is left")
+
+
 @test
 def tls_is_verified(t):
     t.need("openssl")

@@ -303,14 +303,17 @@ static bool has_exited(struct sender_process *s)
 	return !s->pid;
 }
 
-int sender_process_ready(struct sender_process *s, struct error *err)
+int sender_process_ready(struct sender_process *s, uint64_t most_ms, struct error *err)
 {
 	const struct timespec moment = {.tv_nsec = WAIT_MS * MS};
+	uint64_t begin_ms = now_ms();
 	int status;
 
 	while (!(status = __atomic_load_n(&s->shared->prepared, __ATOMIC_ACQUIRE))) {
 		if ((status = sender_process_alive(s, err)))
 			return status;
+		if (now_ms() - begin_ms >= most_ms)
+			return error_set(err, ETIMEDOUT, "the server has not answered yet");
 		nanosleep(&moment, NULL);
 	}
 	if (status > 0)

@@ -9,7 +9,7 @@
  * tries again every ten minutes, at the end, or when the token file changes.
  *
  *	sender_process_start(&s, &options, err)	while this process has one thread
- *	sender_process_ready(s, err)		waits for prepare(), if there is one
+ *	sender_process_ready(s, ms, err)	waits for prepare(), if there is one
  *	sender_process_wake(s)			something was added
  *	sender_process_read(s, &state)
  *	sender_process_end(s)			lets it send for up to end_ms, and waits for it
@@ -78,8 +78,8 @@ struct sender_state {
 
 int sender_process_start(struct sender_process **s, const struct sender_process_options *o,
                          struct error *err);
-/* The result of prepare(). */
-int sender_process_ready(struct sender_process *s, struct error *err);
+/* The result of prepare(). -ETIMEDOUT: there is none after this time; the child continues. */
+int sender_process_ready(struct sender_process *s, uint64_t most_ms, struct error *err);
 void sender_process_wake(struct sender_process *s);
 /* -ECHILD: the process has ended by itself. */
 int sender_process_alive(struct sender_process *s, struct error *err);

@@ -12,6 +12,7 @@
 #define FIRST_MS 1000
 #define MOST_MS 60000
 #define END_MS 10000
+#define READY_AWAY_MS 3000
 #define END_AWAY_MS 2000 /* of a service, whose next session sends the rest */
 
 struct click_delivery {
@@ -186,7 +187,8 @@ int click_delivery_start(struct click_delivery **out, const char *name, const ch
 
 int click_delivery_ready(struct click_delivery *d, struct error *err)
 {
-	return sender_process_ready(d->process, err);
+	/* A service starts although the server is slow, or never ends its answer. */
+	return sender_process_ready(d->process, d->o.away ? READY_AWAY_MS : UINT64_MAX, err);
 }
 
 void click_delivery_wake(struct click_delivery *d)
