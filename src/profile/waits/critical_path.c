@@ -167,6 +167,14 @@ static bool has_samples(const struct profile *p, uint32_t thread)
 	return false;
 }
 
+/* A thread without waits in the log ran if it has a sample, or was switched in before the log. */
+static bool has_run(const struct profile *p, uint32_t thread)
+{
+	const struct wait_log *l = &p->waits;
+
+	return (thread < l->running.count && l->running.items[thread]) || has_samples(p, thread);
+}
+
 /* The thread has no wait before the present time: to its begin, and to the thread before it. */
 static void pass_begin(struct finder *f)
 {
@@ -182,8 +190,8 @@ static void pass_begin(struct finder *f)
 		return;
 	/* It was on a CPU since the begin of the recording, or has no records at all. */
 	add_segment(f, f->from_ns,
-	            !birth && (has_waits || has_samples(f->p, f->thread)) ? CRITICAL_ON_CPU
-	                                                                  : CRITICAL_UNKNOWN,
+	            !birth && (has_waits || has_run(f->p, f->thread)) ? CRITICAL_ON_CPU
+	                                                              : CRITICAL_UNKNOWN,
 	            ID_NONE);
 }
 
@@ -268,7 +276,7 @@ static uint64_t last_run(const struct wait_index *x, const struct profile *p, ui
 	const struct wait *w = wait == ID_NONE ? NULL : &x->log->waits.items[wait];
 
 	if (!w)
-		return has_samples(p, thread) ? end_ns : 0;
+		return has_run(p, thread) ? end_ns : 0;
 	return w->in_ns < end_ns ? end_ns : w->out_ns > x->log->start_ns ? w->out_ns : 0;
 }
 

@@ -552,6 +552,13 @@ void wait_log_tidy(struct wait_log *l)
 	free(now);
 }
 
+static void keep_running(struct wait_log *l)
+{
+	l->running.count = 0;
+	vec_each (t, &l->threads)
+		vec_push(&l->running, t->state == WAIT_ON_CPU);
+}
+
 static void forget_state(struct wait_log *l)
 {
 	wait_contention_done(&l->contention);
@@ -581,6 +588,7 @@ void wait_log_finish(struct wait_log *l, uint64_t end_ns)
 	if (l->endless)
 		return;
 	l->losses = 0;
+	keep_running(l);
 	forget_state(l);
 }
 
@@ -659,6 +667,7 @@ void wait_log_done(struct wait_log *l)
 	vec_done(&l->waits);
 	vec_done(&l->descriptors);
 	vec_done(&l->births);
+	vec_done(&l->running);
 	wait_addresses_done(&l->addresses);
 	forget_state(l);
 }

@@ -172,7 +172,8 @@ struct wait_log {
 	uint64_t start_ns, end_ns; /* of the waits */
 	VEC(struct wait_sum) sums;
 	VEC(struct wait) waits;
-	size_t open; /* the last ones of `waits`, which had not ended */
+	size_t open;          /* the last ones of `waits`, which had not ended */
+	VEC(uint8_t) running; /* by thread: it was on a CPU at the end, after a switch in */
 	VEC(struct wait_descriptor) descriptors;
 	VEC(struct wait_birth) births;
 	struct wait_addresses addresses;   /* of the arguments (the builder's thread) */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/waits/wait_path.h"
 
-#include "view/waits/wait_object.h"
-
 #include <string.h>
 
 static const struct process_table *table_of(const struct wait_report *r)
@@ -67,6 +65,13 @@ static bool is_own_softirq(void *ctx, uint32_t waker_path)
 	return wait_waker_of(&r->causes, &key, &(struct wait_cause){0}).is_thread;
 }
 
+bool wait_path_follows(struct wait_report *r, const struct wait_key *key)
+{
+	return key->woken == WAIT_BY_THREAD ||
+	       (key->woken == WAIT_BY_SOFTIRQ && key->waker_path != ID_NONE &&
+	        is_own_softirq(r, key->waker_path));
+}
+
 static bool same_row(const void *ctx, uint32_t id, const void *key)
 {
 	const struct wait_path_row *a = &((const struct wait_path *)ctx)->rows.items[id], *b = key;
@@ -90,13 +95,6 @@ static void add(struct wait_path *p, const struct wait_path_row *key)
 	p->rows.items[id].count += key->count;
 }
 
-static uint32_t function_text(struct wait_report *r, uint32_t frame)
-{
-	const struct symbol *symbol = frame == ID_NONE ? NULL : view_function(r->view, frame);
-
-	return symbol && symbol->named ? intern_add(&r->texts, symbol->name) : 0;
-}
-
 /* The time on the CPU, by the functions of the samples. */
 static void add_oncpu(struct wait_path *p)
 {
@@ -107,7 +105,7 @@ static void add_oncpu(struct wait_path *p)
 			add(p, &(struct wait_path_row){
 			               .kind = "on_cpu",
 			               .thread = wait_thread_text(r, sum->thread),
-			               .function = function_text(
+			               .function = wait_function_text(
 			                       r, wait_path_leaf(&r->causes, sum->path)),
 			               .ns = sum->ns,
 			               .count = sum->count,
@@ -118,17 +116,15 @@ static void add_blocked(struct wait_path *p, const struct critical_segment *s,
                         struct wait_path_row *row)
 {
 	struct wait_report *r = p->report;
-	const struct wait_sum *sum = &r->log->sums.items[r->log->waits.items[s->wait].sum];
+	struct wait_row of;
+	uint32_t releaser;
 	struct wait_cause cause =
-	        wait_cause_of(&r->causes, &sum->key, wait_descriptor_name(r->log, &sum->key));
-	struct buf text = {0};
+	        wait_report_describe(r, r->log->waits.items[s->wait].sum, &of, &releaser);
 
-	wait_object_name(&r->causes, r->log, &sum->key, &cause, &text);
 	row->kind = wait_kind_name(cause.kind);
-	row->name = text.size ? intern_add(&r->texts, buf_text(&text)) : 0;
-	row->function = function_text(r, cause.place);
+	row->name = of.name;
+	row->function = wait_function_text(r, cause.place);
 	row->can_shorten = true;
-	buf_done(&text);
 }
 
 static void add_segment(struct wait_path *p, const struct critical_segment *s)

@@ -31,6 +31,8 @@ struct wait_path {
 };
 
 void wait_path_init(struct wait_path *p, struct wait_report *r);
+/* Whether a path goes on in the waker of these waits, unless that is a thread of the kernel. */
+bool wait_path_follows(struct wait_report *r, const struct wait_key *key);
 void wait_path_done(struct wait_path *p);
 
 #endif

@@ -51,6 +51,13 @@ uint32_t wait_thread_text(struct wait_report *r, uint32_t thread)
 	return id;
 }
 
+uint32_t wait_function_text(struct wait_report *r, uint32_t frame)
+{
+	const struct symbol *symbol = frame == ID_NONE ? NULL : view_function(r->view, frame);
+
+	return symbol && symbol->named ? intern_add(&r->texts, symbol->name) : 0;
+}
+
 static void put_place(const struct wait_report *r, uint32_t frame, struct buf *out)
 {
 	const struct symbol *symbol;
@@ -195,18 +202,30 @@ static uint32_t device_text(struct wait_report *r, const struct wait_key *key,
 	return name ? intern_add(&r->texts, name) : 0;
 }
 
-static void add_cause(struct wait_report *r, uint32_t id, struct buf *text)
+struct wait_cause wait_report_describe(struct wait_report *r, uint32_t id, struct wait_row *row,
+                                       uint32_t *releaser)
 {
 	const struct wait_sum *sum = &r->log->sums.items[id];
 	struct wait_cause cause = cause_of(r, &sum->key);
-	struct wait_row key = {.kind = cause.kind, .place = ID_NONE};
+	struct buf text = {0};
 
-	key.named = wait_object_name(&r->causes, r->log, &sum->key, &cause, text);
-	key.name = text_of(r, text);
-	key.device = device_text(r, &sum->key, &cause);
-	put_thread(r, sum->key.thread, text);
-	key.waiter = text_of(r, text);
-	r->releaser_of[id] = set_releaser(r, &sum->key, &cause, &key, text);
+	*row = (struct wait_row){.kind = cause.kind, .place = ID_NONE};
+	row->named = wait_object_name(&r->causes, r->log, &sum->key, &cause, &text);
+	row->name = text_of(r, &text);
+	row->device = device_text(r, &sum->key, &cause);
+	put_thread(r, sum->key.thread, &text);
+	row->waiter = text_of(r, &text);
+	*releaser = set_releaser(r, &sum->key, &cause, row, &text);
+	buf_done(&text);
+	return cause;
+}
+
+static void add_cause(struct wait_report *r, uint32_t id)
+{
+	const struct wait_sum *sum = &r->log->sums.items[id];
+	struct wait_row key;
+	struct wait_cause cause = wait_report_describe(r, id, &key, &r->releaser_of[id]);
+
 	r->by_of[id] = key.by;
 	account_sum(&r->account, sum, &cause, key.named);
 	r->row_of[id] = row_add(r, &key);
@@ -338,7 +357,7 @@ static void sum_up(struct wait_report *r)
 		if (r->selection.selected[sum->key.thread] && sum->key.since_start)
 			r->account.before_ns += sum->blocked_ns + sum->runnable_ns;
 		if (is_wait(r, &sum->key))
-			add_cause(r, i, &text);
+			add_cause(r, i);
 	}
 	add_singles(r, &text);
 	count_threads(r);

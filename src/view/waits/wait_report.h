@@ -84,8 +84,18 @@ static inline const char *wait_text(const struct wait_report *r, uint32_t text)
 	return intern_text(&r->texts, text);
 }
 
+/*
+ * What is known about the waits of a sum, whether its thread is selected or not: `row` gets the
+ * texts without figures, `releaser` the thread that ended the waits (ID_NONE: no thread did).
+ */
+struct wait_cause wait_report_describe(struct wait_report *r, uint32_t sum, struct wait_row *row,
+                                       uint32_t *releaser);
+
 /* The text of a thread: its name, with `instances` also its number. */
 uint32_t wait_thread_text(struct wait_report *r, uint32_t thread);
+
+/* The text of a frame's function; 0: no frame, or no name. */
+uint32_t wait_function_text(struct wait_report *r, uint32_t frame);
 
 /* A percentile of the waits of a row in ns; NAN: not known. */
 double wait_row_percentile(const struct wait_row *row, double part);

@@ -2,15 +2,12 @@
 /* The off-wake tree: below the path of a waiting thread is the path of the thread that woke it. */
 #include "view/waits/wait_tree.h"
 
-#include "view/samples/tree_steps.h"
-
-#include <string.h>
+#include "view/waits/wait_steps.h"
 
 struct wait_tree {
 	const struct wait_report *report;
-	struct tree_steps steps;
+	struct wait_steps steps;
 	struct tree_builder_steps way;
-	VEC(uint32_t) frames;
 	VEC(char *) names; /* of steps that are threads: two per text */
 };
 
@@ -42,32 +39,6 @@ static void add_thread(struct wait_tree *g, uint32_t text, bool is_waker)
 	                                                 .of = ID_NONE});
 }
 
-static bool is_scheduler_frame(struct view *v, uint32_t frame)
-{
-	const char *name = view_function(v, frame)->name;
-
-	return !strncmp(name, "__schedule", 10) || !strcmp(name, "schedule") ||
-	       !strncmp(name, "try_to_wake_up", 14);
-}
-
-/* Adds the steps of a path, outermost first, without the scheduler's innermost ones. */
-static void add_path(struct wait_tree *g, uint32_t path)
-{
-	const struct profile *p = g->report->view->profile;
-	bool inner = true;
-
-	g->frames.count = 0;
-	for (uint32_t node = path; node != PATH_ROOT; node = p->paths.items[node].parent) {
-		uint32_t frame = p->paths.items[node].frame;
-
-		inner = inner && is_scheduler_frame(g->report->view, frame);
-		if (!inner)
-			vec_push(&g->frames, frame);
-	}
-	for (size_t i = g->frames.count; i-- > 0;)
-		tree_steps_add(&g->steps, g->frames.items[i], &g->way);
-}
-
 static void add_wait(struct view_tree *t, uint32_t id)
 {
 	struct wait_tree *g = t->ctx;
@@ -77,11 +48,11 @@ static void add_wait(struct view_tree *t, uint32_t id)
 
 	g->way.all.count = 0;
 	add_thread(g, r->rows.items[r->row_of[id]].waiter, false);
-	add_path(g, sum->key.path);
+	wait_steps_add(&g->steps, sum->key.path, &g->way);
 	if (by) {
 		add_thread(g, by, true);
 		if (r->releaser_of[id] != ID_NONE && sum->key.waker_path != ID_NONE)
-			add_path(g, sum->key.waker_path);
+			wait_steps_add(&g->steps, sum->key.waker_path, &g->way);
 	}
 	node = tree_builder_add_way(t, &g->way, NULL);
 	view_tree_add(t, node, WAIT_MEASURE_BLOCKED, cell_int((int64_t)sum->blocked_ns));
@@ -139,9 +110,8 @@ static void tree_free(void *ctx)
 {
 	struct wait_tree *g = ctx;
 
-	tree_steps_done(&g->steps);
+	wait_steps_done(&g->steps);
 	vec_done(&g->way.all);
-	vec_done(&g->frames);
 	vec_each (name, &g->names)
 		free(*name);
 	vec_done(&g->names);
@@ -154,12 +124,11 @@ struct view_tree *wait_tree(struct wait_report *r)
 	static const char *const by[] = {"waited"};
 	const struct report_request *q = &r->options->request;
 	struct wait_tree *g = xcalloc(1, sizeof(*g));
-	const struct selection none = {0};
 	column_names order;
 	struct view_tree *t;
 
 	g->report = r;
-	tree_steps_begin(&g->steps, r->view, &none, 0);
+	wait_steps_begin(&g->steps, r->view);
 	t = view_tree_new(&model, g, 1, WAIT_MEASURES);
 	t->free = tree_free;
 	add_columns(t->source, r);
