@@ -4,9 +4,11 @@ Chromium uses it as a reader does. tests/page has the tests and the driver; one 
 steps. The packages come from npm."""
 import functools
 import json
+import os
 import tempfile
 
 from harness import ROOT, Failure, main, run, test
+from waits_truth import program as waiting_program
 
 BUILD_PAGE = ROOT / "src/web/page/build"
 PAGE = ROOT / "src/web/page/dist/page.html"
@@ -153,6 +155,54 @@ def old_browsers_and_damaged_pages_get_a_message(t):
 @test
 def a_live_page_follows_its_session(t):
     step(t, "live")
+
+
+@test
+def lanes_show_waits_arrows_and_the_path(t):
+    step(t, "waits")
+
+
+def seconds(ns):
+    return "%d.%09d" % divmod(ns, 10**9)
+
+
+def figures(t, page, *ends):
+    tool = ROOT / "build-page/wait_figures.cjs"
+    return json.loads(t.run("node", tool, page, *ends).out)
+
+
+def same_path(t, shown, printed, where):
+    """The rows of paths. The rest of a division of samples among functions may go to another row."""
+    key = lambda r: (r["thread"], r["kind"], r["name"] or "", r["function"] or "", r["count"])
+    a, b = sorted(shown, key=key), sorted(printed, key=key)
+    t.equal([key(r) for r in a], [key(r) for r in b], f"rows of the path, {where}")
+    for x, y in zip(a, b):
+        t.between(x["ns"], y["ns"] - 2, y["ns"] + 2, f"{key(x)}, {where}")
+        t.equal(x["saves_ns"] is None, y["saves_ns"] is None, f"{key(x)}, {where}")
+
+
+@test
+def waits_of_a_page_are_those_of_assay_waits_in_any_range(t):
+    need_packages(t)
+    if os.geteuid() != 0:
+        t.skip("tracepoints of the scheduler need root")
+    t.run(BUILD_PAGE, "tools")
+    data, page = t.path("waits.data"), t.path("waits.html")
+    t.assay("record", "--waits", "-o", data, "--", waiting_program("path_lock_chain"), env={"TRUTH": t.path("truth.json")})
+    t.assay("report", "--html", page, data)
+    whole = figures(t, page)
+    clock, length = whole["clock_ns"], whole["duration_ns"]
+    for part in (None, (0.2, 0.9), (0.45, 0.7)):
+        words, shown = [], whole
+        if part:
+            begin, end = (int(x * length) for x in part)
+            words = ["--time", f"{seconds(clock + begin)},{seconds(clock + end)}"]
+            shown = figures(t, page, begin, end)
+        printed = json.loads(t.assay("waits", "--json", *words, data).out)
+        ledger = printed["ledger"]
+        t.equal((shown["blocked_ns"], shown["runnable_ns"], shown["waits"], shown["path_ns"]),
+                (ledger["blocked_ns"], ledger["runnable_ns"], printed["waits"], printed["path_ns"]), f"sums of {part}")
+        same_path(t, shown["path"], printed["path"], part)
 
 
 @test

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * drive PAGE DIRECTORY: opens generated pages in headless Chromium and uses them as a reader does.
+ * drive PAGE DIRECTORY [STEP]: opens generated pages in headless Chromium and uses them as a reader does.
  * Prints a line of JSON for each step: {"step", "error"}; error is "" if the step passed. The
  * figures that the page shows are compared with those of the recording from which it was made.
  *
@@ -14,13 +14,14 @@ import { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 import { Page } from "playwright-core";
-import { pageWith } from "./blob_writer";
+import { BlobWriter, pageWith } from "./blob_writer";
 import { Started, startBrowser } from "./browser";
 import { LONG, makeBlob, recording } from "./make_page";
-import { Sample } from "./sample_data";
+import { head, Sample } from "./sample_data";
+import { sampleWaits } from "./sample_waits";
 
 const COUNT = 6000;
-const [pagePath, directory] = process.argv.slice(2);
+const [pagePath, directory, only] = process.argv.slice(2);
 const bundle = pagePath === "--look" ? "" : readFileSync(pagePath, "utf8");
 const samples = recording(COUNT, 1);
 const busy = samples.filter((s) => s.pid !== 0);
@@ -354,9 +355,33 @@ async function live(r: Reader): Promise<void> {
 	r.problems.splice(0, r.problems.length, ...r.problems.filter((p) => !p.includes("127.0.0.1")));
 }
 
+/* Zooms, explains a wait, ends the path in another thread, and opens the flame graph of wakers. */
+async function waits(r: Reader): Promise<void> {
+	await r.page.goto("about:blank");
+	await r.page.goto(file("waits.html"));
+	const b = await r.box("#waits canvas"), plot = b.width - 190, at = (ns: number) => b.x + 190 + (plot * ns) / 1000;
+	assert.match(await r.text("#waits h3"), /What decided the 1.00 us of prog · main 1/);
+	assert.match(await r.text("#waits tbody tr"), /30.0 %\s+300 ns\s+30 ns\s+worker\s+sleep\s+nanosleep\s+nap/);
+	await r.page.mouse.click(at(300), b.y + 29);
+	assert.match(await r.text("#wait"), /lock table_lock[^]*worker in release[^]*evidence: unlock[^]*take[^]*release/);
+	await r.page.mouse.click(b.x + 30, b.y + 48);
+	await r.until("the thread of the path", async () => (await r.hash()).get("ends"), "1");
+	assert.match(await r.text("#waits table[aria-label^=what] tfoot"), /700 ns/);
+	await r.page.mouse.move(at(100), b.y + 29);
+	await r.page.mouse.down();
+	await r.page.mouse.move(at(600), b.y + 29);
+	await r.page.mouse.up();
+	await r.until("a part of the time", async () => (await r.hash()).has("calls"), true);
+	assert.match(await r.text("#waits-shown"), /^50[0-3] ns/);
+	await r.page.getByLabel("table of the waits").click();
+	assert.equal(await r.page.locator("#waits .behind tbody tr").count(), 2);
+	await r.page.locator("#off-wake summary").click();
+	assert.match(await r.text("#off-wake"), /800 ns in the time that the lanes show/);
+}
+
 const steps: Record<string, Step> = {
 	opens, totals, names, searches, zooms, drags, links, keyboard, neighbours, tables, bars, shapes, diffs, network,
-	messages, live,
+	messages, live, waits,
 };
 
 async function look(path: string): Promise<void> {
@@ -375,12 +400,16 @@ async function look(path: string): Promise<void> {
 async function main(): Promise<void> {
 	write("a.html", pageWith(bundle, makeBlob(COUNT, false)));
 	write("diff.html", pageWith(bundle, makeBlob(COUNT, true)));
+	const w = new BlobWriter();
+	write("waits.html", pageWith(bundle, w.blob(head({ waits: sampleWaits(w) }))));
 	write("empty.html", bundle);
 	write("damaged.html", pageWith(bundle, makeBlob(100, false)).replace(/(data-format="1">.{200}).{9}/, "$1AAAAAAAAA"));
 	const started = await startBrowser(1200, 900);
 	started.context.setDefaultTimeout(60000);
 	const reader = new Reader(await started.context.newPage());
 	for (const [step, run] of Object.entries(steps)) {
+		if (only && step !== only)
+			continue;
 		const begin = Date.now();
 		let error = "";
 		try {

@@ -14,8 +14,13 @@ import { makeSearch, matchedSum } from "../../src/web/page/model/search";
 import { makeSeries } from "../../src/web/page/model/series";
 import { sum } from "../../src/web/page/model/selection";
 import { buildTree, sums, Tree } from "../../src/web/page/model/tree";
+import { arrowsOf, eachState, lanesShown, waitAtMoment } from "../../src/web/page/model/wait_lanes";
+import { waitModel } from "../../src/web/page/model/wait_model";
+import { findPath, usualEnd, WaitPath } from "../../src/web/page/model/wait_path";
+import { readWaits } from "../../src/web/page/model/waits";
 import { fromHash, START, toHash, View } from "../../src/web/page/model/view";
 import { BlobWriter, Varint } from "./blob_writer";
+import { sampleWaits } from "./sample_waits";
 import { head, Sample, StackOptions, stacks } from "./sample_data";
 
 const SAMPLES: Sample[] = [
@@ -268,4 +273,58 @@ test("parts of the time of lanes stay within it", () => {
 	assert.deepEqual(zoomed(l, { from: 0, to: 1000 }, 500, 0.5), { from: 250, to: 750 });
 	assert.deepEqual(within(l, { from: 900, to: 1100 }), { from: 800, to: 1000 });
 	assert.deepEqual(within(l, { from: -500, to: 2500 }), { from: 0, to: 1000 });
+});
+
+function waitsOf() {
+	const w = new BlobWriter(), blob = w.blob(head({ waits: sampleWaits(w) }));
+	return readWaits(new Blob_(blob.buffer as ArrayBuffer))!;
+}
+
+const WHOLE = { from: 0, to: 1000 };
+
+test("lanes have the states of threads and the wake-ups between them", () => {
+	const w = waitsOf(), states: string[] = [], lanes = lanesShown(w, WHOLE, false, null);
+	assert.deepEqual(lanes.map((l) => l.name), ["main", "worker"]);
+	for (const l of lanes)
+		eachState(w, l, new Map(), WHOLE, (state, from, to) => states.push(`${l.name} ${state} ${from}-${to}`));
+	assert.deepEqual(states, [
+		"main 2 100-600", "main 1 600-650", "main 0 650-1000", "worker 1 50-80", "worker 0 80-200", "worker 2 200-500",
+		"worker 0 500-700",
+	]);
+	assert.equal(waitAtMoment(w, lanes[0], 300, 0), 0);
+	assert.equal(waitAtMoment(w, lanes[1], 600, 1), -1);
+	assert.deepEqual(arrowsOf(w, lanes, WHOLE, 10, 9, 1).waits, [0, 1]);
+	const few = arrowsOf(w, lanes, WHOLE, 10, 1, 1);
+	assert.deepEqual([few.waits, few.left, [...few.density]], [[0], 1, [1, 0, 0, 0, 0, 0, 1, 0, 0, 0]]);
+	assert.deepEqual(lanesShown(w, { from: 800, to: 900 }, false, null).map((l) => l.name), ["main"]);
+});
+
+const steps = (p: WaitPath | null) => p?.segments.map((s) => `${s.lane} ${s.kind} ${s.from}-${s.to}`);
+
+test("the path that decided the time goes through the wakers, in any range", () => {
+	const w = waitsOf(), path = findPath(w, usualEnd(w), WHOLE)!;
+	assert.deepEqual(steps(path), [
+		"0 on_cpu 0-50", "1 runnable 50-80", "1 on_cpu 80-200", "1 blocked 200-500", "1 on_cpu 500-600", "0 runnable 600-650",
+		"0 on_cpu 650-1000",
+	]);
+	assert.deepEqual(path.rows.map((r) => [r.kind, r.thread, r.name || r.func, r.ns, r.count, r.saves]), [
+		["sleep", "worker", "nanosleep", 300, 1, 30], ["on_cpu", "main", "work_a", 240, 1, 24], ["on_cpu", "worker", "", 220, 0, 22],
+		["on_cpu", "main", "work_b", 160, 1, 16], ["runnable", "main", "", 50, 1, NaN], ["runnable", "worker", "", 30, 1, NaN],
+	]);
+	assert.deepEqual(steps(findPath(w, 0, { from: 300, to: 700 })),
+		["1 blocked 300-500", "1 on_cpu 500-600", "0 runnable 600-650", "0 on_cpu 650-700"]);
+	assert.deepEqual(steps(findPath(w, 0, { from: 0, to: 400 })), ["0 on_cpu 0-100", "0 blocked 100-400"]);
+	assert.deepEqual(steps(findPath(w, 0, { from: 60, to: 90 })), ["0 unknown 60-90"]);
+	assert.deepEqual(steps(findPath(w, 0, { from: 700, to: 740 })), ["0 on_cpu 700-740"]);
+	assert.deepEqual(steps(findPath(w, 0, { from: 900, to: 990 })), ["0 on_cpu 900-990"]);
+	assert.equal(findPath(w, -1, WHOLE), null);
+});
+
+test("call paths of waits have the waker below the waiter, and the time of the range", () => {
+	const m = waitModel(waitsOf(), { from: 300, to: 620 }), t = buildTree(m, { up: false, processes: true, fold: false });
+	assert.deepEqual(m.rowValues.map(sum), [500, 20, 2]);
+	assert.deepEqual(drawn(m, t, m.rowValues[0]), [
+		"all 500/0", " main 300/0", "  take 300/0", "   <- worker in release 300/0", "    release 300/300", " worker 200/0",
+		"  <- [interrupt] 200/200",
+	]);
 });

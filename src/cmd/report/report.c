@@ -229,6 +229,7 @@ static int report_samples(const struct report_command_options *o, struct report_
 	/* The lanes of a page; the times of several recordings are on several clocks. */
 	load.switches = medium_is_page(&o->report.style) && !o->interim && !o->load.store &&
 	                !load_named(&o->load, 1);
+	load.waits = load.switches;
 	load.latency = !o->latency                      ? LATENCY_OFF
 	               : !strcmp(o->latency, "machine") ? LATENCY_OF_MACHINE
 	                                                : LATENCY_OF_PROCESS;

@@ -3,6 +3,7 @@
 
 #include "cmd/report/report_groups.h"
 #include "cmd/report/switch_lanes.h"
+#include "cmd/report/wait_lanes.h"
 #include "view/annotate/annotate_document.h"
 #include "view/annotate/hot_functions.h"
 #include "view/symbolized/symbolized.h"
@@ -51,6 +52,24 @@ struct page_lanes *report_page_lanes(struct report_page *p)
 	return &p->lanes;
 }
 
+int report_page_waits(struct report_page *p, struct report *r, struct error *err)
+{
+	const struct wait_options o = {.request = {.filter = r->options.filter}};
+	struct wait_report *waits;
+	int ret;
+
+	if (!wait_lanes_has(r->view->profile))
+		return 0;
+	ret = wait_report_new(&waits, r->view, &r->view->profile->waits, &o, err);
+	if (ret)
+		return ret;
+	wait_lanes_fill(&p->waits, waits);
+	wait_report_free(waits);
+	p->has_waits = true;
+	p->page.waits = &p->waits;
+	return 0;
+}
+
 /* The CPUs of the machine, or those with samples if there are more. */
 static unsigned cpus_of(const struct profile *p)
 {
@@ -74,7 +93,7 @@ void report_page_samples(struct report_page *p, struct report *r)
 	p->stacks.cpus = cpus_of(profile);
 	p->stacks.row_of = p->row_of;
 	p->stacks.times = profile->axis.tracks.count ? profile : NULL;
-	if (p->stacks.times && profile->switches.absences.count)
+	if (p->stacks.times && !p->has_waits && profile->switches.absences.count)
 		switch_lanes_fill(report_page_lanes(p), profile,
 		                  filter_is_empty(&r->options.filter) ? NULL : &r->selection);
 }
@@ -127,6 +146,8 @@ void report_page_done(struct report_page *p)
 		symbolized_profile_done(&p->named);
 	if (p->has_lanes)
 		page_lanes_done(&p->lanes);
+	if (p->has_waits)
+		page_waits_done(&p->waits);
 	group_rules_free(p->rules);
 	free(p->row_of);
 }

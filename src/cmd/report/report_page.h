@@ -20,6 +20,8 @@ struct report_page {
 	bool has_named; /* `named` is initialized */
 	struct page_lanes lanes;
 	bool has_lanes; /* likewise */
+	struct page_waits waits;
+	bool has_waits; /* likewise */
 	struct group_rules *rules;
 	uint32_t *row_of; /* by row of the profile */
 	VEC(struct page_code) code;
@@ -34,6 +36,9 @@ int report_page_begin(struct report_page *p, const char *kind, const char *title
 struct symbolized_profile *report_page_named(struct report_page *p);
 /* The calls of each thread over time, which the caller fills in. */
 struct page_lanes *report_page_lanes(struct report_page *p);
+/* Why threads waited, if the recording says so: the threads are those of `assay waits` with the
+ * same filters. Before report_page_samples(), whose lanes have less. */
+int report_page_waits(struct report_page *p, struct report *r, struct error *err);
 /* The selected samples, with times if the profile has them. */
 void report_page_samples(struct report_page *p, struct report *r);
 /*

@@ -12,6 +12,8 @@ static int fill_page(struct report_page *p, struct report *r, enum report_page_c
 {
 	int ret = report_page_begin(p, "samples", LOAD_DEFAULT, &r->options, err);
 
+	if (!ret)
+		ret = report_page_waits(p, r, err);
 	if (ret)
 		return ret;
 	report_page_samples(p, r);

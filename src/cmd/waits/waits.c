@@ -6,6 +6,7 @@
 #include "cmd/load/filters.h"
 #include "cmd/load/load.h"
 #include "cmd/report/report_options.h"
+#include "cmd/report/wait_lanes.h"
 #include "cmd/waits/waits_calls.h"
 #include "cmd/waits/waits_syscalls.h"
 #include "view/waits/wait_document.h"
@@ -97,6 +98,7 @@ static int print(const struct waits_options *o, struct view *v, struct wait_opti
 	struct page page = {.kind = "waits", .title = load_file(&o->load, 0)};
 	struct symbolized_profile paths;
 	struct page_stacks stacks = {.n = &paths};
+	struct page_waits waits;
 	struct document d;
 	struct error err = {0};
 	int status;
@@ -112,6 +114,8 @@ static int print(const struct waits_options *o, struct view *v, struct wait_opti
 	if (medium_is_page(&o->style)) {
 		named_of_waits(&paths, report);
 		page.stacks = &stacks;
+		wait_lanes_fill(&waits, report);
+		page.waits = &waits;
 	}
 	document_init(&d);
 	wait_document(&d, report);
@@ -124,6 +128,8 @@ static int print(const struct waits_options *o, struct view *v, struct wait_opti
 		status = medium_show(&page, &q->reader, &o->style, "waits");
 	document_done(&d);
 	symbolized_profile_done(&paths);
+	if (page.waits)
+		page_waits_done(&waits);
 	wait_report_free(report);
 	return status;
 }

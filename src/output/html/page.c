@@ -44,6 +44,7 @@ static void write_head(struct page_blob *b, const struct page *page)
 	page_stacks_write(b, "stacks", page->stacks);
 	page_stacks_write(b, "before", page->before);
 	page_lanes_write(b, "lanes", page->lanes);
+	page_waits_write(b, "waits", page->waits);
 	json_end_object(&b->json);
 }
 

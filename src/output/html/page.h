@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/file/spill.h"
 #include "output/html/page_lanes.h"
+#include "output/html/page_waits.h"
 #include "profile/symbolized_profile.h"
 #include "view/document/document.h"
 #include "view/groups/group_rules.h"
@@ -57,6 +58,7 @@ struct page {
 	const struct page_stacks *stacks; /* NULL: none */
 	const struct page_stacks *before; /* the first side of a comparison; NULL: none */
 	struct page_lanes *lanes;         /* the calls of each thread over time; NULL: none */
+	struct page_waits *waits;         /* why threads waited; NULL: none */
 	const struct page_code *code;
 	size_t code_count;
 };

@@ -467,6 +467,37 @@ static void the_page_contains_its_data_once(void)
 	CHECK(!spill_close(&out, true, NULL));
 }
 
+static void add_wait(struct page_wait_lane *lane, uint64_t out_ns, uint64_t ns)
+{
+	vec_push(&lane->waits, (struct page_wait){.out_ns = out_ns, .blocked_ns = ns});
+}
+
+/* Waits of the kernel's threads are left out first, then the shortest ones; both are counted. */
+static void the_longest_waits_are_kept(void)
+{
+	struct page_waits w;
+	struct page_wait_lane user = {0}, kernel = {.flags = PAGE_LANE_KERNEL};
+
+	page_waits_init(&w);
+	add_wait(&user, 0, 5);
+	add_wait(&user, 10, 3);
+	add_wait(&user, 20, 3);
+	add_wait(&user, 30, 9);
+	add_wait(&kernel, 0, 1000);
+	vec_push(&w.lanes, user);
+	vec_push(&w.lanes, kernel);
+	for (uint64_t i = 0; i < 5; i++)
+		vec_push(&w.samples, (struct page_wait_sample){.time_ns = i});
+	page_waits_limit(&w, 3, 2);
+	CHECK(w.lanes.items[0].waits.count == 3 && !w.lanes.items[1].waits.count);
+	CHECK(w.lanes.items[0].waits.items[1].out_ns == 10);
+	CHECK(w.lanes.items[0].waits.items[2].out_ns == 30);
+	CHECK(w.left == 1 && w.left_ns == 3 && w.left_longest_ns == 3 && w.left_kernel == 1);
+	CHECK(w.samples.count == 2 && w.samples_of == 3);
+	CHECK(w.samples.items[0].time_ns == 1 && w.samples.items[1].time_ns == 4);
+	page_waits_done(&w);
+}
+
 int main(void)
 {
 	RUN(recursion_is_not_folded);
@@ -480,5 +511,6 @@ int main(void)
 	RUN(documents_are_for_readers);
 	RUN(long_tables_are_cut);
 	RUN(the_page_contains_its_data_once);
+	RUN(the_longest_waits_are_kept);
 	return check_end();
 }

@@ -140,6 +140,34 @@ export interface LanesRef {
 	kind: Ref; /* 0: a call; 1: time switched out */
 }
 
+type Columns<Names extends string> = { count: number } & Record<Names, Ref>;
+
+/* Why threads waited. Columns are varints; times are ns since the begin of the waits. */
+export interface WaitsRef {
+	clock_ns: number; /* the begin by the recording's clock */
+	duration_ns: number;
+	axis_ns: number; /* begin of the samples' times - begin of the waits */
+	process: number; /* the pid whose path the report shows; 0: none */
+	beyond: number; /* waits that only sums of the recording have */
+	left: number; /* waits that are not in the page, */
+	left_ns: number; /* their time, */
+	left_longest_ns: number; /* and the longest */
+	left_kernel: number; /* and those of threads of the kernel */
+	samples_of: number; /* one sample is here of so many */
+	texts: TextsRef;
+	/* Threads. pid, tid: 2n, of negative numbers -2n - 1; flags: WAIT_LANE_*; end: + 1, 0: none. */
+	lanes: Columns<"process" | "name" | "label" | "pid" | "tid" | "process_id" | "flags" | "end" | "waits">;
+	/* By lane; out: since the end of the wait before. instead: lane + 1. */
+	waits: Columns<"out" | "blocked" | "runnable" | "cause" | "instead">;
+	/* Texts; waker: lane + 1; woken: WOKEN_*; flags: CAUSE_*. */
+	causes: Columns<"kind" | "name" | "function" | "by" | "holder" | "evidence" | "waker" | "node" | "waker_node" |
+		"woken" | "flags">;
+	samples: Columns<"time" | "lane" | "function" | "samples" | "weight">;
+	births: Columns<"time" | "lane" | "parent" | "exec">;
+	functions: Columns<"name" | "image" | "kind">;
+	nodes: Columns<"parent" | "function">; /* parent: how far it is before the node */
+}
+
 export interface Code {
 	function: string;
 	image: string;
@@ -156,6 +184,7 @@ export interface Head {
 	stacks?: Stacks | null;
 	before?: Stacks | null;
 	lanes?: LanesRef | null;
+	waits?: WaitsRef | null;
 }
 
 export const NONE = 0xffffffff;

@@ -101,14 +101,14 @@ export function longest(l: Lanes, stretch: Stretch, most: number): { call: numbe
 }
 
 /* A part of the time around a moment: `factor` below 1 is less time. */
-export function zoomed(l: Lanes, s: Stretch, at: number, factor: number): Stretch {
+export function zoomed(l: { durationNs: number }, s: Stretch, at: number, factor: number): Stretch {
 	const length = Math.max((s.to - s.from) * factor, 10);
 	const from = at - ((at - s.from) / (s.to - s.from)) * length;
 	return within(l, { from, to: from + length });
 }
 
 /* Moves a stretch into the time of the trace, in whole ns. */
-export function within(l: Lanes, s: Stretch): Stretch {
+export function within(l: { durationNs: number }, s: Stretch): Stretch {
 	const all = Math.max(l.durationNs, 1), length = Math.min(s.to - s.from, all);
 	const from = Math.min(Math.max(s.from, 0), all - length);
 	return { from: Math.floor(from), to: Math.ceil(from + length) };

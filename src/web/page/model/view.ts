@@ -22,6 +22,9 @@ export interface View {
 	first: Stretch | null;
 	second: Stretch | null;
 	calls: Stretch | null; /* the time of the calls of each thread that is shown, in ns */
+	ends: number; /* where the path of waits ends: a lane, or -2 - pid; -1: as in the report */
+	wait: number; /* the wait that is explained; -1: none */
+	others: boolean; /* lanes of threads that are not selected */
 	func: number; /* whose neighbours are shown; -1: none */
 	lanes: boolean; /* the heatmap has a line for each CPU */
 	before: boolean; /* widths of a differential flame graph are those before */
@@ -30,7 +33,8 @@ export interface View {
 
 export const START: View = {
 	value: -1, up: false, flame: false, colour: "usual", fold: false, processes: true, idle: false,
-	process: -1, search: "", zoom: 0, first: null, second: null, calls: null, func: -1, lanes: false,
+	process: -1, search: "", zoom: 0, first: null, second: null, calls: null, ends: -1, wait: -1,
+	others: false, func: -1, lanes: false,
 	before: false, theme: "",
 };
 

@@ -8,7 +8,9 @@ import { Analysis } from "../model/analysis";
 import { amount, counted, share, time } from "../model/figure";
 import { Lanes, readLanes } from "../model/lanes";
 import { Model, readModel } from "../model/model";
-import { isTimed } from "../model/selection";
+import { isTimed, Stretch } from "../model/selection";
+import { waitModel } from "../model/wait_model";
+import { readWaits, Waits } from "../model/waits";
 import { Colour, fromHash, START, toHash, View } from "../model/view";
 import { Context, processName, unitOf } from "./context";
 import { Choice, Part, Switch } from "./controls";
@@ -19,6 +21,7 @@ import { FunctionsView, ProcessesView } from "./functions_view";
 import { HeatView } from "./heat_view";
 import { LanesView } from "./lanes_view";
 import { SeriesView } from "./series_view";
+import { allOf, WaitsView } from "./waits_view";
 
 const darkQuery = window.matchMedia("(prefers-color-scheme: dark)");
 
@@ -227,6 +230,55 @@ function LanesPart(p: { l: Lanes; v: View; set: (change: Partial<View>) => void;
 	) : null;
 }
 
+/* The stretches of the heatmap are in steps of the samples' axis, those of lanes in ns of the waits. */
+function linked(w: Waits, m: Model | undefined) {
+	const t = m?.times, step = t?.stepNs ?? 1, axis = w.ref.axis_ns;
+	return t && t.recordings === 1 ? {
+		to: (s: Stretch) => {
+			const from = Math.max(Math.floor((s.from - axis) / step), 0);
+			return { from, to: Math.max(Math.ceil((s.to - axis) / step), from + 1) };
+		},
+		from: (s: Stretch) => ({ from: Math.max(s.from * step + axis, 0), to: Math.max(s.to * step + axis, 1) }),
+	} : null;
+}
+
+interface WaitsPartProps {
+	w: Waits;
+	m: Model | undefined;
+	v: View;
+	set: (change: Partial<View>) => void;
+	dark: boolean;
+}
+
+function WaitsPart(p: WaitsPartProps) {
+	const link = useMemo(() => linked(p.w, p.m), [p.w, p.m]);
+	return (
+		<Part id="waits" title="Threads over time, their waits, and who woke them" picture>
+			<WaitsView w={p.w} v={p.v} set={p.set} dark={p.dark} linked={link} />
+		</Part>
+	);
+}
+
+/* The flame graph of waiting of the time that the lanes show, with choices of its own. */
+function OffWake(p: WaitsPartProps) {
+	const range = p.v.calls, [own, setOwn] = useState<Partial<View>>({});
+	const a = useMemo(() => new Analysis(waitModel(p.w, range ?? allOf(p.w))), [p.w, range?.from, range?.to]);
+	const v = { ...START, colour: "kind" as Colour, theme: p.v.theme, ...own };
+	const c: Context = { a, v, dark: p.dark, second: true, set: (change) => setOwn({ ...own, ...change }) };
+	return (
+		<Part id="off-wake" title="Waits with their wakers" picture closed note="below the path of a waiter: who woke it, and where">
+			<div class="controls">
+				<Choice label="value" value={a.value(v)} options={a.m.values.map((x, i): [number, string] => [i, x.name])}
+					onChange={(value) => c.set({ value })} />
+				<span>
+					{amount(a.now(v).all, unitOf(c))} in the {range ? "time that the lanes show" : "whole time"}
+				</span>
+			</div>
+			<FlameView c={c} />
+		</Part>
+	);
+}
+
 /* What fits the recording: a diff has changes, and calls of one program have one image. */
 function usualColour(m: Model): Colour {
 	const images = new Set<string>();
@@ -237,10 +289,14 @@ function usualColour(m: Model): Colour {
 
 export function App(p: { b: Blob_; state: string; asks: boolean }) {
 	const [v, set] = useView(), dark = useDark(v);
+	const waits = useMemo(() => readWaits(p.b), [p.b]), isWaits = p.b.head.kind === "waits";
+	/* The call paths of waits follow the lanes, if all waits are in the page. */
+	const range = waits && isWaits && !waits.ref.left && !waits.ref.beyond ? (v.calls ?? allOf(waits)) : null;
 	const a = useMemo(() => {
-		const m = readModel(p.b);
+		const m = range ? waitModel(waits!, range) : readModel(p.b);
 		return m && new Analysis(m);
-	}, [p.b]);
+	}, [p.b, range?.from, range?.to]);
+	const part = waits && { w: waits, m: a?.m, v, set, dark };
 	const lanes = useMemo(() => readLanes(p.b), [p.b]);
 	const usual = useMemo(() => a && usualColour(a.m), [a]);
 	const shown = usual && v.colour === "usual" ? { ...v, colour: usual } : v;
@@ -254,7 +310,10 @@ export function App(p: { b: Blob_; state: string; asks: boolean }) {
 				{p.asks && <FleetBar head={p.b.head} />}
 				<Groups b={p.b} groups={first} id="summary" />
 				{lanes && !lanes.switches && <LanesPart l={lanes} v={v} set={set} dark={dark} />}
+				{part && isWaits && <WaitsPart {...part} />}
 				{a && <Interactive a={a} v={shown} set={set} dark={dark} />}
+				{part && !isWaits && <WaitsPart {...part} />}
+				{part && (!isWaits || !range) && <OffWake {...part} />}
 				{lanes?.switches && <LanesPart l={lanes} v={v} set={set} dark={dark} />}
 				<Annotated b={p.b} />
 				<Groups b={p.b} groups={rest} id="report" />

@@ -8,6 +8,7 @@ export interface Context {
 	v: View;
 	set: (change: Partial<View>) => void;
 	dark: boolean;
+	second?: boolean; /* another picture on the page has the search */
 }
 
 export function unitOf(c: Context): string {

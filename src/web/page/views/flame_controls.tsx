@@ -30,12 +30,14 @@ export function FlameControls(p: { c: Context }) {
 	const colour = c.v.colour === "change" && !old ? "image" : c.v.colour;
 	return (
 		<div class="controls" role="group" aria-label="choices for the flame graph">
-			<label class="choice search">
-				<span>search</span>
-				<input id="search" type="search" value={c.v.search} spellcheck={false}
-					placeholder="regular expression ( / )" aria-label="search by regular expression"
-					onInput={(e) => c.set({ search: e.currentTarget.value })} />
-			</label>
+			{!c.second && (
+				<label class="choice search">
+					<span>search</span>
+					<input id="search" type="search" value={c.v.search} spellcheck={false}
+						placeholder="regular expression ( / )" aria-label="search by regular expression"
+						onInput={(e) => c.set({ search: e.currentTarget.value })} />
+				</label>
+			)}
 			<Direction c={c} />
 			<Choice label="colours" value={colour} options={colours(c)}
 				onChange={(to) => c.set({ colour: to })} />

@@ -82,7 +82,7 @@ function Spoken(p: { c: Context; form: TreeForm; frames: Frames; node: number })
 	const facts = p.node >= 0 ? frameFacts(p.c, p.form, p.node, p.frames.count) : null;
 	const lines = facts?.lines.map((l) => l.filter(Boolean).join(" ")).join("; ");
 	return (
-		<p id="flame-status" class="status" role="status">{facts ? `${facts.name}: ${lines}` : ""}</p>
+		<p id={p.c.second ? undefined : "flame-status"} class="status" role="status">{facts ? `${facts.name}: ${lines}` : ""}</p>
 	);
 }
 

@@ -61,7 +61,7 @@ function notes(l: Lanes, narrow: number): string {
 }
 
 /* What an arrow or sign key does to the time that is shown. */
-function pressed(l: Lanes, s: Stretch, key: string): Stretch | null {
+export function pressed(l: { durationNs: number }, s: Stretch, key: string): Stretch | null {
 	const step = (s.to - s.from) / 4, middle = (s.from + s.to) / 2;
 	if (key === "ArrowLeft" || key === "ArrowRight") {
 		const by = key === "ArrowLeft" ? -step : step;
