@@ -44,7 +44,7 @@ class Kept<T> {
 const text = (s: Stretch | null) => (s ? `${s.from}-${s.to}` : "");
 
 export class Analysis {
-	private readonly trees = new Kept<Tree>(6);
+	private readonly trees: Kept<Tree>;
 	private readonly rows = new Kept<Uint8Array>(4);
 	private readonly parts = new Kept<Part>(6);
 	private readonly treeSums = new Kept<Sums>(8);
@@ -54,7 +54,10 @@ export class Analysis {
 	private outer: Uint8Array | null = null;
 	private leaf: Int32Array | null = null;
 
-	constructor(readonly m: Model) {}
+	/* `like`: of a model with the same paths and rows, and other values: its trees are used. */
+	constructor(readonly m: Model, like?: Analysis) {
+		this.trees = like?.trees ?? new Kept<Tree>(6);
+	}
 
 	value(v: View): number {
 		return v.value >= 0 && v.value < this.m.values.length ? v.value : this.m.main;

@@ -16,6 +16,9 @@ interface Shape {
 	rowNode: Uint32Array;
 	owner: Uint32Array; /* by cause */
 	labels: string[];
+	nodeParent: Uint32Array;
+	nodeFunction: Uint32Array;
+	inlined: Uint8Array;
 }
 
 const shapes = new WeakMap<Waits, Shape>();
@@ -28,7 +31,7 @@ function shapeOf(w: Waits): Shape {
 	const causes = w.ref.causes.count, functions = w.ref.functions.count, ids = new PairTable(), wakers = new Map<number, number>();
 	const s: Shape = {
 		parent: Array.from(w.nodeParent), func: Array.from(w.nodeFunction), names: [], rowNode: new Uint32Array(causes),
-		owner: new Uint32Array(causes), labels: [],
+		owner: new Uint32Array(causes), labels: [], nodeParent: new Uint32Array(), nodeFunction: new Uint32Array(), inlined: new Uint8Array(),
 	};
 	const below = (at: number, func: number) => {
 		let id = ids.get(at, func);
@@ -59,6 +62,9 @@ function shapeOf(w: Waits): Shape {
 			owners.set(label, s.labels.push(label) - 1);
 		s.owner[w.cause[i]] = owners.get(label)!;
 	}
+	s.nodeParent = Uint32Array.from(s.parent);
+	s.nodeFunction = Uint32Array.from(s.func);
+	s.inlined = new Uint8Array(s.parent.length);
 	shapes.set(w, s);
 	return s;
 }
@@ -90,8 +96,7 @@ export function waitModel(w: Waits, range: Stretch): Model {
 		values: [{ name: "blocked", unit: "nanoseconds" }, { name: "runnable", unit: "nanoseconds" }, { name: "waits", unit: "count" }],
 		main: 0, work: 1, workBefore: 1, workUnit: "", cpus: 0,
 		functions: functions + s.names.length, func,
-		nodes: s.parent.length, nodeParent: Uint32Array.from(s.parent), nodeFunction: Uint32Array.from(s.func),
-		nodeInlined: new Uint8Array(s.parent.length),
+		nodes: s.parent.length, nodeParent: s.nodeParent, nodeFunction: s.nodeFunction, nodeInlined: s.inlined,
 		rows: s.rowNode.length, rowNode: s.rowNode, rowOwner: s.owner, rowProcess: s.owner, rowSide: null, rowValues: values(w, range),
 		calls: null, processes, owners: s.labels.map((name) => ({ process: name, pid: 1, name, tid: 1 })), times: null,
 	};

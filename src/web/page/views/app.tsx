@@ -230,6 +230,15 @@ function LanesPart(p: { l: Lanes; v: View; set: (change: Partial<View>) => void;
 	) : null;
 }
 
+const wholes = new WeakMap<Waits, Analysis>();
+
+/* The call paths of waits in a range; all ranges have the trees of the whole time. */
+function waitAnalysis(w: Waits, range: Stretch): Analysis {
+	const whole = wholes.get(w) ?? new Analysis(waitModel(w, allOf(w)));
+	wholes.set(w, whole);
+	return range.from <= 0 && range.to >= w.durationNs ? whole : new Analysis(waitModel(w, range), whole);
+}
+
 /* The stretches of the heatmap are in steps of the samples' axis, those of lanes in ns of the waits. */
 function linked(w: Waits, m: Model | undefined) {
 	const t = m?.times, step = t?.stepNs ?? 1, axis = w.ref.axis_ns;
@@ -262,7 +271,7 @@ function WaitsPart(p: WaitsPartProps) {
 /* The flame graph of waiting of the time that the lanes show, with choices of its own. */
 function OffWake(p: WaitsPartProps) {
 	const range = p.v.calls, [own, setOwn] = useState<Partial<View>>({});
-	const a = useMemo(() => new Analysis(waitModel(p.w, range ?? allOf(p.w))), [p.w, range?.from, range?.to]);
+	const a = useMemo(() => waitAnalysis(p.w, range ?? allOf(p.w)), [p.w, range?.from, range?.to]);
 	const v = { ...START, colour: "kind" as Colour, theme: p.v.theme, ...own };
 	const c: Context = { a, v, dark: p.dark, second: true, set: (change) => setOwn({ ...own, ...change }) };
 	return (
@@ -293,8 +302,8 @@ export function App(p: { b: Blob_; state: string; asks: boolean }) {
 	/* The call paths of waits follow the lanes, if all waits are in the page. */
 	const range = waits && isWaits && !waits.ref.left && !waits.ref.beyond ? (v.calls ?? allOf(waits)) : null;
 	const a = useMemo(() => {
-		const m = range ? waitModel(waits!, range) : readModel(p.b);
-		return m && new Analysis(m);
+		const m = range ? null : readModel(p.b);
+		return range ? waitAnalysis(waits!, range) : m && new Analysis(m);
 	}, [p.b, range?.from, range?.to]);
 	const part = waits && { w: waits, m: a?.m, v, set, dark };
 	const lanes = useMemo(() => readLanes(p.b), [p.b]);
