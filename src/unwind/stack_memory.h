@@ -53,6 +53,7 @@ struct known_stack {
 	/* For the caller; kept and exchanged with the frames. 0 at first */
 	bool beyond;       /* the outer frames come from the thread's memory */
 	uint8_t unchecked; /* number of samples since the outer frames were compared */
+	uint8_t doubtful;  /* comparisons until the outer frames are trusted again; of the thread */
 	uint8_t failed;    /* reads of the thread's memory in a row that failed; of the thread */
 	/* Kept stacks, without `others` of their own */
 	struct known_stack *others;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * sample_walk: the walk of one sample's stack, shared by stack_walk.c (walks the copy),
- * sample_walk_frame.c (one frame) and sample_walk_known.c (frames beyond the copy).
+ * sample_walk_frame.c (one frame), sample_walk_known.c (frames beyond the copy) and
+ * sample_walk_place.c (places at which a thread waited before).
  *
  * The stack_walk owns all memory; a sample_walk is valid until the sample is finished. One thread.
  * Uses: base, event, image, process, unwind.
@@ -23,6 +24,18 @@
 #define SAMPLE_WALK_CHECKED_FREQUENT 1
 #define SAMPLE_WALK_CHECKED_EACH 8
 
+#define WALKED_PLACES 256 /* a power of two; all threads */
+#define WALKED_PLACE_FRAMES 32
+
+/* The innermost frames of a sample, by its thread and registers. */
+struct walked_place {
+	uint64_t version, pc, sp, fp;
+	uint32_t thread;
+	uint16_t count; /* 0: none */
+	bool complete;  /* the last frame is a thread's first function */
+	struct unwind_frame frames[WALKED_PLACE_FRAMES];
+};
+
 struct stack_walk {
 	struct process_table *processes;
 	struct stack_walk_options options;
@@ -35,12 +48,14 @@ struct stack_walk {
 	struct stack_walk_counts counts;
 	bool opens;  /* the next sample opens the tables that it needs */
 	bool trusts; /* stack_walk_trust() */
+	struct walked_place places[WALKED_PLACES];
 };
 
 struct sample_walk {
 	struct stack_walk *w;
 	uint32_t process;
 	uint64_t version; /* of the process's mappings */
+	uint64_t pc, fp;  /* registers of the sample; fp 0: unknown */
 	struct unwind_cursor cursor;
 	struct unwind_memory memory;
 	struct known_stack *known; /* frames of the thread's earlier samples */
@@ -48,6 +63,8 @@ struct sample_walk {
 	uint32_t base;  /* frames before this index are on another stack (signal handlers) */
 	uint32_t match; /* index of the known frame equal to the last frame, or STACK_UNKNOWN */
 	uint64_t tag;   /* identifies the registers of the frame at `base`, which was interrupted */
+	uint32_t at;    /* number of the frames inside of the cursor */
+	bool recalled;  /* the frames are those of a kept place */
 	bool kept;      /* `known` has the frames from `base` outward */
 };
 
@@ -61,6 +78,15 @@ static inline uint32_t sample_walk_checked(const struct sample_walk *s)
  * STACK_END_UNKNOWN: the walk continues there.
  */
 enum stack_end sample_walk_frame(struct sample_walk *s);
+
+/*
+ * sample_walk_place.c. Frequent samples: takes the frames of the sample from a kept place, if their
+ * return addresses are unchanged as far as the copy reaches. True: *end is STACK_WHOLE or, with the
+ * frames in the copy, STACK_CUT_COPY; the cursor is at the innermost frame.
+ */
+bool sample_walk_recall(struct sample_walk *s, enum stack_end *end);
+/* Keeps the frames of a sample whose stack is whole. */
+void sample_walk_keep_place(struct sample_walk *s);
 
 /*
  * sample_walk_known.c. True if the last frame is a known frame, and the return addresses of all its

@@ -102,6 +102,7 @@ enum stack_end sample_walk_frame(struct sample_walk *s)
 		r = by_frame_pointer(s, kind);
 	frame.cfa = c->cfa ? c->cfa : c->floor + 1;
 	vec_push(&s->w->frames, frame);
+	s->at = (uint32_t)s->w->frames.count - (r != UNWIND_CALLER);
 	if (c->switches != switches && r == UNWIND_CALLER) {
 		s->base = (uint32_t)s->w->frames.count;
 		s->tag = tag_of(c, s->w->machine);

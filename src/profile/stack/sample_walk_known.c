@@ -6,8 +6,11 @@
 #define PROOF_BYTES 512
 /* Live: this part of the stack above a match is compared with the known frames. */
 #define COMPARED_BYTES 16384
-/* Of frequent samples, one of so many is compared. */
-#define COMPARED_EVERY 64
+/* Of frequent samples, one of so many is compared. A prime number, since callers may come in turn.
+ */
+#define COMPARED_EVERY 61
+/* So many unchanged comparisons in a row end the doubt in the outer frames of a thread. */
+#define DOUBTED_SAMPLES 64
 /* After so many reads in a row that failed, one of READ_EVERY samples is read. */
 #define FAILED_MAX 8
 #define READ_EVERY 8
@@ -81,6 +84,16 @@ static enum stack_end walk_frames(struct sample_walk *s, bool join)
 	return end;
 }
 
+/* The lowest address of the outermost known frame whose caller is in the copy. */
+static uint64_t last_floor(const struct sample_walk *s, uint32_t match)
+{
+	const struct unwind_frame *frames = s->known->frames.items;
+
+	while (match > 0 && frames[match - 1].cfa - s->memory.start <= s->memory.size)
+		match--;
+	return frames[match].cfa;
+}
+
 bool sample_walk_rest_stands(struct sample_walk *s, enum stack_end *end)
 {
 	const struct known_stack *k = s->known;
@@ -95,6 +108,7 @@ bool sample_walk_rest_stands(struct sample_walk *s, enum stack_end *end)
 		*end = STACK_WHOLE;
 		return true;
 	case UNWIND_BEYOND:
+		s->floor = last_floor(s, match);
 		*end = STACK_CUT_COPY;
 		return true;
 	default:
@@ -210,10 +224,12 @@ static bool walk_live(struct sample_walk *s, bool join, enum stack_end *end)
 	size_t count = s->w->frames.count;
 	struct sample_walk before = *s;
 
-	s->w->frames.count--; /* the frame whose caller was not found is walked again */
+	s->w->frames.count = s->at; /* the frames from the cursor outward are walked again */
 	*end = walk_frames(s, join);
-	if (credible(*end) && remote_stack_end(s->w->live))
+	if (credible(*end) && remote_stack_end(s->w->live)) {
+		s->recalled = false;
 		return true;
+	}
 	*s = before;
 	s->w->frames.count = count;
 	return false;
@@ -249,13 +265,16 @@ static void find_known(struct sample_walk *s)
 	}
 }
 
-/* Frequent samples: whether the known frames are taken as they are. */
+/*
+ * Frequent samples: whether the known frames are taken as they are. If those of a thread had
+ * changed once, its next samples are compared.
+ */
 static bool is_trusted(struct sample_walk *s)
 {
 	struct known_stack *k = s->known;
 
 	if (!s->w->trusts || s->match == STACK_UNKNOWN || known_end(k, s->match) != STACK_WHOLE ||
-	    ++k->unchecked >= COMPARED_EVERY)
+	    k->doubtful || ++k->unchecked >= COMPARED_EVERY)
 		return false;
 	s->w->counts.trusted++;
 	return true;
@@ -285,11 +304,19 @@ static bool is_unchanged(struct sample_walk *s, bool live)
 	if (known_end(s->known, s->match) != STACK_WHOLE)
 		return false;
 	s->known->unchecked = 0;
-	if (!live)
+	if (!live) {
+		s->w->counts.trusted += s->w->trusts;
 		return true;
+	}
 	same = still_there(s);
-	s->w->counts.compared += s->w->trusts;
-	s->w->counts.changed += s->w->trusts && !same;
+	if (!s->w->trusts)
+		return same;
+	s->w->counts.compared++;
+	s->w->counts.changed += !same;
+	if (!same)
+		s->known->doubtful = DOUBTED_SAMPLES;
+	else if (s->known->doubtful)
+		s->known->doubtful--;
 	return same;
 }
 

@@ -53,6 +53,8 @@ static enum stack_end walk_copy(struct sample_walk *s)
 	size_t checked = sample_walk_checked(s);
 	enum stack_end end;
 
+	if (sample_walk_recall(s, &end))
+		return end;
 	do {
 		if (s->w->frames.count >= STACK_DEPTH_MAX)
 			return STACK_CUT_LIMIT;
@@ -122,7 +124,11 @@ static void begin_walk(struct sample_walk *s, uint32_t process, uint32_t thread,
 	s->tag = 0;
 	s->floor = s->memory.start;
 	s->match = STACK_UNKNOWN;
-	s->kept = false;
+	s->pc = s->cursor.regs.pc;
+	s->fp = s->cursor.regs.known >> w->machine->fp & 1 ? s->cursor.regs.value[w->machine->fp]
+	                                                   : 0;
+	s->at = 0;
+	s->kept = s->recalled = false;
 	w->frames.count = 0;
 	prefetch_frames(s);
 }
@@ -177,7 +183,10 @@ void stack_walk_sample(struct stack_walk *w, uint32_t process, uint32_t thread,
 		        sample_walk_stitch(&s) == STACK_STITCHED ? STACK_WHOLE : STACK_CUT_LIMIT;
 	else
 		result->end = sample_walk_remember(&s, end);
-	w->counts.frames += w->frames.count;
+	if (stack_quality(result->end) == STACK_QUALITY_WHOLE ||
+	    stack_quality(result->end) == STACK_QUALITY_STITCHED)
+		sample_walk_keep_place(&s);
+	*(s.recalled ? &w->counts.stitched_frames : &w->counts.frames) += w->frames.count;
 	stack_chain_give(&w->chain, &w->options, w->frames.items, s.kept ? s.base : w->frames.count,
 	                 s.kept ? s.known : NULL, result);
 }

@@ -226,7 +226,7 @@ static void sample_frequent(int depth)
 }
 
 /*
- * Frequent samples: one of 64 is compared with the memory. The frames of two stacks in turn
+ * Frequent samples: one of 61 is compared with the memory. The frames of two stacks in turn
  * are both read once. Their sizes are such that no frame at the end of a copy is at the place of
  * one of the other stack with the same code: only the memory distinguishes these.
  */
@@ -250,6 +250,54 @@ static void frequent_samples_are_compared_now_and_then(void)
 	CHECK(counts->compared >= 2 && counts->compared <= 3);
 	CHECK_EQ(counts->trusted + counts->compared, 154);
 	CHECK_EQ(counts->changed, 0);
+	end();
+}
+
+static void sample_whole_frequent(int depth)
+{
+	stack_walk_trust(walk, true);
+	sample_all(depth);
+	stack_walk_trust(walk, false);
+}
+
+/* Two places in turn, then one with more frames than are kept of a place. */
+static void frames_of_places_are_compared_without_a_walk(void)
+{
+	uint64_t walked = 0;
+
+	begin(false);
+	for (volatile int turn = 0; turn < 12; turn++) {
+		down(turn >= 8 ? 200 : turn % 2 ? 10 : 5, sample_whole_frequent, 40);
+		CHECK(stack_quality(result.end) == STACK_QUALITY_WHOLE);
+		CHECK(like_truth());
+		if (turn != 0 && turn != 1 && turn != 8)
+			CHECK_EQ(stack_walk_counts(walk)->frames, walked);
+		walked = stack_walk_counts(walk)->frames;
+	}
+	end();
+}
+
+/* The same frames at the end of the copy below two callers in turn. */
+static void outer_frames_that_changed_once_are_compared(void)
+{
+	const struct stack_walk_counts *counts;
+	int taken = 0, right = 0;
+
+	begin(true);
+	counts = stack_walk_counts(walk);
+	for (volatile int turn = 0; turn < 60; turn++) {
+		down(45, sample_frequent, 200);
+		CHECK_EQ(result.end, STACK_STITCHED);
+		taken += counts->changed > 0;
+		right += counts->changed > 0 && like_truth();
+		down(45, sample_frequent, 200);
+		CHECK_EQ(result.end, STACK_STITCHED);
+		taken += counts->changed > 0;
+		right += counts->changed > 0 && like_truth();
+	}
+	CHECK(taken > 40);
+	CHECK_EQ(right, taken);
+	CHECK_EQ(counts->trusted + counts->memory_reads, 120);
 	end();
 }
 
@@ -342,6 +390,8 @@ int main(void)
 	RUN(unlike_frames_are_not_joined);
 	RUN(another_caller_is_seen_live);
 	RUN(frequent_samples_are_compared_now_and_then);
+	RUN(frames_of_places_are_compared_without_a_walk);
+	RUN(outer_frames_that_changed_once_are_compared);
 	RUN(frequent_samples_of_a_thread_that_runs_on_are_read_seldom);
 	RUN(a_gap_is_closed);
 	RUN(frames_on_both_sides_of_a_gap_end_differently);
