@@ -16,9 +16,9 @@
 /*
  * The kernel reserves the size of the copy in the ring for each sample and copies it up to the end
  * of the stack. Outer frames of deeper stacks are those of earlier samples, or are read from the
- * thread's memory (adr/0198). The inner frames of a waker suffice to name it.
+ * thread's memory (adr/0198, adr/0203). The inner frames of a waker suffice to name it.
  */
-#define SWITCH_STACK_BYTES 4096
+#define SWITCH_STACK_BYTES 2048
 #define WAKE_STACK_BYTES 2048
 
 struct waits_event {
@@ -65,8 +65,11 @@ static struct perf_event_attr waits_attr(const struct plan *plan, const struct s
 		plan_remove_stacks(&attr);
 		attr.sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
 	}
-	/* Each register takes as long as a hundred bytes of the stack. */
-	if (event->role == ATTR_WAKE && plan->unwind)
+	/*
+	 * Each register takes as long as a hundred bytes of the stack. Rules need others only in
+	 * the first instructions of few functions.
+	 */
+	if (event->stack_bytes && plan->unwind)
 		attr.sample_regs_user = unwind_kept_mask(unwind_native());
 	if (event->stack_bytes)
 		plan_add_arguments(&attr);
