@@ -323,12 +323,12 @@ def major_page_faults_with_addresses_name_the_file(t):
 FAULTS = """
 import mmap, os, random, time
 file = os.open("index.dat", os.O_CREAT | os.O_RDWR)
-os.write(file, bytes(8 << 20))
+os.write(file, bytes(4 << 20))
 os.fsync(file)
 os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
 pages = mmap.mmap(file, 0)
 pages.madvise(mmap.MADV_RANDOM)
-for number in random.sample(range(2048), 100):
+for number in random.sample(range(1024), 100):
     pages[number << 12]
 time.sleep(1)  # the recorder reads the mapping
 """
@@ -341,10 +341,12 @@ def page_faults_have_the_name_of_the_file_without_options(t):
     data = t.path("faults.data")
     t.run(ASSAY, "record", "--waits", "-o", data, "--", "python3", "-c", FAULTS, cwd=t.directory)
     faults = [r for r in t.json(t.assay("waits", data, "--json").out)["causes"] if r["kind"] == "page_fault"]
-    if sum(r["count"] for r in faults) < 50:
-        t.skip("the file system reads no pages from a disk")
+    if not faults:  # pages may come before the thread leaves the CPU
+        t.skip("no thread waited for a page of a disk")
     named = sum(r["count"] for r in faults if r["name"] == str(t.path("index.dat")))
-    t.true(named >= 50, f"waits for index.dat: {[(r['name'], r['count']) for r in faults]}")
+    # Programs that start wait for pages of code, too.
+    t.true(named >= sum(r["count"] for r in faults) / 2,
+           f"waits for index.dat: {[(r['name'], r['count']) for r in faults]}")
 
 
 main()
