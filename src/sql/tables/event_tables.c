@@ -508,9 +508,12 @@ static void events_value(void *cursor, int column, sqlite3_context *out)
 			sqlite3_result_int64(out, row->cpu);
 		break;
 	case EVENTS_PID:
-	case EVENTS_TID:
 		if (row->pid >= 0)
-			sqlite3_result_int(out, column == EVENTS_PID ? row->pid : row->tid);
+			sqlite3_result_int(out, row->pid);
+		break;
+	case EVENTS_TID: /* a thread at its end has no number any more, or its process neither */
+		if (row->tid >= 0)
+			sqlite3_result_int(out, row->tid);
 		break;
 	case EVENTS_KIND:
 		sql_out_text(out, row->kind);
