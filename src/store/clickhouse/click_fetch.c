@@ -84,12 +84,29 @@ int click_fetch_put(struct click_fetch *f, const char *sql, struct error *err, c
 	return database_step(f->db, put, err);
 }
 
+static void put_times(struct buf *sql, uint64_t first_s, uint64_t last_s)
+{
+	bool any = first_s <= last_s;
+
+	buf_addf(sql, " AND time >= toDateTime(%" PRIu64 ") AND time <= toDateTime(%" PRIu64 ")",
+	         any ? first_s : 1, any ? last_s : 0);
+}
+
+/* With a group, only the time of windows without a sum is read, and the time of its sums. */
 void click_fetch_where(const struct click_fetch *f, struct buf *sql)
 {
-	buf_addf(sql,
-	         " WHERE host IN (%s%s) AND time >= toDateTime(%" PRIu64 ") AND time <="
-	         " toDateTime(%" PRIu64 ")",
-	         buf_text(&f->host_list), f->sums ? ",0" : "", f->first_s, f->last_s);
+	const struct click_group *g = f->chosen;
+	uint64_t first_s = g ? g->first_s : f->first_s, last_s = g ? g->last_s : f->last_s;
+
+	buf_addf(sql, " WHERE ((host IN (%s)", buf_text(&f->host_list));
+	put_times(sql, first_s, last_s);
+	buf_puts(sql, ")");
+	if (f->sums) {
+		buf_puts(sql, " OR (host = 0");
+		put_times(sql, g ? g->sums_first_s : first_s, g ? g->sums_last_s : last_s);
+		buf_puts(sql, ")");
+	}
+	buf_puts(sql, ")");
 }
 
 int click_fetch_all(struct click_fetch *f, struct error *err)
@@ -122,6 +139,8 @@ void click_fetch_done(struct click_fetch *f)
 	}
 	vec_done(&f->groups);
 	vec_done(&f->spans);
+	vec_done(&f->rests);
+	click_map_done(&f->rest_keys);
 	buf_done(&f->host_list);
 	buf_done(&f->service_list);
 	buf_done(&f->version_list);

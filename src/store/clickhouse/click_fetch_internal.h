@@ -23,8 +23,14 @@ struct click_span {
 /* Samples that the server adds up: those of a part of the time, or all. */
 struct click_group {
 	struct click_map parts;
-	VEC(int64_t) windows; /* of the database, which get its rows in turn */
-	uint64_t first_s, last_s;
+	VEC(int64_t) windows;               /* of the database, which get its rows in turn */
+	uint64_t first_s, last_s;           /* times of windows; first_s > last_s: there are none */
+	uint64_t sums_first_s, sums_last_s; /* of sums of all hosts */
+};
+
+/* Samples of rare paths, in the columns of the question for samples. */
+struct click_rest {
+	struct row_value values[14];
 };
 
 struct click_fetch {
@@ -53,9 +59,14 @@ struct click_fetch {
 	uint64_t thread_count, process_count;
 	uint64_t windows_all; /* of these hosts at any time */
 	bool sums;
+	bool rest;                  /* some answer does not have all paths */
+	size_t seen;                /* rows of an answer */
+	struct click_map rest_keys; /* to an index + 1 */
+	VEC(struct click_rest) rests;
 	VEC(struct click_span) spans; /* with sums */
 	VEC(struct click_group) groups;
-	size_t group; /* whose rows are added */
+	size_t group;                     /* whose rows are added */
+	const struct click_group *chosen; /* whose rows are asked for; NULL: all */
 	size_t turn;
 	int64_t window_count;
 	struct click_map first_of, last_of; /* session to its first and last window */
@@ -89,6 +100,8 @@ int click_fetch_samples(struct click_fetch *f, struct error *err);
 /* What samples refer to. */
 int click_fetch_threads(struct click_fetch *f, struct error *err);
 int click_fetch_stacks(struct click_fetch *f, struct error *err);
+/* Adds the stack whose only frame is named [other]; *hash: for f->stacks. After the others. */
+int click_fetch_other(struct click_fetch *f, uint64_t *hash, struct error *err);
 int click_fetch_names(struct click_fetch *f, struct error *err);
 
 #endif

@@ -3,7 +3,9 @@
 #include "store/clickhouse/click_fetch_internal.h"
 
 #include "base/memory/xalloc.h"
+#include "image/image.h"
 #include "store/clickhouse/click_digest.h"
+#include "store/clickhouse/click_other.h"
 #include "store/clickhouse/click_schema.h"
 
 #include <inttypes.h>
@@ -253,6 +255,41 @@ int click_fetch_stacks(struct click_fetch *f, struct error *err)
 	                        "SELECT id, image, offset, flags, code, function FROM frames WHERE"
 	                        " id IN keys ORDER BY named FORMAT RowBinary",
 	                        &f->frames, "qqqbqq", "frames", take_frame, err);
+}
+
+int click_fetch_other(struct click_fetch *f, uint64_t *hash, struct error *err)
+{
+	const struct row_value text = {.bytes = CLICK_OTHER, .size = sizeof(CLICK_OTHER) - 1};
+	const struct click_other o = click_other();
+	int64_t name = named(f, o.name);
+	int64_t image = (int64_t)click_map_number(&f->images, o.image);
+	int64_t frame = (int64_t)click_map_number(&f->frames, o.frame);
+	int64_t function =
+	        (int64_t)click_map_number(&f->functions, (uint64_t)image << 32 | (uint64_t)name);
+	int status = click_fetch_put(f, "INSERT OR IGNORE INTO name VALUES (?, ?)", err, "it", name,
+	                             &text);
+	bool added;
+
+	if (!status)
+		status = click_fetch_put(f,
+		                         "INSERT OR IGNORE INTO image (id, kind, path, build_id,"
+		                         " major, minor, inode) VALUES (?, ?, ?, x'', 0, 0, 0)",
+		                         err, "iii", image, (int64_t)IMAGE_NAME, name);
+	if (!status)
+		status = click_fetch_put(f,
+		                         "INSERT OR IGNORE INTO function (id, image, name) VALUES"
+		                         " (?, ?, ?)",
+		                         err, "iii", function, image, name);
+	if (!status)
+		status = click_fetch_put(f,
+		                         "INSERT OR IGNORE INTO frame (id, image, offset, flags,"
+		                         " function) VALUES (?, ?, ?, 0, ?)",
+		                         err, "iiii", frame, image, name << 32, function);
+	*hash = o.stack;
+	if (!status)
+		*click_map_place(&f->stacks, *hash, &added) =
+		        (uint64_t)node_of(f, 0, frame, 1, &status, err);
+	return status;
 }
 
 static int take_image(struct click_fetch *f, const struct row_value *v, struct error *err)

@@ -194,19 +194,22 @@ static void divide(struct click_fetch *f)
 	size_t parts = f->range->parts ? time_parts_count(&range, f->range->parts, NULL) : 1;
 
 	while (f->groups.count < parts)
-		vec_push(&f->groups, (struct click_group){.first_s = UINT64_MAX});
+		vec_push(&f->groups,
+		         (struct click_group){.first_s = UINT64_MAX, .sums_first_s = UINT64_MAX});
 	vec_each (s, &f->spans)
 		if (f->range->parts && s->number[SAMPLES])
 			s->group = (uint32_t)time_parts_at(&range, time_of(s), parts);
 }
 
-static void add_part(struct click_group *g, uint64_t part, uint64_t start_s)
+static void add_part(struct click_group *g, uint64_t part, uint64_t start_s, bool sum)
 {
+	uint64_t *first = sum ? &g->sums_first_s : &g->first_s;
+	uint64_t *last = sum ? &g->sums_last_s : &g->last_s;
 	bool added;
 
 	click_map_place(&g->parts, part, &added);
-	g->first_s = start_s < g->first_s ? start_s : g->first_s;
-	g->last_s = start_s > g->last_s ? start_s : g->last_s;
+	*first = start_s < *first ? start_s : *first;
+	*last = start_s > *last ? start_s : *last;
 }
 
 /* ---- sums of all hosts ---------------------------------------------------- */
@@ -233,7 +236,7 @@ static int take_sum(struct click_fetch *f, const struct row_value *v, struct err
 	}
 	if (!first)
 		return 0;
-	add_part(&f->groups.items[first->group], v[0].number, v[1].number / SECOND);
+	add_part(&f->groups.items[first->group], v[0].number, v[1].number / SECOND, true);
 	for (uint64_t i = 0; i < v[2].number; i++)
 		span_of(f, row_value_number(&v[2], i))->covered = true;
 	return 0;
@@ -268,7 +271,7 @@ int click_fetch_runs(struct click_fetch *f, struct error *err)
 		struct click_group *g = &f->groups.items[s->group];
 
 		if (!s->covered)
-			add_part(g, s->part, s->number[START] / SECOND);
+			add_part(g, s->part, s->number[START] / SECOND, false);
 		if (s->id && (s->number[SAMPLES] || f->spans.count == 1 || !g->windows.count))
 			vec_push(&g->windows, s->id);
 	}

@@ -6,6 +6,8 @@
 #include "store/clickhouse/click_fetch_internal.h"
 
 #include "base/memory/xalloc.h"
+#include "profile/profile.h"
+#include "store/clickhouse/click_digest.h"
 #include "store/clickhouse/click_tables.h"
 
 #include <errno.h>
@@ -13,6 +15,12 @@
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Rows of the sums of several hosts: a reader needs 0.1 ms for each. */
+#define PATHS_MAX 10000
+/* Columns that are summed. */
+#define REST_SUMS 8
+#define REST_SUMS_END 12
 
 static int take_service(struct click_fetch *f, const struct row_value *v, struct error *err)
 {
@@ -76,32 +84,57 @@ static int choose_services(struct click_fetch *f, struct error *err)
 
 #define COLUMNS "qqqwbqqbqqqqqq" /* window or program, thread, stack, cpu, mode, ... */
 
-static void ask_samples(const struct click_fetch *f, struct buf *sql)
+/* The rows of a group: the most frequent paths; all others become one. */
+static size_t paths_of(const struct click_fetch *f)
 {
-	const char *more = f->service_list.size ? " AND service IN (" : "";
-	const char *end = f->service_list.size ? ")" : "";
+	const char *paths = getenv("ASSAY_CLICKHOUSE_PATHS");
+	size_t all = paths ? strtoul(paths, NULL, 10) : PATHS_MAX;
 
-	if (f->sums)
-		buf_puts(sql, "SELECT program, toUInt64(0), stack, cpu, mode, event, region,"
-		              " stack_end, sum(samples), toUInt64(sum(toInt64(samples * period +"
-		              " weight) + idle_ns)), sum(runnable_ns), sum(blocked_ns),"
-		              " toUInt64(0), toUInt64(0) FROM " CLICK_SAMPLES);
-	else
-		buf_puts(sql, "SELECT part, thread, stack, cpu, mode, event, region, stack_end,"
-		              " samples, samples * period + weight, runnable_ns, blocked_ns,"
-		              " version, labels FROM " CLICK_SAMPLES);
+	return all / f->groups.count + 1;
+}
+
+static void put_where(const struct click_fetch *f, struct buf *sql)
+{
 	click_fetch_where(f, sql);
 	if (f->version_list.size)
 		buf_addf(sql, " AND version IN (%s)", buf_text(&f->version_list));
-	buf_addf(sql, "%s%s%s AND part GLOBAL IN keys%s FORMAT RowBinary", more,
-	         buf_text(&f->service_list), end,
-	         f->sums ? " GROUP BY program, stack, cpu, mode, event, region, stack_end" : "");
+	if (f->service_list.size)
+		buf_addf(sql, " AND service IN (%s)", buf_text(&f->service_list));
+	buf_puts(sql, " AND part GLOBAL IN keys");
+}
+
+/* `paths`: the most frequent ones of a group of windows, else sums over all paths. */
+static void ask_sums(const struct click_fetch *f, bool paths, struct buf *sql)
+{
+	buf_addf(sql,
+	         "SELECT program, toUInt64(0), %s, cpu, mode, event, region, stack_end,"
+	         " sum(samples) AS seen, toUInt64(sum(toInt64(samples * period + weight) +"
+	         " idle_ns)), sum(runnable_ns), sum(blocked_ns), toUInt64(0), toUInt64(0)"
+	         " FROM " CLICK_SAMPLES,
+	         paths ? "stack" : "toUInt64(0)");
+	put_where(f, sql);
+	buf_addf(sql, " GROUP BY program, %scpu, mode, event, region, stack_end",
+	         paths ? "stack, " : "");
+	if (paths)
+		buf_addf(sql, " ORDER BY mode = %d DESC, seen DESC, stack LIMIT %zu", PROFILE_IDLE,
+		         paths_of(f));
+	buf_puts(sql, " FORMAT RowBinary");
+}
+
+static void ask_samples(const struct click_fetch *f, struct buf *sql)
+{
+	buf_puts(sql, "SELECT part, thread, stack, cpu, mode, event, region, stack_end,"
+	              " samples, samples * period + weight, runnable_ns, blocked_ns,"
+	              " version, labels FROM " CLICK_SAMPLES);
+	put_where(f, sql);
+	buf_puts(sql, " FORMAT RowBinary");
 }
 
 static int see_sample(struct click_fetch *f, const struct row_value *v, struct error *err)
 {
 	bool added;
 
+	f->seen++;
 	if (f->sums)
 		click_map_number(&f->names, v[0].number);
 	else
@@ -145,6 +178,69 @@ static int add_sample(struct click_fetch *f, const struct row_value *v, struct e
 	                       &v[10], &v[11]);
 }
 
+/* The sums of rows that differ in their paths only. */
+static struct click_rest *rest_of(struct click_fetch *f, const struct row_value *v)
+{
+	uint64_t key = click_digest("rest", "qqqqqq", v[0].number, v[3].number, v[4].number,
+	                            v[5].number, v[6].number, v[7].number);
+	bool added;
+	uint64_t *at = click_map_place(&f->rest_keys, key, &added);
+
+	if (added) {
+		struct click_rest *rest = vec_add(&f->rests);
+
+		memcpy(rest->values, v, sizeof(rest->values));
+		for (int i = REST_SUMS; i < REST_SUMS_END; i++)
+			rest->values[i].number = 0;
+		*at = f->rests.count;
+	}
+	return &f->rests.items[*at - 1];
+}
+
+static int take_all(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	struct click_rest *rest = rest_of(f, v);
+
+	for (int i = REST_SUMS; i < REST_SUMS_END; i++)
+		rest->values[i].number += v[i].number;
+	return 0;
+}
+
+static int take_known(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	struct click_rest *rest = rest_of(f, v);
+
+	for (int i = REST_SUMS; i < REST_SUMS_END; i++)
+		rest->values[i].number -= v[i].number;
+	return 0;
+}
+
+/* The samples of the paths that the answer does not have. */
+static int add_rest(struct click_fetch *f, const struct buf *rows, const struct buf *all,
+                    struct error *err)
+{
+	uint64_t other = 0;
+	int status = click_fetch_other(f, &other, err);
+
+	if (!status)
+		status = click_fetch_each(f, all, COLUMNS, "samples", take_all, err);
+	if (!status)
+		status = click_fetch_each(f, rows, COLUMNS, "samples", take_known, err);
+	vec_each (rest, &f->rests) {
+		struct row_value *v = rest->values;
+		uint64_t any = 0;
+
+		for (int i = REST_SUMS; i < REST_SUMS_END; i++)
+			any |= v[i].number;
+		v[2].number = other;
+		if (!status && any)
+			status = add_sample(f, v, err);
+	}
+	f->rests.count = 0;
+	click_map_done(&f->rest_keys);
+	return status;
+}
+
 /* One process and one thread for each name, as in merged windows of SQLite stores. */
 static int add_program(struct click_fetch *f, int64_t name, struct error *err)
 {
@@ -167,8 +263,9 @@ static int note_sums(struct click_fetch *f, struct error *err)
 
 	note.size = (size_t)snprintf(text, sizeof(text),
 	                             "Samples of %zu machines are added up by the names of "
-	                             "programs.",
-	                             f->hosts.pairs.count);
+	                             "programs.%s",
+	                             f->hosts.pairs.count,
+	                             f->rest ? " Rare call paths are [other]." : "");
 	return click_fetch_put(f,
 	                       "INSERT OR REPLACE INTO session_note SELECT session, -1, ? FROM"
 	                       " window WHERE id = 1",
@@ -184,8 +281,10 @@ static int add_programs(struct click_fetch *f, struct error *err)
 	return status ? status : note_sums(f, err);
 }
 
-/* One answer, or one for each part of the time. */
-static int ask_group(struct click_fetch *f, size_t group, struct buf *answer, struct error *err)
+/* One answer, or one for each part of the time. `all`: the sums over all paths, if paths are
+ * missing. */
+static int ask_group(struct click_fetch *f, size_t group, struct buf *answer, struct buf *all,
+                     struct error *err)
 {
 	const struct click_map *parts = &f->parts;
 	struct buf sql = {0};
@@ -195,44 +294,68 @@ static int ask_group(struct click_fetch *f, size_t group, struct buf *answer, st
 		parts = &f->groups.items[group].parts;
 		if (!parts->pairs.count || !f->groups.items[group].windows.count)
 			return 0;
-		f->first_s = f->groups.items[group].first_s;
-		f->last_s = f->groups.items[group].last_s;
+		f->chosen = &f->groups.items[group];
 	}
-	ask_samples(f, &sql);
+	if (f->sums)
+		ask_sums(f, true, &sql);
+	else
+		ask_samples(f, &sql);
+	f->seen = 0;
 	status = f->server->ask(f->server, buf_text(&sql), parts, answer, err);
+	buf_clear(&sql);
+	if (!status)
+		status = click_fetch_each(f, answer, COLUMNS, "samples", see_sample, err);
+	if (!status && f->sums && f->seen >= paths_of(f)) {
+		f->rest = true;
+		ask_sums(f, false, &sql);
+		status = f->server->ask(f->server, buf_text(&sql), parts, all, err);
+		if (!status)
+			status = click_fetch_each(f, all, COLUMNS, "samples", see_sample, err);
+	}
 	buf_done(&sql);
-	return status ? status : click_fetch_each(f, answer, COLUMNS, "samples", see_sample, err);
+	return status;
 }
 
-static int fetch_answers(struct click_fetch *f, struct buf *answers, size_t count,
+/* What a group gets: its rows, and if there are too many, the sums over all rows. */
+struct answer {
+	struct buf rows, all;
+};
+
+static int fetch_answers(struct click_fetch *f, struct answer *answers, size_t count,
                          struct error *err)
 {
 	int status = 0;
 
 	for (size_t i = 0; !status && i < count; i++)
-		status = ask_group(f, i, &answers[i], err);
+		status = ask_group(f, i, &answers[i].rows, &answers[i].all, err);
 	if (!status)
 		status = f->sums ? add_programs(f, err) : click_fetch_threads(f, err);
 	if (!status)
 		status = click_fetch_stacks(f, err);
-	for (f->group = 0; !status && f->group < count; f->group++)
-		status = click_fetch_each(f, &answers[f->group], COLUMNS, "samples", add_sample,
-		                          err);
+	for (f->group = 0; !status && f->group < count; f->group++) {
+		const struct answer *a = &answers[f->group];
+
+		status = click_fetch_each(f, &a->rows, COLUMNS, "samples", add_sample, err);
+		if (!status && a->all.size)
+			status = add_rest(f, &a->rows, &a->all, err);
+	}
 	return status;
 }
 
 int click_fetch_samples(struct click_fetch *f, struct error *err)
 {
 	size_t count = f->sums ? f->groups.count : 1;
-	struct buf *answers = xcalloc(count + 1, sizeof(*answers));
+	struct answer *answers = xcalloc(count + 1, sizeof(*answers));
 	int status = choose_services(f, err);
 
 	if (!status)
 		status = click_fetch_versions(f, err);
 	if (!status)
 		status = fetch_answers(f, answers, count, err);
-	for (size_t i = 0; i < count; i++)
-		buf_done(&answers[i]);
+	for (size_t i = 0; i < count; i++) {
+		buf_done(&answers[i].rows);
+		buf_done(&answers[i].all);
+	}
 	free(answers);
 	return status;
 }

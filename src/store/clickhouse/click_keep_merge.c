@@ -71,6 +71,36 @@ static int fetch(struct merging *m, struct error *err)
 	return status;
 }
 
+static int take_lowest(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	uint64_t image = click_map_get(&f->images, v[0].number);
+	uint64_t name = click_map_get(&f->names, v[1].number);
+	uint64_t function = click_map_get(&f->functions, image << 32 | name);
+
+	if (!image || !name || !function)
+		return 0;
+	return click_fetch_put(f,
+	                       "INSERT OR IGNORE INTO frame (image, offset, flags, function)"
+	                       " VALUES (?, ?, ?, ?)",
+	                       err, "inni", (int64_t)image, &v[3], &v[2], (int64_t)function);
+}
+
+/*
+ * The lowest known address of each function, of all machines: with it, paths of the same functions
+ * are one path in all windows of all machines.
+ */
+static int add_lowest(struct merging *m, struct error *err)
+{
+	m->store.lowest_frames = true;
+	if (!m->fetch.images.pairs.count)
+		return 0;
+	return click_fetch_rows(&m->fetch,
+	                        "SELECT image, function, flags, min(offset) FROM frames WHERE image"
+	                        " IN keys AND function != 0 AND code = 0 GROUP BY image, function,"
+	                        " flags FORMAT RowBinary",
+	                        &m->fetch.images, "qqbq", "functions", take_lowest, err);
+}
+
 static int merge_steps(struct merging *m, struct error *err)
 {
 	int64_t end = (int64_t)m->windows[m->count - 1].end_ns;
@@ -123,6 +153,8 @@ static int merge(struct merging *m, struct error *err)
 	sqlite3_stmt *row = NULL;
 	int status = fetch(m, err);
 
+	if (!status)
+		status = add_lowest(m, err);
 	if (!status)
 		status = mark_new(m, err);
 	if (!status)

@@ -7,9 +7,12 @@
 #include "store/clickhouse/click_keep_internal.h"
 
 #include "base/memory/xalloc.h"
+#include "image/image.h"
+#include "profile/profile.h"
 #include "store/clickhouse/click_arrival.h"
 #include "store/clickhouse/click_counted.h"
 #include "store/clickhouse/click_digest.h"
+#include "store/clickhouse/click_other.h"
 #include "store/clickhouse/click_tables.h"
 
 #include <inttypes.h>
@@ -25,10 +28,50 @@ struct sum {
 	uint64_t first_s, last_s, end_ns;
 };
 
+/* Paths with at most so many samples of a slot are one: a slot then has some 100,000 paths. */
+#define RARE(samples) ((samples) >> 20)
+
+static int insert_row(struct click_keep *k, const char *table, struct buf *row, struct error *err)
+{
+	struct buf target = {0};
+	int status;
+
+	click_table_target(table, &target);
+	status = k->server->insert(k->server, buf_text(&target), row, err);
+	buf_done(&target);
+	buf_clear(row);
+	return status;
+}
+
+/* The rows to which a path [other] refers; the server has them once. */
+static int add_other(struct click_keep *k, struct error *err)
+{
+	const struct click_other o = click_other();
+	uint64_t none = 0, kind = IMAGE_NAME, named = 1;
+	struct buf row = {0};
+	int status;
+
+	row_put(&row, "qs", o.name, CLICK_OTHER);
+	status = insert_row(k, "names", &row, err);
+	row_put(&row, "qbqsqqq", o.image, kind, o.name, "", none, none, none);
+	if (!status)
+		status = insert_row(k, "images", &row, err);
+	row_put(&row, "qqqbqqb", o.frame, o.image, none, none, o.name, o.name, named);
+	if (!status)
+		status = insert_row(k, "frames", &row, err);
+	row_put(&row, "qq", o.stack, none);
+	row_put_count(&row, 1);
+	row_put(&row, "q", o.frame);
+	if (!status)
+		status = insert_row(k, "stacks", &row, err);
+	buf_done(&row);
+	return status;
+}
+
 static int add_samples(struct click_keep *k, const struct sum *s, struct error *err)
 {
 	struct buf sql = {0}, part = {0}, answer = {0};
-	int status;
+	int status = RARE(s->samples) ? add_other(k, err) : 0;
 
 	buf_puts(&sql, "INSERT INTO ");
 	click_table_target(CLICK_SAMPLES, &sql);
@@ -37,16 +80,21 @@ static int add_samples(struct click_keep *k, const struct sum *s, struct error *
 	         s->start_ns / SECOND);
 	click_arrival_expression(&sql, buf_text(&part));
 	buf_addf(&sql,
-	         ", program, toUInt64(0), stack, cpu, mode, event, region, stack_end,"
-	         " sum(samples), sum(samples * period + weight), sum(idle_ns), sum(runnable_ns),"
-	         " sum(blocked_ns), toUInt32(0), version, toUInt64(0) FROM " CLICK_SAMPLES
-	         " WHERE host != 0 AND time >= toDateTime(%" PRIu64
+	         ", program, toUInt64(0), path, cpu, mode, event, region, stack_end, sum(seen),"
+	         " sum(ns), sum(idle), sum(runnable), sum(blocked), toUInt32(0), version,"
+	         " toUInt64(0) FROM (SELECT service, program, version, if(sum(samples) <= %" PRIu64
+	         " AND mode != %d, toUInt64(%" PRIu64 "), stack) AS path, cpu, mode, event, region,"
+	         " stack_end, sum(samples) AS seen, sum(samples * period + weight) AS ns,"
+	         " sum(idle_ns) AS idle, sum(runnable_ns) AS runnable, sum(blocked_ns) AS blocked"
+	         " FROM " CLICK_SAMPLES " WHERE host != 0 AND time >= toDateTime(%" PRIu64
 	         ") AND time <= toDateTime(%" PRIu64
-	         ") AND part GLOBAL IN keys GROUP BY service, program, version, stack, cpu,"
-	         " mode, event, region, stack_end ORDER BY service, event, program, version, mode,"
-	         " stack",
+	         ") AND part GLOBAL IN keys GROUP BY service, program, version, stack, cpu, mode,"
+	         " event, region, stack_end) GROUP BY service, program, version, path, cpu, mode,"
+	         " event, region, stack_end ORDER BY service, event, program, version, mode, path",
+	         RARE(s->samples), PROFILE_IDLE, click_other().stack,
 	         s->first_s, s->last_s);
-	status = k->server->ask(k->server, buf_text(&sql), &s->parts, &answer, err);
+	if (!status)
+		status = k->server->ask(k->server, buf_text(&sql), &s->parts, &answer, err);
 	buf_done(&sql);
 	buf_done(&part);
 	buf_done(&answer);

@@ -36,6 +36,9 @@ struct sqlite_store {
 	 */
 	bool sampled_threads;
 	struct names names;
+	/* In merged windows the frame of the lowest address stands for a function, not the first.
+	 */
+	bool lowest_frames;
 	/* Windows that retention deleted before they were sent (click_spool.h). */
 	struct send_count deleted;
 

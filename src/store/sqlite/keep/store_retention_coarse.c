@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A merged window stores functions instead of addresses: the first frame of a function stands for
- * all frames of the function, and paths that become equal are one path. Frames without a name do
- * not change. Without this, most of a store would be paths of rare samples that differ only in
- * their addresses.
+ * all frames of the function (with `lowest_frames` the one of the lowest address), and paths that
+ * become equal are one path. Frames without a name do not change. Without this, most of a store
+ * would be paths of rare samples that differ only in their addresses.
  */
 #include "store/sqlite/keep/store_retention.h"
 
@@ -18,9 +18,12 @@ struct coarse_row {
 
 static int coarse_frame(struct sqlite_store *s, int64_t frame, int64_t *to, struct error *err)
 {
-	static const char sql[] =
+	static const char first_sql[] =
 	        "SELECT coalesce((SELECT min(g.id) FROM frame g WHERE g.function = f.function AND"
 	        " g.flags = f.flags), f.id) FROM frame f WHERE f.id = ?";
+	static const char lowest_sql[] =
+	        "SELECT coalesce((SELECT g.id FROM frame g WHERE g.function = f.function AND"
+	        " g.flags = f.flags ORDER BY g.offset LIMIT 1), f.id) FROM frame f WHERE f.id = ?";
 	struct pair_names *known = &s->keeper->coarse.frames;
 	const struct pair_entry *entry = pair_names_find(known, 0, frame);
 	sqlite3_stmt *row;
@@ -29,7 +32,7 @@ static int coarse_frame(struct sqlite_store *s, int64_t frame, int64_t *to, stru
 	*to = entry ? entry->id : frame;
 	if (entry)
 		return 0;
-	status = keep_row(s, sql, &row, err, "i", frame);
+	status = keep_row(s, s->lowest_frames ? lowest_sql : first_sql, &row, err, "i", frame);
 	if (status == 1)
 		*to = sqlite3_column_int64(row, 0);
 	sqlite3_reset(row);
