@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "push/push_window.h"
 
+#include "store/frame_names.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_MAX 200000 /* frames with names; then all are looked up again */
-
 struct push_window {
 	struct push_window_options o;
 	struct push_services services;
-	struct intern texts;    /* images, and names of functions */
-	struct path_tree index; /* by image's text and offset */
-	VEC(uint32_t) names;    /* texts; 0: no name. [0] is not used */
+	struct frame_names *names;
 };
 
 /* A window while it is converted. */
@@ -22,7 +20,6 @@ struct converting {
 	const struct profile *p;
 	struct symbolized_profile *n;
 	uint8_t event;
-	uint32_t *known;  /* per frame: id in w->names, 0: not needed */
 	uint32_t *places; /* of this service, per frame: place + 1, 0: none */
 	uint32_t *images; /* likewise, per image */
 	uint32_t *paths;  /* likewise, per node */
@@ -36,17 +33,8 @@ struct push_window *push_window_new(const struct push_window_options *o)
 	w->o.service = o->service ? xstrdup(o->service) : NULL;
 	push_services_init(&w->services);
 	w->services.service = w->o.service;
-	intern_init(&w->texts);
-	vec_push(&w->names, 0);
+	w->names = frame_names_new(o->name, o->name_ctx);
 	return w;
-}
-
-static void forget_names(struct push_window *w)
-{
-	intern_done(&w->texts);
-	path_tree_done(&w->index);
-	intern_init(&w->texts);
-	w->names.count = 1;
 }
 
 void push_window_free(struct push_window *w)
@@ -54,80 +42,25 @@ void push_window_free(struct push_window *w)
 	if (!w)
 		return;
 	push_services_done(&w->services);
-	intern_done(&w->texts);
-	path_tree_done(&w->index);
-	vec_done(&w->names);
+	frame_names_free(w->names);
 	free((char *)(uintptr_t)w->o.service);
 	free(w);
 }
-
-/* ---- names --------------------------------------------------------------- */
 
 static bool is_wanted(const struct converting *c, const struct profile_row *row)
 {
 	return row->event == c->event && row->mode != PROFILE_IDLE && row->samples;
 }
 
-/* The same file has the same text in each window. Generated code belongs to its process. */
-static uint32_t image_key(struct push_window *w, const struct profile *p, uint32_t id)
-{
-	const struct image *image = &p->images.images.items[id];
-	char build_id[2 * BUILD_ID_MAX + 1], *text;
-	bool own = image->kind == IMAGE_JIT || image->kind == IMAGE_NAME;
-	uint32_t key;
-
-	build_id_text(&image->build_id, build_id);
-	text = xasprintf("%s\n%s\n%d\n%d", image_path(&p->images, id), build_id, (int)image->kind,
-	                 own ? (int)image->pid : 0);
-	key = intern_add(&w->texts, text);
-	free(text);
-	return key;
-}
-
-/* Looks up the frames without a name, and keeps the names. */
-static void ask_names(struct converting *c, const uint32_t *frames, size_t count)
-{
-	struct push_window *w = c->w;
-	const char **names = xcalloc(count + 1, sizeof(*names));
-
-	if (count)
-		w->o.name(w->o.name_ctx, c->p, frames, count, names);
-	for (size_t i = 0; i < count; i++)
-		if (names[i])
-			w->names.items[c->known[frames[i]]] = intern_add(&w->texts, names[i]);
-	free(names);
-}
-
 static void name_frames(struct converting *c)
 {
-	struct push_window *w = c->w;
-	uint32_t *keys = xcalloc(c->p->images.images.count + 1, sizeof(*keys));
-	VEC(uint32_t) missing = {0};
+	struct frame_names *names = c->w->names;
 
-	if (w->names.count > NAMES_MAX)
-		forget_names(w);
-	vec_each (row, &c->p->rows) {
-		if (!is_wanted(c, row))
-			continue;
-		for (uint32_t at = row->path; at != PATH_ROOT; at = c->p->paths.items[at].parent) {
-			uint32_t id = c->p->paths.items[at].frame;
-			const struct frame *f = &c->p->frames.items[id].frame;
-			uint32_t next = (uint32_t)w->names.count;
-
-			if (c->known[id])
-				continue;
-			if (!keys[f->image])
-				keys[f->image] = image_key(w, c->p, f->image);
-			c->known[id] = path_tree_step(&w->index, keys[f->image], f->offset, next);
-			if (c->known[id] == next) {
-				vec_push(&w->names, 0);
-				vec_push(&missing, id);
-			}
-		}
-	}
-	ask_names(c, missing.items, missing.count);
-	vec_done(&missing);
-	free(keys);
+	frame_names_begin(names, c->p);
+	vec_each (row, &c->p->rows)
+		if (is_wanted(c, row))
+			frame_names_want(names, row->path);
+	frame_names_find(names);
 }
 
 /* ---- one service --------------------------------------------------------- */
@@ -149,7 +82,7 @@ static uint32_t image_of(struct converting *c, uint32_t id)
 static uint32_t place_of(struct converting *c, uint32_t id)
 {
 	const struct frame *f = &c->p->frames.items[id].frame;
-	uint32_t name = c->w->names.items[c->known[id]];
+	const char *name = frame_names_of(c->w->names, id);
 	enum image_kind kind = c->p->images.images.items[f->image].kind;
 	struct named_function function = {.image = image_of(c, f->image)};
 	const char *path = image_path(&c->p->images, f->image), *base = strrchr(path, '/');
@@ -159,7 +92,7 @@ static uint32_t place_of(struct converting *c, uint32_t id)
 	if (c->places[id])
 		return c->places[id] - 1;
 	if (name) {
-		function.name = named_text(c->n, intern_text(&c->w->texts, name));
+		function.name = named_text(c->n, name);
 	} else {
 		base = base ? base + 1 : path;
 		word = *base == '[' ? xstrdup(base) : xasprintf("[%s]", base);
@@ -287,13 +220,11 @@ int push_window_split(struct push_window *w, const struct profile *p, uint64_t s
 		return 0;
 	/* Ids of processes may have changed since the last window, and cgroups too. */
 	push_services_restart(&w->services);
-	c.known = xcalloc(p->frames.count + 1, sizeof(*c.known));
 	c.places = xcalloc(p->frames.count + 1, sizeof(*c.places));
 	c.images = xcalloc(p->images.images.count + 1, sizeof(*c.images));
 	c.paths = xcalloc(p->paths.count + 1, sizeof(*c.paths));
 	name_frames(&c);
 	ret = convert(&c, start_ns, end_ns, fn, ctx, err);
-	free(c.known);
 	free(c.places);
 	free(c.images);
 	free(c.paths);
