@@ -33,6 +33,7 @@ struct profile_builder *profile_builder_new(struct profile *p,
 	p->switches.wanted = b->options.switches;
 	p->system_calls.wanted = b->options.system_calls && !b->options.endless;
 	p->waits.wanted = b->options.waits;
+	p->waits.max = b->options.waits_max;
 	p->waits.endless = b->options.endless;
 	b->queue = counter_queue_new(take_notes, &b->counter, b->options.endless);
 	return b;

@@ -31,6 +31,7 @@ struct profile_builder_options {
 	bool switches;             /* fill profile.switches; only for a single recording */
 	bool system_calls;         /* fill profile.system_calls; the same */
 	bool waits;                /* fill profile.waits; only for a single recording */
+	uint64_t waits_max;        /* single waits; 0: WAIT_LOG_MAX */
 	profile_fields_fn *fields; /* reads the fields; NULL: none were chosen */
 	bool endless;              /* an endless stream (profile_windows.h) */
 	/*

@@ -87,6 +87,19 @@ int store_read(const char *path, const struct store_range *range, struct profile
 	return engine_of(path)->read(path, range, p, err);
 }
 
+int store_changes_add(const char *path, const struct store_change *changes, size_t count,
+                      struct error *err)
+{
+	return count ? engine_of(path)->add_changes(path, changes, count, err) : 0;
+}
+
+int store_waits_read(const char *path, const struct store_range *range, struct store_waits *waits,
+                     struct error *err)
+{
+	store_waits_init(waits);
+	return engine_of(path)->read_waits(path, range, waits, err);
+}
+
 bool store_is_remote(const char *path)
 {
 	return engine_of(path) == &click_engine;

@@ -27,6 +27,7 @@
 
 #include "base/memory/intern.h"
 #include "base/process/sender_process.h"
+#include "profile/calls/call_times.h"
 #include "profile/profile.h"
 
 struct store;
@@ -93,6 +94,73 @@ struct store_budget {
 	uint64_t record_ns; /* cost of a record other than a sample */
 };
 
+/* The texts and sums of a cause of waits. The columns of both engines have the same order. */
+enum store_wait_text {
+	STORE_WAIT_SERVICE, /* of the process that waited (process/service_name.h) */
+	STORE_WAIT_PROGRAM, /* its name */
+	STORE_WAIT_WAITER,  /* the name of its thread */
+	STORE_WAIT_KIND,    /* "lock", "page_fault" */
+	STORE_WAIT_NAME,
+	STORE_WAIT_FUNCTION,
+	STORE_WAIT_RELEASED_BY,
+	STORE_WAIT_HOLDER,
+	STORE_WAIT_EVIDENCE,
+	STORE_WAIT_DEVICE,
+	STORE_WAIT_TEXTS
+};
+
+enum store_wait_sum {
+	STORE_WAIT_COUNT,     /* waits that ended in the window */
+	STORE_WAIT_BLOCKED,   /* ns: the parts of all waits in the window, also of open ones */
+	STORE_WAIT_RUNNABLE,  /* likewise */
+	STORE_WAIT_PREEMPTED, /* of runnable */
+	STORE_WAIT_OTHER,     /* this and the next ones: of blocked, as in struct wait_account */
+	STORE_WAIT_NO_STACK,
+	STORE_WAIT_LOST,
+	STORE_WAIT_NO_WAKER,
+	STORE_WAIT_MAX, /* the longest wait, as a whole; the largest value counts, not the sum */
+	STORE_WAIT_SUMS
+};
+
+struct store_wait {
+	uint32_t texts[STORE_WAIT_TEXTS]; /* 0: none */
+	bool named;                       /* the object has a name */
+	uint64_t sums[STORE_WAIT_SUMS];
+	struct call_times times; /* of waits that ended, as a whole */
+};
+
+/* The time of the threads of a service's program. */
+enum store_wait_time_sum {
+	STORE_TIME_THREADS, /* with waits; the largest number of a window counts, not the sum */
+	STORE_TIME_WALL,    /* ns, threads x time; 0: there are no switch records */
+	STORE_TIME_ONCPU,
+	STORE_TIME_UNSEEN,  /* before the first record of each thread */
+	STORE_TIME_BEFORE,  /* off the CPU since before the measurement: in no row */
+	STORE_TIME_WAKINGS, /* wake-ups of the machine, in one row of a window */
+	STORE_TIME_BEYOND,  /* waits that are in sums only; in that row, too */
+	STORE_TIME_COARSE,  /* waits without paths; in that row, too */
+	STORE_TIME_SUMS
+};
+
+struct store_wait_time {
+	uint32_t service, program; /* 0: none */
+	uint64_t sums[STORE_TIME_SUMS];
+};
+
+/*
+ * Why threads waited: at most STORE_WAITS_MAX rows in a window, others are summed up by program and
+ * kind as STORE_WAIT_OTHERS. store_waits_init() / store_waits_done().
+ */
+#define STORE_WAITS_MAX 1000
+#define STORE_WAIT_OTHERS "[other]"
+struct store_waits {
+	struct intern texts;
+	VEC(struct store_wait) rows;
+	VEC(struct store_wait_time) times;
+	/* Of a range that was read: of its first and last window. */
+	uint64_t start_ns, end_ns;
+};
+
 struct store_window {
 	uint64_t start_ns, end_ns; /* wall clock, as it was set during the window */
 	uint64_t samples, lost_records;
@@ -105,6 +173,7 @@ struct store_window {
 	int64_t wall_offset_ns; /* wall clock - clock of the recording; 0: as at its begin */
 	const struct store_buffer *buffers;
 	size_t buffer_count;
+	const struct store_waits *waits; /* NULL: they were not recorded */
 };
 
 int store_open(struct store **out, const char *path, const struct store_options *options,
@@ -168,6 +237,30 @@ struct store_range {
  */
 int store_read(const char *path, const struct store_range *range, struct profile *p,
                struct error *err);
+
+/* A change that 'assay watch' found in the time of a store. Texts: "": none. */
+struct store_change {
+	const char *host, *service; /* in whose data it was sought: names or patterns */
+	const char *function, *image, *mode, *verdict;
+	uint64_t time_ns, point_ns; /* of the change; length of a point */
+	uint64_t found_ns;          /* when it was found first */
+	double before, after;       /* as in struct watch_change, likewise the next ones */
+	double ratio, low, high, q; /* NAN or infinite: not known */
+};
+/* Keeps changes in a store; one that it has already is replaced. -EROFS, -EACCES: no right to. */
+int store_changes_add(const char *path, const struct store_change *changes, size_t count,
+                      struct error *err);
+
+void store_waits_init(struct store_waits *w);
+void store_waits_done(struct store_waits *w);
+/* Fewer rows: the smallest ones become STORE_WAIT_OTHERS. */
+void store_waits_limit(struct store_waits *w, size_t most);
+/*
+ * The waits of a range, added up: one row for each cause, in the order of their texts, and one time
+ * for each service and program. -ENODATA: the range has no windows, or none with waits.
+ */
+int store_waits_read(const char *path, const struct store_range *range, struct store_waits *waits,
+                     struct error *err);
 
 /* True if the name means a store on a server, and no file. */
 bool store_is_remote(const char *path);

@@ -30,6 +30,10 @@ struct store_engine {
 	bool (*sent)(const struct store *s, struct send_account *a); /* NULL: it sends nothing */
 	int (*read)(const char *path, const struct store_range *range, struct profile *p,
 	            struct error *err);
+	int (*add_changes)(const char *path, const struct store_change *changes, size_t count,
+	                   struct error *err);
+	int (*read_waits)(const char *path, const struct store_range *range,
+	                  struct store_waits *waits, struct error *err);
 };
 
 /* The first member of an engine's store. */

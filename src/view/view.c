@@ -29,17 +29,21 @@ void view_free(struct view *v)
 	free(v);
 }
 
-struct frame view_place(const struct view *v, uint32_t frame)
+struct frame view_place_of(const struct profile *p, uint32_t frame)
 {
-	const struct profile_frame *f = &v->profile->frames.items[frame];
+	const struct profile_frame *f = &p->frames.items[frame];
 	struct frame place = f->frame;
 
 	/* A return address may be the first byte of the next function, so look up the byte
 	 * before. */
-	if (f->caller && place.offset &&
-	    v->profile->images.images.items[place.image].kind != IMAGE_NAME)
+	if (f->caller && place.offset && p->images.images.items[place.image].kind != IMAGE_NAME)
 		place.offset--;
 	return place;
+}
+
+struct frame view_place(const struct view *v, uint32_t frame)
+{
+	return view_place_of(v->profile, frame);
 }
 
 const struct symbol *view_function(struct view *v, uint32_t frame)

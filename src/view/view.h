@@ -39,6 +39,7 @@ void view_line_text(struct view *v, uint32_t frame, bool brief, struct buf *out)
 
 /* The address of a frame's code; for a return address, an address inside the call. */
 struct frame view_place(const struct view *v, uint32_t frame);
+struct frame view_place_of(const struct profile *p, uint32_t frame);
 
 /* The kind of kernel entry of a path; ENTRY_NONE for user paths and if it is unknown. */
 enum kernel_entry view_entry(struct view *v, uint32_t path);

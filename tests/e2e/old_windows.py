@@ -2,7 +2,9 @@
 """old_windows: stores whose windows are old enough to be merged, and their figures.
 
     stored(t, path, "web1", "web2")     a file with windows of 200 s, of more than two hours
+    add_waits(path)                     rows of waits in each of its windows
     report(t, store, "web*")            sums by function, and the account
+    waits(t, store, "web*")             waits by cause, and their account
     same(t, found, expected, what)
 """
 import contextlib
@@ -40,6 +42,44 @@ def stored(t, path, *hosts):
                        f" (life_ns - {first}) * {SLOWER} ELSE life_ns * {SLOWER} END,"
                        f" start_ns {later.format('start_ns')}")
     return path
+
+
+def add_waits(path):
+    """Causes of waits with different texts, sums and histograms in each window."""
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        def text(name):
+            db.execute("INSERT OR IGNORE INTO name (text) VALUES (?)", (name,))
+            return db.execute("SELECT id FROM name WHERE text = ?", (name,)).fetchone()[0]
+
+        def cause(*texts, named=0):
+            ids = [text(name) if name else 0 for name in texts]
+            db.execute("INSERT OR IGNORE INTO wait_cause (service, program, waiter, kind, name,"
+                       " function, released_by, holder, evidence, device, named) VALUES"
+                       " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", ids + [named])
+            return db.execute("SELECT max(id) FROM wait_cause").fetchone()[0]
+
+        causes = [cause(f"svc{i % 2}.service", f"prog{i % 3}", "worker", kind, f"object{i}", "wait",
+                        "owner in release", *held, named=1)
+                  for i, (kind, held) in enumerate((
+                      ("lock", ("owner", "unlock", "")), ("pipe", ("", "", "")),
+                      ("file", ("", "", "vda1")), ("cpu", ("", "", "")), ("other", ("", "", ""))))]
+        times = [cause(f"svc{i % 2}.service", f"prog{i}", *[""] * 8) for i in range(3)]
+        for window, in db.execute("SELECT id FROM window").fetchall():
+            for i, at in enumerate(causes):
+                if (window + i) % 3:
+                    n = window * 7 + i
+                    db.execute("INSERT INTO wait VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                               (window, at, n % 50 + 2, n * 1000, n * 10, n * 3, n * 2, n, n, n,
+                                n * 100, f"{200 + i}:{n % 50} {240 + n % 9}:2"))
+            for i, at in enumerate(times):
+                db.execute("INSERT INTO wait_time VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
+                           (window, at, window % 5, window * 10**6, window * 10, i, 5, i == 0))
+
+
+def waits(t, store, host, *words):
+    found = t.json(t.assay("waits", "--json", "--store", store, "--host", host, *words,
+                           env=environment(t)).out)
+    return {key: found[key] for key in ("causes", "ledger", "waits", "threads", "wakings")}
 
 
 def report(t, store, host, *words):

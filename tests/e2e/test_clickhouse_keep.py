@@ -9,7 +9,7 @@ import subprocess
 
 import clickhouse_server
 from harness import ASSAY, LONG, main, test
-from old_windows import BEGIN_NS, report, same, stored
+from old_windows import BEGIN_NS, add_waits, report, same, stored, waits
 from stores import environment
 
 
@@ -24,8 +24,14 @@ def levels(server, database):
 def windows_on_a_server_are_merged_as_in_a_file(t):
     server = clickhouse_server.server(t)
     file, name = stored(t, t.path("keep.db"), "web1", "web2"), server.store("keep")
+    add_waits(file)
     t.assay("store", "copy", file, name)
     before = {host: report(t, name, host) for host in ("web1", "*")}
+    waited = {host: waits(t, file, host) for host in before}
+    t.true(len(waited["*"]["causes"]) == 5 and waited["*"]["waits"], waited)
+    chosen = [waits(t, store, "*", "--service", "svc1*", "--comm", "prog1,prog2")
+              for store in (name, file)]
+    t.equal(*chosen, "waits of a service")
     for step in (("--fine", "1s", "--coarse", "30d"), ("--fine", "1s", "--coarse", "1s")):
         kept = t.path(f"kept{step[3]}.db")
         shutil.copy(file, kept)
@@ -34,6 +40,8 @@ def windows_on_a_server_are_merged_as_in_a_file(t):
         t.has(t.assay("store", "keep", *step, name).err, "0 windows are merged into 0")
         for host in before:
             same(t, report(t, name, host), before[host], f"{step} of {host}")
+            t.equal(waits(t, name, host), waited[host], f"waits: {step} of {host}")
+        t.equal(waits(t, kept, "*"), waited["*"], f"waits: {step} in a file")
         same(t, report(t, kept, "web1"), before["web1"], f"{step} in a file")
     t.true(levels(server, "keep")[2] >= 2, levels(server, "keep"))
     few = t.json(t.assay("report", "--json", "--store", name, "--host", "*",
@@ -46,8 +54,12 @@ def windows_on_a_server_are_merged_as_in_a_file(t):
                        " windows_2 WHERE host != 0)", "keep"), "0", "replaced windows are deleted")
     for host in before:
         same(t, report(t, name, host), before[host], f"after the deletion, of {host}")
+        t.equal(waits(t, name, host), waited[host], f"waits: after the deletion, of {host}")
     t.assay("store", "copy", name, t.path("back.db"))
     same(t, report(t, t.path("back.db"), "web1"), before["web1"], "a copy of merged windows")
+    t.equal(waits(t, t.path("back.db"), "*"), waited["*"], "waits of a copy")
+    query = "SELECT sum(waits), sum(blocked_ns), max(max_ns), count(*) > 0 FROM waits"
+    t.equal(t.assay("sql", name, query).out, t.assay("sql", t.path("back.db"), query).out, "sql")
 
 
 @test
@@ -150,7 +162,7 @@ def a_store_is_upgraded_while_writers_of_version_1_send(t):
             server.ask("CREATE TABLE store_version (version UInt32) ENGINE = ReplacingMergeTree"
                        " ORDER BY version", "older")
             server.ask("INSERT INTO store_version VALUES (1)", "older")
-        elif not table.endswith("_2"):
+        elif not table.endswith("_2") and not table.startswith("wait"):
             create = server.ask(f"SHOW CREATE TABLE {table} FORMAT TSVRaw", "newer")
             server.ask(create.replace("newer.", "older."), "older")
             server.ask(f"INSERT INTO {table} SELECT * FROM newer.{table}", "older")

@@ -177,4 +177,57 @@ def a_flight_recorder_and_a_store_take_waits(t):
     t.true(rows(t, t.path("waits.db"), "SELECT count(*) AS n FROM windows")[0]["n"] > 0, "windows")
 
 
+STORED = """
+import threading, time
+lock = threading.Lock()
+def ask():
+    for _ in range(20):
+        with lock: pass
+        time.sleep(0.002)
+threads = [threading.Thread(target=ask) for _ in range(3)]
+for thread in threads: thread.start()
+for _ in range(10):
+    with lock: time.sleep(0.01)
+    time.sleep(0.002)
+for thread in threads: thread.join()
+"""
+
+
+@test
+def a_store_has_the_waits_of_a_recording(t):
+    """Windows are shorter than many waits: their parts add up to the waits of the recording."""
+    data, _ = recorded(t, "python3", "-c", STORED, words=("--memory", "64"))
+    store = t.path("waits.db")
+    t.run(t.workload("store_recording"), data, store, "0.05", "", "waits")
+    whole = t.json(t.assay("waits", "--all", "--json", data).out)
+    sums = t.json(t.assay("waits", "--json", store).out)
+    # Threads without a record up to the end of a window are not in its account.
+    for key in ("blocked_ns", "runnable_ns", "preempted_ns"):
+        t.near(sums["ledger"][key], whole["ledger"][key], whole["ledger"]["blocked_ns"] / 50, key)
+    t.equal(sums["ledger"]["residual_ns"], 0, "the account closes")
+    t.equal(sums["wakings"], whole["wakings"], "wake-ups")
+
+    def released(found):
+        """Sleeps and locks that a thread or an interrupt ended."""
+        rows = Counter()
+        for row in found["causes"]:
+            if row["released_by"] and row["kind"] in ("sleep", "lock", "pipe"):
+                rows[row["kind"], row["waiter"], row["released_by"], row["holder"]] += row["count"]
+        return rows
+
+    t.equal(released(sums), released(whole), "waits by cause")
+    t.true(released(sums), "there are waits")
+    chosen = t.json(t.assay("waits", "--json", "--comm", "python3", store).out)
+    t.equal(chosen["scope"], "filter")
+    t.equal(chosen["ledger"]["residual_ns"], 0, "the account of a program closes")
+    sql = rows(t, store, "SELECT sum(blocked_ns) AS blocked, sum(waits) AS n FROM waits")[0]
+    t.equal((sql["blocked"], sql["n"]), (sums["ledger"]["blocked_ns"], sums["waits"]))
+    before = t.json(t.assay("waits", "--json", store).out)
+    t.assay("store", "keep", "--fine", "1ms", store)
+    after = t.json(t.assay("waits", "--json", store).out)
+    t.equal(after["causes"], before["causes"], "causes after windows were merged")
+    t.equal(after["ledger"], before["ledger"], "the account after windows were merged")
+    t.has(t.assay("waits", "-g", store, status=2).err, "-g does not apply")
+
+
 main()

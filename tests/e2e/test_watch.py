@@ -111,6 +111,25 @@ def the_exit_status_follows_the_condition(t):
 
 
 @test
+def changes_are_kept_and_reported_once(t):
+    path = t.path("kept.db")
+    shutil.copy(store(t), path)
+    before = json.loads(t.assay("watch", "--json", path).out)["changes"]
+    t.equal({change["found_ns"] for change in before}, {None}, "no change is known")
+    t.equal(len(json.loads(t.assay("watch", "--keep", "--new", "--json", path).out)["changes"]),
+            len(before), "all are new")
+    after = json.loads(t.assay("watch", "--json", path).out)
+    t.true(all(change["found_ns"] for change in after["changes"]), after["changes"])
+    t.equal(after["earlier"], [], "all were found again")
+    again = json.loads(t.assay("watch", "--keep", "--new", "--json", path).out)
+    t.equal(again["changes"], [], "each is reported once")
+    kept = json.loads(t.assay("sql", "--format", "json", path, "SELECT * FROM changes").out)
+    t.equal({change["function"] for change in kept}, {change["function"] for change in before})
+    part = json.loads(t.assay("watch", "--json", "--until", "1970-01-01T00:00:01.010Z", path).out)
+    t.equal(len(part["changes"]) + len(part["earlier"]) >= len(before), True, "others were found earlier")
+
+
+@test
 def an_unsure_search_does_not_pass(t):
     # A change that the search cannot find is possible: below --least, or in too short a time.
     before = ("--until", "1970-01-01T00:00:01.005Z")

@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	left = size - 1;
 	if (sqlite3_open(":memory:", &db.handle) || schema_create(&db, &err))
 		abort();
-	if (!click_fetch(&server, &range, &db, &err)) {
+	if (!click_fetch(&server, &range, &db, false, &err)) {
 		store_reader_database(&db, &range, range.sums || range.parts, p, &err);
 		vec_each (row, &p->rows)
 			if (row->path >= p->paths.count || row->event >= p->events.count)

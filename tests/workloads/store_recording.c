@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store_recording RECORDING STORE SECONDS [HOST]: writes the events of a recording into a new
- * store, in windows of SECONDS. HOST replaces the name of the machine. The store must report what
- * the recording reports. Of the recorder's account the store receives the start and end of
- * sampling, and for each CPU its buffer and its steal time. The account has these for the recording
- * as a whole: they are stored with the first window.
+ * store_recording RECORDING STORE SECONDS [HOST [waits]]: writes the events of a recording into a
+ * new store, in windows of SECONDS. HOST replaces the name of the machine, unless it is "".
+ * "waits": and why threads waited. The store must report what the recording reports. Of the
+ * recorder's account the store receives the start and end of sampling, and for each CPU its buffer
+ * and its steal time. The account has these for the recording as a whole: they are stored with the
+ * first window.
  */
 #include "cmd/session/store_names.h"
+#include "cmd/session/store_wait_rows.h"
 #include "format/perf/perf_data.h"
 #include "profile/profile_windows.h"
 
@@ -18,7 +20,8 @@ struct copy {
 	struct profile_windows *windows;
 	struct event_sink sink;
 	const struct recording *recording;
-	const char *host; /* NULL: that of the recording */
+	const char *host;              /* NULL: that of the recording */
+	struct store_wait_rows *waits; /* NULL: not kept */
 	uint64_t wall_offset_ns;
 	VEC(struct store_buffer) buffers; /* of the window that is being written */
 };
@@ -42,6 +45,8 @@ static int take_window(void *ctx, const struct profile *p, const struct profile_
 {
 	struct copy *c = ctx;
 	uint16_t attr = recording_main_attr(c->recording);
+	struct store_waits waits;
+	int status;
 	struct store_window window = {.start_ns = w->start_ns + c->wall_offset_ns,
 	                              .end_ns = w->end_ns + c->wall_offset_ns,
 	                              .samples = w->samples,
@@ -52,7 +57,14 @@ static int take_window(void *ctx, const struct profile *p, const struct profile_
 	fill_buffers(c, w->number == 0);
 	window.buffers = c->buffers.items;
 	window.buffer_count = c->buffers.count;
-	return store_add_window(c->store, p, &window, err);
+	store_waits_init(&waits);
+	if (c->waits) {
+		store_wait_rows_fill(c->waits, p, c->recording, w->start_ns, &waits);
+		window.waits = &waits;
+	}
+	status = store_add_window(c->store, p, &window, err);
+	store_waits_done(&waits);
+	return status;
 }
 
 static int begin(void *ctx, const struct recording *r, struct error *err)
@@ -89,18 +101,22 @@ static int end(void *ctx, const struct recording *r, struct error *err)
 	              : store_end(c->store, r->account.end_ns + c->wall_offset_ns, "stopped", err);
 }
 
-static int copy(struct copy *c, const char *from, const char *to, double seconds, struct error *err)
+static int copy(struct copy *c, const char *from, const char *to, double seconds, bool waits,
+                struct error *err)
 {
 	struct store_names *names = store_names_new(NULL);
 	struct store_options options = {.name = store_names_find, .name_ctx = names};
-	struct profile_windows_options windows = {
-	        .window_ns = (uint64_t)(seconds * 1e9), .window = take_window, .ctx = c};
+	struct profile_windows_options windows = {.window_ns = (uint64_t)(seconds * 1e9),
+	                                          .window = take_window,
+	                                          .ctx = c,
+	                                          .builder.waits = waits};
 	struct event_sink sink = {.ctx = c, .begin = begin, .event = pass_event, .end = end};
 	struct recording r;
 	int status = store_open(&c->store, to, &options, err);
 
 	if (!status) {
 		recording_init(&r);
+		c->waits = waits ? store_wait_rows_new(names) : NULL;
 		c->windows = profile_windows_new(&windows);
 		c->sink = profile_windows_sink(c->windows);
 		status = perf_data_read(from, NULL, &r, &sink, err);
@@ -108,6 +124,7 @@ static int copy(struct copy *c, const char *from, const char *to, double seconds
 		recording_done(&r);
 	}
 	store_close(c->store);
+	store_wait_rows_free(c->waits);
 	store_names_free(names);
 	vec_done(&c->buffers);
 	return status;
@@ -115,14 +132,14 @@ static int copy(struct copy *c, const char *from, const char *to, double seconds
 
 int main(int argc, char **argv)
 {
-	struct copy c = {.host = argc == 5 ? argv[4] : NULL};
+	struct copy c = {.host = argc >= 5 && *argv[4] ? argv[4] : NULL};
 	struct error err = {0};
 
-	if (argc != 4 && argc != 5) {
-		fprintf(stderr, "usage: store_recording RECORDING STORE SECONDS [HOST]\n");
+	if (argc < 4 || argc > 6) {
+		fprintf(stderr, "usage: store_recording RECORDING STORE SECONDS [HOST [waits]]\n");
 		return 2;
 	}
-	if (copy(&c, argv[1], argv[2], atof(argv[3]), &err)) {
+	if (copy(&c, argv[1], argv[2], atof(argv[3]), argc == 6, &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}

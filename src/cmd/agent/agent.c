@@ -38,6 +38,7 @@ static const struct option options[] = {
          .offset = AT(start.record.frequency)},
         {.kind = OPTION_INCLUDE, .include = record_stack_table, .offset = AT(start.record)},
         {.kind = OPTION_INCLUDE, .include = record_memory_table, .offset = AT(start.record)},
+        {.kind = OPTION_INCLUDE, .include = record_waits_table, .offset = AT(start.record)},
         {.kind = OPTION_GROUP, .help = "Labels of processes"},
         {.kind = OPTION_INCLUDE, .include = record_label_table, .offset = AT(start.record)},
         {.kind = OPTION_GROUP, .help = "The agent"},

@@ -95,23 +95,31 @@ int load_store_path(char **path, const struct load_options *o, struct error *err
 	return r;
 }
 
-int load_store_read(struct profile *p, const char *path, const struct load_options *o,
-                    struct error *err)
+int load_store_range(struct store_range *range, const struct load_options *o, struct error *err)
 {
-	struct store_range range = {.host = o->host,
-	                            .service = o->service,
-	                            .version = o->build,
-	                            .sums = o->sums,
-	                            .parts = o->parts};
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	int r = 0;
 
+	*range = (struct store_range){.host = o->host,
+	                              .service = o->service,
+	                              .version = o->build,
+	                              .sums = o->sums,
+	                              .parts = o->parts};
 	if (o->from)
-		r = when_parse("--from", o->from, now_ns, &range.from_ns, err);
+		r = when_parse("--from", o->from, now_ns, &range->from_ns, err);
 	if (!r && o->to)
-		r = when_parse("--until", o->to, now_ns, &range.to_ns, err);
-	if (!r && o->to && range.to_ns <= range.from_ns)
+		r = when_parse("--until", o->to, now_ns, &range->to_ns, err);
+	if (!r && o->to && range->to_ns <= range->from_ns)
 		r = error_set(err, EINVAL, "--until %s is not after --from %s", o->to,
 		              o->from ? o->from : "the beginning of time");
+	return r;
+}
+
+int load_store_read(struct profile *p, const char *path, const struct load_options *o,
+                    struct error *err)
+{
+	struct store_range range;
+	int r = load_store_range(&range, o, err);
+
 	return r ? r : store_read(path, &range, p, err);
 }

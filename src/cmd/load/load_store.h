@@ -8,6 +8,7 @@
 #define ASSAY_CMD_LOAD_LOAD_STORE_H
 
 #include "cmd/load/load.h"
+#include "store/store.h"
 
 extern const struct option load_until_table[]; /* --store, --from, --until, --host */
 extern const struct option load_store_table[]; /* these and --to, which means the same as --until */
@@ -17,6 +18,8 @@ extern const struct option load_store_table[]; /* these and --to, which means th
  * recordings are read. The caller frees it. -EINVAL: options or files cannot be combined.
  */
 int load_store_path(char **path, const struct load_options *o, struct error *err);
+/* The range of the options. -EINVAL: a time is wrong. */
+int load_store_range(struct store_range *range, const struct load_options *o, struct error *err);
 int load_store_read(struct profile *p, const char *path, const struct load_options *o,
                     struct error *err);
 

@@ -105,6 +105,18 @@ const struct option record_label_table[] = {
         {.kind = OPTION_END},
 };
 
+const struct option record_waits_table[] = {
+        {OPTION_FLAG, 0, "waits", NULL,
+         "record for whom threads wait: each switch and each wake-up, with stacks",
+         .details = "For 'assay waits', which also reads a store. Implies -g, and the whole "
+                    "machine: the threads that wake "
+                    "others may belong to any process. With COMMAND or -p, 'assay waits' shows "
+                    "these processes. Block I/O and contended locks of the kernel are recorded "
+                    "too. Needs root or CAP_PERFMON; otherwise it records what --off-cpu does.",
+         .offset = AT(waits)},
+        {.kind = OPTION_END},
+};
+
 const struct option record_option_table[] = {
         {.kind = OPTION_GROUP, .help = "What is sampled"},
         {.kind = OPTION_INCLUDE, .include = record_what_table},
@@ -119,13 +131,7 @@ const struct option record_option_table[] = {
                     "columns on-CPU, runnable and blocked. Takes a sample at every context "
                     "switch; add -g for stacks of user code.",
          .offset = AT(off_cpu)},
-        {OPTION_FLAG, 0, "waits", NULL,
-         "record for whom threads wait: each switch and each wake-up, with stacks",
-         .details = "For 'assay waits'. Implies -g, and the whole machine: the threads that wake "
-                    "others may belong to any process. With COMMAND or -p, 'assay waits' shows "
-                    "these processes. Block I/O and contended locks of the kernel are recorded "
-                    "too. Needs root or CAP_PERFMON; otherwise it records what --off-cpu does.",
-         .offset = AT(waits)},
+        {.kind = OPTION_INCLUDE, .include = record_waits_table},
         {OPTION_FLAG, 0, "syscalls", NULL, "record each system call, for 'assay waits --syscalls'",
          .details = "Number, errors and durations of the calls. Before sampling begins a message "
                     "says by how much each call takes longer: programs with many short calls "

@@ -30,9 +30,10 @@ struct record_options {
 };
 
 extern const struct option record_option_table[];
-/* Its parts: -a -p -e -F -c; -g and --stack-size; --memory and --budget; labels. */
+/* Its parts: -a -p -e -F -c; -g and --stack-size; --memory and --budget; labels;
+ * --waits. */
 extern const struct option record_what_table[], record_stack_table[], record_memory_table[],
-        record_label_table[];
+        record_label_table[], record_waits_table[];
 
 void record_options_default(struct record_options *o);
 

@@ -161,7 +161,7 @@ int start_sample(struct start *s, background_begun_fn *begun, struct error *err)
 	        .begun = begun,
 	        .ctx = s,
 	};
-	int rc = start_sink_make(&s->sink, &s->session.sink, err);
+	int rc = start_sink_make(&s->sink, s->session.waits, &s->session.sink, err);
 
 	if (!rc)
 		rc = background_run(&b, err);

@@ -5,6 +5,7 @@
 #include "cmd/cli/amount.h"
 #include "cmd/session/session_command.h"
 #include "cmd/session/store_names.h"
+#include "cmd/session/store_wait_rows.h"
 #include "session/sinks/file_sink.h"
 #include "session/sinks/flight_recorder.h"
 #include "source/perf/perf_ring_size.h"
@@ -270,10 +271,14 @@ static int plan_kind(const struct start_sink_options *o, struct start_sink_plan 
 	if (o->store && store_is_remote(o->store))
 		return plan_window(o, plan) || plan_server(o, plan) ? 2 : plan_store(o, plan);
 	if (o->spool || !isnan(o->spool_mb) || push_options_given(&o->push))
-		return command_fail(2, "%s: %s is for --to only", o->command,
-		                    o->spool              ? "--spool"
-		                    : !isnan(o->spool_mb) ? "--spool-size"
-		                                          : push_options_given(&o->push));
+		return command_fail(
+		        2,
+		        "%s: %s is for what is sent: give --to ADDRESS, or a store on a "
+		        "server (--store clickhouse://HOST/DATABASE), too",
+		        o->command,
+		        o->spool              ? "--spool"
+		        : !isnan(o->spool_mb) ? "--spool-size"
+		                              : push_options_given(&o->push));
 	if (o->store)
 		return plan_window(o, plan) ? 2 : plan_store(o, plan);
 	if (o->keep || !isnan(o->window_s) || !isnan(o->keep_mb))
@@ -319,6 +324,7 @@ int start_sink_plan(const struct start_sink_options *o, struct start_sink_plan *
 void start_sink_done(struct start_sink_plan *plan)
 {
 	trigger_free(plan->trigger);
+	store_wait_rows_free(plan->waits);
 	store_names_free(plan->names);
 	push_queue_free(plan->queue);
 	push_target_done(&plan->target);
@@ -410,7 +416,8 @@ void start_sink_delivery(struct start_sink_plan *plan, struct session_account *a
 		                   "the spool for the next session"));
 }
 
-int start_sink_make(struct start_sink_plan *plan, struct session_sink **sink, struct error *err)
+int start_sink_make(struct start_sink_plan *plan, bool waits, struct session_sink **sink,
+                    struct error *err)
 {
 	*sink = NULL;
 	if (plan->kind == SESSION_RING) {
@@ -432,6 +439,10 @@ int start_sink_make(struct start_sink_plan *plan, struct session_sink **sink, st
 		                                   .name_foreign = store_names_foreign};
 
 		plan->names = store.name_ctx = store_names_new(NULL);
+		if (waits) {
+			plan->waits = store.waits_ctx = store_wait_rows_new(plan->names);
+			store.waits = store_wait_rows_fill;
+		}
 		*sink = store_sink_new(&store);
 		return 0;
 	}

@@ -56,9 +56,10 @@ struct start_sink_plan {
 	struct store_sink_sent sent;
 	bool restarts;
 	unsigned snapshots;
-	struct trigger *trigger;   /* NULL: none */
-	struct store_names *names; /* names for a store or a back end */
-	struct push_queue *queue;  /* of SESSION_PUSH: batches on the way */
+	struct trigger *trigger;       /* NULL: none */
+	struct store_names *names;     /* names for a store or a back end */
+	struct store_wait_rows *waits; /* of a store with --waits */
+	struct push_queue *queue;      /* of SESSION_PUSH: batches on the way */
 	struct push_target target;
 	char *spool;
 	uint64_t spool_bytes;
@@ -71,6 +72,8 @@ void start_sink_done(struct start_sink_plan *plan);
 /* What was sent to a server or a back end; adds notes. */
 void start_sink_delivery(struct start_sink_plan *plan, struct session_account *a);
 
-int start_sink_make(struct start_sink_plan *plan, struct session_sink **sink, struct error *err);
+/* `waits`: the session records why threads wait. */
+int start_sink_make(struct start_sink_plan *plan, bool waits, struct session_sink **sink,
+                    struct error *err);
 
 #endif

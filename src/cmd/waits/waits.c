@@ -6,8 +6,10 @@
 #include "cmd/load/filters.h"
 #include "cmd/load/load.h"
 #include "cmd/report/report_options.h"
+#include "cmd/load/load_store.h"
 #include "cmd/report/wait_lanes.h"
 #include "cmd/waits/waits_calls.h"
+#include "cmd/waits/waits_store.h"
 #include "cmd/waits/waits_syscalls.h"
 #include "view/waits/wait_document.h"
 
@@ -90,12 +92,11 @@ static struct wait_options wanted(const struct waits_options *o)
 	return (struct wait_options){.request = q, .all = o->all};
 }
 
-static int print(const struct waits_options *o, struct view *v, struct wait_options *w,
-                 struct waits_calls *calls)
+/* `calls` NULL: none. */
+static int print_report(const struct waits_options *o, struct page page, struct wait_report *report,
+                        struct waits_calls *calls)
 {
-	const struct report_request *q = &w->request;
-	struct wait_report *report = NULL;
-	struct page page = {.kind = "waits", .title = load_file(&o->load, 0)};
+	const struct report_request *q = &report->options->request;
 	struct symbolized_profile paths;
 	struct page_stacks stacks = {.n = &paths};
 	struct page_waits waits;
@@ -103,15 +104,9 @@ static int print(const struct waits_options *o, struct view *v, struct wait_opti
 	struct error err = {0};
 	int status;
 
-	if (wait_report_new(&report, v, &v->profile->waits, w, &err))
-		return command_fail(2, "waits: %s", err.text);
-	if (waits_calls_join(calls, report, &err)) {
-		wait_report_free(report);
-		return command_fail(1, "waits: %s", err.text);
-	}
 	symbolized_profile_init(&paths);
 	paths.depth_max = NAMED_DEPTH_MAX;
-	if (medium_is_page(&o->style)) {
+	if (medium_is_page(&o->style) && report->view) {
 		named_of_waits(&paths, report);
 		page.stacks = &stacks;
 		wait_lanes_fill(&waits, report);
@@ -119,7 +114,7 @@ static int print(const struct waits_options *o, struct view *v, struct wait_opti
 	}
 	document_init(&d);
 	wait_document(&d, report);
-	if (calls->is_joined)
+	if (calls && calls->is_joined)
 		wait_calls_document(&calls->calls, &d);
 	page.document = &d;
 	if (request_check_order(q, &d, &err))
@@ -130,6 +125,40 @@ static int print(const struct waits_options *o, struct view *v, struct wait_opti
 	symbolized_profile_done(&paths);
 	if (page.waits)
 		page_waits_done(&waits);
+	return status;
+}
+
+static int print(const struct waits_options *o, struct view *v, struct wait_options *w,
+                 struct waits_calls *calls)
+{
+	struct page page = {.kind = "waits", .title = load_file(&o->load, 0)};
+	struct wait_report *report = NULL;
+	struct error err = {0};
+	int status;
+
+	if (wait_report_new(&report, v, &v->profile->waits, w, &err))
+		return command_fail(2, "waits: %s", err.text);
+	if (waits_calls_join(calls, report, &err))
+		status = command_fail(1, "waits: %s", err.text);
+	else
+		status = print_report(o, page, report, calls);
+	wait_report_free(report);
+	return status;
+}
+
+static int print_store(const struct waits_options *o, const char *store, struct wait_options *w)
+{
+	struct page page = {.kind = "waits", .title = store};
+	struct wait_report *report = NULL;
+	struct error err = {0};
+	int status;
+
+	if (o->syscalls || o->counted)
+		return command_fail(2, "waits: a store has neither system calls nor calls: give a "
+		                       "recording");
+	if (waits_store_read(&report, store, &o->load, w, &err))
+		return command_fail(err.code == EINVAL ? 2 : 1, "waits: %s", err.text);
+	status = print_report(o, page, report, NULL);
 	wait_report_free(report);
 	return status;
 }
@@ -208,6 +237,7 @@ static int run(void *p, int argc, char **argv)
 	struct wait_options w;
 	struct error err = {0};
 	struct buf words = {0};
+	char *store = NULL;
 	int status = check_options(o);
 
 	if (status)
@@ -219,12 +249,16 @@ static int run(void *p, int argc, char **argv)
 	if (choose_files(o))
 		return command_fail(2, "waits: give one recording, and one file of 'assay calls' "
 		                       "or 'assay tags' of the same run, if its calls are wanted");
-	if (o->load.store)
-		return command_fail(2, "waits: a store has sums of windows, and no single waits: "
-		                       "give a recording ('assay record --waits')");
 	w = wanted(o);
 	if (medium_check(&o->style, o->json, &err))
 		return command_fail(err.code == EINVAL ? 2 : 1, "waits: %s", err.text);
+	if (load_store_path(&store, &o->load, &err))
+		return command_fail(2, "waits: %s", err.text);
+	if (store) {
+		status = print_store(o, store, &w);
+		free(store);
+		return status;
+	}
 	if (load_profile(&profile, &o->load, &err))
 		return command_fail(err.code == EINVAL && o->load.time ? 2 : 1, "waits: %s",
 		                    err.text);
@@ -255,12 +289,18 @@ const struct command cmd_waits = {
                 "CALLS is a file of 'assay calls' or a trace of 'assay tags' of the same run "
                 "('assay "
                 "calls --waits -- COMMAND'): another table has the calls in which threads waited, "
-                "with the cause and the releaser.",
+                "with the cause and the releaser.\n\n"
+                "Of a store ('assay start --waits --store'), the report has the causes of the "
+                "chosen time, --host and --service. A store has no call paths, and not what "
+                "decided the elapsed time.",
         .examples = "assay record --waits -- make -j8\n    record a command, as root\n"
                     "assay waits\n    the waits of the command in ./perf.data\n"
                     "assay waits -g --comm worker\n    where they waited, and where they were "
                     "woken\n"
                     "assay waits --all --sort max\n    the longest waits of the machine\n"
+                    "assay waits --store clickhouse://server/fleet --host '*' --service api --from "
+                    "-1h\n"
+                    "    the last hour of a service on all machines\n"
                     "assay waits --json | jq '.causes[] | select(.kind == \"lock\")'\n",
         .options = options,
         .options_size = sizeof(struct waits_options),

@@ -4,6 +4,7 @@
 #include "cmd/cli/medium.h"
 #include "cmd/cli/option.h"
 #include "cmd/watch/watch_fail.h"
+#include "cmd/watch/watch_keep.h"
 #include "cmd/watch/watch_load.h"
 #include "view/watch/watch_document.h"
 
@@ -16,7 +17,7 @@ struct watch_command_options {
 	const char *fail_if;
 	double confidence, rate, least;
 	uint64_t lines, window;
-	bool wall, json;
+	bool wall, json, keep, only_new;
 	struct style_options style;
 };
 
@@ -57,6 +58,15 @@ static const struct option options[] = {
          .details =
                  "regression is any function that costs more or is new; 'NAME > 5%' is about one.",
          .offset = AT(fail_if)},
+        {OPTION_FLAG, 0, "keep", NULL, "keep the changes in the store",
+         .details = "Later searches of the same host and service, and the page of a fleet, show "
+                    "when a change was found first, and those that are no longer found. It needs "
+                    "the right to write to the store.",
+         .offset = AT(keep)},
+        {OPTION_FLAG, 0, "new", NULL, "only changes that the store does not have yet",
+         .details = "'watch --keep --new' from a timer reports each change once. --fail-if is "
+                    "then about these.",
+         .offset = AT(only_new)},
         {OPTION_COUNT, 'n', "lines", "N", "at most N changes", .offset = AT(lines)},
         {OPTION_FLAG, 0, "json", NULL, "as JSON; times in ns, changes as ratio - 1",
          .offset = AT(json)},
@@ -123,12 +133,18 @@ static int run(void *p, int argc, char **argv)
 		status = command_fail(err.code == EINVAL ? 2 : 1, "watch: %s", err.text);
 	} else {
 		watch_find(&w, &how);
+		watch_know(&w);
+		if (o->keep && watch_keep(&w, &o->range, &err))
+			status = command_fail(1, "watch: %s", err.text);
+		if (o->only_new)
+			watch_only_new(&w);
 		document_init(&document);
 		watch_document(&document, &w, by_wall ? "wall" : o->range.work, o->lines);
-		status = medium_show(&(struct page){.kind = "watch",
-		                                    .title = o->range.store,
-		                                    .document = &document},
-		                     &reader, &o->style, "watch");
+		if (!status)
+			status = medium_show(&(struct page){.kind = "watch",
+			                                    .title = o->range.store,
+			                                    .document = &document},
+			                     &reader, &o->style, "watch");
 		document_done(&document);
 		if (!status && o->fail_if)
 			status = conclude(&w, &condition);
@@ -156,7 +172,9 @@ const struct command cmd_watch = {
         .examples = "assay watch history.db\n    all of the store\n"
                     "assay watch --from -7d --json history.db\n    a week, for scripts\n"
                     "assay watch --work syscalls:sys_enter_accept4 history.db\n"
-                    "    per accepted connection, if the store has this event\n",
+                    "    per accepted connection, if the store has this event\n"
+                    "assay watch --keep --new --fail-if 'regression > 20%' history.db\n"
+                    "    from a timer: each change once\n",
         .options = options,
         .options_size = sizeof(struct watch_command_options),
         .run = run,

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,6 +237,41 @@ static int read_work(struct loading *l, struct error *err)
 	return ret;
 }
 
+static int take_known(void *ctx, uint64_t row, const struct sql_value *v, size_t count,
+                      struct error *err)
+{
+	struct loading *l = ctx;
+	const char *of_host = l->range->host ? l->range->host : "";
+	const char *of_service = l->range->service ? l->range->service : "";
+	struct watch_known k = {0};
+
+	if (!row || !v[2].text || !v[3].text || !v[4].text || !v[8].text)
+		return 0;
+	if (strcmp(v[0].text ? v[0].text : "", of_host) != 0 ||
+	    strcmp(v[1].text ? v[1].text : "", of_service) != 0)
+		return 0;
+	k.function = intern_add(&l->w->texts, v[2].text);
+	k.image = intern_add(&l->w->texts, v[3].text);
+	k.mode = intern_add(&l->w->texts, v[4].text);
+	k.time_ns = (uint64_t)v[5].integer;
+	k.point_ns = (uint64_t)v[6].integer;
+	k.found_ns = (uint64_t)v[7].integer;
+	k.verdict = intern_add(&l->w->texts, v[8].text);
+	k.change = v[9].type == SQL_REAL ? v[9].real : NAN;
+	k.q = v[10].real;
+	vec_push(&l->w->known, k);
+	return 0;
+}
+
+/* Changes that earlier searches of the same host and service kept. */
+static int read_known(struct loading *l, struct error *err)
+{
+	return sql_run(l->sql,
+	               "SELECT host, service, function, image, mode, time_ns, point_ns, found_ns,"
+	               " verdict, change, q FROM changes ORDER BY time_ns, function",
+	               take_known, l, err);
+}
+
 static int parse_range(struct loading *l, struct error *err)
 {
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
@@ -282,6 +318,8 @@ int watch_load(struct watch *w, const struct watch_range *range, struct error *e
 	}
 	if (!ret)
 		ret = read_samples(&l, err);
+	if (!ret)
+		ret = read_known(&l, err);
 	sql_close(l.sql);
 	vec_done(&l.windows);
 	vec_done(&l.points);

@@ -24,6 +24,11 @@ struct wait_address {
 	uint64_t code_address; /* where this byte was mapped; 0: no code is below the address */
 	uint32_t region;       /* image of the mapping that contains the address; ID_NONE: the
 	                        * recording has no mappings of data (-d) */
+	/* If they were looked up already: the variable and the bytes from its start, or the place
+	 * in the data of the code's file. NULL, false: not known. */
+	const char *variable;
+	uint64_t variable_offset, place;
+	bool has_place;
 };
 
 struct wait_addresses {

@@ -24,6 +24,7 @@
  */
 #define CLOCK_SET_NS INT64_C(500000000)
 #define COPY_LOOK_NS 20000000
+#define WAITS_MAX (1u << 18) /* single waits of a window, 40 bytes each */
 #define CLOCK_MOVED_NS INT64_C(1000000)
 
 /* Reasons for missing time, compared by address. */
@@ -52,6 +53,8 @@ struct store_sink {
 	uint64_t lost_windows, lost_samples;
 	size_t note; /* number of the session's note on these losses; 0: none yet */
 	struct bound_note dropped;
+	const struct recording *described;
+	bool has_waits;      /* the profiles have them */
 	uint64_t notes_hash; /* hash of the session's notes that are in the store */
 };
 
@@ -212,6 +215,7 @@ static int on_window(void *ctx, const struct profile *p, const struct profile_wi
                      struct error *err)
 {
 	struct store_sink *s = ctx;
+	struct store_waits waits = {0};
 	struct session_status now;
 	struct store_buffer *buffers;
 	struct store_window out;
@@ -232,7 +236,14 @@ static int on_window(void *ctx, const struct profile *p, const struct profile_wi
 	        .buffer_count = now.cpus.count,
 	};
 	fill_rate(&s->last, &now, &out);
+	if (s->has_waits) {
+		store_waits_init(&waits);
+		s->o.waits(s->o.waits_ctx, p, s->described, w->start_ns, &waits);
+		out.waits = &waits;
+	}
 	ret = write_window(s, p, &out, err);
+	if (s->has_waits)
+		store_waits_done(&waits);
 	free(buffers);
 	session_status_done(&s->last);
 	s->last = now;
@@ -244,6 +255,8 @@ static int open_windows(struct store_sink *s, const struct recording *described,
 {
 	struct profile_windows_options o = {.window_ns = s->o.window_ns,
 	                                    .wall_offset_ns = s->wall_offset_ns,
+	                                    .builder.waits = s->has_waits,
+	                                    .builder.waits_max = WAITS_MAX,
 	                                    .window = on_window,
 	                                    .ctx = s};
 
@@ -269,6 +282,9 @@ static int sink_open(struct session_sink *sink, const struct perf_data_attr *att
 	for (size_t i = 0; i < count; i++)
 		perf_decoder_add_attr(&s->decoder, &attrs[i].attr, attrs[i].ids, attrs[i].id_count);
 	perf_decoder_seal(&s->decoder);
+	vec_each (attr, &described->attrs)
+		s->has_waits |= s->o.waits && attr->role == ATTR_SWITCH;
+	s->described = described;
 	s->wall_offset_ns = clock_wall_offset();
 	s->asleep_ns = asleep();
 	ret = store_open(&s->store, s->path, &o, err);

@@ -22,6 +22,13 @@ struct store_sink_sent {
 	char spool[4096]; /* account.spool */
 };
 
+/*
+ * Fills `out` with the waits of a window that begins at start_ns of the recording's clock. `r`: the
+ * recording.
+ */
+typedef void store_waits_fn(void *ctx, const struct profile *p, const struct recording *r,
+                            uint64_t start_ns, struct store_waits *out);
+
 struct store_sink_options {
 	const char *path;
 	uint64_t window_ns; /* 0: 10 s */
@@ -35,6 +42,8 @@ struct store_sink_options {
 	 * needed.
 	 */
 	void (*name_foreign)(void *name_ctx, struct foreign *foreign);
+	store_waits_fn *waits; /* NULL: waits are not kept */
+	void *waits_ctx;
 };
 
 struct session_sink *store_sink_new(const struct store_sink_options *options);

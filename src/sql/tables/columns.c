@@ -27,6 +27,8 @@ const struct sql_columns sql_columns[] = {
          .index = "stack"},
         {.name = "samples", .columns = COLUMN_TEXTS(SQL_SAMPLES_COLUMNS), .index = "window"},
         {.name = "waits", .columns = COLUMN_TEXTS(SQL_WAITS_COLUMNS), .index = "thread"},
+        {.name = "wait_times", .columns = COLUMN_TEXTS(SQL_WAIT_TIMES_COLUMNS)},
+        {.name = "changes", .columns = COLUMN_TEXTS(SQL_CHANGES_COLUMNS)},
         {.name = "wakings", .columns = COLUMN_TEXTS(SQL_WAKINGS_COLUMNS)},
         {.name = "wait_graph", .columns = COLUMN_TEXTS(SQL_WAIT_GRAPH_COLUMNS)},
         {.name = "calls", .columns = COLUMN_TEXTS(SQL_CALLS_COLUMNS)},

@@ -109,6 +109,23 @@ void click_fetch_where(const struct click_fetch *f, struct buf *sql)
 	buf_puts(sql, ")");
 }
 
+static int take_bytes(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	return click_fetch_put(f, "INSERT OR REPLACE INTO property VALUES ('bytes', ?)", err, "n",
+	                       &v[0]);
+}
+
+/* The size on the server that answers. A user may have no right to see it. */
+static void fetch_bytes(struct click_fetch *f)
+{
+	struct error ignored = {0};
+
+	click_fetch_rows(f,
+	                 "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database ="
+	                 " currentDatabase() FORMAT RowBinary",
+	                 NULL, "q", "its size", take_bytes, &ignored);
+}
+
 int click_fetch_all(struct click_fetch *f, struct error *err)
 {
 	int status = click_schema_check(f->server, err);
@@ -117,17 +134,27 @@ int click_fetch_all(struct click_fetch *f, struct error *err)
 		status = click_fetch_hosts(f, err);
 	if (!status)
 		status = click_fetch_windows(f, err);
-	if (!status)
+	if (!status && f->waits_alone)
+		status = click_fetch_services(f, "wait_times", err);
+	else if (!status)
 		status = click_fetch_samples(f, err);
+	/* Sums of several windows have no place for the waits of each. */
+	if (!status && !f->sums)
+		status = click_fetch_waits(f, err);
+	if (!status && !f->sums && !f->only && !f->waits_alone)
+		status = click_fetch_changes(f, err);
+	if (!status && !f->only && !f->waits_alone)
+		fetch_bytes(f);
 	return status ? status : click_fetch_names(f, err);
 }
 
 void click_fetch_done(struct click_fetch *f)
 {
-	struct click_map *const maps[] = {&f->hosts,     &f->sessions,  &f->keys,   &f->parts,
-	                                  &f->threads,   &f->processes, &f->stacks, &f->frames,
-	                                  &f->images,    &f->names,     &f->events, &f->nodes,
-	                                  &f->functions, &f->more};
+	struct click_map *const maps[] = {&f->hosts,        &f->sessions,  &f->keys,   &f->parts,
+	                                  &f->threads,      &f->processes, &f->stacks, &f->frames,
+	                                  &f->images,       &f->names,     &f->events, &f->nodes,
+	                                  &f->functions,    &f->more,      &f->causes, &f->host_of,
+	                                  &f->first_of_host};
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		click_map_done(maps[i]);
@@ -152,9 +179,10 @@ void click_fetch_done(struct click_fetch *f)
 }
 
 int click_fetch(struct click_server *server, const struct store_range *range, struct database *into,
-                struct error *err)
+                bool waits_alone, struct error *err)
 {
-	struct click_fetch f = {.server = server, .range = range, .db = into};
+	struct click_fetch f = {
+	        .server = server, .range = range, .db = into, .waits_alone = waits_alone};
 	int status = database_run(into, "BEGIN IMMEDIATE", err);
 
 	if (!status) {

@@ -20,9 +20,12 @@
 
 /*
  * Of several hosts with range->sums, the server adds up their samples by program and path: one
- * process stands for all of a name.
+ * process stands for all of a name. `waits_alone`: the sums of waits instead of samples.
  */
 int click_fetch(struct click_server *server, const struct store_range *range, struct database *into,
-                struct error *err);
+                bool waits_alone, struct error *err);
+/* Adds changes to the server. */
+int click_changes_add(struct click_server *s, const struct store_change *changes, size_t count,
+                      struct error *err);
 
 #endif

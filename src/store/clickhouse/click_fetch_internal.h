@@ -40,6 +40,10 @@ struct click_fetch {
 	/* From hashes to ids of the database. `parts`: to windows. */
 	struct click_map hosts, sessions, keys, parts, threads, processes, stacks, frames, images,
 	        names, events;
+	struct click_map causes; /* of waits */
+	bool waits_alone;        /* no samples, and the sums of waits */
+	/* With waits_alone: sessions to hosts, and hosts to a window that gets their sums. */
+	struct click_map host_of, first_of_host;
 	struct click_map nodes;            /* parent << 32 | frame to an id of `stack` */
 	struct click_map functions;        /* image << 32 | name */
 	struct buf host_list;              /* "1,2": hashes of the chosen hosts, for statements */
@@ -97,6 +101,10 @@ int click_fetch_run_ledgers(struct click_fetch *f, struct error *err);
 /* Fills version_list. */
 int click_fetch_versions(struct click_fetch *f, struct error *err);
 int click_fetch_samples(struct click_fetch *f, struct error *err);
+/* Fills service_list, if the range has a service. */
+int click_fetch_services(struct click_fetch *f, const char *table, struct error *err);
+int click_fetch_waits(struct click_fetch *f, struct error *err);
+int click_fetch_changes(struct click_fetch *f, struct error *err);
 /* What samples refer to. */
 int click_fetch_threads(struct click_fetch *f, struct error *err);
 int click_fetch_stacks(struct click_fetch *f, struct error *err);

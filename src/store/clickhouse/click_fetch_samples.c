@@ -50,7 +50,7 @@ static int take_service_name(struct click_fetch *f, const struct row_value *v, s
 }
 
 /* The names of services are compared here: no statement contains a text. */
-static int choose_services(struct click_fetch *f, struct error *err)
+int click_fetch_services(struct click_fetch *f, const char *table, struct error *err)
 {
 	struct buf sql = {0};
 	int status;
@@ -59,7 +59,7 @@ static int choose_services(struct click_fetch *f, struct error *err)
 		return 0;
 	click_map_done(&f->keys);
 	buf_clear(&f->names_seen);
-	buf_puts(&sql, "SELECT DISTINCT service FROM " CLICK_SAMPLES);
+	buf_addf(&sql, "SELECT DISTINCT service FROM %s", table);
 	click_fetch_where(f, &sql);
 	buf_puts(&sql, " FORMAT RowBinary");
 	status = click_fetch_rows(f, buf_text(&sql), NULL, "q", "services", take_service, err);
@@ -346,7 +346,7 @@ int click_fetch_samples(struct click_fetch *f, struct error *err)
 {
 	size_t count = f->sums ? f->groups.count : 1;
 	struct answer *answers = xcalloc(count + 1, sizeof(*answers));
-	int status = choose_services(f, err);
+	int status = click_fetch_services(f, CLICK_SAMPLES, err);
 
 	if (!status)
 		status = click_fetch_versions(f, err);

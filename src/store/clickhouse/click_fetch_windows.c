@@ -117,7 +117,7 @@ static int take_window(struct click_fetch *f, const struct row_value *v, struct 
 	        "INSERT INTO window (id, session, start_ns, end_ns, level, merged, samples,"
 	        " lost_records, observer_cpu_ns, period_ns, unobserved_ns, wall_offset_ns)"
 	        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-	uint64_t start_s = v[3].number / 1000000000;
+	uint64_t start_s = v[3].number / 1000000000, *first;
 	int64_t id, session;
 	bool added;
 	int status;
@@ -134,6 +134,10 @@ static int take_window(struct click_fetch *f, const struct row_value *v, struct 
 	f->last_s = start_s > f->last_s ? start_s : f->last_s;
 	if (f->sums)
 		return take_span(f, v, session);
+	first = click_map_place(&f->first_of_host, click_map_get(&f->host_of, (uint64_t)session),
+	                        &added);
+	if (added)
+		*first = (uint64_t)id;
 	status = click_fetch_put(f, insert, err, "iinnnnnnnnnn", id, session, &v[3], &v[4], &v[5],
 	                         &v[6], &v[7], &v[8], &v[9], &v[10], &v[11], &v[12]);
 	if (status || !v[13].number)
@@ -175,6 +179,7 @@ static int take_session(struct click_fetch *f, const struct row_value *v, struct
 	                             (int64_t)v[4].number, &v[5], &v[6], &v[7], &v[8], &v[9],
 	                             &v[10], &v[11], &v[12]);
 
+	*click_map_place(&f->host_of, (uint64_t)id, &(bool){false}) = v[0].number;
 	if (!status && v[13].number)
 		status = click_fetch_put(
 		        f, "INSERT OR REPLACE INTO session_budget VALUES (?, ?, ?, ?, ?, ?)", err,

@@ -19,7 +19,7 @@
 #define DATE_SIZE 10
 
 /* In the order of the deletion. */
-static const char *const tables[] = {CLICK_SAMPLES, "ledger", CLICK_WINDOWS};
+static const char *const tables[] = {CLICK_SAMPLES, "ledger", "waits", "wait_times", CLICK_WINDOWS};
 
 static void put_table(const struct click_keep *k, const char *name, struct buf *sql)
 {

@@ -23,7 +23,7 @@
 
 /*
  * Version 1 had no samples_2.version, .labels and .period, and no windows_2.replaces. Version 2 had
- * no windows_2.parts.
+ * no windows_2.parts, wait_causes, waits, wait_times and changes.
  */
 #define CLICK_VERSION 3
 

@@ -16,8 +16,9 @@
 #define BATCH_BYTES (16u << 20) /* of samples; more are sent in several batches */
 
 static const char *const table_names[CLICK_TABLES] = {
-        "names",          "images", "frames",    "stacks",  "events", "hosts",       "sessions",
-        "session_events", "gaps",   "processes", "threads", "ledger", CLICK_SAMPLES, CLICK_WINDOWS};
+        "names",       "images",         "frames",     "stacks",      "events",     "hosts",
+        "sessions",    "session_events", "gaps",       "processes",   "threads",    "ledger",
+        "wait_causes", "waits",          "wait_times", CLICK_SAMPLES, CLICK_WINDOWS};
 
 struct click_sender *click_sender_new(struct click_server *server, struct database *db)
 {
@@ -53,7 +54,7 @@ static void forget_ids(struct click_sender *s)
 {
 	struct click_map *const maps[] = {&s->names,    &s->images, &s->frames,    &s->stacks,
 	                                  &s->events,   &s->hosts,  &s->processes, &s->threads,
-	                                  &s->sessions, &s->living};
+	                                  &s->sessions, &s->living, &s->causes};
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		click_map_done(maps[i]);
@@ -171,8 +172,18 @@ static void put_replaced(struct click_sender *s)
 			row_put(out, "q", pair->key);
 }
 
+/* The tables whose rows have a part of their own, beside the samples. */
+enum { ARRIVED_LEDGER, ARRIVED_WAITS, ARRIVED_WAIT_TIMES, ARRIVED };
+
+static bool has_rows(const struct click_window *w, int table)
+{
+	return table == ARRIVED_LEDGER  ? w->has_ledger
+	       : table == ARRIVED_WAITS ? w->has_waits
+	                                : w->has_wait_times;
+}
+
 static void put_window(struct click_sender *s, const struct click_window *w, uint64_t part,
-                       uint64_t ledger)
+                       const struct click_arrivals *others)
 {
 	const int64_t *n = w->number;
 
@@ -180,9 +191,12 @@ static void put_window(struct click_sender *s, const struct click_window *w, uin
 	        w->session_key, n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11],
 	        n[12], n[13], n[14], n[15], n[16], n[17], n[18]);
 	put_replaced(s);
-	row_put_count(&s->rows[ROWS_WINDOWS], w->has_ledger);
-	if (w->has_ledger)
-		row_put(&s->rows[ROWS_WINDOWS], "q", ledger);
+	row_put_count(&s->rows[ROWS_WINDOWS],
+	              (size_t)w->has_ledger + w->has_waits + w->has_wait_times);
+	for (int i = 0; i < ARRIVED; i++)
+		if (has_rows(w, i))
+			row_put(&s->rows[ROWS_WINDOWS], "q",
+			        click_arrivals_part(&others[i], w->part));
 }
 
 /* Of all CPUs that have a ledger or a buffer in the window. */
@@ -267,6 +281,8 @@ static int add_window(struct click_sender *s, int64_t id, struct error *err)
 	if (!status)
 		status = click_send_samples(s, &w, err);
 	if (!status)
+		status = click_send_waits(s, &w, err);
+	if (!status)
 		status = put_ledger(s, &w, err);
 	if (!status)
 		vec_push(&s->windows, w);
@@ -276,7 +292,8 @@ static int add_window(struct click_sender *s, int64_t id, struct error *err)
 /* Makes the rows that commit the windows: they name the parts that arrived. */
 static int put_windows(struct click_sender *s, struct error *err)
 {
-	struct click_arrivals samples = {0}, ledger = {0};
+	static const char *const tables[ARRIVED] = {"ledger", "waits", "wait_times"};
+	struct click_arrivals samples = {0}, others[ARRIVED] = {0};
 	int status;
 
 	vec_each (w, &s->windows) {
@@ -284,18 +301,19 @@ static int put_windows(struct click_sender *s, struct error *err)
 			click_arrivals_add(&samples, w->host, w->time_s, w->part);
 			click_arrivals_service(&samples, w->service);
 		}
-		if (w->has_ledger)
-			click_arrivals_add(&ledger, w->host, w->time_s, w->part);
+		for (int i = 0; i < ARRIVED; i++)
+			if (has_rows(w, i))
+				click_arrivals_add(&others[i], w->host, w->time_s, w->part);
 	}
 	status = click_arrivals_find(&samples, s->server, CLICK_SAMPLES, err);
-	if (!status)
-		status = click_arrivals_find(&ledger, s->server, "ledger", err);
+	for (int i = 0; !status && i < ARRIVED; i++)
+		status = click_arrivals_find(&others[i], s->server, tables[i], err);
 	vec_each (w, &s->windows)
 		if (!status)
-			put_window(s, w, click_arrivals_part(&samples, w->part),
-			           click_arrivals_part(&ledger, w->part));
+			put_window(s, w, click_arrivals_part(&samples, w->part), others);
 	click_arrivals_done(&samples);
-	click_arrivals_done(&ledger);
+	for (int i = 0; i < ARRIVED; i++)
+		click_arrivals_done(&others[i]);
 	return status;
 }
 
@@ -304,7 +322,8 @@ static int insert(struct click_sender *s, enum click_table table, struct error *
 	struct buf target = {0};
 	int status;
 
-	if (table == CLICK_LEDGER || table == ROWS_SAMPLES)
+	if (table == CLICK_LEDGER || table == CLICK_WAITS || table == CLICK_WAIT_TIMES ||
+	    table == ROWS_SAMPLES)
 		return click_arrival_insert(s->server, table_names[table], &s->rows[table], err);
 	click_table_target(table_names[table], &target);
 	status = s->server->insert(s->server, buf_text(&target), &s->rows[table], err);

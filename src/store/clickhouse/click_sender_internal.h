@@ -24,6 +24,9 @@ enum click_table {
 	CLICK_PROCESSES,
 	CLICK_THREADS,
 	CLICK_LEDGER,
+	CLICK_WAIT_CAUSES,
+	CLICK_WAITS,
+	CLICK_WAIT_TIMES,
 	ROWS_SAMPLES,
 	ROWS_WINDOWS,
 	CLICK_TABLES
@@ -52,7 +55,7 @@ struct click_window {
 	uint64_t session_key, host;
 	uint64_t key, part, time_s;
 	uint64_t service; /* of its first sample */
-	bool has_samples, has_ledger;
+	bool has_samples, has_ledger, has_waits, has_wait_times;
 };
 
 struct click_sender {
@@ -61,6 +64,7 @@ struct click_sender {
 	struct buf rows[CLICK_TABLES];
 	/* From ids of the database to hashes, or to an index + 1. */
 	struct click_map names, images, frames, stacks, events, sessions, hosts, processes, threads;
+	struct click_map causes; /* of waits */
 	VEC(struct click_stack) stack_list;
 	VEC(struct click_session) session_list;
 	VEC(struct click_thread) thread_list;
@@ -122,5 +126,6 @@ int click_send_thread(struct click_sender *s, const struct click_session *sessio
 int click_send_processes(struct click_sender *s, const struct click_session *session, int64_t first,
                          int64_t last, struct error *err);
 int click_send_samples(struct click_sender *s, struct click_window *w, struct error *err);
+int click_send_waits(struct click_sender *s, struct click_window *w, struct error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "store/clickhouse/click_spool.h"
 #include "store/sqlite/read/store_reader.h"
 #include "store/sqlite/sqlite_store_internal.h"
+#include "store/sqlite/store_waits.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -238,8 +239,8 @@ static uint64_t click_bytes(const struct store *store)
 	return s->spool ? sqlite_store_bytes(s->spool) : 0;
 }
 
-int click_store_fetch_memory(const char *name, const struct store_range *range, struct database *db,
-                             struct error *err)
+static int fetch_memory(const char *name, const struct store_range *range, struct database *db,
+                        bool waits_alone, struct error *err)
 {
 	struct click_server *server;
 	int status = open_server(&server, name, NULL, false, err);
@@ -252,9 +253,15 @@ int click_store_fetch_memory(const char *name, const struct store_range *range, 
 	if (!status)
 		status = schema_create(db, err);
 	if (!status)
-		status = click_fetch(server, range, db, err);
+		status = click_fetch(server, range, db, waits_alone, err);
 	click_server_close(server);
 	return status;
+}
+
+int click_store_fetch_memory(const char *name, const struct store_range *range, struct database *db,
+                             struct error *err)
+{
+	return fetch_memory(name, range, db, false, err);
 }
 
 static int click_read(const char *path, const struct store_range *range, struct profile *p,
@@ -273,6 +280,32 @@ static int click_read(const char *path, const struct store_range *range, struct 
 	if (!status)
 		status = store_reader_database(&db, &chosen, sums, p, err);
 	database_close(&db);
+	return status;
+}
+
+static int click_read_waits(const char *path, const struct store_range *range,
+                            struct store_waits *waits, struct error *err)
+{
+	/* The database has only the chosen hosts and services. */
+	struct database db = {0};
+	int status = fetch_memory(path, range, &db, true, err);
+
+	if (!status)
+		status = store_waits_sum(&db, range, true, waits, err);
+	database_close(&db);
+	return status;
+}
+
+static int click_add_changes(const char *path, const struct store_change *changes, size_t count,
+                             struct error *err)
+{
+	struct click_server *server;
+	int status = open_server(&server, path, NULL, false, err);
+
+	if (status)
+		return status;
+	status = click_changes_add(server, changes, count, err);
+	click_server_close(server);
 	return status;
 }
 
@@ -305,7 +338,7 @@ int click_store_fetch(const char *name, const struct store_range *range, const c
 	if (!status)
 		status = sqlite_store_open(&into, path, &options, err);
 	if (!status) {
-		status = click_fetch(server, range, &into->db, err);
+		status = click_fetch(server, range, &into->db, false, err);
 		sqlite_store_close(into);
 		if (status)
 			unlink(path);
@@ -381,4 +414,6 @@ const struct store_engine click_engine = {
         .bytes = click_bytes,
         .sent = click_sent,
         .read = click_read,
+        .add_changes = click_add_changes,
+        .read_waits = click_read_waits,
 };

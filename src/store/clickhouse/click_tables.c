@@ -134,6 +134,41 @@ const struct click_definition click_tables[] = {
          .before = "samples",
          .added = ", period",
          .changes = sample_changes},
+        /* Added in version 3. Texts are hashes of `names`; 0: none. */
+        {.name = "wait_causes",
+         .columns = "id UInt64, service UInt64, program UInt64, waiter UInt64, kind UInt64, name"
+                    " UInt64, function UInt64, released_by UInt64, holder UInt64, evidence UInt64,"
+                    " device UInt64, named UInt8",
+         .engine = "Replacing",
+         .order = "id",
+         .shard = "id"},
+        {.name = "waits",
+         .columns = "service UInt64, host UInt64, time DateTime, part UInt64, cause UInt64,"
+                    " count UInt64, blocked_ns UInt64, runnable_ns UInt64, preempted_ns UInt64,"
+                    " other_ns UInt64, no_stack_ns UInt64, lost_ns UInt64, no_waker_ns UInt64,"
+                    " max_ns UInt64, buckets Array(UInt64), counts Array(UInt64)",
+         .engine = "",
+         .partition = "toDate(time)",
+         .order = "(service, host, time)",
+         .shard = "host"},
+        {.name = "wait_times",
+         .columns = "service UInt64, host UInt64, time DateTime, part UInt64, cause UInt64,"
+                    " threads UInt64, wall_ns UInt64, oncpu_ns UInt64, unseen_ns UInt64,"
+                    " before_ns UInt64, wakings UInt64, beyond UInt64, coarse UInt64",
+         .engine = "",
+         .partition = "toDate(time)",
+         .order = "(service, host, time)",
+         .shard = "host"},
+        /* Texts themselves: there are few rows. */
+        {.name = "changes",
+         .columns = "host String, service String, function String, image String, mode String,"
+                    " time_ns UInt64, point_ns UInt64, found_ns UInt64, verdict String, before_ps"
+                    " Int64, after_ps Int64, ratio_ppm Int64, low_ppm Int64, high_ppm Int64, q_ppb"
+                    " Int64",
+         .engine = "Replacing",
+         .newest = "found_ns",
+         .order = "(host, service, function, image, mode, time_ns)",
+         .shard = "time_ns"},
         /* The last one: a store without it is not complete. */
         {.name = "store_version",
          .columns = "version UInt32",

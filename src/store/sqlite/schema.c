@@ -62,6 +62,74 @@ static const char label_columns[] = "ALTER TABLE process ADD COLUMN version INTE
 static const char no_label_columns[] =
         "CREATE TEMP VIEW process AS SELECT *, NULL AS version, NULL AS labels FROM main.process;";
 
+/*
+ * Added in version 5. Texts are ids of `name`, 0: none. A cause with a service and a program alone
+ * stands for the time of their threads. `times`: store_wait_columns.h.
+ */
+#define WAIT_CAUSE                                                                                 \
+	"service INTEGER NOT NULL, program INTEGER NOT NULL, waiter INTEGER NOT NULL,"             \
+	" kind INTEGER NOT NULL, name INTEGER NOT NULL, function INTEGER NOT NULL,"                \
+	" released_by INTEGER NOT NULL, holder INTEGER NOT NULL, evidence INTEGER NOT NULL,"       \
+	" device INTEGER NOT NULL, named INTEGER NOT NULL"
+#define WAIT_TABLES(create)                                                                        \
+	create " wait_cause (id INTEGER PRIMARY KEY, " WAIT_CAUSE                                  \
+	       ", UNIQUE (service, program, waiter, kind, name, function, released_by, holder,"    \
+	       " evidence, device, named));" create                                                \
+	       " wait (window INTEGER, cause INTEGER, count INTEGER NOT NULL,"                     \
+	       " blocked_ns INTEGER NOT NULL, runnable_ns INTEGER NOT NULL,"                       \
+	       " preempted_ns INTEGER NOT NULL, other_ns INTEGER NOT NULL,"                        \
+	       " no_stack_ns INTEGER NOT NULL, lost_ns INTEGER NOT NULL,"                          \
+	       " no_waker_ns INTEGER NOT NULL, max_ns INTEGER NOT NULL, times TEXT NOT NULL,"      \
+	       " PRIMARY KEY (window, cause)) WITHOUT ROWID;" create                               \
+	       " wait_time (window INTEGER, cause INTEGER, threads INTEGER NOT NULL,"              \
+	       " wall_ns INTEGER NOT NULL, oncpu_ns INTEGER NOT NULL, unseen_ns INTEGER NOT NULL," \
+	       " before_ns INTEGER NOT NULL, wakings INTEGER NOT NULL, beyond INTEGER NOT NULL,"   \
+	       " coarse INTEGER NOT NULL, PRIMARY KEY (window, cause)) WITHOUT ROWID;"
+
+/* Changes that 'assay watch --keep' found. Times are ns; the level is CPU time in 1e-12 s. */
+#define CHANGE_TABLE(create)                                                                       \
+	create " found_change (host TEXT NOT NULL, service TEXT NOT NULL, function TEXT NOT NULL," \
+	       " image TEXT NOT NULL, mode TEXT NOT NULL, time_ns INTEGER NOT NULL,"               \
+	       " point_ns INTEGER NOT NULL, found_ns INTEGER NOT NULL, verdict TEXT NOT NULL,"     \
+	       " before_ps INTEGER NOT NULL, after_ps INTEGER NOT NULL, ratio_ppm INTEGER,"        \
+	       " low_ppm INTEGER, high_ppm INTEGER, q_ppb INTEGER NOT NULL,"                       \
+	       " PRIMARY KEY (host, service, function, image, mode, time_ns)) WITHOUT ROWID;"
+
+static const char wait_tables[] = WAIT_TABLES("CREATE TABLE") CHANGE_TABLE("CREATE TABLE");
+static const char no_wait_tables[] =
+        WAIT_TABLES("CREATE TEMP TABLE") CHANGE_TABLE("CREATE TEMP TABLE");
+
+/* The first columns are those of recordings, where a wait has a thread and a path. */
+static const char wait_views[] =
+        "CREATE VIEW waits AS SELECT NULL AS id, NULL AS thread, NULL AS stack, NULL AS woken,"
+        " NULL AS waker, NULL AS waker_stack, NULL AS state, NULL AS argument,"
+        " NULL AS descriptor, NULL AS since_start, w.count AS waits,"
+        " w.blocked_ns AS blocked_ns, w.runnable_ns AS runnable_ns, w.max_ns AS max_ns,"
+        " w.window AS window, s.start_ns AS time_ns,"
+        " (SELECT text FROM name WHERE id = c.service) AS service,"
+        " (SELECT text FROM name WHERE id = c.program) AS program,"
+        " (SELECT text FROM name WHERE id = c.waiter) AS waiter,"
+        " (SELECT text FROM name WHERE id = c.kind) AS kind,"
+        " (SELECT text FROM name WHERE id = c.name) AS name,"
+        " (SELECT text FROM name WHERE id = c.function) AS function,"
+        " (SELECT text FROM name WHERE id = c.released_by) AS released_by,"
+        " (SELECT text FROM name WHERE id = c.holder) AS holder,"
+        " (SELECT text FROM name WHERE id = c.evidence) AS evidence,"
+        " (SELECT text FROM name WHERE id = c.device) AS device,"
+        " w.lost_ns AS lost_ns, w.no_waker_ns AS no_waker_ns,"
+        " w.times AS histogram FROM window s CROSS JOIN wait w ON w.window = s.id"
+        " JOIN wait_cause c ON c.id = w.cause;"
+        "CREATE VIEW wait_times AS SELECT t.window AS window, s.start_ns AS time_ns,"
+        " (SELECT text FROM name WHERE id = c.service) AS service,"
+        " (SELECT text FROM name WHERE id = c.program) AS program,"
+        " t.threads AS threads, t.wall_ns AS wall_ns, t.oncpu_ns AS oncpu_ns,"
+        " t.unseen_ns AS unseen_ns FROM window s CROSS JOIN wait_time t ON t.window = s.id"
+        " JOIN wait_cause c ON c.id = t.cause;"
+        "CREATE VIEW changes AS SELECT host, service, function, image, mode, time_ns, point_ns,"
+        " found_ns, verdict, before_ps / 1000.0 AS before, after_ps / 1000.0 AS after,"
+        " ratio_ppm / 1e6 - 1 AS change, low_ppm / 1e6 - 1 AS low, high_ppm / 1e6 - 1 AS high,"
+        " q_ppb / 1e9 AS q FROM found_change;";
+
 static const char window_tables[] =
         "CREATE TABLE window (id INTEGER PRIMARY KEY, session INTEGER NOT NULL,"
         " start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,"
@@ -222,9 +290,9 @@ static int create_samples_view(struct database *d, struct error *err)
 
 static int create_all(struct database *d, struct error *err)
 {
-	static const char *const parts[] = {machine_tables, window_tables, rate_tables,
-	                                    note_tables,    name_tables,   table_views,
-	                                    session_views,  process_view,  name_views};
+	static const char *const parts[] = {
+	        machine_tables, window_tables, rate_tables,  note_tables, wait_tables, name_tables,
+	        table_views,    session_views, process_view, name_views,  wait_views};
 	char marks[128];
 	int status;
 
@@ -310,11 +378,25 @@ static int from_third(struct database *d, struct error *err)
 	return status ? status : database_run(d, process_view, err);
 }
 
+static int from_fourth(struct database *d, struct error *err)
+{
+	int64_t version;
+	int status = database_number(d, "PRAGMA user_version", 0, &version, err);
+
+	/* Another process may have upgraded the file already. */
+	if (status || version > 4)
+		return status;
+	status = database_run(d, "PRAGMA user_version = 5;", err);
+	if (!status)
+		status = database_run(d, wait_tables, err);
+	return status ? status : database_run(d, wait_views, err);
+}
+
 int schema_upgrade(struct database *d, int version, struct error *err)
 {
 	int status;
 
-	_Static_assert(STORE_VERSION == 4, "a step for each version");
+	_Static_assert(STORE_VERSION == 5, "a step for each version");
 	/* Versions start at 1. */
 	if (version < 1)
 		return refuse_version(d->path, version, err);
@@ -325,6 +407,8 @@ int schema_upgrade(struct database *d, int version, struct error *err)
 		status = from_second(d, err);
 	if (!status)
 		status = from_third(d, err);
+	if (!status)
+		status = from_fourth(d, err);
 	if (!status)
 		status = database_run(d, "COMMIT", err);
 	if (status && !sqlite3_get_autocommit(d->handle))
@@ -338,10 +422,13 @@ int schema_stand_in(struct database *d, struct error *err)
 	/* The version in the file header may be older than the one in its WAL. */
 	int status = database_number(d, "PRAGMA user_version", 0, &version, err);
 
-	if (status || version >= 4)
+	if (status || version >= 5)
 		return status;
 	if (version < 1)
 		return refuse_version(d->path, (int)version, err);
+	status = database_run(d, no_wait_tables, err);
+	if (status || version == 4)
+		return status;
 	status = database_run(d, no_label_columns, err);
 	if (status || version == 3)
 		return status;

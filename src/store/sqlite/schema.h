@@ -56,9 +56,9 @@
 
 /*
  * Version 1 had no window_rate and no session_budget, version 2 no session_note, version 3 no
- * process.version and process.labels.
+ * process.version and process.labels, version 4 no wait_cause, wait and wait_time.
  */
-#define STORE_VERSION 4
+#define STORE_VERSION 5
 #define SCHEMA_PAGE_BYTES 4096
 
 #define SCHEMA_CPU_UNKNOWN (-1)

@@ -83,4 +83,6 @@ const struct store_engine sqlite_engine = {
         .copy = engine_copy,
         .bytes = engine_bytes,
         .read = sqlite_store_read,
+        .add_changes = sqlite_store_add_changes,
+        .read_waits = sqlite_store_read_waits,
 };

@@ -34,5 +34,9 @@ int sqlite_store_keep(const char *path, const struct store_retention_rules *rule
 uint64_t sqlite_store_bytes(const struct sqlite_store *s);
 int sqlite_store_read(const char *path, const struct store_range *range, struct profile *p,
                       struct error *err);
+int sqlite_store_add_changes(const char *path, const struct store_change *changes, size_t count,
+                             struct error *err);
+int sqlite_store_read_waits(const char *path, const struct store_range *range,
+                            struct store_waits *waits, struct error *err);
 
 #endif

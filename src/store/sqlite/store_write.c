@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/sqlite/store_window.h"
 
+#include "store/sqlite/store_waits.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -270,6 +272,8 @@ static int write_window(struct window_writer *w, struct error *err)
 		status = write_rate(w, window, err);
 	if (!status)
 		status = write_samples(w, window, err);
+	if (!status && w->w->waits)
+		status = store_waits_write(&s->db, &s->names, window, w->w->waits, err);
 	if (!status && !s->windows)
 		status = complete_session(w, err);
 	if (!status && !s->windows)

@@ -378,6 +378,14 @@ const char *wait_evidence_name(enum wait_evidence evidence)
 	return names[evidence];
 }
 
+enum wait_evidence wait_evidence_parse(const char *name)
+{
+	for (int i = EVIDENCE_NONE + 1; i <= EVIDENCE_CONTENTION; i++)
+		if (!strcmp(wait_evidence_name((enum wait_evidence)i), name))
+			return (enum wait_evidence)i;
+	return EVIDENCE_NONE;
+}
+
 uint32_t wait_path_leaf(struct wait_causes *c, uint32_t path)
 {
 	struct path_walk w = {c, path};

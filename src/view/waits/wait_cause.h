@@ -56,6 +56,7 @@ struct wait_sites {
 
 struct wait_causes {
 	struct view *view;
+	bool no_addresses; /* names of objects have none */
 	struct wait_peers peers;
 	struct wait_sites sites;
 	struct wait_frame_rules {
@@ -86,6 +87,7 @@ enum wait_act wait_act_of(struct wait_causes *c, const struct wait_key *key, boo
 void wait_peers_done(struct wait_peers *p);
 void wait_sites_done(struct wait_sites *s);
 const char *wait_evidence_name(enum wait_evidence evidence); /* NULL: none */
+enum wait_evidence wait_evidence_parse(const char *name);    /* EVIDENCE_NONE: there is no such */
 
 /*
  * The innermost frame of a path of a thread on the CPU, without the interrupts that it had to

@@ -86,12 +86,10 @@ static const char *scope_name(const struct wait_report *r)
 static void facts(struct document *d, const struct wait_report *r)
 {
 	const struct wait_account *a = &r->account;
-	uint64_t from, to;
 
-	profile_span(r->view->profile, &from, &to);
 	document_string(d, "kind", "waits");
 	document_string(d, "scope", scope_name(r));
-	document_int(d, "elapsed_ns", (int64_t)(to - from));
+	document_int(d, "elapsed_ns", (int64_t)(r->end_ns - r->start_ns));
 	document_int(d, "threads", (int64_t)a->threads);
 	document_int(d, "waits", (int64_t)a->count);
 	document_bool(d, "has_wakings", r->log->has_wakings);
@@ -128,6 +126,12 @@ static void notes(struct document *d, const struct wait_report *r)
 		section_note(s,
 		             "\"released by\" is the thread whose wake-up ended the wait, in the "
 		             "function that it was in. A holder is only shown with evidence.");
+	if (!r->view) {
+		section_note(s, "A store has sums of causes: no call paths, and not what decided "
+		                "the elapsed time. A wait counts when it ends; until then its time "
+		                "has no releaser.");
+		return;
+	}
 	section_note(s, "What decided the elapsed time: the path goes back from the end of the "
 	                "process, through each wait to the thread that ended it. Something that "
 	                "takes 10 % less time saves at most a tenth of its time there.");
@@ -169,7 +173,7 @@ void wait_document(struct document *d, struct wait_report *r)
 		ledger(d, r);
 	if (q->reader.program || !q->tree)
 		document_table(d, MEDIA_ALL, "Waits by cause", "causes", wait_rows(r));
-	if (q->reader.program || !q->tree)
+	if (r->view && (q->reader.program || !q->tree))
 		add_path(d, r);
 	if (q->tree)
 		document_tree(d, MEDIA_ALL, "Call paths of waiters, with their wakers below",

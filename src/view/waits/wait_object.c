@@ -45,6 +45,10 @@ static const char *variable_of(struct wait_causes *c, const struct wait_log *log
 	const struct wait_address *a =
 	        wait_addresses_find(&log->addresses, process_of(c, key), key->argument);
 
+	if (a && a->variable)
+		*offset = a->variable_offset;
+	if (a && a->variable)
+		return a->variable;
 	return a && a->code_address ? symbolizer_variable(c->view->symbols, a->code,
 	                                                  a->code_address, key->argument, offset)
 	                            : NULL;
@@ -72,11 +76,14 @@ static void put_address(struct wait_causes *c, const struct wait_log *log,
 	uint64_t place;
 
 	if (a && a->code_address &&
-	    symbolizer_data(c->view->symbols, a->code, a->code_address, key->argument, &place)) {
+	    (a->has_place ||
+	     symbolizer_data(c->view->symbols, a->code, a->code_address, key->argument, &place))) {
+		place = a->has_place ? a->place : place;
 		buf_addf(out, " at %s+0x%" PRIx64, view_image_short(c->view, a->code.image), place);
 		return;
 	}
-	buf_addf(out, " at 0x%" PRIx64, key->argument);
+	if (!c->no_addresses)
+		buf_addf(out, " at 0x%" PRIx64, key->argument);
 	put_region(c, a, out);
 	function = wait_site_function(c, log, process, key->argument);
 	if (function)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/waits/wait_report.h"
 
+#include "process/process_labels.h"
 #include "view/waits/wait_device.h"
 #include "view/waits/wait_object.h"
 
@@ -75,10 +76,11 @@ static bool same_row(const void *ctx, uint32_t id, const void *key)
 
 	return a->kind == b->kind && a->evidence == b->evidence && a->name == b->name &&
 	       a->waiter == b->waiter && a->by == b->by && a->holder == b->holder &&
-	       a->device == b->device && a->named == b->named;
+	       a->device == b->device && a->named == b->named && a->service == b->service &&
+	       a->program == b->program;
 }
 
-static uint32_t row_add(struct wait_report *r, const struct wait_row *key)
+uint32_t wait_report_row(struct wait_report *r, const struct wait_row *key)
 {
 	uint64_t hash = hash_pair((uint64_t)key->kind << 32 | key->name,
 	                          (uint64_t)key->waiter << 32 | key->by);
@@ -114,6 +116,48 @@ static uint32_t set_releaser(struct wait_report *r, const struct wait_key *key,
 	return thread;
 }
 
+/* The share of a process, which is made at its first wait. */
+static struct wait_share *share_of(struct wait_report *r, uint32_t process)
+{
+	const struct process_table *t = r->view->profile->processes;
+	const struct process *p = process_table_process(t, process);
+	struct wait_share made = {0};
+	char *service;
+	size_t i = 0;
+
+	while (r->programs.count <= process)
+		vec_push(&r->programs, 0);
+	if (r->programs.items[process])
+		return &r->shares.items[r->programs.items[process] - 1];
+	service = process_service(t, p);
+	made.service = intern_add(&r->texts, service);
+	made.program = intern_add(&r->texts, process_table_name(t, p->name));
+	free(service);
+	while (i < r->shares.count && (r->shares.items[i].service != made.service ||
+	                               r->shares.items[i].program != made.program))
+		i++;
+	if (i == r->shares.count)
+		vec_push(&r->shares, made);
+	r->programs.items[process] = (uint32_t)i + 1;
+	return &r->shares.items[i];
+}
+
+static uint32_t process_of(const struct wait_report *r, uint32_t thread)
+{
+	return process_table_thread_at(r->view->profile->processes, thread)->process;
+}
+
+static void set_program(struct wait_report *r, uint32_t thread, struct wait_row *row)
+{
+	const struct wait_share *share;
+
+	if (!r->options->by_program)
+		return;
+	share = share_of(r, process_of(r, thread));
+	row->service = share->service;
+	row->program = share->program;
+}
+
 static void add_sum(struct wait_row *row, const struct wait_sum *sum, uint32_t place)
 {
 	uint64_t ns = sum->blocked_ns + sum->runnable_ns;
@@ -123,6 +167,10 @@ static void add_sum(struct wait_row *row, const struct wait_sum *sum, uint32_t p
 	row->runnable_ns += sum->runnable_ns;
 	if (sum->key.lost)
 		row->lost_ns += sum->blocked_ns;
+	if (sum->key.woken == WAIT_PREEMPTED)
+		row->preempted_ns += sum->runnable_ns;
+	if (sum->key.woken == WAIT_NOT_SEEN || sum->key.woken == WAIT_OPEN)
+		row->no_waker_ns += sum->blocked_ns;
 	if (sum->max_ns > row->max_ns)
 		row->max_ns = sum->max_ns;
 	if (ns < row->largest_ns)
@@ -150,6 +198,16 @@ static void account_sum(struct wait_account *a, const struct wait_sum *sum,
 		a->lost_ns += sum->blocked_ns;
 	if (sum->key.woken == WAIT_NOT_SEEN || sum->key.woken == WAIT_OPEN)
 		a->no_waker_ns += sum->blocked_ns;
+}
+
+/* What is only known with the cause. */
+static void add_unknown(struct wait_row *row, const struct wait_sum *sum,
+                        const struct wait_cause *cause)
+{
+	if (cause->kind == WAIT_OTHER && !(cause->no_stack && sum->key.lost))
+		row->other_ns += sum->blocked_ns;
+	if (cause->no_stack && !sum->key.lost)
+		row->no_stack_ns += sum->blocked_ns;
 }
 
 static bool is_wait(struct wait_report *r, const struct wait_key *key)
@@ -215,6 +273,7 @@ struct wait_cause wait_report_describe(struct wait_report *r, uint32_t id, struc
 	row->device = device_text(r, &sum->key, &cause);
 	put_thread(r, sum->key.thread, &text);
 	row->waiter = text_of(r, &text);
+	set_program(r, sum->key.thread, row);
 	*releaser = set_releaser(r, &sum->key, &cause, row, &text);
 	buf_done(&text);
 	return cause;
@@ -228,10 +287,11 @@ static void add_cause(struct wait_report *r, uint32_t id)
 
 	r->by_of[id] = key.by;
 	account_sum(&r->account, sum, &cause, key.named);
-	r->row_of[id] = row_add(r, &key);
+	r->row_of[id] = wait_report_row(r, &key);
 	/* The rows of preempted threads depend on the thread that ran instead. */
 	if (sum->key.woken != WAIT_PREEMPTED)
 		add_sum(&r->rows.items[r->row_of[id]], sum, cause.place);
+	add_unknown(&r->rows.items[r->row_of[id]], sum, &cause);
 }
 
 /* The row of a preempted thread, by the thread that ran instead. */
@@ -244,18 +304,21 @@ static uint32_t preempted_row(struct wait_report *r, uint32_t row, uint32_t inst
 	                        .named = key.named,
 	                        .name = key.name,
 	                        .waiter = key.waiter,
+	                        .service = key.service,
+	                        .program = key.program,
 	                        .place = ID_NONE};
 	if (instead != ID_NONE)
 		put_thread(r, instead, text);
 	key.by = text_of(r, text);
-	return row_add(r, &key);
+	return wait_report_row(r, &key);
 }
 
 static void add_single(struct wait_report *r, const struct wait *w, struct wait_sum *rest,
                        struct buf *text)
 {
 	const struct wait_sum *sum = &r->log->sums.items[w->sum];
-	uint64_t ns = w->in_ns - w->out_ns;
+	uint64_t ns = w->in_ns - w->out_ns, from_ns = r->options->from_ns;
+	uint64_t part_ns = w->out_ns < from_ns ? w->in_ns - from_ns : ns;
 	uint32_t row = r->row_of[w->sum];
 
 	if (row == ID_NONE)
@@ -263,9 +326,13 @@ static void add_single(struct wait_report *r, const struct wait *w, struct wait_
 	if (sum->key.woken == WAIT_PREEMPTED) {
 		row = preempted_row(r, row, w->instead, text);
 		add_sum(&r->rows.items[row],
-		        &(struct wait_sum){.count = 1, .runnable_ns = ns, .max_ns = ns}, ID_NONE);
+		        &(struct wait_sum){.key.woken = WAIT_PREEMPTED,
+		                           .count = 1,
+		                           .runnable_ns = part_ns,
+		                           .max_ns = ns},
+		        ID_NONE);
 		rest[w->sum].count++;
-		rest[w->sum].runnable_ns += ns;
+		rest[w->sum].runnable_ns += part_ns;
 	}
 	call_times_count(&r->rows.items[row].times, (double)ns, 1);
 	r->rows.items[row].times.timed++;
@@ -284,9 +351,9 @@ static void add_singles(struct wait_report *r, struct buf *text)
 		struct wait_sum sum = r->log->sums.items[i];
 
 		if (r->row_of[i] == ID_NONE || sum.key.woken != WAIT_PREEMPTED ||
-		    sum.count <= rest[i].count)
+		    (sum.count <= rest[i].count && sum.runnable_ns <= rest[i].runnable_ns))
 			continue;
-		sum.count -= rest[i].count;
+		sum.count -= sum.count < rest[i].count ? sum.count : rest[i].count;
 		sum.runnable_ns -= sum.runnable_ns < rest[i].runnable_ns ? sum.runnable_ns
 		                                                         : rest[i].runnable_ns;
 		add_sum(&r->rows.items[r->row_of[i]], &sum, ID_NONE);
@@ -303,8 +370,11 @@ static void count_threads(struct wait_report *r)
 	vec_each (sum, &r->log->sums)
 		if (r->selection.selected[sum->key.thread])
 			seen[sum->key.thread] = 1;
-	for (size_t i = 0; i < threads; i++)
+	for (uint32_t i = 0; i < threads; i++) {
 		r->account.threads += seen[i];
+		if (seen[i] && r->options->by_program)
+			share_of(r, process_of(r, i))->threads++;
+	}
 	free(seen);
 }
 
@@ -312,6 +382,13 @@ static void count_threads(struct wait_report *r)
 static int selected_part(const struct wait_report *r, const int8_t *parts, uint32_t process)
 {
 	return parts[process] == 3 ? -1 : parts[process] == 1;
+}
+
+static void share_process(struct wait_share *share, const struct ledger_process *process)
+{
+	share->wall_ns += process->wall_ns;
+	share->oncpu_ns += process->oncpu_ns;
+	share->unseen_ns += process->unknown_ns;
 }
 
 /* The figures of whole processes, which the ledger has. */
@@ -338,8 +415,19 @@ static void account_processes(struct wait_report *r)
 		a->wall_ns += process->wall_ns;
 		a->oncpu_ns += process->oncpu_ns;
 		a->unseen_ns += process->unknown_ns;
+		if (r->options->by_program)
+			share_process(share_of(r, process->process), process);
 	}
 	free(parts);
+}
+
+static void add_before(struct wait_report *r, const struct wait_sum *sum)
+{
+	uint64_t ns = sum->blocked_ns + sum->runnable_ns;
+
+	r->account.before_ns += ns;
+	if (r->options->by_program)
+		share_of(r, process_of(r, sum->key.thread))->before_ns += ns;
 }
 
 static void sum_up(struct wait_report *r)
@@ -355,7 +443,7 @@ static void sum_up(struct wait_report *r)
 
 		r->row_of[i] = r->releaser_of[i] = ID_NONE;
 		if (r->selection.selected[sum->key.thread] && sum->key.since_start)
-			r->account.before_ns += sum->blocked_ns + sum->runnable_ns;
+			add_before(r, sum);
 		if (is_wait(r, &sum->key))
 			add_cause(r, i);
 	}
@@ -389,11 +477,15 @@ int wait_report_new(struct wait_report **out, struct view *v, const struct wait_
 	r->options = o;
 	intern_init(&r->texts);
 	wait_causes_init(&r->causes, v);
+	r->causes.no_addresses = o->no_addresses;
+	profile_span(v->profile, &r->start_ns, &r->end_ns);
 	ret = wait_select(&r->selection, v->profile, &o->request.filter, o->all, err);
 	if (ret) {
 		wait_report_free(r);
 		return ret;
 	}
+	if (o->recording)
+		wait_selection_without(&r->selection, v->profile, o->recording);
 	sum_up(r);
 	*out = r;
 	return 0;
@@ -407,9 +499,12 @@ void wait_report_free(struct wait_report *r)
 		call_times_done(&row->times);
 	vec_done(&r->rows);
 	vec_done(&r->births);
+	vec_done(&r->shares);
+	vec_done(&r->programs);
 	id_table_done(&r->index);
 	intern_done(&r->texts);
-	wait_causes_done(&r->causes);
+	if (r->view)
+		wait_causes_done(&r->causes);
 	free(r->row_of);
 	free(r->by_of);
 	free(r->releaser_of);

@@ -23,6 +23,15 @@
 struct wait_options {
 	struct report_request request; /* filters, `instances`: each thread by itself; limits */
 	bool all;                      /* not only the processes that were asked for */
+	/* For a store: rows and times by the service and the name of the process. */
+	bool by_program;
+	bool no_addresses; /* names without addresses, which differ between processes */
+	/*
+	 * Only the parts of waits from this time on are in sums, which the caller has cut;
+	 * durations are those of whole waits. 0: all.
+	 */
+	uint64_t from_ns;
+	const struct recording *recording; /* to which the profile does not refer; NULL: none */
 };
 
 struct wait_row {
@@ -32,8 +41,11 @@ struct wait_row {
 	uint32_t name, waiter, by; /* texts of the report; 0: none */
 	uint32_t holder;           /* 0: there is no evidence */
 	uint32_t device;           /* text: of a file; 0: none, or not known */
+	uint32_t service, program; /* texts, with by_program */
+	uint32_t function;         /* text, of a stored row; else `place` has it */
 	uint64_t count, blocked_ns, runnable_ns, max_ns;
-	uint64_t lost_ns;        /* of blocked_ns: lost records may hide a part */
+	uint64_t lost_ns; /* of blocked_ns: lost records may hide a part */
+	uint64_t preempted_ns, other_ns, no_stack_ns, no_waker_ns; /* as in struct wait_account */
 	uint64_t largest_ns;     /* of the sum in the row from which `place` is */
 	uint32_t place;          /* frame of the function that waits; ID_NONE: not known */
 	struct call_times times; /* of blocked and runnable time together */
@@ -55,8 +67,14 @@ struct wait_account {
 	uint64_t count;
 };
 
+/* The time of the threads of a service's program, with by_program. */
+struct wait_share {
+	uint32_t service, program; /* texts; 0: none */
+	uint64_t threads, wall_ns, oncpu_ns, unseen_ns, before_ns;
+};
+
 struct wait_report {
-	struct view *view;
+	struct view *view; /* NULL: the rows come from a store (wait_stored.h) */
 	const struct wait_log *log;
 	const struct wait_options *options;
 	struct wait_causes causes;
@@ -69,6 +87,10 @@ struct wait_report {
 	VEC(uint32_t) births;  /* per thread: index into births of the log, or ID_NONE */
 	struct wait_selection selection;
 	struct wait_account account;
+	VEC(struct wait_share) shares;
+	VEC(uint32_t) programs;    /* per process: its share + 1; 0: not sought yet */
+	uint64_t start_ns, end_ns; /* of the time of which the report is */
+	struct wait_log stored;    /* `log` of rows from a store */
 };
 
 /* -ENODATA: the recording does not say when threads waited. */
@@ -90,6 +112,9 @@ static inline const char *wait_text(const struct wait_report *r, uint32_t text)
  */
 struct wait_cause wait_report_describe(struct wait_report *r, uint32_t sum, struct wait_row *row,
                                        uint32_t *releaser);
+
+/* The row with the key fields of `key`: their texts and kinds; the sums of a new row are 0. */
+uint32_t wait_report_row(struct wait_report *r, const struct wait_row *key);
 
 /* The text of a thread: its name, with `instances` also its number. */
 uint32_t wait_thread_text(struct wait_report *r, uint32_t thread);

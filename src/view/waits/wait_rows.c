@@ -86,6 +86,8 @@ struct cell wait_row_word(const struct wait_report *report, const struct wait_ro
 	case WAIT_WORD_EVIDENCE:
 		return evidence ? cell_text(evidence) : cell_none();
 	case WAIT_WORD_IN:
+		if (!report->view)
+			return text_cell(report, r->function);
 		symbol = r->place == ID_NONE ? NULL : view_function(report->view, r->place);
 		return symbol && symbol->named ? cell_text(symbol->name) : cell_none();
 	}
@@ -191,7 +193,8 @@ struct row_set *wait_rows(struct wait_report *r)
 
 	l->report = r;
 	for (uint32_t i = 0; i < r->rows.count; i++)
-		if (r->rows.items[i].count)
+		if (r->rows.items[i].count || r->rows.items[i].blocked_ns ||
+		    r->rows.items[i].runnable_ns)
 			vec_push(&l->rows, i);
 	s->rows = (uint32_t)l->rows.count;
 	s->free = list_free;

@@ -56,13 +56,31 @@ static bool is_idle_task(const struct process *process)
 }
 
 /* The process that records is not part of what was asked for. */
+static bool is_recorder_of(const struct recording *r, const struct process *process)
+{
+	return process->pid == r->account.observer_pid ||
+	       (process->pid == r->account.reader_pid && process->pid);
+}
+
 static bool is_recorder(const struct profile *p, const struct process *process)
 {
 	vec_each (recording, &p->recordings)
-		if (process->pid == (*recording)->account.observer_pid ||
-		    (process->pid == (*recording)->account.reader_pid && process->pid))
+		if (is_recorder_of(*recording, process))
 			return true;
 	return false;
+}
+
+void wait_selection_without(struct wait_selection *s, const struct profile *p,
+                            const struct recording *r)
+{
+	size_t threads = process_table_thread_count(p->processes);
+
+	for (uint32_t i = 0; i < threads; i++) {
+		uint32_t id = process_table_thread_at(p->processes, i)->process;
+
+		if (is_recorder_of(r, process_table_process(p->processes, id)))
+			s->selected[i] = 0;
+	}
 }
 
 static void select_default(struct wait_selection *s, const struct profile *p, bool all)

@@ -21,6 +21,9 @@ struct wait_selection {
 /* -EINVAL: the filter has a pid or tid that is no number. */
 int wait_select(struct wait_selection *s, const struct profile *p, const struct filter *f, bool all,
                 struct error *err);
+/* Without the processes that make the recording, for a profile that does not refer to it. */
+void wait_selection_without(struct wait_selection *s, const struct profile *p,
+                            const struct recording *r);
 void wait_selection_done(struct wait_selection *s);
 
 #endif

@@ -91,16 +91,15 @@ static bool ends_with(const char *text, const char *function)
 static char *reason_text(const struct wait_report *r, const struct wait_group *g)
 {
 	const struct wait_row *row = &r->rows.items[g->largest];
-	const struct symbol *place =
-	        row->place == ID_NONE ? NULL : view_function(r->view, row->place);
+	struct cell place = wait_row_word(r, row, WAIT_WORD_IN);
 	struct buf text = {0};
 	char *copy;
 
 	buf_puts(&text, wait_kind_name(g->kind));
 	put_object(r, g, &text);
-	if (place && place->named && g->kind != WAIT_PAGE_FAULT &&
-	    !ends_with(buf_text(&text), place->name))
-		buf_addf(&text, " in %s", place->name);
+	if (place.kind == CELL_TEXT && g->kind != WAIT_PAGE_FAULT &&
+	    !ends_with(buf_text(&text), place.s))
+		buf_addf(&text, " in %s", place.s);
 	if (row->by && g->kind == WAIT_CPU)
 		buf_addf(&text, ": %s ran", wait_text(r, row->by));
 	else if (row->by)
@@ -189,15 +188,14 @@ static void limits(struct summary *s, const struct wait_report *r)
 static void recorded(struct summary *s, const struct wait_report *r)
 {
 	const struct wait_account *a = &r->account;
-	uint64_t from, to;
 
-	profile_span(r->view->profile, &from, &to);
 	text_counted(&s->recorded, a->threads, "thread", "threads");
 	buf_puts(&s->recorded, r->selection.scope == WAITS_OF_TARGETS  ? " of the command"
 	                       : r->selection.scope == WAITS_OF_FILTER ? " by the filters"
-	                                                               : " of the recording");
+	                       : r->view                               ? " of the recording"
+	                                                               : " of the store");
 	buf_puts(&s->recorded, ", ");
-	text_time(&s->recorded, (int64_t)(to - from));
+	text_time(&s->recorded, (int64_t)(r->end_ns - r->start_ns));
 	buf_puts(&s->recorded, ": ");
 	text_counted(&s->recorded, a->count, "wait", "waits");
 }
@@ -217,7 +215,9 @@ void wait_summary(struct document *d, const struct wait_report *r)
 	parts(&s, a, (double)whole);
 	reasons(&s, r, (double)whole);
 	limits(&s, r);
-	summary_next(&s, "waits -g", NULL, "the call paths of waiters, with their wakers below");
+	if (r->view)
+		summary_next(&s, "waits -g", NULL,
+		             "the call paths of waiters, with their wakers below");
 	if (r->selection.scope == WAITS_OF_TARGETS)
 		summary_next(&s, "waits --all", NULL, "the waits of all processes");
 	summary_write(&s, d);

@@ -22,6 +22,7 @@ void watch_done(struct watch *w)
 	}
 	vec_done(&w->series);
 	vec_done(&w->changes);
+	vec_done(&w->known);
 	id_table_done(&w->index);
 	intern_done(&w->texts);
 	free(w->wall_s);

@@ -60,6 +60,16 @@ struct watch_change {
 	double ratio, low, high; /* relative to the load; 99 % interval */
 	double p, q;
 	enum watch_verdict verdict;
+	uint64_t found_ns; /* when it was found first; 0: the store does not have it */
+};
+
+/* A change that an earlier search of the same data found (watch_know()). */
+struct watch_known {
+	uint32_t function, image, mode, verdict; /* texts */
+	uint64_t time_ns, point_ns, found_ns;
+	double change; /* ratio - 1; NAN: not known */
+	double q;
+	bool again; /* this search found it, too */
 };
 
 struct watch_options {
@@ -88,6 +98,7 @@ struct watch {
 	double *wall_s, *load;            /* by point */
 	double *work;                     /* by point; NULL: not known, see watch_work() */
 	VEC(struct watch_change) changes; /* by time */
+	VEC(struct watch_known) known;
 	struct watch_options how;
 	size_t tested, pooled;
 	double samples, load_samples; /* samples of all series, and of the series in the load */
@@ -109,6 +120,15 @@ void watch_count(struct watch *w, uint32_t series, size_t point, double samples,
 void watch_pool(struct watch *w);
 /* NULL: the default options. Called once. */
 void watch_find(struct watch *w, const struct watch_options *how);
+
+/*
+ * After watch_find(): recognises changes that are known: those of the same function at most two
+ * points away, by the longer points of both searches.
+ */
+void watch_know(struct watch *w);
+/* Removes the changes that are known. */
+void watch_only_new(struct watch *w);
+const char *watch_verdict_name(enum watch_verdict verdict);
 
 uint64_t watch_time_ns(const struct watch *w, size_t point);
 

@@ -9,7 +9,7 @@
 /* If the smallest detectable change is larger than this (x 10), it is not shown. */
 #define LARGE 9
 
-enum watch_figure { WHEN, BACK, BEFORE, AFTER, CHANGE, LOW, HIGH, RATE };
+enum watch_figure { WHEN, BACK, BEFORE, AFTER, CHANGE, LOW, HIGH, RATE, FOUND };
 
 static const struct watch *watch_of(const struct row_source *s)
 {
@@ -50,6 +50,8 @@ static struct cell figure_cell(const struct row_source *s, const struct column *
 		return finite_cell(change->high - 1);
 	case RATE:
 		return finite_cell(change->q);
+	case FOUND:
+		return change->found_ns ? cell_int((int64_t)change->found_ns) : cell_none();
 	}
 	return cell_none();
 }
@@ -59,18 +61,12 @@ enum watch_name { FUNCTION, IMAGE, MODE, VERDICT };
 static struct cell name_cell(const struct row_source *s, const struct column *c, uint32_t row,
                              struct buf *text)
 {
-	static const char *const verdicts[] = {[WATCH_REGRESSION] = "regression",
-	                                       [WATCH_IMPROVEMENT] = "improvement",
-	                                       [WATCH_NEW] = "new",
-	                                       [WATCH_GONE] = "gone",
-	                                       [WATCH_WENT_AWAY] = "went away",
-	                                       [WATCH_MOVED] = "moved"};
 	const struct watch *w = watch_of(s);
 	const struct watch_change *change = &w->changes.items[row];
 	const struct watch_series *series = &w->series.items[change->series];
 
 	if (c->argument == VERDICT)
-		return cell_text(verdicts[change->verdict]);
+		return cell_text(watch_verdict_name(change->verdict));
 	return cell_text(intern_text(&w->texts, c->argument == FUNCTION ? series->function
 	                                        : c->argument == IMAGE  ? series->image
 	                                                                : series->mode));
@@ -107,6 +103,8 @@ static void add_table(struct document *out, const struct watch *w, size_t lines)
 	        {"q", "q", "q", &unit_rate, .argument = RATE, .room = 100, .get = figure_cell},
 	        {"verdict", "verdict", "verdict", &unit_text, .argument = VERDICT,
 	         .get = name_cell},
+	        {"found", "found first", "found_ns", &unit_date, .argument = FOUND, .room = 150,
+	         .get = figure_cell},
 	        {"image", "file", "image", &unit_text, .argument = IMAGE, .room = 130,
 	         .get = name_cell},
 	        {"mode", NULL, "mode", &unit_text, .argument = MODE, .get = name_cell},
@@ -120,6 +118,75 @@ static void add_table(struct document *out, const struct watch *w, size_t lines)
 	s->no_total = s->fixed = s->squeezed = true;
 	row_source_columns(s, columns, sizeof(columns) / sizeof(*columns));
 	document_table(out, w->changes.count ? MEDIA_ALL : MEDIA_PROGRAMS, "Changes", "changes",
+	               row_set_new(s, &q));
+}
+
+/* ---- changes of earlier searches ------------------------------------------ */
+
+/* The n-th change that this search did not find. */
+static const struct watch_known *known_at(const struct row_source *s, uint32_t row)
+{
+	const struct watch_known *k = watch_of(s)->known.items;
+
+	while (k->again || row--)
+		k++;
+	return k;
+}
+
+static struct cell known_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                              struct buf *text)
+{
+	const struct watch_known *k = known_at(s, row);
+
+	switch ((enum watch_figure)c->argument) {
+	case WHEN:
+		return cell_int((int64_t)k->time_ns);
+	case CHANGE:
+		return finite_cell(k->change);
+	case RATE:
+		return finite_cell(k->q);
+	default:
+		return cell_int((int64_t)k->found_ns);
+	}
+}
+
+static struct cell known_name(const struct row_source *s, const struct column *c, uint32_t row,
+                              struct buf *text)
+{
+	const struct watch *w = watch_of(s);
+	const struct watch_known *k = known_at(s, row);
+
+	return cell_text(intern_text(&w->texts, c->argument == FUNCTION ? k->function
+	                                        : c->argument == IMAGE  ? k->image
+	                                        : c->argument == MODE   ? k->mode
+	                                                                : k->verdict));
+}
+
+/* Changes that this search did not find: of another time, or that became too small. */
+static void add_earlier(struct document *out, const struct watch *w, size_t lines)
+{
+	static const struct column columns[] = {
+	        {"time", "when", "time_ns", &unit_date, .argument = WHEN, .get = known_cell},
+	        {"change", "change", "change", &unit_change, .argument = CHANGE, .get = known_cell},
+	        {"q", "q", "q", &unit_rate, .argument = RATE, .room = 100, .get = known_cell},
+	        {"verdict", "verdict", "verdict", &unit_text, .argument = VERDICT,
+	         .get = known_name},
+	        {"found", "found first", "found_ns", &unit_date, .argument = FOUND,
+	         .get = known_cell},
+	        {"image", "file", "image", &unit_text, .argument = IMAGE, .room = 130,
+	         .get = known_name},
+	        {"mode", NULL, "mode", &unit_text, .argument = MODE, .get = known_name},
+	        {"function", "function", "function", &unit_text, .argument = FUNCTION,
+	         .get = known_name},
+	};
+	struct row_source *s = row_source_new((void *)(uintptr_t)w);
+	struct row_request q = {.lines = lines};
+
+	vec_each (k, &w->known)
+		s->rows += !k->again;
+	s->no_total = s->fixed = s->squeezed = true;
+	row_source_columns(s, columns, sizeof(columns) / sizeof(*columns));
+	document_table(out, s->rows ? MEDIA_ALL : MEDIA_PROGRAMS, "Found earlier", "earlier",
 	               row_set_new(s, &q));
 }
 
@@ -189,6 +256,7 @@ void watch_document(struct document *out, const struct watch *w, const char *wor
 		document_null(out, "smallest_change");
 	summary(out, w);
 	add_table(out, w, lines);
+	add_earlier(out, w, lines);
 	notes = document_notes(out, MEDIA_READERS, "Notes", NULL);
 	if (w->work && !too_short(w)) {
 		struct buf text = {0};

@@ -2,6 +2,7 @@
 #include "store/sqlite/keep/store_retention.h"
 
 #include "base/clock.h"
+#include "store/sqlite/store_waits.h"
 
 #include <stdarg.h>
 
@@ -235,8 +236,12 @@ int keep_prepare(struct sqlite_store *s, struct error *err)
 	                      "CREATE INDEX IF NOT EXISTS thread_by_name ON thread (process, name)"
 	                      " WHERE id < 0;"
 	                      "CREATE INDEX IF NOT EXISTS frame_function ON frame (function, flags)"
-	                      " WHERE function IS NOT NULL;",
+	                      " WHERE function IS NOT NULL;"
+	                      "CREATE INDEX IF NOT EXISTS wait_by_cause ON wait (cause);"
+	                      "CREATE INDEX IF NOT EXISTS wait_time_by_cause ON wait_time (cause);",
 	                      err);
+	if (!status)
+		status = store_waits_prepare(&s->db, err);
 	if (!status)
 		s->keeper = xcalloc(1, sizeof(*s->keeper));
 	return status;

@@ -37,6 +37,7 @@ enum sweep_phase {
 	SWEEP_FRAMES,
 	SWEEP_FUNCTIONS,
 	SWEEP_IMAGES,
+	SWEEP_CAUSES,
 	SWEEP_NAME_MARK,
 	SWEEP_NAMES
 };
@@ -94,6 +95,7 @@ bool bits_has(const struct id_bits *b,
               int64_t id); /* also true for an id that was added after bits_new() */
 int keep_sweep_functions(struct sqlite_store *s, bool *end, struct error *err);
 int keep_sweep_images(struct sqlite_store *s, bool *end, struct error *err);
+int keep_sweep_causes(struct sqlite_store *s, bool *end, struct error *err);
 int keep_sweep_names_begin(struct sqlite_store *s, struct error *err);
 int keep_sweep_names_mark(struct sqlite_store *s, bool *end, struct error *err);
 int keep_sweep_names(struct sqlite_store *s, bool *end, struct error *err);

@@ -4,6 +4,8 @@
  */
 #include "store/sqlite/keep/store_retention.h"
 
+#include "store/sqlite/store_waits.h"
+
 static const uint64_t lengths[KEEP_LEVELS] = {
         600 * UINT64_C(1000000000), 7200 * UINT64_C(1000000000), 86400 * UINT64_C(1000000000)};
 
@@ -204,6 +206,8 @@ static int delete_window(struct sqlite_store *s, int64_t window, struct error *e
 	if (!status)
 		status = keep_put(s, "DELETE FROM window_rate WHERE window = ?", err, "i", window);
 	if (!status)
+		status = store_waits_delete(&s->db, window, err);
+	if (!status)
 		status = keep_put(s, "DELETE FROM window WHERE id = ?", err, "i", window);
 	return status;
 }
@@ -216,6 +220,8 @@ static int move_books(struct sqlite_store *s, int64_t from, int64_t into, struct
 		status = keep_put(s, buffer_sql, err, "ii", from, into);
 	if (!status)
 		status = keep_put(s, rate_sql, err, "ii", from, into);
+	if (!status)
+		status = store_waits_move(&s->db, from, into, err);
 	if (!status)
 		status = keep_put(s, window_sql, err, "ii", from, into);
 	return status ? status : delete_window(s, from, err);

@@ -317,6 +317,11 @@ static int name_phase_step(struct sqlite_store *s, struct error *err)
 		if (!status)
 			status = keep_sweep_images(s, &end, err);
 		if (!status && end)
+			go_on(w, SWEEP_CAUSES, 0);
+		return status;
+	case SWEEP_CAUSES:
+		status = keep_sweep_causes(s, &end, err);
+		if (!status && end)
 			status = keep_sweep_names_begin(s, err);
 		return status;
 	case SWEEP_NAME_MARK:
@@ -374,6 +379,7 @@ static int phase_step(struct sqlite_store *s, struct error *err)
 		break;
 	case SWEEP_FUNCTIONS:
 	case SWEEP_IMAGES:
+	case SWEEP_CAUSES:
 	case SWEEP_NAME_MARK:
 	case SWEEP_NAMES:
 		return name_phase_step(s, err);

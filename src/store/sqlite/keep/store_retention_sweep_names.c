@@ -17,6 +17,11 @@ static const char *const name_tables[] = {
         "SELECT id, path, NULL FROM image WHERE id > ?1 ORDER BY id LIMIT ?2",
         "SELECT id, name, NULL FROM function WHERE id > ?1 ORDER BY id LIMIT ?2",
         "SELECT id, name, NULL FROM event WHERE id > ?1 ORDER BY id LIMIT ?2",
+        "SELECT id, service, program FROM wait_cause WHERE id > ?1 ORDER BY id LIMIT ?2",
+        "SELECT id, waiter, kind FROM wait_cause WHERE id > ?1 ORDER BY id LIMIT ?2",
+        "SELECT id, name, function FROM wait_cause WHERE id > ?1 ORDER BY id LIMIT ?2",
+        "SELECT id, released_by, holder FROM wait_cause WHERE id > ?1 ORDER BY id LIMIT ?2",
+        "SELECT id, evidence, device FROM wait_cause WHERE id > ?1 ORDER BY id LIMIT ?2",
 };
 
 /* Checks the next rows of a table, and deletes the unused rows with one statement. */
@@ -42,6 +47,16 @@ int keep_sweep_functions(struct sqlite_store *s, bool *end, struct error *err)
 	return sweep_chunk(s, "SELECT id FROM function WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?",
 	                   "DELETE FROM function WHERE id > ?1 AND id <= ?2 AND NOT EXISTS"
 	                   " (SELECT 1 FROM frame f WHERE f.function = function.id)",
+	                   end, err);
+}
+
+/* Causes of waits that no window has. */
+int keep_sweep_causes(struct sqlite_store *s, bool *end, struct error *err)
+{
+	return sweep_chunk(s, "SELECT id FROM wait_cause WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?",
+	                   "DELETE FROM wait_cause WHERE id > ?1 AND id <= ?2 AND NOT EXISTS"
+	                   " (SELECT 1 FROM wait w WHERE w.cause = wait_cause.id) AND NOT EXISTS"
+	                   " (SELECT 1 FROM wait_time t WHERE t.cause = wait_cause.id)",
 	                   end, err);
 }
 

@@ -2,6 +2,7 @@
 #include "store/sqlite/read/store_reader.h"
 
 #include "store/sqlite/sqlite_store.h"
+#include "store/sqlite/store_waits.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -117,13 +118,17 @@ int store_reader_database(struct database *db, const struct store_range *range, 
 {
 	struct error own = {0};
 	struct store_reader r;
-	int status;
+	int64_t bytes;
+	int status = database_number(db, "SELECT value FROM property WHERE key = 'bytes'", 0,
+	                             &bytes, err ? err : &own);
 
 	store_reader_init(&r, range, p);
 	r.db = *db;
 	r.rows_chosen = true;
 	r.rows_timed = timed;
-	status = store_reader_all(&r, err ? err : &own);
+	r.bytes = bytes > 0 ? (uint64_t)bytes : 0;
+	if (!status)
+		status = store_reader_all(&r, err ? err : &own);
 	*db = r.db; /* with the statements that were prepared */
 	store_reader_done(&r);
 	return status;
@@ -142,5 +147,25 @@ int sqlite_store_read(const char *path, const struct store_range *range, struct 
 		status = store_reader_all(&r, err ? err : &own);
 	database_close(&r.db);
 	store_reader_done(&r);
+	return status;
+}
+
+int sqlite_store_read_waits(const char *path, const struct store_range *range,
+                            struct store_waits *waits, struct error *err)
+{
+	struct error own = {0};
+	struct profile *none = profile_new();
+	struct store_reader r;
+	int status;
+
+	store_reader_init(&r, range, none);
+	status = open_store(&r, path, err ? err : &own);
+	if (!status)
+		status = store_reader_hosts(&r, err ? err : &own);
+	if (!status)
+		status = store_waits_sum(&r.db, range, false, waits, err ? err : &own);
+	database_close(&r.db);
+	store_reader_done(&r);
+	profile_free(none);
 	return status;
 }

@@ -29,7 +29,7 @@ static int list_hosts(struct store_reader *r, struct buf *names, size_t *count, 
 	return status;
 }
 
-static int choose_host(struct store_reader *r, struct error *err)
+int store_reader_hosts(struct store_reader *r, struct error *err)
 {
 	const char *wanted = r->range->host;
 	struct buf names = {0};
@@ -337,7 +337,7 @@ int store_reader_windows(struct store_reader *r, struct error *err)
 {
 	uint64_t to_ns = r->range->to_ns ? r->range->to_ns : INT64_MAX;
 	sqlite3_stmt *s;
-	int status = choose_host(r, err);
+	int status = store_reader_hosts(r, err);
 
 	if (!status)
 		status = database_kept(&r->db, window_sql, &s, err);

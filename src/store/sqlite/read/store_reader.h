@@ -79,6 +79,8 @@ int store_reader_database(struct database *db, const struct store_range *range, 
  * store.
  */
 int store_reader_windows(struct store_reader *r, struct error *err);
+/* -EINVAL: several hosts, and none was chosen; or no such host. */
+int store_reader_hosts(struct store_reader *r, struct error *err);
 /* Map ids of the store to threads, paths and images; a row is read at the first use of its id. */
 int store_reader_thread(struct store_reader *r, int64_t id, uint32_t *thread, struct error *err);
 int store_reader_path(struct store_reader *r, int64_t stack, uint32_t *path, struct error *err);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * store_wait_columns: names of the columns of waits in both engines, and how histograms are kept.
+ *
+ * A histogram of a wait_cause is a text in SQLite, "BUCKET:COUNT BUCKET:COUNT" in the order of the
+ * buckets (call_times.h), and two arrays on a server. Stateless. Nothing fails. Any thread. Uses:
+ * base, profile.
+ */
+#ifndef ASSAY_STORE_STORE_WAIT_COLUMNS_H
+#define ASSAY_STORE_STORE_WAIT_COLUMNS_H
+
+#include "base/memory/buf.h"
+#include "store/store.h"
+
+extern const char *const store_wait_sum_columns[STORE_WAIT_SUMS];
+extern const char *const store_wait_time_columns[STORE_TIME_SUMS];
+
+void store_wait_times_put(const struct call_times *t, struct buf *out);
+/* Adds the histogram of a text to `t`. What is no histogram is left out. */
+void store_wait_times_add(const char *text, struct call_times *t);
+/* Adds one bucket, if there is such one. */
+void store_wait_times_bucket(uint64_t bucket, uint64_t count, struct call_times *t);
+
+#endif
