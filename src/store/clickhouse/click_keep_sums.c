@@ -91,8 +91,7 @@ static int add_samples(struct click_keep *k, const struct sum *s, struct error *
 	         ") AND part GLOBAL IN keys GROUP BY service, program, version, stack, cpu, mode,"
 	         " event, region, stack_end) GROUP BY service, program, version, path, cpu, mode,"
 	         " event, region, stack_end ORDER BY service, event, program, version, mode, path",
-	         RARE(s->samples), PROFILE_IDLE, click_other().stack,
-	         s->first_s, s->last_s);
+	         RARE(s->samples), PROFILE_IDLE, click_other().stack, s->first_s, s->last_s);
 	if (!status)
 		status = k->server->ask(k->server, buf_text(&sql), &s->parts, &answer, err);
 	buf_done(&sql);
