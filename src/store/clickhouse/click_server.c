@@ -288,8 +288,10 @@ int click_server_keep_password(struct error *err)
 static int connect_server(struct click_server *s, const struct click_server_options *o,
                           struct error *err)
 {
-	struct http_client_options options = {
-	        .name = s->name, .total_ms = REQUEST_MS, .answer_max = ANSWER_MAX};
+	struct http_client_options options = {.name = s->name,
+	                                      .total_ms = REQUEST_MS,
+	                                      .silent_ms = o->long_questions ? REQUEST_MS : 0,
+	                                      .answer_max = ANSWER_MAX};
 	char *password = NULL;
 	int status = o->token_file ? 0 : find_password(&password, err);
 

@@ -65,6 +65,7 @@ struct click_server {
 
 /* All may be NULL. */
 struct click_server_options {
+	bool long_questions; /* the server may take minutes before the first byte of an answer */
 	const char *token_file, *ca_file; /* as in http_client.h; the token is the password */
 	bool (*stop)(void *ctx);
 	void *stop_ctx;

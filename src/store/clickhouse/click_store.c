@@ -39,7 +39,8 @@ static struct click_store *of(struct store *s)
 static int open_server(struct click_server **server, const char *name, const struct store_server *o,
                        bool create, struct error *err)
 {
-	const struct click_server_options options = {.token_file = o ? o->token_file : NULL,
+	const struct click_server_options options = {.long_questions = !o,
+	                                             .token_file = o ? o->token_file : NULL,
 	                                             .ca_file = o ? o->ca_file : NULL};
 	int status = click_server_open(server, name, &options, err);
 
