@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define HEAD "assay-push 1 "
@@ -25,6 +26,8 @@
 #define NAME_SIZE sizeof(((struct push_item *)0)->name)
 #define QUERY_MAX 4096
 #define BODY_MAX ((off_t)1 << 30)
+#define LOCK_WAIT_MS 5
+#define LOCK_TRIES 1000
 
 struct push_spool {
 	int fd; /* the directory */
@@ -130,6 +133,26 @@ static int take_lock(struct push_spool *s, struct error *err)
 		                 "another session sends to this address with the spool %s; choose "
 		                 "another directory with --spool, or end it",
 		                 s->path);
+	return 0;
+}
+
+/*
+ * The process that sends has the descriptor of the directory too, so this lock ends with it. After
+ * a kill of its session it gives up its request, and renames the batch. File systems without locks
+ * of directories have none.
+ */
+static int wait_for_sender(struct push_spool *s, struct error *err)
+{
+	const struct timespec moment = {.tv_nsec = LOCK_WAIT_MS * 1000000};
+
+	for (int i = 0; flock(s->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK; i++) {
+		if (i == LOCK_TRIES)
+			return error_set(err, EBUSY,
+			                 "%s: the process that sends for an earlier session still "
+			                 "runs; try again",
+			                 s->path);
+		nanosleep(&moment, NULL);
+	}
 	return 0;
 }
 
@@ -334,6 +357,8 @@ int push_spool_open(struct push_spool **out, const struct push_spool_options *o,
 	ret = open_directory(s, err);
 	if (!ret)
 		ret = take_lock(s, err);
+	if (!ret)
+		ret = wait_for_sender(s, err);
 	if (!ret)
 		look_at_earlier(s);
 	else

@@ -3,10 +3,11 @@
  * push_spool: batches that wait for their back end, as files in a directory.
  *
  * The directory belongs to one address: DIR/DIGEST, mode 0700, files 0600. A lock admits one
- * session at a time. Batches are sent in the order of their times; the newest are kept if the limit
- * is exceeded. The process that samples adds batches and drops the oldest; the process that sends
- * takes the oldest, which renames the file, so that it is not dropped while it is sent, and removes
- * it afterwards. After a kill, batches that were taken are taken again.
+ * session at a time, and waits up to 5 s for the process that sends for a killed one. Batches are
+ * sent in the order of their times; the newest are kept if the limit is exceeded. The process that
+ * samples adds batches and drops the oldest; the process that sends takes the oldest, which renames
+ * the file, so that it is not dropped while it is sent, and removes it afterwards. After a kill,
+ * batches that were taken are taken again.
  *
  *	push_spool_open(&s, &options, err)
  *	push_spool_add(s, time_ns, &batch, &dropped, err)	by the process that samples

@@ -27,7 +27,9 @@
 #define WAIT_MS 5
 #define ENDS 'e'
 #define MS UINT64_C(1000000)
-#define LOOKS 10 /* until no batch was sent between two readings */
+#define LOOKS 10      /* until no batch was sent between two readings */
+#define SPINS 100     /* readings before the first pause, while the writer changes the state */
+#define TRIES_MAX 600 /* with pauses of WAIT_MS: the writer may wait for a CPU or a disk */
 
 /*
  * Shared with the process that samples. The writer makes `version` odd while it changes `state`;
@@ -338,6 +340,7 @@ void sender_process_wake(struct sender_process *s)
 
 void sender_process_read(struct sender_process *s, struct sender_state *state)
 {
+	const struct timespec moment = {.tv_nsec = WAIT_MS * MS};
 	uint32_t before, after;
 	unsigned tries = 0;
 
@@ -346,7 +349,14 @@ void sender_process_read(struct sender_process *s, struct sender_state *state)
 		*state = s->shared->state;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		after = __atomic_load_n(&s->shared->version, __ATOMIC_RELAXED);
-	} while (((before & 1) || before != after) && tries++ < 1000);
+		if (!(before & 1) && before == after)
+			break;
+		/* A process that was killed leaves its change as it is. */
+		if (++tries > SPINS && has_exited(s))
+			break;
+		if (tries > SPINS)
+			nanosleep(&moment, NULL);
+	} while (tries < TRIES_MAX);
 	state->error[sizeof(state->error) - 1] = 0;
 }
 
