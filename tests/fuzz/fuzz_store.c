@@ -66,7 +66,7 @@ static void make_fast(void)
 
 static void begin(void)
 {
-	char directory[] = "/tmp/fuzz-store-XXXXXX", path[sizeof(directory) + 8];
+	char directory[] = "/tmp/fuzz-store-XXXXXX", path[sizeof(directory) + 16];
 	struct buf whole = {0};
 
 	make_fast();

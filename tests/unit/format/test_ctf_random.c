@@ -86,7 +86,7 @@ static void make_packet(struct world *world, struct made_stream *s, unsigned num
 	size_t count = random_below(5) ? random_below(200) : 0;
 
 	snprintf(p.thread, sizeof(p.thread), "thread %u", s->id);
-	snprintf(p.process, sizeof(p.process), "process \"%u\"", number / 20);
+	snprintf(p.process, sizeof(p.process), "process \"%u\"", number / 20 % 10000);
 	/*
 	 * A beginning may be earlier than its first event, and than the end of the previous packet.
 	 */

@@ -96,6 +96,9 @@ static inline void fixture_put_body(struct buf *text, const struct event *e)
 	case EVENT_DESCRIPTOR:
 		buf_addf(text, "descriptor %u %s", e->descriptor.number, e->descriptor.name);
 		break;
+	case EVENT_LABELS:
+		buf_addf(text, "labels%s %s", e->labels.all ? " of all" : "", e->labels.text);
+		break;
 	case EVENT_OTHER:
 		buf_addf(text, "other %u", e->type);
 		break;
