@@ -33,8 +33,7 @@ static struct debug_index *file_index(struct symbolizer *s, struct symbol_image 
 	return i->debug ? open_index(s, i->debug, id) : NULL;
 }
 
-/* The index that covers a frame, and the frame's address in it; NULL: none. */
-static struct debug_index *index_of(struct symbolizer *s, struct frame frame, uint64_t *address)
+struct debug_index *symbolizer_index(struct symbolizer *s, struct frame frame, uint64_t *address)
 {
 	struct symbol_image *i = symbolizer_image(s, frame.image);
 	struct elf_file *vmlinux = NULL;
@@ -54,11 +53,7 @@ static struct debug_index *index_of(struct symbolizer *s, struct frame frame, ui
 	return i->index;
 }
 
-/*
- * Called after a query. If too many indexes hold files open, the one that was opened first closes
- * its file.
- */
-static void limit_awake(struct symbolizer *s, struct debug_index *index)
+void symbolizer_limit_awake(struct symbolizer *s, struct debug_index *index)
 {
 	if (!debug_index_is_awake(index))
 		return;
@@ -80,11 +75,11 @@ bool symbolizer_line(struct symbolizer *s, struct frame frame, const char **file
 
 	if (image->kind == IMAGE_JIT)
 		return jit_line(image, frame.offset, file, line);
-	index = index_of(s, frame, &address);
+	index = symbolizer_index(s, frame, &address);
 	if (!index)
 		return false;
 	known = debug_index_line(index, address, file, line);
-	limit_awake(s, index);
+	symbolizer_limit_awake(s, index);
 	return known;
 }
 
@@ -101,11 +96,7 @@ static const char *inline_name(struct symbolizer *s, struct symbol_image *i,
 	if (*place)
 		return *place;
 	plain = symbolizer_plain(s, i, in->name, false);
-	if (!s->names.texts.count)
-		intern_init(&s->names);
-	*place = intern_text(&s->names, intern_add(&s->names, plain       ? plain
-	                                                      : *in->name ? in->name
-	                                                                  : "[unknown]"));
+	*place = symbolizer_text(s, plain ? plain : *in->name ? in->name : "[unknown]");
 	free(plain);
 	return *place;
 }
@@ -120,12 +111,12 @@ size_t symbolizer_inlines(struct symbolizer *s, struct frame frame, struct symbo
 
 	if (s->options.no_inlines)
 		return 0;
-	index = index_of(s, frame, &address);
+	index = symbolizer_index(s, frame, &address);
 	if (!index)
 		return 0;
 	count = debug_index_inlines(index, address, found,
 	                            max < DEBUG_INLINES_MAX ? max : DEBUG_INLINES_MAX);
-	limit_awake(s, index);
+	symbolizer_limit_awake(s, index);
 	for (size_t n = 0; n < count; n++)
 		out[n] = (struct symbol_inline){
 		        .name = inline_name(s, s->loaded.items[frame.image], &found[n]),

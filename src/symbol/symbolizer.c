@@ -312,6 +312,13 @@ bool symbolizer_frame(struct symbolizer *s, uint32_t image, uint64_t address, st
 	}
 }
 
+const char *symbolizer_text(struct symbolizer *s, const char *text)
+{
+	if (!s->names.texts.count)
+		intern_init(&s->names);
+	return intern_text(&s->names, intern_add(&s->names, text));
+}
+
 struct symbol *symbolizer_symbol_new(struct symbolizer *s, uint32_t image, char *name)
 {
 	struct symbol *symbol = xcalloc(1, sizeof(*symbol));

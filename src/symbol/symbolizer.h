@@ -68,8 +68,15 @@ const struct symbol *symbolizer_find(struct symbolizer *s, struct frame frame);
 const char *symbolizer_export(struct symbolizer *s, struct frame frame);
 
 /*
+ * Locks, conditions and semaphores of libraries are not larger. Their futex is somewhere in them:
+ * that of a condition is at byte 40.
+ */
+#define SYMBOL_OBJECT_BYTES 64
+
+/*
  * The variable at an address of a process in which `code`, a place in a file's code, was mapped at
- * `code_address`; *offset: bytes from the variable's start. NULL: the file has no variable there.
+ * `code_address`, with its member as DWARF names it (`pool.workers[3].lock`); *offset: bytes from
+ * the start of what is named. NULL: the file has no variable there.
  * Owned by the symbolizer.
  */
 const char *symbolizer_variable(struct symbolizer *s, struct frame code, uint64_t code_address,

@@ -53,7 +53,7 @@ struct symbolizer {
 	struct kernel_names kernel;
 	bool kernel_loaded;
 	struct cache_dir *cache;                     /* NULL: none */
-	struct intern names;                         /* of inlined functions */
+	struct intern names;                         /* of inlined functions and members */
 	struct debug_index *awake[SYMBOLIZER_AWAKE]; /* indexes that hold files open */
 	size_t awake_next;
 	VEC(struct symbol_image *) loaded; /* by image id; NULL: not loaded yet */
@@ -69,6 +69,15 @@ struct symbol_image *symbolizer_image(struct symbolizer *s, uint32_t image);
 /* The name to display, which the caller frees; NULL: the name itself. bare: without parameters. */
 char *symbolizer_plain(struct symbolizer *s, struct symbol_image *i, const char *name, bool bare);
 struct kernel_names *symbolizer_kernel(struct symbolizer *s);
+/* The symbolizer's copy of a text. */
+const char *symbolizer_text(struct symbolizer *s, const char *text);
+/* The index that covers a frame, and the frame's address in it; NULL: none. */
+struct debug_index *symbolizer_index(struct symbolizer *s, struct frame frame, uint64_t *address);
+/*
+ * Called after a query. If too many indexes hold files open, the one that was opened first closes
+ * its file.
+ */
+void symbolizer_limit_awake(struct symbolizer *s, struct debug_index *index);
 /* A symbol without place and size, which the symbolizer owns; takes ownership of the name. */
 struct symbol *symbolizer_symbol_new(struct symbolizer *s, uint32_t image, char *name);
 

@@ -18,6 +18,28 @@ static const struct symbol_table *variables_of(struct symbol_image *i)
 	return &i->variables;
 }
 
+/* The name with the member at *offset, which becomes the offset in the member. */
+static const char *with_member(struct symbolizer *s, struct frame code, uint64_t variable,
+                               const char *name, uint64_t *offset)
+{
+	struct debug_index *index;
+	struct buf text = {0};
+	uint64_t address;
+	size_t plain;
+
+	index = symbolizer_index(s, code, &address);
+	if (!index)
+		return name;
+	buf_puts(&text, name);
+	plain = text.size;
+	debug_index_member(index, variable, SYMBOL_OBJECT_BYTES, offset, &text);
+	symbolizer_limit_awake(s, index);
+	if (text.size > plain)
+		name = symbolizer_text(s, buf_text(&text));
+	buf_done(&text);
+	return name;
+}
+
 const char *symbolizer_variable(struct symbolizer *s, struct frame code, uint64_t code_address,
                                 uint64_t address, uint64_t *offset)
 {
@@ -45,7 +67,8 @@ const char *symbolizer_variable(struct symbolizer *s, struct frame code, uint64_
 		i->variable_names[entry] =
 		        symbolizer_symbol_new(s, code.image, plain ? plain : xstrdup(raw));
 	}
-	return i->variable_names[entry]->name;
+	return with_member(s, code, t->entries.items[entry].start, i->variable_names[entry]->name,
+	                   offset);
 }
 
 bool symbolizer_data(struct symbolizer *s, struct frame code, uint64_t code_address,

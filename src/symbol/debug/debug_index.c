@@ -16,6 +16,8 @@ struct debug_index {
 	struct debug_tables tables;
 	struct debug_reader *reader; /* NULL: not needed yet, or not available */
 	bool reader_sought;
+	debug_variables variables;
+	bool variables_sought;
 	bool changed;
 	struct debug_missing missing;
 	struct debug_work work;
@@ -130,6 +132,7 @@ void debug_index_free(struct debug_index *x)
 		debug_cache_keep(&x->tables, x->cache, x->name, x->identity);
 	debug_reader_free(x->reader);
 	debug_tables_done(&x->tables);
+	vec_done(&x->variables);
 	free(x->name);
 	free(x);
 }
@@ -191,6 +194,21 @@ size_t debug_index_inlines(struct debug_index *x, uint64_t address, struct debug
 		                              .call_line = (int)n->call_line};
 	}
 	return count;
+}
+
+void debug_index_member(struct debug_index *x, uint64_t variable, uint64_t object, uint64_t *offset,
+                        struct buf *out)
+{
+	size_t at;
+
+	if (!reader_of(x))
+		return;
+	if (!x->variables_sought)
+		debug_reader_variables(x->reader, &x->variables);
+	x->variables_sought = true;
+	at = sorted_count(i, x->variables.count, x->variables.items[i].address < variable);
+	if (at < x->variables.count && x->variables.items[at].address == variable)
+		debug_reader_member(x->reader, x->variables.items[at].entry, object, offset, out);
 }
 
 bool debug_index_is_awake(const struct debug_index *x)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * debug_index: source lines and inlined functions of addresses, from DWARF.
+ * debug_index: source lines and inlined functions of addresses, and members of variables, from
+ * DWARF.
  *
  * The ranges of all units are read first. The tables of a unit are built at the first query for one
  * of its addresses, by one walk over its entries and its line program; they are plain sorted
@@ -49,6 +50,14 @@ bool debug_index_line(struct debug_index *x, uint64_t address, const char **file
 /* The inlined functions at an address, innermost first. Returns their number, at most `max`. */
 size_t debug_index_inlines(struct debug_index *x, uint64_t address, struct debug_inline *out,
                            size_t max);
+
+/*
+ * Appends the member at *offset of the variable that begins at an address, as ".lock" or
+ * ".workers[3].lock", and subtracts what it named from *offset. Objects of at most `object` bytes,
+ * and members of libraries, are not divided. Appends nothing: DWARF has no such variable.
+ */
+void debug_index_member(struct debug_index *x, uint64_t variable, uint64_t object, uint64_t *offset,
+                        struct buf *out);
 
 /*
  * _is_awake(): the index holds the file open and DWARF in memory. _rest() releases both until they

@@ -56,6 +56,12 @@ bool debug_cache_load(struct debug_tables *t, struct cache_dir *cache, const cha
 void debug_cache_keep(const struct debug_tables *t, struct cache_dir *cache, const char *name,
                       uint64_t identity);
 
+/* A variable with a fixed place. */
+struct debug_variable {
+	uint64_t address, entry; /* of the file; offset of the entry in .debug_info */
+};
+typedef VEC(struct debug_variable) debug_variables;
+
 struct debug_reader; /* reads the DWARF of a file */
 
 /* The work that was done for a file so far. */
@@ -71,5 +77,10 @@ void debug_reader_free(struct debug_reader *r);
 void debug_reader_units(struct debug_reader *r, struct debug_tables *t);
 /* Builds the tables of a unit from all entries that can be read. */
 void debug_reader_build(struct debug_reader *r, struct debug_tables *t, uint32_t unit);
+/* Appends all variables, by address. */
+void debug_reader_variables(struct debug_reader *r, debug_variables *out);
+/* debug_index_member() for the variable of an entry. */
+void debug_reader_member(struct debug_reader *r, uint64_t entry, uint64_t object, uint64_t *offset,
+                         struct buf *out);
 
 #endif

@@ -44,14 +44,19 @@ static uint64_t cpu_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void work_begin(struct debug_reader *r)
+void debug_reader_begin(struct debug_reader *r)
 {
 	r->cpu_start_ns = cpu_now_ns();
 }
 
-static void work_end(struct debug_reader *r)
+uint64_t debug_reader_time_ns(const struct debug_reader *r)
 {
-	r->work->cpu_ns += cpu_now_ns() - r->cpu_start_ns;
+	return cpu_now_ns() - r->cpu_start_ns;
+}
+
+void debug_reader_end(struct debug_reader *r)
+{
+	r->work->cpu_ns += debug_reader_time_ns(r);
 }
 
 bool debug_reader_spend(struct debug_reader *r, uint64_t steps)
@@ -61,8 +66,8 @@ bool debug_reader_spend(struct debug_reader *r, uint64_t steps)
 
 	w->steps += steps;
 	if (!w->exhausted && w->steps / STEPS_BETWEEN_CLOCKS != before)
-		w->exhausted = w->steps > WORK_MAX ||
-		               w->cpu_ns + (cpu_now_ns() - r->cpu_start_ns) > CPU_MAX_NS;
+		w->exhausted =
+		        w->steps > WORK_MAX || w->cpu_ns + debug_reader_time_ns(r) > CPU_MAX_NS;
 	return !w->exhausted;
 }
 
@@ -319,7 +324,7 @@ void debug_reader_units(struct debug_reader *r, struct debug_tables *t)
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die die;
 
-	work_begin(r);
+	debug_reader_begin(r);
 	r->spans.count = r->bare.count = 0;
 	while (!dwarf_get_units(r->dwarf, unit, &unit, NULL, NULL, &die, NULL)) {
 		int tag = dwarf_tag(&die);
@@ -333,7 +338,7 @@ void debug_reader_units(struct debug_reader *r, struct debug_tables *t)
 	debug_flatten(&r->spans, &t->map);
 	if (file_map_is_cut(&r->map))
 		r->missing->units++;
-	work_end(r);
+	debug_reader_end(r);
 }
 
 /* Adds the rows in address order; of several rows at one address the last is used. */
@@ -414,7 +419,7 @@ void debug_reader_build(struct debug_reader *r, struct debug_tables *t, uint32_t
 		r->missing->units++;
 		return;
 	}
-	work_begin(r);
+	debug_reader_begin(r);
 	build_lines(r, t, &die, u);
 	if (whole_unit(r, &die, &whole))
 		debug_walk_inlines(r, t, &whole, u);
@@ -422,5 +427,5 @@ void debug_reader_build(struct debug_reader *r, struct debug_tables *t, uint32_t
 		r->missing->units++;
 	if (r->work->exhausted || file_map_is_cut(&r->map))
 		r->missing->units++;
-	work_end(r);
+	debug_reader_end(r);
 }

@@ -39,6 +39,10 @@ struct debug_reader {
 	uint64_t cpu_start_ns;
 };
 
+/* Around the work for one question; the time since its begin. */
+void debug_reader_begin(struct debug_reader *r);
+void debug_reader_end(struct debug_reader *r);
+uint64_t debug_reader_time_ns(const struct debug_reader *r);
 /* Counts steps of work; false: a limit is reached. */
 bool debug_reader_spend(struct debug_reader *r, uint64_t steps);
 
@@ -46,6 +50,9 @@ bool debug_reader_spend(struct debug_reader *r, uint64_t steps);
 uint32_t debug_memo_string(struct debug_memo *m, struct intern *strings, const void *key,
                            const char *text);
 uint32_t debug_memo_find(const struct debug_memo *m, const void *key); /* or ID_NONE */
+
+/* True if libdw can skip each entry of the unit in bounded time. */
+bool debug_entries_are_small(struct debug_reader *r, Dwarf_Die *unit);
 
 /* Walks over a unit: its entry, or with split DWARF the entry in its .dwo, if that exists. */
 void debug_walk_inlines(struct debug_reader *r, struct debug_tables *t, Dwarf_Die *unit,

@@ -170,8 +170,7 @@ static void walk(struct debug_walk *w)
 	}
 }
 
-/* True if libdw can skip each entry of the unit in bounded time. */
-static bool entries_are_small(struct debug_reader *r, Dwarf_Die *unit)
+bool debug_entries_are_small(struct debug_reader *r, Dwarf_Die *unit)
 {
 	Dwarf_Abbrev *abbreviation;
 	size_t length, attributes;
@@ -202,7 +201,7 @@ void debug_walk_inlines(struct debug_reader *r, struct debug_tables *t, Dwarf_Di
 	r->spans.count = 0;
 	if (dwarf_getsrcfiles(unit, &w->files, &w->file_count))
 		w->files = NULL;
-	if (!entries_are_small(r, unit))
+	if (!debug_entries_are_small(r, unit))
 		r->missing->units++;
 	else if (!dwarf_child(unit, &w->levels[0].die))
 		walk(w);

@@ -100,7 +100,7 @@ static bool name_futex(struct wait_causes *c, const struct wait_log *log,
 	if (variable) {
 		buf_puts(out, variable);
 		/* The futex is a word in the object: only another object in it is another one. */
-		if (offset >= WAIT_OBJECT_BYTES)
+		if (offset >= SYMBOL_OBJECT_BYTES)
 			buf_addf(out, "+%" PRIu64, offset);
 		return true;
 	}

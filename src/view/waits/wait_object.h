@@ -11,9 +11,6 @@
 
 #include "view/waits/wait_cause.h"
 
-/* The futex of an object is in its first bytes: that of a condition is 40 bytes into it. */
-#define WAIT_OBJECT_BYTES 64
-
 /* Appends the name. False: the object is not named, and the text says what is known. */
 bool wait_object_name(struct wait_causes *c, const struct wait_log *log, const struct wait_key *key,
                       const struct wait_cause *cause, struct buf *out);

@@ -10,6 +10,17 @@ static const char program_c[] = "static long table_lock[5];\n"
                                 "int main(int argc, char **argv)\n"
                                 "{ table_lock[argc] = own; return (int)table_lock[1]; }\n";
 
+static const char members_c[] =
+        "typedef struct { int words[10]; } mutex;\n"
+        "struct worker { long done[3]; mutex lock; char rest[8]; };\n"
+        "static struct pool {\n"
+        "	char name[100];\n"
+        "	struct { union { mutex lock; long number; }; int count[60]; } inner;\n"
+        "	const struct worker workers[2][3];\n"
+        "	struct { struct { mutex lock[4]; } __data; } library;\n"
+        "} pool;\n"
+        "int main(int argc, char **argv) { return pool.name[argc]; }\n";
+
 /* The load address of the program is 1 MB above that of its file. */
 #define BIAS 0x100000
 
@@ -44,6 +55,34 @@ static void test_an_address_has_the_name_of_its_variable(void)
 	subject_end(&s);
 }
 
+static void test_members_have_names(void)
+{
+	/* The places of members of `pool`, and of a word in each. */
+	static const struct {
+		uint64_t at, left;
+		const char *name;
+	} expected[] = {
+	        {0, 0, "pool.name[0]"},
+	        {104 + 8, 8, "pool.inner.lock"},
+	        {104 + 40 + 12, 0, "pool.inner.count[3]"},
+	        {384 + 8, 8, "pool.workers[0][0].done"},
+	        {384 + 72 * 4 + 24 + 4, 4, "pool.workers[1][1].lock"},
+	        {384 + 72 * 6 + 44, 44, "pool.library"},
+	};
+	struct elf_file *f = NULL;
+	struct subject s;
+	uint64_t offset;
+
+	subject_open(&s, "members");
+	CHECK_EQ(elf_file_open(&f, fixture_path("members"), NULL), 0);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+		CHECK_STR(variable(&s, f, "pool", expected[i].at, &offset), expected[i].name);
+		CHECK_EQ(offset, expected[i].left);
+	}
+	elf_file_close(f);
+	subject_end(&s);
+}
+
 static void test_a_stripped_file_has_only_its_exports(void)
 {
 	struct elf_file *f = NULL, *whole = NULL;
@@ -71,11 +110,14 @@ static void test_a_stripped_file_has_only_its_exports(void)
 int main(void)
 {
 	if (!fixture_begin() || !fixture_write("variables.c", program_c, sizeof(program_c) - 1) ||
-	    !fixture_run("gcc -O0 -o variables variables.c && strip -o stripped variables")) {
+	    !fixture_run("gcc -O0 -o variables variables.c && strip -o stripped variables") ||
+	    !fixture_write("members.c", members_c, sizeof(members_c) - 1) ||
+	    !fixture_run("gcc -O0 -g -o members members.c")) {
 		printf("Bail out! cannot build the program that the tests look at\n");
 		return 1;
 	}
 	RUN(test_an_address_has_the_name_of_its_variable);
+	RUN(test_members_have_names);
 	RUN(test_a_stripped_file_has_only_its_exports);
 	fixture_end();
 	return check_end();
