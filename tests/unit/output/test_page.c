@@ -427,7 +427,7 @@ static void documents_are_for_readers(void)
 	CHECK(strstr(head, "\"unit\":\"count\",\"left\":false,\"role\":\"key\",\"bar\":true"));
 	CHECK(strstr(head, "\"rows\":2,\"row_kinds\":{\"type\":\"u8\""));
 	CHECK(strstr(head, "\"rest\":null"));
-	CHECK(strstr(head, "\"stacks\":null,\"before\":null,\"lanes\":null}"));
+	CHECK(strstr(head, "\"stacks\":null,\"before\":null,\"lanes\":null,\"waits\":null}"));
 	free(blob);
 }
 

@@ -46,7 +46,7 @@ static void check_switch(const struct perf_source_event *event, bool unwind)
 	CHECK_EQ(event->attr.sample_period, 1);
 	CHECK(event->attr.sample_type & PERF_SAMPLE_RAW);
 	CHECK(!strcmp(event->filter, "prev_pid != 0 && prev_pid != 4711"));
-	CHECK_EQ(event->attr.sample_stack_user, unwind ? 4096 : 0);
+	CHECK_EQ(event->attr.sample_stack_user, unwind ? 2048 : 0);
 	/* The file has the arguments of the system call, and no stack. */
 	CHECK_EQ(file.sample_regs_user, UINT64_C(1) << argument[0] | UINT64_C(1) << argument[1]);
 	CHECK_EQ(file.sample_stack_user, 0);
