@@ -14,7 +14,7 @@ import clickhouse_server
 import old_windows
 import stores
 from clickhouse_server import Answering, Between
-from harness import LONG, main, run, test
+from harness import LONG, long_test, main, run, test
 from otel_context import publish
 from stores import environment
 
@@ -261,10 +261,10 @@ def caught_up(t, store, first, size=None):
     return t.fail(f"windows wait: {account}")
 
 
-@test
+@long_test
 def an_hour_without_the_server_is_caught_up(t):
     server = clickhouse_server.server(t)
-    name, count = server.store("hour"), 360 if LONG else 90
+    name, count = server.store("hour"), 360
     by_proxy, away = cut_off(server, "hour")
     t.assay("store", "create", name)
     away.append(True)
@@ -285,13 +285,12 @@ def an_hour_without_the_server_is_caught_up(t):
     t.equal(spooled["ledger"], direct["ledger"])
 
 
-@test
+@long_test
 def a_full_spool_merges_and_drops_the_oldest_and_counts_them(t):
-    """Without the server, with a spool that is too small. In the short form nothing is merged, since
-    names and stacks fill most of it; in the long form, the server is away for most of a day."""
+    """Without the server for most of a day, with a spool that is too small."""
     server = clickhouse_server.server(t)
-    name, count = server.store("bound"), 8000 if LONG else 200
-    size = 8000000 if LONG else 300000
+    name, count = server.store("bound"), 8000
+    size = 8000000
     by_proxy, away = cut_off(server, "bound")
     t.assay("store", "create", name)
     away.append(True)
@@ -309,8 +308,8 @@ def a_full_spool_merges_and_drops_the_oldest_and_counts_them(t):
                              " != 4 ORDER BY start_ns")
     sizes = [n for _, n in merged]
     t.equal(sizes[-1], 1, "the newest one is not merged")
-    t.true(max(sizes) > 1 or not LONG, "old windows were merged")
-    t.equal(sizes, sorted(sizes, reverse=True) if LONG else sizes, "the oldest are merged first")
+    t.true(max(sizes) > 1, "old windows were merged")
+    t.equal(sizes, sorted(sizes, reverse=True), "the oldest are merged first")
     away.clear()
     last, (sent, samples, more) = caught_up(t, by_proxy, count, size)
     t.equal(of_server(server, "bound"), [sent, samples], "the server has all that was sent")
@@ -357,7 +356,7 @@ def a_full_disk_below_the_spool_loses_counted_windows_only(t):
     t.equal(said["full"] + said["window"], 400, "all windows: written, or reported as not written")
 
 
-@test
+@long_test
 def a_full_disk_of_the_server_is_reported_and_nothing_is_lost(t):
     clickhouse_server.server(t)
     disk = t.path("small")
