@@ -7,6 +7,7 @@
 #include "format/perf/tracepoint_format.h"
 #include "process/pid_map.h"
 #include "source/proc/descriptor_name.h"
+#include "source/proc/proc.h"
 #include "unwind/unwind.h"
 
 #include <errno.h>
@@ -23,7 +24,6 @@
 #define STATE_BLOCKED 0xff
 /* common_flags: in an interrupt or NMI handler. */
 #define FLAGS_INTERRUPT 0x48
-#define THREAD_NAME 32
 /* Sockets without addresses are read again, also if no thread waits for them any more. */
 #define UNFINISHED_NS (RECHECK_NS / 10)
 #define UNFINISHED_MAX 64
@@ -41,7 +41,7 @@ struct kept_descriptor {
 struct unfinished_name {
 	int32_t pid, tid;
 	uint32_t number, tries;
-	char thread[THREAD_NAME];
+	char thread[PROC_NAME_SIZE];
 };
 
 struct descriptor_process {
@@ -59,7 +59,7 @@ struct descriptor_keeper {
 	uint64_t second_ns, reads;
 	uint64_t gone, denied; /* descriptors without a name */
 	struct buf name;
-	char thread[THREAD_NAME];
+	char thread[PROC_NAME_SIZE];
 	VEC(struct unfinished_name) unfinished;
 	uint64_t next_try_ns;
 };
@@ -222,23 +222,7 @@ static bool read_name(struct descriptor_keeper *k, int32_t pid, struct kept_desc
 }
 
 /* The sample of a wake-up has the name of the woken thread, and not of its own. */
-static const char *waker_name(struct descriptor_keeper *k, const struct event *e)
-{
-	char path[64];
-	ssize_t size;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%" PRId32 "/task/%" PRId32 "/comm", e->pid, e->tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	size = fd < 0 ? 0 : read(fd, k->thread, sizeof(k->thread) - 1);
-	if (fd >= 0)
-		close(fd);
-	k->thread[size > 0 ? size : 0] = '\0';
-	k->thread[strcspn(k->thread, "\n")] = '\0';
-	return k->thread;
-}
-
-static const char *thread_name(struct descriptor_keeper *k, const struct event *e)
+static void set_thread_name(struct descriptor_keeper *k, const struct event *e)
 {
 	struct tracepoint_value v = {0};
 
@@ -249,7 +233,6 @@ static const char *thread_name(struct descriptor_keeper *k, const struct event *
 	if (v.size)
 		memcpy(k->thread, v.bytes, v.size);
 	k->thread[v.size] = '\0';
-	return k->thread;
 }
 
 /* Whether the name may have changed; that of a new socket is completed as soon as possible. */
@@ -330,14 +313,14 @@ static bool name_of_sample(struct descriptor_keeper *k, const struct event *e, b
 	if (!is_due(d, e->time_ns) || !may_read(k, e->time_ns) ||
 	    !read_name(k, e->pid, d, e->time_ns))
 		return false;
+	if (!is_wake)
+		set_thread_name(k, e);
+	else if (!proc_thread_name(e->pid, e->tid, k->thread))
+		return false;
 	*named = *e;
 	named->kind = EVENT_DESCRIPTOR;
-	named->descriptor = (struct event_descriptor){.number = number,
-	                                              .name = buf_text(&k->name),
-	                                              .thread_name = is_wake ? waker_name(k, e)
-	                                                                     : thread_name(k, e)};
-	if (is_wake && !named->descriptor.thread_name[0])
-		return false;
+	named->descriptor = (struct event_descriptor){
+	        .number = number, .name = buf_text(&k->name), .thread_name = k->thread};
 	if (!d->complete)
 		add_unfinished(k, named);
 	return true;

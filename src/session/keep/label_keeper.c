@@ -10,6 +10,7 @@
 #include "process/pid_map.h"
 #include "process/process_labels.h"
 #include "session/keep/label_reader.h"
+#include "source/proc/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define THREAD_NAME 32
 #define POD_PREFIX "k8s.pod.label."
 #define SECOND_NS UINT64_C(1000000000)
 /* Processes of which only the container is looked up, in a second. */
@@ -53,7 +53,7 @@ struct label_keeper {
 	unsigned looks, cheap;
 	uint64_t dropped, cut, damaged, denied, missed;
 	struct buf text, bytes;
-	char thread[THREAD_NAME];
+	char thread[PROC_NAME_SIZE];
 };
 
 /* ---- life cycle ---------------------------------------------------------- */
@@ -274,22 +274,6 @@ static void add_container(struct label_keeper *k, struct labels *l, const struct
 	labels_add_text(l, known->pod);
 }
 
-static const char *thread_name(struct label_keeper *k, int32_t pid)
-{
-	char path[48];
-	ssize_t size;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%" PRId32 "/comm", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	size = fd < 0 ? 0 : read(fd, k->thread, sizeof(k->thread) - 1);
-	if (fd >= 0)
-		close(fd);
-	k->thread[size > 0 ? size : 0] = '\0';
-	k->thread[strcspn(k->thread, "\n")] = '\0';
-	return k->thread;
-}
-
 /* Makes the record, if the labels have changed. */
 static bool make_record(struct label_keeper *k, const struct event *e, struct labelled_process *p,
                         const struct container *c, struct event *named)
@@ -305,7 +289,7 @@ static bool make_record(struct label_keeper *k, const struct event *e, struct la
 	labels_text(&l, &k->text);
 	labels_done(&l);
 	hash = !c && !p->context ? 0 : hash_bytes(buf_text(&k->text), k->text.size) | 1;
-	if (hash == p->hash || !thread_name(k, e->pid)[0])
+	if (hash == p->hash || !proc_thread_name(e->pid, e->pid, k->thread))
 		return false;
 	p->hash = hash;
 	*named = *e;

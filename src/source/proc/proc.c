@@ -214,7 +214,7 @@ int proc_map_at(struct foreign *foreign, int32_t pid, uint64_t address, struct e
 	return found ? 0 : -ENOENT;
 }
 
-static bool read_comm(int32_t pid, int32_t tid, char comm[64])
+bool proc_thread_name(int32_t pid, int32_t tid, char name[PROC_NAME_SIZE])
 {
 	char path[64];
 	ssize_t n;
@@ -222,23 +222,21 @@ static bool read_comm(int32_t pid, int32_t tid, char comm[64])
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, comm, 63);
+	n = fd < 0 ? -1 : read(fd, name, PROC_NAME_SIZE - 1);
 	if (fd >= 0)
 		close(fd);
-	if (n <= 0)
-		return false;
-	comm[n] = '\0';
-	comm[strcspn(comm, "\n")] = '\0';
-	return true;
+	name[n > 0 ? n : 0] = '\0';
+	name[strcspn(name, "\n")] = '\0';
+	return n > 0;
 }
 
 static int scan_thread(const struct proc_scan *scan, int32_t pid, int32_t tid, struct error *err)
 {
 	struct event e = {.mode = CPU_MODE_USER, .pid = pid, .tid = tid};
-	char comm[64];
+	char comm[PROC_NAME_SIZE];
 	int status = 0;
 
-	if (!read_comm(pid, tid, comm))
+	if (!proc_thread_name(pid, tid, comm))
 		return 0;
 	if (pid != tid) {
 		e.kind = EVENT_FORK;

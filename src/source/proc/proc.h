@@ -20,6 +20,8 @@
 #include "base/memory/vec.h"
 #include "event/event.h"
 
+#define PROC_NAME_SIZE 64 /* names of kernel workers are longer than 16 bytes */
+
 #define PROC_MAPPINGS_BYTES ((size_t)1 << 20)
 
 /* Counts of truncated and dropped items. */
@@ -68,6 +70,9 @@ int proc_map_at(struct foreign *foreign, int32_t pid, uint64_t address, struct e
 
 /* Lists all process ids, or those of one user if `uid` is not -1. */
 void proc_list(proc_ids *pids, int64_t uid);
+/* False: the thread has exited, or has no name; the name is then empty. */
+bool proc_thread_name(int32_t pid, int32_t tid, char name[PROC_NAME_SIZE]);
+
 /* Lists the thread ids of a process; the list is empty if the process has exited. */
 void proc_threads(int32_t pid, proc_ids *tids);
 
