@@ -15,8 +15,8 @@ Test: it has a temporary directory, which is removed when the test ends, process
 then, and checks that raise. Prints TAP. A failed test does not stop the following ones. The
 environment: ASSAY is the program (build/assay), ASSAY_BUILD is the build directory, ASSAY_LONG
 requests the long forms. ASSAY_AGAIN is set where a test of shares (test_of_shares) that fails is
-run a second time: it passes if the second run passes, and is listed as unsteady. A test of counts
-or contents is never retried.
+run again, up to three times: it passes if one of these runs passes, and is listed as unsteady. A
+test of counts or contents is never retried.
 """
 import contextlib
 import json
@@ -280,7 +280,7 @@ def _run_one(number, function):
     """Prints the test's line; returns False if it failed."""
     line = f"ok {number} - {function.__name__.replace('_', ' ')}"
     failures = []
-    for _ in range(2 if AGAIN and hasattr(function, "of_shares") else 1):
+    for _ in range(4 if AGAIN and hasattr(function, "of_shares") else 1):
         skip, words = _attempt(function)
         if skip is not None:
             line += f" # SKIP {skip}"

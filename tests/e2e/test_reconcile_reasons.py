@@ -125,7 +125,7 @@ def a_slower_program_is_the_whole_process(t):
 
 @test_of_shares
 def few_samples_do_not_tell(t):
-    files = sampled(t, "s", program(t), "-", "30", rate=100), counted(t, "c", program(t), "-", "30")
+    files = sampled(t, "s", program(t), "-", "30", rate=50), counted(t, "c", program(t), "-", "30")
     verdicts, rows = judged(t, *files)
     t.equal(verdicts["other"][0], "cannot_tell", f"{rows['other']}")
     t.true(verdicts["other"][1] in ("few_samples", "chance"), f"{rows['other']}")

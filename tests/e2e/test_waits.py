@@ -241,8 +241,8 @@ def without_wake_ups_the_releaser_is_missing(t):
 
 @test
 def what_has_no_waits_is_refused(t):
-    failed = t.assay("waits", "--store", t.path("a.db"), status=2)
-    t.has(failed.err, "no single waits")
+    failed = t.assay("waits", "--store", t.path("a.db"), "-g", status=2)
+    t.has(failed.err, "-g")
     failed = t.assay("waits", t.path("a.data"), t.path("b.data"), status=2)
     t.has(failed.err, "give one recording")
 
