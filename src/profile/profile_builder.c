@@ -563,6 +563,7 @@ void profile_builder_renew(struct profile_builder *b)
 	kernel_tids_renumber(&b->tids, threads, thread_count);
 	wait_log_renumber(&p->waits, threads, thread_count, processes, process_count,
 	                  profile_path_add(p, PATH_ROOT, 0));
+	b->fault_files.count = 0;
 	free(threads);
 	free(processes);
 	process_table_free(old);

@@ -23,6 +23,16 @@ static uint32_t process_of(const struct profile *p, uint32_t thread)
 	return process_table_thread_at(p->processes, thread)->process;
 }
 
+/* The file of a page fault is a descriptor of no process. */
+static uint32_t fault_file_id(struct wait_log *to, const struct wait_descriptor *d)
+{
+	for (uint32_t i = 0; i < to->descriptors.count; i++)
+		if (to->descriptors.items[i].process == ID_NONE &&
+		    !strcmp(to->descriptors.items[i].name, d->name))
+			return i;
+	return wait_log_descriptor(to, ID_NONE, d->number, d->from_ns, d->name);
+}
+
 /* The name of a descriptor, which is kept until another one has the number. */
 static uint32_t descriptor_id(struct history_ids *ids, uint32_t id)
 {
@@ -33,6 +43,8 @@ static uint32_t descriptor_id(struct history_ids *ids, uint32_t id)
 	if (id == ID_NONE)
 		return ID_NONE;
 	d = &ids->from->waits.descriptors.items[id];
+	if (d->process == ID_NONE)
+		return fault_file_id(to, d);
 	process = history_process(ids, d->process);
 	found = wait_log_descriptor_of(to, process, d->number);
 	known = found == ID_NONE ? NULL : &to->descriptors.items[found];

@@ -190,7 +190,7 @@ def mistakes_are_reported_before_sampling(t):
         for words, part in ((("--to", "otlp+http://"), "SCHEME://HOST"),
                             (("--to", "localhost:4318"), "SCHEME://HOST"),
                             (("--to", url, "--store", "x"), "--to excludes --store"),
-                            (("--spool", "x"), "--spool is for --to"),
+                            (("--spool", "x"), "--spool is for what is sent"),
                             (("--to", url, "--window", "0"), "--window must be"),
                             (("--to", url, "--spool-size", "0"), "--spool-size needs"),
                             (("--to", url, "--token-file", "none"), "none")):
