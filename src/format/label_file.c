@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/label_file.h"
 
+#include "base/text/utf8.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -10,21 +12,9 @@ struct reading {
 
 static void put_character(struct buf *out, uint32_t c)
 {
-	if (c < 0x80) {
-		buf_putc(out, (char)c);
-	} else if (c < 0x800) {
-		buf_putc(out, (char)(0xc0 | c >> 6));
-		buf_putc(out, (char)(0x80 | (c & 0x3f)));
-	} else if (c < 0x10000) {
-		buf_putc(out, (char)(0xe0 | c >> 12));
-		buf_putc(out, (char)(0x80 | (c >> 6 & 0x3f)));
-		buf_putc(out, (char)(0x80 | (c & 0x3f)));
-	} else {
-		buf_putc(out, (char)(0xf0 | (c >> 18 & 7)));
-		buf_putc(out, (char)(0x80 | (c >> 12 & 0x3f)));
-		buf_putc(out, (char)(0x80 | (c >> 6 & 0x3f)));
-		buf_putc(out, (char)(0x80 | (c & 0x3f)));
-	}
+	char bytes[4];
+
+	buf_add(out, bytes, utf8_encode(bytes, c));
 }
 
 /* Reads `count` digits of a base of 8 or 16. */

@@ -2,6 +2,7 @@
 #include "tui/prompt.h"
 
 #include "base/text/display_width.h"
+#include "base/text/utf8.h"
 
 #include <string.h>
 
@@ -25,14 +26,10 @@ static void remove_last(struct buf *text)
 /* Appends a character as UTF-8. */
 static void add_character(struct buf *text, uint32_t code)
 {
-	unsigned more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-	static const unsigned char heads[] = {0, 0xc0, 0xe0, 0xf0};
+	char bytes[4];
 
-	if (text->size >= TEXT_MAX)
-		return;
-	buf_putc(text, (char)(heads[more] | code >> (6 * more)));
-	while (more--)
-		buf_putc(text, (char)(0x80 | (code >> (6 * more) & 0x3f)));
+	if (text->size < TEXT_MAX)
+		buf_add(text, bytes, utf8_encode(bytes, code));
 }
 
 enum prompt_result prompt_key(struct prompt *p, uint32_t key)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/read/json_read.h"
 
+#include "base/text/utf8.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -85,21 +87,9 @@ bool json_member(struct json_reader *r, struct buf *key)
 
 static void add_character(struct buf *b, uint32_t c)
 {
-	if (c < 0x80) {
-		buf_putc(b, (char)c);
-	} else if (c < 0x800) {
-		buf_putc(b, (char)(0xc0 | c >> 6));
-		buf_putc(b, (char)(0x80 | (c & 0x3f)));
-	} else if (c < 0x10000) {
-		buf_putc(b, (char)(0xe0 | c >> 12));
-		buf_putc(b, (char)(0x80 | (c >> 6 & 0x3f)));
-		buf_putc(b, (char)(0x80 | (c & 0x3f)));
-	} else {
-		buf_putc(b, (char)(0xf0 | c >> 18));
-		buf_putc(b, (char)(0x80 | (c >> 12 & 0x3f)));
-		buf_putc(b, (char)(0x80 | (c >> 6 & 0x3f)));
-		buf_putc(b, (char)(0x80 | (c & 0x3f)));
-	}
+	char bytes[4];
+
+	buf_add(b, bytes, utf8_encode(bytes, c));
 }
 
 static bool read_hex(struct json_reader *r, uint32_t *value)
