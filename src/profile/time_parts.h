@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * time_parts: divides the time of a profile, or of windows of a store, into equal parts.
+ * time_parts: divides the time of a profile, or of windows of a store, into nearly equal parts.
  *
  * A part consists of whole windows: the parts of one range are the same whether each window is
- * known, or a server made the sums of each part. Stateless. Nothing fails. Uses: base.
+ * known, or a server made the sums of each part. Parts of a long time begin at full slots of 10
+ * minutes, an hour, or two hours, so that a server needs the sums of these slots only
+ * (adr/0223). Stateless. Nothing fails. Uses: base.
  */
 #ifndef ASSAY_PROFILE_TIME_PARTS_H
 #define ASSAY_PROFILE_TIME_PARTS_H
@@ -12,10 +14,11 @@
 
 struct time_parts {
 	uint64_t first_ns, last_ns; /* of entries */
-	uint64_t windows; /* number of windows in it; 0: samples have times of their own */
+	uint64_t window_ns; /* length of the longest window; 0: samples have times of their own */
+	uint64_t slot_ns;   /* parts consist of whole slots; 0: of windows */
+	uint64_t windows;   /* number of slots or windows */
 };
 
-/* `window_ns`: length of the longest window; 0: none. */
 struct time_parts time_parts_between(uint64_t first_ns, uint64_t last_ns, uint64_t window_ns);
 /* From the first to the last entry. */
 struct time_parts time_parts_of(const struct time_axis *axis);

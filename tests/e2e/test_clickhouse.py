@@ -332,8 +332,8 @@ def a_full_disk_below_the_spool_loses_counted_windows_only(t):
     disk.mkdir()
     away.append(True)
     writer = t.start("unshare", "-m", "sh", "-c",
-                     'mount -t tmpfs -o size=3m,mode=700 none "$1" || exit 77; '
-                     'head -c 1500000 /dev/zero > "$1/other"; exec "$2" "$3" 0 400 100 40',
+                     'mount -t tmpfs -o size=12m,mode=700 none "$1" || exit 77; '
+                     'head -c 10900000 /dev/zero > "$1/other"; exec "$2" "$3" 0 400 100 40',
                      "sh", disk, t.workload("store_writer"), by_proxy, stdout=subprocess.PIPE,
                      env={**os.environ, "ASSAY_SPOOL": str(disk)})
     said = {"full": 0, "window": 0}

@@ -109,6 +109,19 @@ void click_fetch_where(const struct click_fetch *f, struct buf *sql)
 	buf_puts(sql, ")");
 }
 
+/* Without sums, the rows of a few windows that do not count may be selected too. */
+void click_fetch_where_samples(struct click_fetch *f, struct buf *sql, const struct click_map **set)
+{
+	*set = NULL;
+	if (f->sums)
+		f->chosen = &f->all;
+	click_fetch_where(f, sql);
+	if (f->sums) {
+		*set = &f->all.parts;
+		buf_puts(sql, " AND part GLOBAL IN keys");
+	}
+}
+
 static int take_bytes(struct click_fetch *f, const struct row_value *v, struct error *err)
 {
 	return click_fetch_put(f, "INSERT OR REPLACE INTO property VALUES ('bytes', ?)", err, "n",
@@ -165,6 +178,9 @@ void click_fetch_done(struct click_fetch *f)
 		vec_done(&group->windows);
 	}
 	vec_done(&f->groups);
+	click_map_done(&f->all.parts);
+	vec_done(&f->begins_s);
+	vec_done(&f->seen);
 	vec_done(&f->spans);
 	vec_done(&f->rests);
 	click_map_done(&f->rest_keys);

@@ -64,13 +64,14 @@ struct click_fetch {
 	uint64_t windows_all; /* of these hosts at any time */
 	bool sums;
 	bool rest;                  /* some answer does not have all paths */
-	size_t seen;                /* rows of an answer */
+	VEC(size_t) seen;           /* rows of an answer, of each group */
 	struct click_map rest_keys; /* to an index + 1 */
 	VEC(struct click_rest) rests;
 	VEC(struct click_span) spans; /* with sums */
 	VEC(struct click_group) groups;
-	size_t group;                     /* whose rows are added */
-	const struct click_group *chosen; /* whose rows are asked for; NULL: all */
+	struct click_group all;           /* the groups together; no windows */
+	VEC(uint64_t) begins_s;           /* of each group, if they follow each other; else empty */
+	const struct click_group *chosen; /* whose rows are asked for; NULL: those of the range */
 	size_t turn;
 	int64_t window_count;
 	struct click_map first_of, last_of; /* session to its first and last window */
@@ -88,13 +89,16 @@ int click_fetch_each(struct click_fetch *f, const struct buf *answer, const char
  * CLICK_NULL. */
 int click_fetch_put(struct click_fetch *f, const char *sql, struct error *err, const char *letters,
                     ...);
-/* " WHERE host IN (..) AND time ..": the rows of the windows. */
+/* " WHERE host IN (..) AND time ..": the rows of the windows; with sums, of the chosen group. */
 void click_fetch_where(const struct click_fetch *f, struct buf *sql);
 
 int click_fetch_all(struct click_fetch *f, struct error *err);
 void click_fetch_done(struct click_fetch *f);
 int click_fetch_hosts(struct click_fetch *f, struct error *err);
 int click_fetch_windows(struct click_fetch *f, struct error *err);
+/* " AND part ..": the rows of samples of the windows; *set has their parts. */
+void click_fetch_where_samples(struct click_fetch *f, struct buf *sql,
+                               const struct click_map **set);
 /* With sums: the windows as few rows, groups of parts, and the ledgers in sum. */
 int click_fetch_runs(struct click_fetch *f, struct error *err);
 int click_fetch_run_ledgers(struct click_fetch *f, struct error *err);

@@ -256,6 +256,52 @@ static int fetch_sums(struct click_fetch *f, struct error *err)
 	return status;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void join_groups(struct click_fetch *f)
+{
+	struct click_group *all = &f->all;
+	bool added;
+
+	*all = (struct click_group){.first_s = UINT64_MAX, .sums_first_s = UINT64_MAX};
+	vec_each (g, &f->groups) {
+		vec_each (pair, &g->parts.pairs)
+			click_map_place(&all->parts, pair->key, &added);
+		all->first_s = least(all->first_s, g->first_s);
+		all->last_s = most(all->last_s, g->last_s);
+		all->sums_first_s = least(all->sums_first_s, g->sums_first_s);
+		all->sums_last_s = most(all->sums_last_s, g->sums_last_s);
+	}
+}
+
+/* The times at which groups begin, if no second has rows of two groups. */
+static void find_begins(struct click_fetch *f)
+{
+	uint64_t next_s =
+	        UINT32_MAX; /* the begin of the group after it; none: the end of all times */
+
+	vec_each (g, &f->groups)
+		vec_push(&f->begins_s, 0);
+	for (size_t i = f->groups.count; i-- > 0;) {
+		const struct click_group *g = &f->groups.items[i];
+
+		if (g->parts.pairs.count && most(g->last_s, g->sums_last_s) >= next_s) {
+			f->begins_s.count = 0;
+			return;
+		}
+		next_s = least(next_s, least(g->first_s, g->sums_first_s));
+		f->begins_s.items[i] = next_s;
+	}
+}
+
 int click_fetch_runs(struct click_fetch *f, struct error *err)
 {
 	int status;
@@ -275,6 +321,8 @@ int click_fetch_runs(struct click_fetch *f, struct error *err)
 		if (s->id && (s->number[SAMPLES] || f->spans.count == 1 || !g->windows.count))
 			vec_push(&g->windows, s->id);
 	}
+	join_groups(f);
+	find_begins(f);
 	if (!status)
 		status = database_run(f->db, "INSERT INTO property VALUES ('sums', 1)", err);
 	return status;

@@ -52,6 +52,7 @@ static int take_service_name(struct click_fetch *f, const struct row_value *v, s
 /* The names of services are compared here: no statement contains a text. */
 int click_fetch_services(struct click_fetch *f, const char *table, struct error *err)
 {
+	const struct click_map *set = NULL;
 	struct buf sql = {0};
 	int status;
 
@@ -60,9 +61,12 @@ int click_fetch_services(struct click_fetch *f, const char *table, struct error 
 	click_map_done(&f->keys);
 	buf_clear(&f->names_seen);
 	buf_addf(&sql, "SELECT DISTINCT service FROM %s", table);
-	click_fetch_where(f, &sql);
+	if (f->waits_alone)
+		click_fetch_where(f, &sql);
+	else
+		click_fetch_where_samples(f, &sql, &set);
 	buf_puts(&sql, " FORMAT RowBinary");
-	status = click_fetch_rows(f, buf_text(&sql), NULL, "q", "services", take_service, err);
+	status = click_fetch_rows(f, buf_text(&sql), set, "q", "services", take_service, err);
 	buf_done(&sql);
 	/* Samples without a service have the hash 0, and no row of a name. */
 	if (!status && f->range->choice && is_chosen(f->range, ""))
@@ -82,7 +86,7 @@ int click_fetch_services(struct click_fetch *f, const char *table, struct error 
 	return status;
 }
 
-#define COLUMNS "qqqwbqqbqqqqqq" /* window or program, thread, stack, cpu, mode, ... */
+#define COLUMNS "qqqwbqqbqqqqqq" /* window, thread (or program, group), stack, cpu, mode, ... */
 
 /* The rows of a group: the most frequent paths; all others become one. */
 static size_t paths_of(const struct click_fetch *f)
@@ -103,21 +107,34 @@ static void put_where(const struct click_fetch *f, struct buf *sql)
 	buf_puts(sql, " AND part GLOBAL IN keys");
 }
 
-/* `paths`: the most frequent ones of a group of windows, else sums over all paths. */
+/* The number of the group of a row. Groups that follow each other are known by the time. */
+static void put_group(const struct click_fetch *f, struct buf *sql)
+{
+	size_t chosen = f->chosen == &f->all ? 0 : (size_t)(f->chosen - f->groups.items);
+
+	buf_addf(sql, "toUInt64(%zu", chosen);
+	for (size_t i = 1; i < f->begins_s.count && f->chosen == &f->all; i++)
+		buf_addf(sql, " + (time >= toDateTime(%" PRIu64 "))", f->begins_s.items[i]);
+	buf_puts(sql, ") AS grp");
+}
+
+/* `paths`: the most frequent ones of each group of windows, else sums over all paths. */
 static void ask_sums(const struct click_fetch *f, bool paths, struct buf *sql)
 {
+	buf_puts(sql, "SELECT program, ");
+	put_group(f, sql);
 	buf_addf(sql,
-	         "SELECT program, toUInt64(0), %s, cpu, mode, event, region, stack_end,"
+	         ", %s, cpu, mode, event, region, stack_end,"
 	         " sum(samples) AS seen, toUInt64(sum(toInt64(samples * period + weight) +"
 	         " idle_ns)), sum(runnable_ns), sum(blocked_ns), toUInt64(0), toUInt64(0)"
 	         " FROM " CLICK_SAMPLES,
 	         paths ? "stack" : "toUInt64(0)");
 	put_where(f, sql);
-	buf_addf(sql, " GROUP BY program, %scpu, mode, event, region, stack_end",
+	buf_addf(sql, " GROUP BY grp, program, %scpu, mode, event, region, stack_end",
 	         paths ? "stack, " : "");
 	if (paths)
-		buf_addf(sql, " ORDER BY mode = %d DESC, seen DESC, stack LIMIT %zu", PROFILE_IDLE,
-		         paths_of(f));
+		buf_addf(sql, " ORDER BY grp, mode = %d DESC, seen DESC, stack LIMIT %zu BY grp",
+		         PROFILE_IDLE, paths_of(f));
 	buf_puts(sql, " FORMAT RowBinary");
 }
 
@@ -134,7 +151,10 @@ static int see_sample(struct click_fetch *f, const struct row_value *v, struct e
 {
 	bool added;
 
-	f->seen++;
+	if (f->sums && v[1].number >= f->groups.count)
+		return click_server_bad(f->server, "samples", err);
+	if (f->sums)
+		f->seen.items[v[1].number]++;
 	if (f->sums)
 		click_map_number(&f->names, v[0].number);
 	else
@@ -158,10 +178,12 @@ static int add_sample(struct click_fetch *f, const struct row_value *v, struct e
 	        "UPDATE SET samples = samples + excluded.samples, weight = weight + "
 	        "excluded.weight, runnable_ns = runnable_ns + excluded.runnable_ns, "
 	        "blocked_ns = blocked_ns + excluded.blocked_ns";
-	struct click_group *group = f->sums ? &f->groups.items[f->group] : NULL;
+	struct click_group *group = f->sums ? &f->groups.items[v[1].number] : NULL;
 	int64_t window, thread;
 
-	if (f->sums) {
+	if (group && !group->windows.count)
+		return click_server_bad(f->server, "samples", err);
+	if (group) {
 		thread = -(int64_t)click_map_get(&f->names, v[0].number);
 		window = group->windows.items[f->turn++ % group->windows.count];
 	} else {
@@ -181,8 +203,8 @@ static int add_sample(struct click_fetch *f, const struct row_value *v, struct e
 /* The sums of rows that differ in their paths only. */
 static struct click_rest *rest_of(struct click_fetch *f, const struct row_value *v)
 {
-	uint64_t key = click_digest("rest", "qqqqqq", v[0].number, v[3].number, v[4].number,
-	                            v[5].number, v[6].number, v[7].number);
+	uint64_t key = click_digest("rest", "qqqqqqq", v[0].number, v[1].number, v[3].number,
+	                            v[4].number, v[5].number, v[6].number, v[7].number);
 	bool added;
 	uint64_t *at = click_map_place(&f->rest_keys, key, &added);
 
@@ -281,59 +303,87 @@ static int add_programs(struct click_fetch *f, struct error *err)
 	return status ? status : note_sums(f, err);
 }
 
-/* One answer, or one for each part of the time. `all`: the sums over all paths, if paths are
- * missing. */
-static int ask_group(struct click_fetch *f, size_t group, struct buf *answer, struct buf *all,
-                     struct error *err)
+/* What a question brings: rows, and if there are too many, the sums over all rows. */
+struct answer {
+	struct buf rows, all;
+};
+
+static int see_rows(struct click_fetch *f, const struct buf *rows, struct error *err)
 {
-	const struct click_map *parts = &f->parts;
+	f->seen.count = 0;
+	vec_each (group, &f->groups) {
+		(void)group;
+		vec_push(&f->seen, 0);
+	}
+	return click_fetch_each(f, rows, COLUMNS, "samples", see_sample, err);
+}
+
+/* The sums of the chosen group, or of all. */
+static int ask_group(struct click_fetch *f, struct answer *answer, struct error *err)
+{
+	const struct click_map *parts = &f->chosen->parts;
 	struct buf sql = {0};
+	bool rest = false;
 	int status;
 
-	if (f->sums) {
-		parts = &f->groups.items[group].parts;
-		if (!parts->pairs.count || !f->groups.items[group].windows.count)
-			return 0;
-		f->chosen = &f->groups.items[group];
-	}
-	if (f->sums)
-		ask_sums(f, true, &sql);
-	else
-		ask_samples(f, &sql);
-	f->seen = 0;
-	status = f->server->ask(f->server, buf_text(&sql), parts, answer, err);
+	ask_sums(f, true, &sql);
+	status = f->server->ask(f->server, buf_text(&sql), parts, &answer->rows, err);
 	buf_clear(&sql);
 	if (!status)
-		status = click_fetch_each(f, answer, COLUMNS, "samples", see_sample, err);
-	if (!status && f->sums && f->seen >= paths_of(f)) {
+		status = see_rows(f, &answer->rows, err);
+	vec_each (seen, &f->seen)
+		rest |= *seen >= paths_of(f);
+	if (!status && rest) {
 		f->rest = true;
 		ask_sums(f, false, &sql);
-		status = f->server->ask(f->server, buf_text(&sql), parts, all, err);
+		status = f->server->ask(f->server, buf_text(&sql), parts, &answer->all, err);
 		if (!status)
-			status = click_fetch_each(f, all, COLUMNS, "samples", see_sample, err);
+			status = see_rows(f, &answer->all, err);
 	}
 	buf_done(&sql);
 	return status;
 }
 
-/* What a group gets: its rows, and if there are too many, the sums over all rows. */
-struct answer {
-	struct buf rows, all;
-};
+/* One question for all groups that follow each other, else one for each. */
+static int ask_groups(struct click_fetch *f, struct answer *answers, struct error *err)
+{
+	int status = 0;
+
+	f->chosen = &f->all;
+	if (f->begins_s.count)
+		return ask_group(f, answers, err);
+	for (size_t i = 0; !status && i < f->groups.count; i++) {
+		f->chosen = &f->groups.items[i];
+		if (f->chosen->parts.pairs.count && f->chosen->windows.count)
+			status = ask_group(f, &answers[i], err);
+	}
+	return status;
+}
+
+static int ask_windows(struct click_fetch *f, struct answer *answer, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	ask_samples(f, &sql);
+	status = f->server->ask(f->server, buf_text(&sql), &f->parts, &answer->rows, err);
+	if (!status)
+		status = see_rows(f, &answer->rows, err);
+	buf_done(&sql);
+	return status;
+}
 
 static int fetch_answers(struct click_fetch *f, struct answer *answers, size_t count,
                          struct error *err)
 {
-	int status = 0;
+	int status = f->sums ? ask_groups(f, answers, err) : ask_windows(f, answers, err);
 
-	for (size_t i = 0; !status && i < count; i++)
-		status = ask_group(f, i, &answers[i].rows, &answers[i].all, err);
 	if (!status)
 		status = f->sums ? add_programs(f, err) : click_fetch_threads(f, err);
 	if (!status)
 		status = click_fetch_stacks(f, err);
-	for (f->group = 0; !status && f->group < count; f->group++) {
-		const struct answer *a = &answers[f->group];
+	for (size_t i = 0; !status && i < count; i++) {
+		const struct answer *a = &answers[i];
 
 		status = click_fetch_each(f, &a->rows, COLUMNS, "samples", add_sample, err);
 		if (!status && a->all.size)

@@ -39,6 +39,7 @@ static int take_text(struct click_fetch *f, const struct row_value *v, struct er
 /* As for services, no statement contains a text. */
 int click_fetch_versions(struct click_fetch *f, struct error *err)
 {
+	const struct click_map *set;
 	struct buf sql = {0};
 	int status;
 
@@ -47,11 +48,11 @@ int click_fetch_versions(struct click_fetch *f, struct error *err)
 	click_map_done(&f->keys);
 	buf_clear(&f->names_seen);
 	buf_puts(&sql, "SELECT DISTINCT version FROM " CLICK_SAMPLES);
-	click_fetch_where(f, &sql);
+	click_fetch_where_samples(f, &sql, &set);
 	if (f->service_list.size)
 		buf_addf(&sql, " AND service IN (%s)", buf_text(&f->service_list));
 	buf_puts(&sql, " FORMAT RowBinary");
-	status = click_fetch_rows(f, buf_text(&sql), NULL, "q", "versions", take_version, err);
+	status = click_fetch_rows(f, buf_text(&sql), set, "q", "versions", take_version, err);
 	buf_done(&sql);
 	/* Samples without a version have the hash 0, and no row of a name. */
 	if (!status && f->range->choice && is_chosen(f->range, ""))

@@ -142,6 +142,28 @@ static int take_host(struct click_keep *k, const struct row_value *v, struct err
 	return 0;
 }
 
+static int take_due(struct click_keep *k, const struct row_value *v, struct error *err)
+{
+	bool added;
+
+	click_map_place(&k->due, v[0].number, &added);
+	return 0;
+}
+
+/* Hosts that may have windows to merge: most runs find few. */
+static int find_due(struct click_keep *k, struct error *err)
+{
+	char *sql = xasprintf("SELECT DISTINCT host FROM " CLICK_WINDOWS
+	                      " WHERE host != 0 AND ((level = 0 AND end_ns <= %" PRIu64
+	                      ") OR (level <= 1 AND end_ns <= %" PRIu64 ")) FORMAT RowBinary",
+	                      before(k->now_ns, k->rules.fine_ns),
+	                      before(k->now_ns, k->rules.coarse_ns));
+	int status = click_keep_ask(k, sql, "q", "hosts", take_due, err);
+
+	free(sql);
+	return status;
+}
+
 /* "Distributed(CLUSTER, ...": the tables are those of a cluster. */
 static int take_engine(struct click_keep *k, const struct row_value *v, struct error *err)
 {
@@ -166,6 +188,16 @@ static int take_newest(struct click_keep *k, const struct row_value *v, struct e
 	return 0;
 }
 
+static int make_sums(struct click_keep *k, struct error *err)
+{
+	int status = click_keep_ask(k, "SELECT max(end_ns) FROM " CLICK_WINDOWS " FORMAT RowBinary",
+	                            "q", "the newest window", take_newest, err);
+	const uint64_t before_ns[] = {k->now_ns, before(k->now_ns, k->rules.fine_ns),
+	                              before(k->now_ns, k->rules.coarse_ns)};
+
+	return status || k->hosts.count < 2 ? status : click_keep_sums(k, before_ns, err);
+}
+
 static int keep_all(struct click_keep *k, struct error *err)
 {
 	int status = click_schema_check(k->server, err);
@@ -179,16 +211,13 @@ static int keep_all(struct click_keep *k, struct error *err)
 	if (!status)
 		status = click_keep_ask(k, "SELECT DISTINCT id FROM hosts FORMAT RowBinary", "q",
 		                        "hosts", take_host, err);
+	if (!status)
+		status = find_due(k, err);
 	for (size_t i = 0; !status && i < k->hosts.count; i++)
-		status = keep_host(k, k->hosts.items[i], err);
+		if (click_map_has(&k->due, k->hosts.items[i]))
+			status = keep_host(k, k->hosts.items[i], err);
 	if (!status && k->hosts.count)
-		status = click_keep_ask(
-		        k, "SELECT max(end_ns) FROM " CLICK_WINDOWS " FORMAT RowBinary", "q",
-		        "the newest window", take_newest, err);
-	if (!status && k->hosts.count > 1)
-		status = click_keep_sums(k, 1, before(k->now_ns, k->rules.fine_ns), err);
-	if (!status && k->hosts.count > 1)
-		status = click_keep_sums(k, 2, before(k->now_ns, k->rules.coarse_ns), err);
+		status = make_sums(k, err);
 	return status ? status : click_keep_delete(k, before(k->now_ns, k->rules.all_ns), err);
 }
 
@@ -211,6 +240,7 @@ int click_keep(const char *name, const struct store_retention_rules *rules, uint
 	click_sender_free(k.sender);
 	click_server_close(k.server);
 	vec_done(&k.hosts);
+	click_map_done(&k.due);
 	vec_done(&k.windows);
 	buf_done(&k.twice);
 	free(k.cluster);

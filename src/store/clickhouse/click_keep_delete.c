@@ -43,6 +43,30 @@ static void put_replaced(const struct click_keep *k, struct buf *sql)
 		buf_addf(sql, " AND key NOT IN (%s)", buf_text(&k->twice));
 }
 
+/*
+ * Sums of which at least one window was replaced, or for which there is a longer sum, since the
+ * grace period: none of them is used. Sums of one slot replace those of another a little earlier or
+ * later, as their windows arrived.
+ */
+static void put_sums(const struct click_keep *k, struct buf *sql)
+{
+	static const struct {
+		int sum, level;
+		const char *of;
+	} ends[] = {{CLICK_SUM_SHORT, CLICK_SUM_LEVEL, "="},
+	            {CLICK_SUM_SHORT + 1, CLICK_SUM_LEVEL + 1, "="},
+	            {CLICK_SUM_LEVEL, 1, "!="},
+	            {CLICK_SUM_LEVEL + 1, 2, "!="}};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		buf_addf(sql,
+		         " OR (host = 0 AND level = %d AND end_ns <= (SELECT max(end_ns) FROM"
+		         " " CLICK_WINDOWS "%s WHERE host %s 0 AND level = %d AND written <="
+		         " toDateTime(%" PRIu64 ")))",
+		         ends[i].sum, k->cluster ? "_local" : "", ends[i].of, ends[i].level,
+		         k->written_s);
+}
+
 static int take_twice(struct click_keep *k, const struct row_value *v, struct error *err)
 {
 	buf_addf(&k->twice, "%s%" PRIu64, k->twice.size ? "," : "", v[0].number);
@@ -90,21 +114,29 @@ static int wait_for(struct click_keep *k, bool *done, struct error *err)
 	return status;
 }
 
+/* The windows and sums that do not count, as a condition. */
+static void put_deleted(const struct click_keep *k, struct buf *sql)
+{
+	buf_puts(sql, "key IN (");
+	put_replaced(k, sql);
+	buf_puts(sql, ")");
+	put_sums(k, sql);
+}
+
 static int delete_rows(struct click_keep *k, const char *table, struct error *err)
 {
 	struct buf sql = {0};
 	int status;
 
 	put_table(k, table, &sql);
-	if (!strcmp(table, CLICK_WINDOWS))
-		buf_puts(&sql, " DELETE WHERE key IN (");
-	else
+	buf_puts(&sql, " DELETE WHERE ");
+	if (strcmp(table, CLICK_WINDOWS) != 0)
 		buf_addf(&sql,
-		         " DELETE WHERE part IN (SELECT arrayJoin(arrayPushBack(parts, part)) FROM"
-		         " " CLICK_WINDOWS "%s WHERE key IN (",
+		         "part IN (SELECT arrayJoin(arrayPushBack(parts, part)) FROM " CLICK_WINDOWS
+		         "%s WHERE ",
 		         k->cluster ? "_local" : "");
-	put_replaced(k, &sql);
-	buf_puts(&sql, strcmp(table, CLICK_WINDOWS) ? "))" : ")");
+	put_deleted(k, &sql);
+	buf_puts(&sql, strcmp(table, CLICK_WINDOWS) != 0 ? ")" : "");
 	status = click_server_run(k->server, buf_text(&sql), true, err);
 	buf_done(&sql);
 	return status;
@@ -116,10 +148,10 @@ static int delete_replaced(struct click_keep *k, struct error *err)
 	bool done = true;
 	int status = find_grace(k, err);
 
-	buf_addf(&sql, "SELECT count() FROM " CLICK_WINDOWS "%s WHERE key IN (",
+	buf_addf(&sql, "SELECT count() FROM " CLICK_WINDOWS "%s WHERE ",
 	         k->cluster ? "_local" : "");
-	put_replaced(k, &sql);
-	buf_puts(&sql, ") FORMAT RowBinary");
+	put_deleted(k, &sql);
+	buf_puts(&sql, " FORMAT RowBinary");
 	if (!status)
 		status = click_keep_ask(k, buf_text(&sql), "q", "replaced windows", take_number,
 		                        err);

@@ -8,8 +8,10 @@
 #include "store/clickhouse/click_sender.h"
 
 #define CLICK_KEEP_LEVELS 2 /* levels of merged windows: 10 minutes, 2 hours */
-/* Level of the sums of windows of level n: this + n. */
+/* Levels of the sums of windows of level n: of the longest slots this + n, of short ones
+ * CLICK_SUM_SHORT + n. */
 #define CLICK_SUM_LEVEL 16
+#define CLICK_SUM_SHORT 20
 
 /* A window on the server. */
 struct click_kept_window {
@@ -23,13 +25,15 @@ struct click_keep {
 	struct store_kept *kept;
 	struct click_sender *sender; /* of merged windows */
 	VEC(uint64_t) hosts;
+	struct click_map due; /* hosts that may have windows to merge */
 	VEC(struct click_kept_window) windows; /* of a host, or of all */
 	char *cluster;                         /* NULL: one server */
-	struct buf twice;   /* keys of merged windows that were written twice: "1,2" */
-	uint64_t summed_ns; /* sums reach up to it */
-	uint64_t written_s; /* windows that were written later may still be read */
-	uint64_t number;    /* of an answer */
-	VEC(char *) days;   /* "2026-11-24" */
+	struct buf twice;        /* keys of merged windows that were written twice: "1,2" */
+	struct click_map summed; /* keys of windows that have a sum */
+	uint64_t summed_ns;      /* earlier windows have theirs */
+	uint64_t written_s;      /* windows that were written later may still be read */
+	uint64_t number;         /* of an answer */
+	VEC(char *) days;        /* "2026-11-24" */
 };
 
 typedef int click_keep_row_fn(struct click_keep *k, const struct row_value *v, struct error *err);
@@ -46,8 +50,8 @@ uint64_t click_keep_slot(int level);
 int click_keep_merge(struct click_keep *k, uint64_t host, int level,
                      const struct click_kept_window *windows, size_t count,
                      const struct click_kept_window *next, struct error *err);
-/* Makes sums of all hosts of windows of a level that ended before a time. */
-int click_keep_sums(struct click_keep *k, int level, uint64_t before_ns, struct error *err);
+/* Makes sums of all hosts of windows of level n that ended before before_ns[n]. */
+int click_keep_sums(struct click_keep *k, const uint64_t *before_ns, struct error *err);
 /* Deletes windows that were replaced, and days before a time. */
 int click_keep_delete(struct click_keep *k, uint64_t before_ns, struct error *err);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums of the samples of all hosts, by service, program, version, call path and CPU, for slots of
- * an hour, or two hours in older history. They are rows of host 0 in both tables: `replaces` has
- * the windows that a sum covers, which count further on.
+ * Sums of the samples of all hosts, by service, program, version, call path and CPU, for slots of 5
+ * or 10 minutes, an hour, or two hours in older history. They are rows of host 0 in both tables:
+ * `replaces` has the windows that a sum covers, which count further on. A slot has a second sum if
+ * many of its windows arrived after the first one.
  */
 #include "store/clickhouse/click_keep_internal.h"
 
@@ -20,10 +21,27 @@
 #include <sys/random.h>
 
 #define SECOND UINT64_C(1000000000)
+#define WAIT_NS (60 * SECOND)             /* a slot is over: for windows that are under way */
+#define LOOK_BACK_NS (2 * 86400 * SECOND) /* for windows that arrived late */
+#define LONGEST_NS (7200 * SECOND)        /* of the slots of sums */
+#define LATE_SHARE 8                      /* one of so many windows makes a second sum */
+
+/* In the order in which they are made: the longest first. `longer`: the sums that replace these. */
+static const struct sum_kind {
+	int level; /* of the windows */
+	uint64_t slot_s;
+	int sum_level, longer;
+} kinds[] = {
+        {0, 3600, CLICK_SUM_LEVEL, CLICK_SUM_LEVEL},
+        {0, 300, CLICK_SUM_SHORT, CLICK_SUM_LEVEL},
+        {1, 3600, CLICK_SUM_LEVEL + 1, CLICK_SUM_LEVEL + 1},
+        {1, 600, CLICK_SUM_SHORT + 1, CLICK_SUM_LEVEL + 1},
+        {2, 7200, CLICK_SUM_LEVEL + 2, CLICK_SUM_LEVEL + 2},
+};
 
 struct sum {
-	int level;
-	uint64_t slot_ns, start_ns, part, key, samples;
+	const struct sum_kind *kind;
+	uint64_t start_ns, part, key, samples;
 	struct click_map parts, keys;
 	uint64_t first_s, last_s, end_ns;
 };
@@ -119,7 +137,7 @@ static int add_window(struct click_keep *k, const struct sum *s, struct error *e
 
 	click_table_target(CLICK_WINDOWS, &target);
 	row_put(&row, "qdqqqqqbdqqqqqqbqqqqqqq", UINT64_C(0), s->start_ns / SECOND, s->key, s->part,
-	        UINT64_C(0), s->start_ns, s->end_ns, (uint64_t)(CLICK_SUM_LEVEL + s->level),
+	        UINT64_C(0), s->start_ns, s->end_ns, (uint64_t)s->kind->sum_level,
 	        (uint64_t)s->parts.pairs.count, s->samples, UINT64_C(0), UINT64_C(0), UINT64_C(0),
 	        UINT64_C(0), INT64_C(0), UINT64_C(0), UINT64_C(0), UINT64_C(0), UINT64_C(0),
 	        UINT64_C(0), UINT64_C(0), UINT64_C(0), UINT64_C(0));
@@ -146,19 +164,23 @@ static void add_covered(struct sum *s, const struct click_kept_window *w)
 	s->end_ns = w->end_ns > s->end_ns ? w->end_ns : s->end_ns;
 }
 
-/* The windows from `at` on in one slot; `good`: all have the level, and the slot is over. */
-static size_t cover(struct click_keep *k, size_t at, struct sum *s, uint64_t before_ns, bool *good)
+/* The windows from `at` on in one slot: those of the level that no sum has. `all`: of the level. */
+static size_t cover(struct click_keep *k, size_t at, struct sum *s, size_t *all)
 {
-	uint64_t slot = k->windows.items[at].start_ns / s->slot_ns;
+	uint64_t slot_ns = s->kind->slot_s * SECOND, slot = k->windows.items[at].start_ns / slot_ns;
 	size_t end = at;
 
-	*good = (slot + 1) * s->slot_ns <= before_ns;
-	s->start_ns = slot * s->slot_ns;
+	*all = 0;
+	s->start_ns = slot * slot_ns;
 	s->first_s = UINT64_MAX;
-	for (; end < k->windows.count && k->windows.items[end].start_ns / s->slot_ns == slot;
-	     end++) {
-		*good &= k->windows.items[end].level == (uint64_t)s->level;
-		add_covered(s, &k->windows.items[end]);
+	for (; end < k->windows.count && k->windows.items[end].start_ns / slot_ns == slot; end++) {
+		const struct click_kept_window *w = &k->windows.items[end];
+
+		if (w->level != (uint64_t)s->kind->level)
+			continue;
+		++*all;
+		if (!click_map_has(&k->summed, w->key))
+			add_covered(s, w);
 	}
 	return end - at;
 }
@@ -169,18 +191,38 @@ static int take_end(struct click_keep *k, const struct row_value *v, struct erro
 	return 0;
 }
 
-/* Sums are made for slots after the newest one of the level. */
-static int find_begin(struct click_keep *k, int level, uint64_t slot_ns, struct error *err)
+static int take_summed(struct click_keep *k, const struct row_value *v, struct error *err)
 {
+	bool added;
+
+	click_map_place(&k->summed, v[0].number, &added);
+	return 0;
+}
+
+/* Fills k->summed with the windows that have a sum, and k->summed_ns: others may be after it. */
+static int find_summed(struct click_keep *k, const struct sum_kind *kind, uint64_t before_ns,
+                       struct error *err)
+{
+	uint64_t look_ns = before_ns > LOOK_BACK_NS ? before_ns - LOOK_BACK_NS : 0;
 	char *sql = xasprintf("SELECT max(start_ns) FROM " CLICK_WINDOWS
 	                      " WHERE host = 0 AND level = %d FORMAT RowBinary",
-	                      CLICK_SUM_LEVEL + level);
+	                      kind->longer);
 	int status;
 
 	k->summed_ns = 0;
 	status = click_keep_ask(k, sql, "q", "sums", take_end, err);
-	if (k->summed_ns)
-		k->summed_ns += slot_ns;
+	k->summed_ns = k->summed_ns < look_ns ? k->summed_ns : look_ns;
+	k->summed_ns -= k->summed_ns % (kind->slot_s * SECOND);
+	free(sql);
+	click_map_done(&k->summed);
+	if (status)
+		return status;
+	sql = xasprintf("SELECT arrayJoin(replaces) FROM " CLICK_WINDOWS
+	                " WHERE host = 0 AND level IN (%d, %d) AND start_ns >= %" PRIu64
+	                " FORMAT RowBinary",
+	                kind->sum_level, kind->longer,
+	                k->summed_ns > LONGEST_NS ? k->summed_ns - LONGEST_NS : 0);
+	status = click_keep_ask(k, sql, "q", "sums", take_summed, err);
 	free(sql);
 	return status;
 }
@@ -197,31 +239,53 @@ static int find_windows(struct click_keep *k, struct error *err)
 	return status;
 }
 
-int click_keep_sums(struct click_keep *k, int level, uint64_t before_ns, struct error *err)
+static int make_sum(struct click_keep *k, struct sum *s, struct error *err)
 {
-	uint64_t slot_ns = (level == 1 ? UINT64_C(3600) : UINT64_C(7200)) * SECOND;
-	int status = find_begin(k, level, slot_ns, err);
+	int status;
+
+	if (getrandom(&s->part, sizeof(s->part), 0) != sizeof(s->part))
+		return 0;
+	status = add_samples(k, s, err);
+	if (!status)
+		status = find_part(k, s, err);
+	if (!status)
+		status = add_window(k, s, err);
+	k->kept->sums++;
+	return status;
+}
+
+static int make_sums(struct click_keep *k, const struct sum_kind *kind, uint64_t before_ns,
+                     struct error *err)
+{
+	int status = find_summed(k, kind, before_ns, err);
 
 	if (!status)
 		status = find_windows(k, err);
 	for (size_t at = 0; !status && at < k->windows.count;) {
-		struct sum s = {.level = level, .slot_ns = slot_ns};
-		bool good;
+		struct sum s = {.kind = kind};
+		size_t all, late;
 
-		at += cover(k, at, &s, before_ns, &good);
-		if (getrandom(&s.part, sizeof(s.part), 0) != sizeof(s.part))
-			good = false;
+		at += cover(k, at, &s, &all);
+		late = s.keys.pairs.count;
 		/* Without samples, nothing arrives. */
-		if (good && s.samples) {
-			status = add_samples(k, &s, err);
-			if (!status)
-				status = find_part(k, &s, err);
-			if (!status)
-				status = add_window(k, &s, err);
-			k->kept->sums++;
-		}
+		if (late && late * LATE_SHARE >= all && s.samples &&
+		    s.start_ns + kind->slot_s * SECOND <= before_ns)
+			status = make_sum(k, &s, err);
 		click_map_done(&s.parts);
 		click_map_done(&s.keys);
 	}
+	return status;
+}
+
+int click_keep_sums(struct click_keep *k, const uint64_t *before_ns, struct error *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; !status && i < sizeof(kinds) / sizeof(*kinds); i++) {
+		int level = kinds[i].level;
+
+		status = make_sums(k, &kinds[i], before_ns[level] - (level ? 0 : WAIT_NS), err);
+	}
+	click_map_done(&k->summed);
 	return status;
 }
