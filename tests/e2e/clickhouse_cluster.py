@@ -38,7 +38,7 @@ class Member(clickhouse_server.Server):
         self.place = tempfile.mkdtemp(prefix="assay-clickhouse-")
         self.port = clickhouse_server.free_port()
         with open(f"{self.place}/config.xml", "w") as f:
-            f.write(clickhouse_server.CONFIG.format(http=self.port, tcp=tcp, place=self.place)
+            f.write(clickhouse_server.CONFIG.format(http=self.port, tcp=tcp, place=self.place, https="",
                     .replace("</yandex>", more))
         with open(f"{self.place}/users.xml", "w") as f:
             f.write(clickhouse_server.USERS)

@@ -2,6 +2,7 @@
 """old_windows: stores whose windows are old enough to be merged, and their figures.
 
     stored(t, path, "web1", "web2")     a file with windows of 200 s, of more than two hours
+    light(t, path, "web1", "web2")      a file with windows of 10 s and few rows
     add_waits(path)                     rows of waits in each of its windows
     report(t, store, "web*")            sums by function, and the account
     waits(t, store, "web*")             waits by cause, and their account
@@ -41,6 +42,18 @@ def stored(t, path, *hosts):
             db.execute(f"UPDATE {table} SET life_ns = CASE WHEN start_ns IS NULL THEN {BEGIN_NS} +"
                        f" (life_ns - {first}) * {SLOWER} ELSE life_ns * {SLOWER} END,"
                        f" start_ns {later.format('start_ns')}")
+    return path
+
+
+def light(t, path, *hosts, windows=40):
+    """Windows of 10 s with few rows, of these hosts."""
+    t.run(t.workload("store_writer"), path, 0, windows, 5, 20)
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE host SET name = ?", (hosts[0],))
+    for host in hosts[1:]:
+        t.run(t.workload("store_writer"), path, 0, windows, 3, 30)
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            db.execute("UPDATE host SET name = ? WHERE name = 'here'", (host,))
     return path
 
 

@@ -145,23 +145,11 @@ def a_batch_that_is_sent_again_counts_once(t):
             "a further copy adds nothing")
 
 
-def light(t, path, *hosts, windows=40):
-    """Windows of 10 s with few rows, of these hosts."""
-    t.run(t.workload("store_writer"), path, 0, windows, 5, 20)
-    with contextlib.closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE host SET name = ?", (hosts[0],))
-    for host in hosts[1:]:
-        t.run(t.workload("store_writer"), path, 0, windows, 3, 30)
-        with contextlib.closing(sqlite3.connect(path)) as db, db:
-            db.execute("UPDATE host SET name = ? WHERE name = 'here'", (host,))
-    return path
-
-
 @test
 def requests_that_a_proxy_repeats_count_once(t):
     server = clickhouse_server.server(t)
     # Two slots of 10 minutes are over; in the long form also an hour, of which a sum is made.
-    file = light(t, t.path("repeats.db"), "web1", "web2", windows=300 if LONG else 110)
+    file = old_windows.light(t, t.path("repeats.db"), "web1", "web2", windows=300 if LONG else 110)
     name = server.store("repeats")
     proxy = Between(server.port, lambda path, body: "repeat" if "INSERT" in path else None)
     by_proxy = server.store("repeats", proxy.port)

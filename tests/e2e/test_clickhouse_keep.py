@@ -9,7 +9,7 @@ import subprocess
 
 import clickhouse_server
 from harness import ASSAY, LONG, main, test
-from old_windows import BEGIN_NS, add_waits, report, same, stored, waits
+from old_windows import BEGIN_NS, add_waits, light, report, same, stored, waits
 from stores import environment
 
 
@@ -78,6 +78,78 @@ def two_machines_may_merge_the_same_windows(t):
     same(t, report(t, name, "web1"), before)
     days = t.assay("store", "keep", "--keep", "1h", name).err
     t.has(days, "0 days are deleted")
+
+
+def sums(server, database):
+    """level of the sums of all hosts -> number of windows in them"""
+    found = server.ask("SELECT toString(level), sum(length(replaces)) FROM windows_2 WHERE host = 0"
+                       " GROUP BY level ORDER BY level", database)
+    return {int(level): int(count) for level, count in
+            (line.split("\t") for line in found.split("\n") if line)}
+
+
+@test
+def recent_windows_of_several_hosts_have_sums(t):
+    server = clickhouse_server.server(t)
+    windows = 400 if LONG else 120
+    file, name = light(t, t.path("recent.db"), "web1", "web2", windows=windows), server.store("recent")
+    t.assay("store", "copy", file, name)
+    expected = report(t, name, "*")
+    differences = t.assay("diff", "--json", "--host", "web*", name, "--", "--host", "*", name).out
+    t.has(t.assay("store", "keep", "--fine", "30d", name).err, "new sums of all machines")
+    t.has(t.assay("store", "keep", "--fine", "30d", name).err, "0 new sums")
+    found = sums(server, "recent")
+    # An hour, 10 minutes, a minute: no window has two of them.
+    t.equal(set(found) - {16, 20, 24}, set(), "levels of sums")
+    t.true(found[20] and found[24] and bool(found.get(16)) == LONG, found)
+    t.true(2 * windows - 30 < sum(found.values()) < 2 * windows, f"{found} of {2 * windows} windows")
+    same(t, report(t, name, "*"), expected, "with sums")
+    t.equal(t.assay("diff", "--json", "--host", "web*", name, "--", "--host", "*", name).out,
+            differences, "a comparison")
+    # What remains of the windows shows that reports of all hosts read the sums.
+    server.ask("ALTER TABLE samples_2 DELETE WHERE host != 0 AND part IN (SELECT part FROM windows_2"
+               " WHERE key IN (SELECT arrayJoin(replaces) FROM windows_2 WHERE host = 0))", "recent")
+    t.until(lambda: server.ask("SELECT count() FROM system.mutations WHERE is_done = 0") == "0",
+            "the rows of windows are deleted")
+    same(t, report(t, name, "*"), expected, "of sums alone")
+
+
+@test
+def sums_of_windows_that_were_merged_are_deleted(t):
+    server = clickhouse_server.server(t)
+    file, name = light(t, t.path("merged.db"), "web1", "web2", windows=110), server.store("merged")
+    t.assay("store", "copy", file, name)
+    expected = report(t, name, "*")
+    t.assay("store", "keep", "--fine", "30d", name)
+    before = sums(server, "merged")
+    # 10 minutes of one more machine arrive late, and have a sum of their own.
+    late = light(t, t.path("late.db"), "web3", windows=70)
+    t.assay("store", "copy", late, name)
+    same(t, report(t, name, "web[12]"), expected, "of the first machines")
+    t.assay("store", "keep", "--fine", "30d", name)
+    t.true(sum(sums(server, "merged").values()) > sum(before.values()), sums(server, "merged"))
+    all_hosts = report(t, name, "*")
+    for _ in range(2):
+        t.assay("store", "keep", "--fine", "1s", name, env=environment(t, ASSAY_CLICKHOUSE_GRACE="0"))
+    after = sums(server, "merged")
+    t.true(after.get(21) and after.get(20, 0) < before[20], f"{before}, then {after}")
+    same(t, report(t, name, "*"), all_hosts, "after the deletion")
+    same(t, report(t, name, "web[12]"), expected, "of the first machines, merged")
+
+
+@test
+def many_hosts_are_chosen_by_a_pattern(t):
+    """Of few hosts the statements have a list, of many a table, of all neither."""
+    server = clickhouse_server.server(t)
+    file, name = light(t, t.path("many.db"), "web1", "web2", "db1"), server.store("many")
+    t.assay("store", "copy", file, name)
+    expected = {hosts: report(t, name, hosts) for hosts in ("web*", "*")}
+    server.ask("INSERT INTO hosts (id, name, release, arch, cpu, cpus, seen) SELECT number + 1000,"
+               " concat('web', toString(number + 1000)), '', '', '', 1, 1 FROM system.numbers LIMIT 1200",
+               "many")
+    for hosts, of in (("web*", "web*"), ("web[12]", "web*"), ("*", "*")):
+        same(t, report(t, name, hosts), expected[of], f"of {hosts}")
+    t.assay("diff", "--json", "--host", "web*", name, "--", "--host", "[wd]*[12]", name)
 
 
 KILLS = 40 if LONG else 4

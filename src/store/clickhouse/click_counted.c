@@ -15,8 +15,8 @@ static void put_range(struct buf *sql, const char *hosts, uint64_t from_ns, uint
 {
 	uint64_t from_s = from_ns / SECOND, to_s = to_ns / SECOND;
 
-	buf_addf(sql, " WHERE host IN (%s) AND end_ns > %" PRIu64 " AND start_ns < %" PRIu64, hosts,
-	         from_ns, to_ns);
+	buf_addf(sql, " WHERE %s AND end_ns > %" PRIu64 " AND start_ns < %" PRIu64, hosts, from_ns,
+	         to_ns);
 	if (from_s > CLICK_LONGEST_S && from_s < TIME_MAX_S)
 		buf_addf(sql, " AND time >= toDateTime(%" PRIu64 ")", from_s - CLICK_LONGEST_S);
 	if (to_s < TIME_MAX_S)

@@ -18,8 +18,8 @@
 #define CLICK_LONGEST_S 86400
 
 /*
- * Appends " WHERE ..." for table windows_2: windows of the hosts ("1,2": hashes) that count and
- * overlap with [from_ns, to_ns).
+ * Appends " WHERE ..." for table windows_2: windows that count and overlap with [from_ns, to_ns).
+ * `hosts`: the condition on them, "host != 0".
  */
 void click_counted(struct buf *sql, const char *hosts, uint64_t from_ns, uint64_t to_ns);
 

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
 #define VALUES_MAX 32
 
@@ -84,6 +85,14 @@ int click_fetch_put(struct click_fetch *f, const char *sql, struct error *err, c
 	return database_step(f->db, put, err);
 }
 
+void click_fetch_of_service(const struct click_fetch *f, struct buf *sql)
+{
+	if (!f->chosen_services.pairs.count)
+		return;
+	buf_puts(sql, " AND ");
+	click_server_in(f->server, CLICK_OF_SERVICE, &f->chosen_services, sql);
+}
+
 static void put_times(struct buf *sql, uint64_t first_s, uint64_t last_s)
 {
 	bool any = first_s <= last_s;
@@ -98,7 +107,7 @@ void click_fetch_where(const struct click_fetch *f, struct buf *sql)
 	const struct click_group *g = f->chosen;
 	uint64_t first_s = g ? g->first_s : f->first_s, last_s = g ? g->last_s : f->last_s;
 
-	buf_addf(sql, " WHERE ((host IN (%s)", buf_text(&f->host_list));
+	buf_addf(sql, " WHERE ((%s", buf_text(&f->of_hosts));
 	put_times(sql, first_s, last_s);
 	buf_puts(sql, ")");
 	if (f->sums) {
@@ -109,17 +118,18 @@ void click_fetch_where(const struct click_fetch *f, struct buf *sql)
 	buf_puts(sql, ")");
 }
 
-/* Without sums, the rows of a few windows that do not count may be selected too. */
-void click_fetch_where_samples(struct click_fetch *f, struct buf *sql, const struct click_map **set)
+/* PREWHERE: the other columns are read for these parts only. */
+void click_fetch_where_parts(const struct click_fetch *f, struct buf *sql)
 {
-	*set = NULL;
-	if (f->sums)
-		f->chosen = &f->all;
+	buf_puts(sql, " PREWHERE part GLOBAL IN keys");
 	click_fetch_where(f, sql);
-	if (f->sums) {
-		*set = &f->all.parts;
-		buf_puts(sql, " AND part GLOBAL IN keys");
-	}
+}
+
+const struct click_map *click_fetch_where_samples(struct click_fetch *f, struct buf *sql)
+{
+	f->chosen = f->sums ? &f->all : NULL;
+	click_fetch_where_parts(f, sql);
+	return f->sums ? &f->all.parts : &f->parts;
 }
 
 static int take_bytes(struct click_fetch *f, const struct row_value *v, struct error *err)
@@ -184,9 +194,10 @@ void click_fetch_done(struct click_fetch *f)
 	vec_done(&f->spans);
 	vec_done(&f->rests);
 	click_map_done(&f->rest_keys);
-	buf_done(&f->host_list);
-	buf_done(&f->service_list);
-	buf_done(&f->version_list);
+	buf_done(&f->of_hosts);
+	memset(f->server->tables, 0, sizeof(f->server->tables));
+	click_map_done(&f->chosen_services);
+	click_map_done(&f->chosen_versions);
 	click_map_done(&f->versions);
 	click_map_done(&f->labels);
 	click_map_done(&f->folded);

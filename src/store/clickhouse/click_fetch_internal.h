@@ -46,9 +46,9 @@ struct click_fetch {
 	struct click_map host_of, first_of_host;
 	struct click_map nodes;            /* parent << 32 | frame to an id of `stack` */
 	struct click_map functions;        /* image << 32 | name */
-	struct buf host_list;              /* "1,2": hashes of the chosen hosts, for statements */
-	struct buf service_list;           /* likewise; empty: all */
-	struct buf version_list;           /* likewise, if the range has a version */
+	struct buf of_hosts;               /* the condition on the chosen hosts (click_counted.h) */
+	struct click_map chosen_services;  /* empty: all */
+	struct click_map chosen_versions;  /* likewise */
 	struct click_map versions, labels; /* of threads, then of processes, by their hashes */
 	/* Folded processes and threads of several windows that are one, to their ids. */
 	struct click_map folded;
@@ -96,16 +96,19 @@ int click_fetch_all(struct click_fetch *f, struct error *err);
 void click_fetch_done(struct click_fetch *f);
 int click_fetch_hosts(struct click_fetch *f, struct error *err);
 int click_fetch_windows(struct click_fetch *f, struct error *err);
-/* " AND part ..": the rows of samples of the windows; *set has their parts. */
-void click_fetch_where_samples(struct click_fetch *f, struct buf *sql,
-                               const struct click_map **set);
+/* " AND service ..", if some are chosen. */
+void click_fetch_of_service(const struct click_fetch *f, struct buf *sql);
+/* The same, of the parts in `keys`. */
+void click_fetch_where_parts(const struct click_fetch *f, struct buf *sql);
+/* The rows of samples of the windows; returns their parts, for `keys`. */
+const struct click_map *click_fetch_where_samples(struct click_fetch *f, struct buf *sql);
 /* With sums: the windows as few rows, groups of parts, and the ledgers in sum. */
 int click_fetch_runs(struct click_fetch *f, struct error *err);
 int click_fetch_run_ledgers(struct click_fetch *f, struct error *err);
-/* Fills version_list. */
+/* Fills chosen_versions, if the range has a version. */
 int click_fetch_versions(struct click_fetch *f, struct error *err);
 int click_fetch_samples(struct click_fetch *f, struct error *err);
-/* Fills service_list, if the range has a service. */
+/* Fills chosen_services, if the range has a service. */
 int click_fetch_services(struct click_fetch *f, const char *table, struct error *err);
 int click_fetch_waits(struct click_fetch *f, struct error *err);
 int click_fetch_changes(struct click_fetch *f, struct error *err);

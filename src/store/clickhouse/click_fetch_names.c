@@ -143,9 +143,9 @@ static int fetch_processes(struct click_fetch *f, struct error *err)
 
 	buf_addf(&sql,
 	         "SELECT host, id, name, instance, pid, parent, start_ns, life_ns, cgroup, kernel,"
-	         " folded, instances, oncpu_ns, runnable_ns, blocked_ns FROM processes WHERE host"
-	         " IN (%s) AND (id GLOBAL IN keys",
-	         buf_text(&f->host_list));
+	         " folded, instances, oncpu_ns, runnable_ns, blocked_ns FROM processes WHERE %s"
+	         " AND (id GLOBAL IN keys",
+	         buf_text(&f->of_hosts));
 	if (f->born_to_ns)
 		buf_addf(&sql,
 		         " OR (folded = 0 AND start_ns >= %" PRIu64 " AND start_ns < %" PRIu64 ")",
@@ -162,9 +162,9 @@ int click_fetch_threads(struct click_fetch *f, struct error *err)
 {
 	static const char letters[] = "qqqqqqb";
 	char *sql = xasprintf("SELECT id, process, tid, name, start_ns, life_ns, folded FROM"
-	                      " threads WHERE host IN (%s) AND id IN keys"
+	                      " threads WHERE %s AND id IN keys"
 	                      " ORDER BY place, id, changed FORMAT RowBinary",
-	                      buf_text(&f->host_list));
+	                      buf_text(&f->of_hosts));
 	struct buf answer = {0};
 	int status = f->server->ask(f->server, sql, &f->threads, &answer, err);
 

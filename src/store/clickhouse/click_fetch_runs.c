@@ -249,7 +249,7 @@ static int fetch_sums(struct click_fetch *f, struct error *err)
 	int status;
 
 	buf_puts(&sql, "SELECT part, start_ns, replaces FROM " CLICK_WINDOWS);
-	click_counted(&sql, "0", f->range->from_ns, to_ns);
+	click_counted(&sql, "host = 0", f->range->from_ns, to_ns);
 	buf_puts(&sql, " ORDER BY length(replaces) DESC, key FORMAT RowBinary");
 	status = click_fetch_rows(f, buf_text(&sql), NULL, "qqa", "sums", take_sum, err);
 	buf_done(&sql);
@@ -412,10 +412,10 @@ int click_fetch_run_ledgers(struct click_fetch *f, struct error *err)
 	         " sum(lost_records) FROM ledger GLOBAL ANY INNER JOIN (SELECT row_part AS part,"
 	         " session FROM (SELECT arrayJoin(if(empty(parts), [part], parts)) AS row_part,"
 	         " session FROM " CLICK_WINDOWS);
-	click_counted(&sql, buf_text(&f->host_list), f->range->from_ns, to_ns);
+	click_counted(&sql, buf_text(&f->of_hosts), f->range->from_ns, to_ns);
 	buf_puts(&sql, ")) USING part");
-	click_fetch_where(f, &sql);
-	buf_puts(&sql, " AND part GLOBAL IN keys GROUP BY session, cpu, period_ns, has_switches"
+	click_fetch_where_parts(f, &sql);
+	buf_puts(&sql, " GROUP BY session, cpu, period_ns, has_switches"
 	               " ORDER BY session, cpu, period_ns FORMAT RowBinary");
 	status = click_fetch_rows(f, buf_text(&sql), &f->more, "qdbqqqqqqqqqqqqqqqbbbqqqq",
 	                          "ledgers", take_line, err);

@@ -40,10 +40,10 @@ static bool is_chosen(const struct store_range *range, const char *service)
 static int take_service_name(struct click_fetch *f, const struct row_value *v, struct error *err)
 {
 	char *name = xstrndup(v[1].size ? v[1].bytes : "", v[1].size);
+	bool added;
 
 	if (is_chosen(f->range, name))
-		buf_addf(&f->service_list, "%s%" PRIu64, f->service_list.size ? "," : "",
-		         v[0].number);
+		click_map_place(&f->chosen_services, v[0].number, &added);
 	buf_addf(&f->names_seen, "%s%s", f->names_seen.size ? ", " : "", name);
 	free(name);
 	return 0;
@@ -64,22 +64,22 @@ int click_fetch_services(struct click_fetch *f, const char *table, struct error 
 	if (f->waits_alone)
 		click_fetch_where(f, &sql);
 	else
-		click_fetch_where_samples(f, &sql, &set);
+		set = click_fetch_where_samples(f, &sql);
 	buf_puts(&sql, " FORMAT RowBinary");
 	status = click_fetch_rows(f, buf_text(&sql), set, "q", "services", take_service, err);
 	buf_done(&sql);
 	/* Samples without a service have the hash 0, and no row of a name. */
 	if (!status && f->range->choice && is_chosen(f->range, ""))
-		buf_puts(&f->service_list, "0");
+		click_map_place(&f->chosen_services, 0, &(bool){false});
 	if (!status)
 		status = click_fetch_rows(f,
 		                          "SELECT DISTINCT id, text FROM names WHERE id IN keys "
 		                          "ORDER BY text FORMAT RowBinary",
 		                          &f->keys, "qs", "services", take_service_name, err);
-	if (!status && !f->service_list.size && f->range->choice)
+	if (!status && !f->chosen_services.pairs.count && f->range->choice)
 		return error_set(err, ENODATA, "%s has no samples of the selected services",
 		                 f->server->name);
-	if (!status && !f->service_list.size)
+	if (!status && !f->chosen_services.pairs.count)
 		status = error_set(err, EINVAL, "%s has no samples of service '%s'; it has: %s",
 		                   f->server->name, f->range->service,
 		                   f->names_seen.size ? buf_text(&f->names_seen) : "none");
@@ -99,12 +99,18 @@ static size_t paths_of(const struct click_fetch *f)
 
 static void put_where(const struct click_fetch *f, struct buf *sql)
 {
-	click_fetch_where(f, sql);
-	if (f->version_list.size)
-		buf_addf(sql, " AND version IN (%s)", buf_text(&f->version_list));
-	if (f->service_list.size)
-		buf_addf(sql, " AND service IN (%s)", buf_text(&f->service_list));
-	buf_puts(sql, " AND part GLOBAL IN keys");
+	click_fetch_where_parts(f, sql);
+	if (f->chosen_versions.pairs.count) {
+		buf_puts(sql, " AND ");
+		click_server_in(f->server, CLICK_OF_VERSION, &f->chosen_versions, sql);
+	}
+	click_fetch_of_service(f, sql);
+}
+
+/* Rows of several groups in one answer. A key that is a constant would cost half as much again. */
+static bool is_divided(const struct click_fetch *f)
+{
+	return f->chosen == &f->all && f->groups.count > 1;
 }
 
 /* The number of the group of a row. Groups that follow each other are known by the time. */
@@ -113,9 +119,9 @@ static void put_group(const struct click_fetch *f, struct buf *sql)
 	size_t chosen = f->chosen == &f->all ? 0 : (size_t)(f->chosen - f->groups.items);
 
 	buf_addf(sql, "toUInt64(%zu", chosen);
-	for (size_t i = 1; i < f->begins_s.count && f->chosen == &f->all; i++)
+	for (size_t i = 1; i < f->begins_s.count && is_divided(f); i++)
 		buf_addf(sql, " + (time >= toDateTime(%" PRIu64 "))", f->begins_s.items[i]);
-	buf_puts(sql, ") AS grp");
+	buf_puts(sql, ") AS part_of_time");
 }
 
 /* `paths`: the most frequent ones of each group of windows, else sums over all paths. */
@@ -130,11 +136,12 @@ static void ask_sums(const struct click_fetch *f, bool paths, struct buf *sql)
 	         " FROM " CLICK_SAMPLES,
 	         paths ? "stack" : "toUInt64(0)");
 	put_where(f, sql);
-	buf_addf(sql, " GROUP BY grp, program, %scpu, mode, event, region, stack_end",
-	         paths ? "stack, " : "");
+	buf_addf(sql, " GROUP BY %sprogram, %scpu, mode, event, region, stack_end",
+	         is_divided(f) ? "part_of_time, " : "", paths ? "stack, " : "");
 	if (paths)
-		buf_addf(sql, " ORDER BY grp, mode = %d DESC, seen DESC, stack LIMIT %zu BY grp",
-		         PROFILE_IDLE, paths_of(f));
+		buf_addf(sql, " ORDER BY %smode = %d DESC, seen DESC, stack LIMIT %zu%s",
+		         is_divided(f) ? "part_of_time, " : "", PROFILE_IDLE, paths_of(f),
+		         is_divided(f) ? " BY part_of_time" : "");
 	buf_puts(sql, " FORMAT RowBinary");
 }
 

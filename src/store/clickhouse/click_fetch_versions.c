@@ -27,10 +27,10 @@ static bool is_chosen(const struct store_range *range, const char *version)
 static int take_text(struct click_fetch *f, const struct row_value *v, struct error *err)
 {
 	char *text = xstrndup(v[1].size ? v[1].bytes : "", v[1].size);
+	bool added;
 
 	if (is_chosen(f->range, text))
-		buf_addf(&f->version_list, "%s%" PRIu64, f->version_list.size ? "," : "",
-		         v[0].number);
+		click_map_place(&f->chosen_versions, v[0].number, &added);
 	buf_addf(&f->names_seen, "%s%s", f->names_seen.size ? ", " : "", text);
 	free(text);
 	return 0;
@@ -48,24 +48,23 @@ int click_fetch_versions(struct click_fetch *f, struct error *err)
 	click_map_done(&f->keys);
 	buf_clear(&f->names_seen);
 	buf_puts(&sql, "SELECT DISTINCT version FROM " CLICK_SAMPLES);
-	click_fetch_where_samples(f, &sql, &set);
-	if (f->service_list.size)
-		buf_addf(&sql, " AND service IN (%s)", buf_text(&f->service_list));
+	set = click_fetch_where_samples(f, &sql);
+	click_fetch_of_service(f, &sql);
 	buf_puts(&sql, " FORMAT RowBinary");
 	status = click_fetch_rows(f, buf_text(&sql), set, "q", "versions", take_version, err);
 	buf_done(&sql);
 	/* Samples without a version have the hash 0, and no row of a name. */
 	if (!status && f->range->choice && is_chosen(f->range, ""))
-		buf_puts(&f->version_list, "0");
+		click_map_place(&f->chosen_versions, 0, &(bool){false});
 	if (!status)
 		status = click_fetch_rows(f,
 		                          "SELECT DISTINCT id, text FROM names WHERE id IN keys "
 		                          "ORDER BY text FORMAT RowBinary",
 		                          &f->keys, "qs", "versions", take_text, err);
-	if (!status && !f->version_list.size && f->range->choice)
+	if (!status && !f->chosen_versions.pairs.count && f->range->choice)
 		return error_set(err, ENODATA, "%s has no samples of the selected versions",
 		                 f->server->name);
-	if (!status && !f->version_list.size)
+	if (!status && !f->chosen_versions.pairs.count)
 		status = error_set(err, EINVAL, "%s has no samples of version '%s'; it has: %s",
 		                   f->server->name, f->range->version,
 		                   f->names_seen.size ? buf_text(&f->names_seen) : "none");

@@ -99,8 +99,7 @@ static void put_rows(const struct click_fetch *f, const char *table, struct buf 
 {
 	buf_addf(sql, " FROM %s", table);
 	click_fetch_where(f, sql);
-	if (f->service_list.size)
-		buf_addf(sql, " AND service IN (%s)", buf_text(&f->service_list));
+	click_fetch_of_service(f, sql);
 	buf_addf(sql, " AND part GLOBAL IN keys%s", f->waits_alone ? " GROUP BY host, cause" : "");
 }
 

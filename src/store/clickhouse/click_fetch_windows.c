@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #define NAMES_TOLD 20
-#define HOSTS_MAX 100000
 
 static void tell_name(struct click_fetch *f, const struct row_value *name)
 {
@@ -35,11 +34,6 @@ static bool matches(const struct store_range *range, const struct row_value *nam
 	return match;
 }
 
-static void list_number(struct buf *list, uint64_t number)
-{
-	buf_addf(list, "%s%" PRIu64, list->size ? "," : "", number);
-}
-
 static int take_host(struct click_fetch *f, const struct row_value *v, struct error *err)
 {
 	bool again = click_map_has(&f->keys, v[0].number), added;
@@ -49,8 +43,6 @@ static int take_host(struct click_fetch *f, const struct row_value *v, struct er
 		tell_name(f, &v[1]);
 		if (f->only_host ? v[0].number != f->only_host : !matches(f->range, &v[1]))
 			return 0;
-		if (f->hosts.pairs.count < HOSTS_MAX)
-			list_number(&f->host_list, v[0].number);
 		click_map_number(&f->hosts, v[0].number);
 	}
 	if (!click_map_has(&f->hosts, v[0].number))
@@ -69,6 +61,10 @@ int click_fetch_hosts(struct click_fetch *f, struct error *err)
 	                              NULL, "qssssd", "hosts", take_host, err);
 	const char *name = f->server->name;
 
+	if (f->hosts.pairs.count == f->keys.pairs.count)
+		buf_puts(&f->of_hosts, "host != 0");
+	else
+		click_server_in(f->server, CLICK_OF_HOST, &f->hosts, &f->of_hosts);
 	click_map_done(&f->keys);
 	if (status)
 		return status;
@@ -156,8 +152,8 @@ static int take_count(struct click_fetch *f, const struct row_value *v, struct e
 static int count_windows(struct click_fetch *f, struct error *err)
 {
 	char *sql = xasprintf("SELECT toUInt64(count(DISTINCT key)) FROM " CLICK_WINDOWS
-	                      " WHERE host IN (%s) FORMAT RowBinary",
-	                      buf_text(&f->host_list));
+	                      " WHERE %s FORMAT RowBinary",
+	                      buf_text(&f->of_hosts));
 	int status = click_fetch_rows(f, sql, NULL, "q", "the number of windows", take_count, err);
 
 	free(sql);
@@ -213,9 +209,9 @@ static int fetch_sessions(struct click_fetch *f, struct error *err)
 	buf_addf(&sql,
 	         "SELECT host, id, boot, start_ns, end_ns, ended, version, command, release,"
 	         " machine_wide, clock, wall_offset_ns, writer, share_ppm, cost_low_ns,"
-	         " cost_high_ns, cost_samples, record_ns, notes FROM sessions WHERE host IN (%s)"
+	         " cost_high_ns, cost_samples, record_ns, notes FROM sessions WHERE %s"
 	         " ORDER BY start_ns, id, changed FORMAT RowBinary",
-	         buf_text(&f->host_list));
+	         buf_text(&f->of_hosts));
 	status = click_fetch_rows(f, buf_text(&sql), NULL, "qqsqqssssbqqqqqqqqt", "sessions",
 	                          take_session, err);
 	buf_done(&sql);
@@ -257,8 +253,8 @@ static int fetch_ledger(struct click_fetch *f, struct error *err)
 	               " weight_busy_ns, weight_idle_ns, lost, throttled, steal_ns, has_switches,"
 	               " has_steal, has_buffer, ring_bytes, used_max, used_average, lost_records"
 	               " FROM ledger");
-	click_fetch_where(f, &sql);
-	buf_puts(&sql, " AND part IN keys FORMAT RowBinary");
+	click_fetch_where_parts(f, &sql);
+	buf_puts(&sql, " FORMAT RowBinary");
 	status = click_fetch_rows(f, buf_text(&sql), &f->more, "qdbqqqqqqqqqqqqqqqbbbqqqq",
 	                          "ledgers", take_cpu, err);
 	buf_done(&sql);
@@ -274,10 +270,10 @@ static int take_gap(struct click_fetch *f, const struct row_value *v, struct err
 
 static int fetch_gaps(struct click_fetch *f, struct error *err)
 {
-	char *sql = xasprintf("SELECT host, start_ns, max(end_ns), why FROM gaps WHERE host IN (%s)"
+	char *sql = xasprintf("SELECT host, start_ns, max(end_ns), why FROM gaps WHERE %s"
 	                      " GROUP BY host, start_ns, why ORDER BY start_ns, host, why FORMAT "
 	                      "RowBinary",
-	                      buf_text(&f->host_list));
+	                      buf_text(&f->of_hosts));
 	int status = click_fetch_rows(f, sql, NULL, "qqqs", "gaps", take_gap, err);
 
 	free(sql);
@@ -295,7 +291,7 @@ static int fetch_window_rows(struct click_fetch *f, struct error *err)
 	         " lost_records, observer_cpu_ns, period_ns, unobserved_ns, wall_offset_ns,"
 	         " has_rate, slowed_budget_ns, slowed_behind_ns, taken_ns, taken_of_ns, over_ns,"
 	         " most_ppm, sample_ns, parts FROM " CLICK_WINDOWS);
-	click_counted(&sql, buf_text(&f->host_list), f->range->from_ns, to_ns);
+	click_counted(&sql, buf_text(&f->of_hosts), f->range->from_ns, to_ns);
 	buf_puts(&sql, " ORDER BY start_ns, end_ns, key, part FORMAT RowBinary");
 	status = click_fetch_rows(f, buf_text(&sql), NULL, "qqqqqbdqqqqqqbqqqqqqqa", "windows",
 	                          take_window, err);

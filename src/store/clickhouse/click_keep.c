@@ -123,7 +123,7 @@ static int merge_level(struct click_keep *k, uint64_t host, int level, uint64_t 
 static int keep_host(struct click_keep *k, uint64_t host, struct error *err)
 {
 	const uint64_t ages[CLICK_KEEP_LEVELS] = {k->rules.fine_ns, k->rules.coarse_ns};
-	char *list = xasprintf("%" PRIu64, host);
+	char *list = xasprintf("host = %" PRIu64, host);
 	int status = 0;
 
 	for (int level = 1; !status && level <= CLICK_KEEP_LEVELS; level++) {
@@ -190,12 +190,10 @@ static int take_newest(struct click_keep *k, const struct row_value *v, struct e
 
 static int make_sums(struct click_keep *k, struct error *err)
 {
-	int status = click_keep_ask(k, "SELECT max(end_ns) FROM " CLICK_WINDOWS " FORMAT RowBinary",
-	                            "q", "the newest window", take_newest, err);
 	const uint64_t before_ns[] = {k->now_ns, before(k->now_ns, k->rules.fine_ns),
 	                              before(k->now_ns, k->rules.coarse_ns)};
 
-	return status || k->hosts.count < 2 ? status : click_keep_sums(k, before_ns, err);
+	return k->hosts.count < 2 ? 0 : click_keep_sums(k, before_ns, err);
 }
 
 static int keep_all(struct click_keep *k, struct error *err)
@@ -211,12 +209,16 @@ static int keep_all(struct click_keep *k, struct error *err)
 	if (!status)
 		status = click_keep_ask(k, "SELECT DISTINCT id FROM hosts FORMAT RowBinary", "q",
 		                        "hosts", take_host, err);
+	if (!status && k->hosts.count)
+		status = click_keep_ask(
+		        k, "SELECT max(end_ns) FROM " CLICK_WINDOWS " FORMAT RowBinary", "q",
+		        "the newest window", take_newest, err);
 	if (!status)
 		status = find_due(k, err);
 	for (size_t i = 0; !status && i < k->hosts.count; i++)
 		if (click_map_has(&k->due, k->hosts.items[i]))
 			status = keep_host(k, k->hosts.items[i], err);
-	if (!status && k->hosts.count)
+	if (!status)
 		status = make_sums(k, err);
 	return status ? status : click_keep_delete(k, before(k->now_ns, k->rules.all_ns), err);
 }

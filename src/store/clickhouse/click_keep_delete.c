@@ -17,6 +17,8 @@
 #define SECOND UINT64_C(1000000000)
 #define WAITS 600 /* for a mutation, of 0.1 s each */
 #define DATE_SIZE 10
+/* A deletion reads and writes whole parts of tables: one in so many grace periods. */
+#define EACH_PERIODS 6
 
 /* In the order of the deletion. */
 static const char *const tables[] = {CLICK_SAMPLES, "ledger", "waits", "wait_times", CLICK_WINDOWS};
@@ -53,9 +55,14 @@ static void put_sums(const struct click_keep *k, struct buf *sql)
 	static const struct {
 		int sum, level;
 		const char *of;
-	} ends[] = {{CLICK_SUM_SHORT, CLICK_SUM_LEVEL, "="},
+	} ends[] = {{CLICK_SUM_MINUTE, CLICK_SUM_SHORT, "="},
+	            {CLICK_SUM_MINUTE, CLICK_SUM_LEVEL, "="},
+	            {CLICK_SUM_SHORT, CLICK_SUM_LEVEL, "="},
 	            {CLICK_SUM_SHORT + 1, CLICK_SUM_LEVEL + 1, "="},
+	            {CLICK_SUM_MINUTE, 1, "!="},
+	            {CLICK_SUM_SHORT, 1, "!="},
 	            {CLICK_SUM_LEVEL, 1, "!="},
+	            {CLICK_SUM_SHORT + 1, 2, "!="},
 	            {CLICK_SUM_LEVEL + 1, 2, "!="}};
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
@@ -79,14 +86,31 @@ static int take_number(struct click_keep *k, const struct row_value *v, struct e
 	return 0;
 }
 
+/* Fills k->number with the number of deletions in the last hour. */
+static int find_recent(struct click_keep *k, uint64_t now_s, uint64_t grace_s, struct error *err)
+{
+	char *sql = xasprintf("SELECT count() FROM system.mutations WHERE database ="
+	                      " currentDatabase() AND create_time > toDateTime(%" PRIu64
+	                      ") FORMAT RowBinary",
+	                      now_s - EACH_PERIODS * grace_s);
+	int status = click_keep_ask(k, sql, "q", "mutations", take_number, err);
+
+	free(sql);
+	return status;
+}
+
 /* The time of the server. Mutations run in the background, where it has no now(). */
-static int find_grace(struct click_keep *k, struct error *err)
+static int find_grace(struct click_keep *k, bool *recent, struct error *err)
 {
 	const char *grace = getenv("ASSAY_CLICKHOUSE_GRACE");
+	uint64_t grace_s = grace ? (uint64_t)atoi(grace) : CLICK_KEEP_GRACE_S;
 	int status = click_keep_ask(k, "SELECT toUInt64(toUInt32(now())) FORMAT RowBinary", "q",
 	                            "its time", take_number, err);
 
-	k->written_s = k->number - (uint64_t)(grace ? atoi(grace) : CLICK_KEEP_GRACE_S);
+	k->written_s = k->number - grace_s;
+	if (!status && grace_s)
+		status = find_recent(k, k->number, grace_s, err);
+	*recent = grace_s && k->number;
 	buf_clear(&k->twice);
 	if (!status)
 		status = click_keep_ask(k,
@@ -145,14 +169,16 @@ static int delete_rows(struct click_keep *k, const char *table, struct error *er
 static int delete_replaced(struct click_keep *k, struct error *err)
 {
 	struct buf sql = {0};
-	bool done = true;
-	int status = find_grace(k, err);
+	bool done = true, recent;
+	int status = find_grace(k, &recent, err);
 
 	buf_addf(&sql, "SELECT count() FROM " CLICK_WINDOWS "%s WHERE ",
 	         k->cluster ? "_local" : "");
 	put_deleted(k, &sql);
 	buf_puts(&sql, " FORMAT RowBinary");
-	if (!status)
+	if (!status && recent)
+		k->number = 0;
+	else if (!status)
 		status = click_keep_ask(k, buf_text(&sql), "q", "replaced windows", take_number,
 		                        err);
 	buf_done(&sql);

@@ -8,10 +8,11 @@
 #include "store/clickhouse/click_sender.h"
 
 #define CLICK_KEEP_LEVELS 2 /* levels of merged windows: 10 minutes, 2 hours */
-/* Levels of the sums of windows of level n: of the longest slots this + n, of short ones
- * CLICK_SUM_SHORT + n. */
+/* Levels of the sums of windows of level n: of the longest slots this + n, of 10 minutes
+ * CLICK_SUM_SHORT + n, of a minute CLICK_SUM_MINUTE + n. */
 #define CLICK_SUM_LEVEL 16
 #define CLICK_SUM_SHORT 20
+#define CLICK_SUM_MINUTE 24
 
 /* A window on the server. */
 struct click_kept_window {
@@ -25,7 +26,7 @@ struct click_keep {
 	struct store_kept *kept;
 	struct click_sender *sender; /* of merged windows */
 	VEC(uint64_t) hosts;
-	struct click_map due; /* hosts that may have windows to merge */
+	struct click_map due;                  /* hosts that may have windows to merge */
 	VEC(struct click_kept_window) windows; /* of a host, or of all */
 	char *cluster;                         /* NULL: one server */
 	struct buf twice;        /* keys of merged windows that were written twice: "1,2" */

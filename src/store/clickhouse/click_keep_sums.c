@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums of the samples of all hosts, by service, program, version, call path and CPU, for slots of 5
- * or 10 minutes, an hour, or two hours in older history. They are rows of host 0 in both tables:
- * `replaces` has the windows that a sum covers, which count further on. A slot has a second sum if
- * many of its windows arrived after the first one.
+ * Sums of the samples of all hosts, by service, program, version, call path and CPU, for slots of a
+ * minute, 10 minutes, an hour, or two hours in older history. They are rows of host 0 in both
+ * tables: `replaces` has the windows that a sum covers, which count further on. A slot has a second
+ * sum if many of its windows arrived after the first one.
  */
 #include "store/clickhouse/click_keep_internal.h"
 
@@ -26,18 +26,17 @@
 #define LONGEST_NS (7200 * SECOND)        /* of the slots of sums */
 #define LATE_SHARE 8                      /* one of so many windows makes a second sum */
 
-/* In the order in which they are made: the longest first. `longer`: the sums that replace these. */
+/* In the order in which they are made: of each level of windows, the longest first. */
 static const struct sum_kind {
 	int level; /* of the windows */
 	uint64_t slot_s;
-	int sum_level, longer;
+	int sum_level;
 } kinds[] = {
-        {0, 3600, CLICK_SUM_LEVEL, CLICK_SUM_LEVEL},
-        {0, 300, CLICK_SUM_SHORT, CLICK_SUM_LEVEL},
-        {1, 3600, CLICK_SUM_LEVEL + 1, CLICK_SUM_LEVEL + 1},
-        {1, 600, CLICK_SUM_SHORT + 1, CLICK_SUM_LEVEL + 1},
-        {2, 7200, CLICK_SUM_LEVEL + 2, CLICK_SUM_LEVEL + 2},
+        {0, 3600, CLICK_SUM_LEVEL},    {0, 600, CLICK_SUM_SHORT},
+        {0, 60, CLICK_SUM_MINUTE},     {1, 3600, CLICK_SUM_LEVEL + 1},
+        {1, 600, CLICK_SUM_SHORT + 1}, {2, 7200, CLICK_SUM_LEVEL + 2},
 };
+#define KINDS (sizeof(kinds) / sizeof(*kinds))
 
 struct sum {
 	const struct sum_kind *kind;
@@ -104,9 +103,9 @@ static int add_samples(struct click_keep *k, const struct sum *s, struct error *
 	         " AND mode != %d, toUInt64(%" PRIu64 "), stack) AS path, cpu, mode, event, region,"
 	         " stack_end, sum(samples) AS seen, sum(samples * period + weight) AS ns,"
 	         " sum(idle_ns) AS idle, sum(runnable_ns) AS runnable, sum(blocked_ns) AS blocked"
-	         " FROM " CLICK_SAMPLES " WHERE host != 0 AND time >= toDateTime(%" PRIu64
-	         ") AND time <= toDateTime(%" PRIu64
-	         ") AND part GLOBAL IN keys GROUP BY service, program, version, stack, cpu, mode,"
+	         " FROM " CLICK_SAMPLES " PREWHERE part GLOBAL IN keys WHERE host != 0 AND time >="
+	         " toDateTime(%" PRIu64 ") AND time <= toDateTime(%" PRIu64
+	         ") GROUP BY service, program, version, stack, cpu, mode,"
 	         " event, region, stack_end) GROUP BY service, program, version, path, cpu, mode,"
 	         " event, region, stack_end ORDER BY service, event, program, version, mode, path",
 	         RARE(s->samples), PROFILE_IDLE, click_other().stack, s->first_s, s->last_s);
@@ -199,44 +198,47 @@ static int take_summed(struct click_keep *k, const struct row_value *v, struct e
 	return 0;
 }
 
+/* The sums in which a window has no need of one of this kind. */
+static void put_levels(const struct sum_kind *kind, struct buf *out)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		if (kinds[i].level == kind->level && kinds[i].slot_s >= kind->slot_s)
+			buf_addf(out, "%s%d", out->size ? "," : "", kinds[i].sum_level);
+}
+
 /* Fills k->summed with the windows that have a sum, and k->summed_ns: others may be after it. */
 static int find_summed(struct click_keep *k, const struct sum_kind *kind, uint64_t before_ns,
                        struct error *err)
 {
 	uint64_t look_ns = before_ns > LOOK_BACK_NS ? before_ns - LOOK_BACK_NS : 0;
-	char *sql = xasprintf("SELECT max(start_ns) FROM " CLICK_WINDOWS
-	                      " WHERE host = 0 AND level = %d FORMAT RowBinary",
-	                      kind->longer);
+	struct buf levels = {0};
+	char *sql;
 	int status;
 
+	put_levels(kind, &levels);
+	sql = xasprintf("SELECT max(start_ns) FROM " CLICK_WINDOWS
+	                " WHERE host = 0 AND level IN (%s) FORMAT RowBinary",
+	                buf_text(&levels));
 	k->summed_ns = 0;
 	status = click_keep_ask(k, sql, "q", "sums", take_end, err);
 	k->summed_ns = k->summed_ns < look_ns ? k->summed_ns : look_ns;
 	k->summed_ns -= k->summed_ns % (kind->slot_s * SECOND);
 	free(sql);
 	click_map_done(&k->summed);
-	if (status)
-		return status;
-	sql = xasprintf("SELECT arrayJoin(replaces) FROM " CLICK_WINDOWS
-	                " WHERE host = 0 AND level IN (%d, %d) AND start_ns >= %" PRIu64
-	                " FORMAT RowBinary",
-	                kind->sum_level, kind->longer,
-	                k->summed_ns > LONGEST_NS ? k->summed_ns - LONGEST_NS : 0);
-	status = click_keep_ask(k, sql, "q", "sums", take_summed, err);
+	sql = xasprintf(
+	        "SELECT arrayJoin(replaces) FROM " CLICK_WINDOWS
+	        " WHERE host = 0 AND level IN (%s) AND start_ns >= %" PRIu64 " FORMAT RowBinary",
+	        buf_text(&levels), k->summed_ns > LONGEST_NS ? k->summed_ns - LONGEST_NS : 0);
+	if (!status)
+		status = click_keep_ask(k, sql, "q", "sums", take_summed, err);
 	free(sql);
+	buf_done(&levels);
 	return status;
 }
 
 static int find_windows(struct click_keep *k, struct error *err)
 {
-	struct buf hosts = {0};
-	int status;
-
-	vec_each (host, &k->hosts)
-		buf_addf(&hosts, "%s%" PRIu64, hosts.size ? "," : "", *host);
-	status = click_keep_windows(k, buf_text(&hosts), k->summed_ns, "start_ns, key", err);
-	buf_done(&hosts);
-	return status;
+	return click_keep_windows(k, "host != 0", k->summed_ns, "start_ns, key", err);
 }
 
 static int make_sum(struct click_keep *k, struct sum *s, struct error *err)
@@ -281,7 +283,7 @@ int click_keep_sums(struct click_keep *k, const uint64_t *before_ns, struct erro
 {
 	int status = 0;
 
-	for (size_t i = 0; !status && i < sizeof(kinds) / sizeof(*kinds); i++) {
+	for (size_t i = 0; !status && i < KINDS; i++) {
 		int level = kinds[i].level;
 
 		status = make_sums(k, &kinds[i], before_ns[level] - (level ? 0 : WAIT_NS), err);

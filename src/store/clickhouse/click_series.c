@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -19,11 +20,12 @@ struct series {
 	struct click_server *server;
 	const struct store_sums_request *request;
 	struct store_sums *sums;
-	struct click_map names;  /* hash of a service or a host to its text */
-	struct click_map hosts;  /* that the store has */
-	struct buf host_list;    /* "1,2": hashes of the chosen hosts */
-	struct buf service_list; /* likewise; empty: all */
-	struct buf version_list;
+	struct click_map names;    /* hash of a service or a host to its text */
+	struct click_map hosts;    /* that the store has */
+	struct click_map chosen;   /* those of the request */
+	struct buf of_hosts;       /* the condition on them (click_counted.h) */
+	struct click_map services; /* chosen ones; empty: all */
+	struct click_map versions;
 	struct click_map unnamed; /* hashes of services or versions without names yet */
 	uint64_t first_s, last_s; /* times of the windows in the range */
 };
@@ -45,11 +47,6 @@ static int ask(struct series *s, const char *sql, const struct click_map *set, c
 		status = click_server_bad(s->server, what, err);
 	buf_done(&answer);
 	return status;
-}
-
-static void list(struct buf *to, uint64_t hash)
-{
-	buf_addf(to, "%s%" PRIu64, to->size ? "," : "", hash);
 }
 
 static bool matches(const char *pattern, const char *name)
@@ -81,7 +78,7 @@ static int take_host(struct series *s, const struct row_value *v, struct error *
 	name = keep_name(s, v[0].number, &v[1]);
 	if (range->choice ? range->choice->host(range->choice->ctx, name)
 	                  : matches(range->host, name))
-		list(&s->host_list, v[0].number);
+		click_map_place(&s->chosen, v[0].number, &added);
 	return 0;
 }
 
@@ -106,7 +103,7 @@ static void put_windows(const struct series *s, struct buf *sql)
 	const struct store_range *r = &s->request->range;
 
 	buf_puts(sql, " FROM " CLICK_WINDOWS);
-	click_counted(sql, buf_text(&s->host_list), r->from_ns, r->to_ns ? r->to_ns : INT64_MAX);
+	click_counted(sql, buf_text(&s->of_hosts), r->from_ns, r->to_ns ? r->to_ns : INT64_MAX);
 }
 
 static int find_windows(struct series *s, struct error *err)
@@ -121,24 +118,31 @@ static int find_windows(struct series *s, struct error *err)
 	               " toUInt64(toUInt32(max(time)))");
 	put_windows(s, &sql);
 	buf_puts(&sql, " FORMAT RowBinary");
-	if (!status && s->host_list.size)
+	if (!status && s->chosen.pairs.count)
 		status = ask(s, buf_text(&sql), NULL, "qqq", "windows", take_range, err);
 	buf_done(&sql);
 	return status;
+}
+
+static void put_in(const struct series *s, enum click_column column, const struct click_map *chosen,
+                   struct buf *sql)
+{
+	if (!chosen->pairs.count)
+		return;
+	buf_puts(sql, " AND ");
+	click_server_in(s->server, column, chosen, sql);
 }
 
 /* Samples of the clock, in the time of the windows, outside of idle time. */
 static void put_where(const struct series *s, struct buf *sql)
 {
 	buf_addf(sql,
-	         " WHERE host IN (%s) AND time >= toDateTime(%" PRIu64 ") AND time <="
+	         " WHERE %s AND time >= toDateTime(%" PRIu64 ") AND time <="
 	         " toDateTime(%" PRIu64 ") AND mode != %d AND event GLOBAL IN"
 	         " (SELECT id FROM events WHERE role = %d)",
-	         buf_text(&s->host_list), s->first_s, s->last_s, PROFILE_IDLE, ATTR_CLOCK);
-	if (s->service_list.size)
-		buf_addf(sql, " AND service IN (%s)", buf_text(&s->service_list));
-	if (s->version_list.size)
-		buf_addf(sql, " AND version IN (%s)", buf_text(&s->version_list));
+	         buf_text(&s->of_hosts), s->first_s, s->last_s, PROFILE_IDLE, ATTR_CLOCK);
+	put_in(s, CLICK_OF_SERVICE, &s->services, sql);
+	put_in(s, CLICK_OF_VERSION, &s->versions, sql);
 }
 
 static int see_name(struct series *s, const struct row_value *v, struct error *err)
@@ -162,14 +166,14 @@ static bool has_version(const struct store_range *r, const char *name)
 static int take_service(struct series *s, const struct row_value *v, struct error *err)
 {
 	if (has_service(&s->request->range, keep_name(s, v[0].number, &v[1])))
-		list(&s->service_list, v[0].number);
+		click_map_place(&s->services, v[0].number, &(bool){false});
 	return 0;
 }
 
 static int take_version(struct series *s, const struct row_value *v, struct error *err)
 {
 	if (has_version(&s->request->range, keep_name(s, v[0].number, &v[1])))
-		list(&s->version_list, v[0].number);
+		click_map_place(&s->versions, v[0].number, &(bool){false});
 	return 0;
 }
 
@@ -177,7 +181,7 @@ static int take_version(struct series *s, const struct row_value *v, struct erro
 struct series_names {
 	const char *column;
 	series_row_fn *take;
-	struct buf *chosen;
+	struct click_map *chosen;
 	bool nameless; /* samples without a name are chosen: they have the hash 0 */
 };
 
@@ -193,7 +197,7 @@ static int find_names(struct series *s, const struct series_names *n, struct err
 	status = ask(s, buf_text(&sql), NULL, "q", n->column, see_name, err);
 	buf_done(&sql);
 	if (!status && n->nameless && click_map_has(&s->unnamed, 0))
-		list(n->chosen, 0);
+		click_map_place(n->chosen, 0, &(bool){false});
 	return status ? status
 	              : ask(s,
 	                    "SELECT DISTINCT id, text FROM names WHERE id IN keys FORMAT RowBinary",
@@ -204,17 +208,17 @@ static int find_names(struct series *s, const struct series_names *n, struct err
 static int find_chosen(struct series *s, bool *any, struct error *err)
 {
 	const struct store_range *r = &s->request->range;
-	const struct series_names services = {"service", take_service, &s->service_list,
+	const struct series_names services = {"service", take_service, &s->services,
 	                                      has_service(r, "")};
-	const struct series_names versions = {"version", take_version, &s->version_list,
+	const struct series_names versions = {"version", take_version, &s->versions,
 	                                      has_version(r, "")};
 	int status = find_names(s, &services, err);
 
-	*any = s->service_list.size > 0;
+	*any = s->services.pairs.count > 0;
 	if (status || !*any || (!r->version && !r->choice && !s->request->by_version))
 		return status;
 	status = find_names(s, &versions, err);
-	*any = s->version_list.size > 0;
+	*any = s->versions.pairs.count > 0;
 	return status;
 }
 
@@ -292,6 +296,10 @@ int click_series_ask(struct click_server *server, const struct store_sums_reques
 	status = ask(&s, "SELECT id, name FROM hosts ORDER BY name, id FORMAT RowBinary", NULL,
 	             "qs", "hosts", take_host, err);
 	sums->hosts = s.hosts.pairs.count;
+	if (s.chosen.pairs.count == s.hosts.pairs.count)
+		buf_puts(&s.of_hosts, "host != 0");
+	else
+		click_server_in(server, CLICK_OF_HOST, &s.chosen, &s.of_hosts);
 	if (!status && sums->hosts)
 		status = find_windows(&s, err);
 	if (!status && sums->windows)
@@ -301,9 +309,11 @@ int click_series_ask(struct click_server *server, const struct store_sums_reques
 	click_map_done(&s.names);
 	click_map_done(&s.hosts);
 	click_map_done(&s.unnamed);
-	buf_done(&s.host_list);
-	buf_done(&s.service_list);
-	buf_done(&s.version_list);
+	click_map_done(&s.chosen);
+	memset(server->tables, 0, sizeof(server->tables));
+	buf_done(&s.of_hosts);
+	click_map_done(&s.services);
+	click_map_done(&s.versions);
 	return status;
 }
 

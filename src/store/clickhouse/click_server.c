@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +19,7 @@
 #define REQUEST_MS 600000
 #define ANSWER_MAX ((size_t)1 << 30)
 #define WORDS_MAX 300 /* of the server, in a message */
+#define VALUES_MAX 50 /* in a statement of at most 16 KB, which has a list up to five times */
 
 int click_server_bad(const struct click_server *s, const char *what, struct error *err)
 {
@@ -137,7 +140,8 @@ static char *url_of(const struct click_server *s, bool in_database, const char *
 static void begin_form(struct buf *body, const char *name)
 {
 	buf_addf(body,
-	         "--" BOUNDARY "\r\nContent-Disposition: form-data; name=\"%s\"; filename=\"%s\""
+	         "\r\n--" BOUNDARY
+	         "\r\nContent-Disposition: form-data; name=\"%s\"; filename=\"%s\""
 	         "\r\nContent-Type: application/octet-stream\r\n\r\n",
 	         name, name);
 }
@@ -152,22 +156,52 @@ static int post_form(struct click_server *s, struct click_request *r, struct buf
 	return post(s, r, err);
 }
 
-/* The keys are a file of a form, which the statement sees as a temporary table. */
-static int ask_with_keys(struct click_server *s, const char *sql, const struct click_map *set,
-                         struct buf *answer, struct error *err)
+static const char *const columns[CLICK_COLUMNS] = {"host", "service", "version"};
+
+void click_server_in(struct click_server *s, enum click_column column,
+                     const struct click_map *values, struct buf *sql)
 {
-	char *plain = url_of(s, true, sql);
-	char *url = xasprintf("%s&keys_structure=key%%20UInt64&keys_format=RowBinary", plain);
-	struct buf body = {0};
+	const char *before = "";
+
+	s->tables[column] = values->pairs.count > VALUES_MAX ? values : NULL;
+	buf_addf(sql, "%s %s(", columns[column], s->tables[column] ? "GLOBAL IN " : "IN ");
+	if (s->tables[column])
+		buf_addf(sql, "SELECT key FROM chosen_%s", columns[column]);
+	for (size_t i = 0; !s->tables[column] && i < values->pairs.count; i++, before = ",")
+		buf_addf(sql, "%s%" PRIu64, before, values->pairs.items[i].key);
+	buf_puts(sql, ")");
+}
+
+/* A file of a form, which the statement sees as a temporary table. */
+static void add_table(struct buf *url, struct buf *body, const char *name,
+                      const struct click_map *keys)
+{
+	buf_addf(url, "&%s_structure=key%%20UInt64&%s_format=RowBinary", name, name);
+	begin_form(body, name);
+	vec_each (pair, &keys->pairs)
+		for (int i = 0; i < 64; i += 8)
+			buf_putc(body, (char)(pair->key >> i));
+}
+
+static int ask_with_tables(struct click_server *s, const char *sql, const struct click_map *set,
+                           struct buf *answer, struct error *err)
+{
+	char *plain = url_of(s, true, sql), name[32];
+	struct buf url = {0}, body = {0};
 	int status;
 
-	begin_form(&body, "keys");
-	vec_each (pair, &set->pairs)
-		for (int i = 0; i < 64; i += 8)
-			buf_putc(&body, (char)(pair->key >> i));
-	status = post_form(s, &(struct click_request){.url = url, .answer = answer}, &body, err);
+	buf_puts(&url, plain);
+	if (set)
+		add_table(&url, &body, "keys", set);
+	for (size_t i = 0; i < CLICK_COLUMNS; i++) {
+		snprintf(name, sizeof(name), "chosen_%s", columns[i]);
+		if (s->tables[i])
+			add_table(&url, &body, name, s->tables[i]);
+	}
+	status = post_form(s, &(struct click_request){.url = buf_text(&url), .answer = answer},
+	                   &body, err);
 	buf_done(&body);
-	free(url);
+	buf_done(&url);
 	free(plain);
 	return status;
 }
@@ -175,11 +209,14 @@ static int ask_with_keys(struct click_server *s, const char *sql, const struct c
 static int ask(struct click_server *s, const char *sql, const struct click_map *set,
                struct buf *answer, struct error *err)
 {
+	bool tables = set;
 	char *url;
 	int status;
 
-	if (set)
-		return ask_with_keys(s, sql, set, answer, err);
+	for (size_t i = 0; i < CLICK_COLUMNS; i++)
+		tables |= s->tables[i] != NULL;
+	if (tables)
+		return ask_with_tables(s, sql, set, answer, err);
 	url = url_of(s, true, NULL);
 	status = post(s, &(struct click_request){url, NULL, sql, strlen(sql), false, answer}, err);
 	free(url);

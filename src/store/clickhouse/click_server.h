@@ -40,6 +40,9 @@ bool click_url_has(const char *name);
 int click_url_parse(const char *name, struct click_url *url, struct error *err);
 void click_url_done(struct click_url *url);
 
+/* Columns of which a statement may select many values. */
+enum click_column { CLICK_OF_HOST, CLICK_OF_SERVICE, CLICK_OF_VERSION, CLICK_COLUMNS };
+
 struct click_server {
 	char *name; /* of the store, for messages */
 	struct click_url url;
@@ -58,6 +61,8 @@ struct click_server {
 	 */
 	int (*insert_batch)(struct click_server *s, const char *sql, const char *structure,
 	                    const struct buf *rows, struct error *err);
+	/* Tables of the next requests, by click_server_in(); NULL: none. */
+	const struct click_map *tables[CLICK_COLUMNS];
 	struct http_client *http;
 	char *base; /* http://HOST:PORT/ */
 	uint64_t sent_bytes;
@@ -74,6 +79,13 @@ struct click_server_options {
 int click_server_open(struct click_server **out, const char *name,
                       const struct click_server_options *o, struct error *err);
 void click_server_close(struct click_server *s); /* NULL-safe */
+/*
+ * Appends "host IN (..)". A statement has a limited size, so many values become a table of all
+ * further questions: `values` is valid until it is empty, and this function is called again for the
+ * column.
+ */
+void click_server_in(struct click_server *s, enum click_column column,
+                     const struct click_map *values, struct buf *sql);
 /* Runs a statement outside of the database, as CREATE DATABASE. */
 int click_server_run(struct click_server *s, const char *sql, bool in_database, struct error *err);
 
