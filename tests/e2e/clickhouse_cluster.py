@@ -37,8 +37,10 @@ class Member(clickhouse_server.Server):
     def __init__(self, tcp, more):
         self.place = tempfile.mkdtemp(prefix="assay-clickhouse-")
         self.port = clickhouse_server.free_port()
+        self.data, self.before = f"{self.place}/data", []
         with open(f"{self.place}/config.xml", "w") as f:
-            f.write(clickhouse_server.CONFIG.format(http=self.port, tcp=tcp, place=self.place, https="",
+            f.write(clickhouse_server.CONFIG.format(http=self.port, tcp=tcp, place=self.place,
+                                                    https="", data=self.data)
                     .replace("</yandex>", more))
         with open(f"{self.place}/users.xml", "w") as f:
             f.write(clickhouse_server.USERS)
