@@ -21,7 +21,7 @@ packages_build="meson ninja-build gcc g++ gcc-$(gcc_major)-plugin-dev libc6-dev 
 # Of script/kernel; without linux-source-6.1, since its option --source names other sources.
 packages_kernel_build="gcc binutils make flex bison bc libelf-dev xz-utils"
 packages_kernel="$packages_build $packages_kernel_build linux-source-6.1 qemu-system-x86 cpio"
-packages_test="$packages_build python3 binutils clang clang-format libclang-rt-dev linux-perf
+packages_test="$packages_build python3 binutils clang clang-format lld libclang-rt-dev linux-perf
 	hotspot valgrind mandoc zsh fish qemu-system-x86 qemu-user busybox-static cpio xz-utils
 	procps make babeltrace2 sqlite3 tcl dpkg-dev nodejs default-jdk-headless libdebuginfod1 gdb libc6-dbg
 	llvm tmux chromium python3-yaml python3-kubernetes $(npm_package)"
