@@ -159,6 +159,7 @@ struct store_waits {
 	VEC(struct store_wait_time) times;
 	/* Of a range that was read: of its first and last window. */
 	uint64_t start_ns, end_ns;
+	uint64_t damaged; /* histograms of windows of which a part could not be read */
 };
 
 struct store_window {

@@ -16,9 +16,11 @@ extern const char *const store_wait_sum_columns[STORE_WAIT_SUMS];
 extern const char *const store_wait_time_columns[STORE_TIME_SUMS];
 
 void store_wait_times_put(const struct call_times *t, struct buf *out);
-/* Adds the histogram of a text to `t`. What is no histogram is left out. */
-void store_wait_times_add(const char *text, struct call_times *t);
-/* Adds one bucket, if there is such one. */
-void store_wait_times_bucket(uint64_t bucket, uint64_t count, struct call_times *t);
+/* Adds the histogram of a text to `t`. False: it is damaged, and the readable buckets are added. */
+bool store_wait_times_add(const char *text, struct call_times *t);
+/* Adds one bucket. False: there is no such bucket, or its count is too large. */
+bool store_wait_times_bucket(uint64_t bucket, uint64_t count, struct call_times *t);
+/* A text that store_wait_times_add() reports as damaged; after the buckets. */
+#define STORE_WAIT_TIMES_DAMAGED " ?"
 
 #endif

@@ -26,34 +26,39 @@ void store_wait_times_put(const struct call_times *t, struct buf *out)
 	}
 }
 
-void store_wait_times_bucket(uint64_t bucket, uint64_t count, struct call_times *t)
+bool store_wait_times_bucket(uint64_t bucket, uint64_t count, struct call_times *t)
 {
 	struct call_times_bucket one = {(uint32_t)bucket, count};
 	struct call_times add = {.timed = count, .squares = count};
 
-	if (bucket >= BUCKETS || !count || count > INT64_MAX)
-		return;
+	if (bucket >= BUCKETS || count > INT64_MAX - t->timed)
+		return false;
+	if (!count)
+		return true;
 	vec_push(&add.buckets, one);
 	call_times_merge(t, &add);
 	call_times_done(&add);
+	return true;
 }
 
-void store_wait_times_add(const char *text, struct call_times *t)
+bool store_wait_times_add(const char *text, struct call_times *t)
 {
+	bool whole = true;
 	char *end;
 
 	while (text && *text) {
 		uint64_t bucket = strtoull(text, &end, 10), count;
 
 		if (end == text || *end != ':')
-			return;
+			return false;
 		text = end + 1;
 		count = strtoull(text, &end, 10);
 		if (end == text)
-			return;
-		store_wait_times_bucket(bucket, count, t);
+			return false;
+		whole &= store_wait_times_bucket(bucket, count, t);
 		text = end + strspn(end, " ");
 	}
+	return whole;
 }
 
 void store_waits_init(struct store_waits *w)

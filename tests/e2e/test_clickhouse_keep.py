@@ -152,6 +152,28 @@ def many_hosts_are_chosen_by_a_pattern(t):
     t.assay("diff", "--json", "--host", "web*", name, "--", "--host", "[wd]*[12]", name)
 
 
+@test
+def damaged_histograms_of_waits_are_counted(t):
+    server = clickhouse_server.server(t)
+    file, name = light(t, t.path("damaged.db"), "web1", windows=70), server.store("damaged")
+    add_waits(file)
+    with contextlib.closing(sqlite3.connect(file)) as db, db:
+        db.execute("UPDATE wait SET times = times || ' 3' WHERE window IN (SELECT id FROM window"
+                   " ORDER BY start_ns LIMIT 2)")
+        damaged = db.execute("SELECT count(*) FROM wait WHERE times LIKE '% 3'").fetchone()[0]
+    t.assay("store", "copy", file, name)
+    t.assay("store", "copy", name, t.path("back.db"))
+    for store in (file, name, t.path("back.db")):
+        found = t.json(t.assay("waits", "--json", "--store", store).out)
+        # A server adds up the histograms of each cause before.
+        t.true(0 < found["damaged_histograms"] <= damaged, f"{store}: {found['damaged_histograms']}")
+        t.true(store == name or found["damaged_histograms"] == damaged, f"all of {store}")
+    t.has(t.assay("waits", "--store", file).out, "histograms of the store are damaged")
+    t.assay("store", "keep", "--fine", "1s", file)
+    found = t.json(t.assay("waits", "--json", "--store", file).out)
+    t.true(0 < found["damaged_histograms"] <= damaged, "of merged windows")
+
+
 KILLS = 40 if LONG else 4
 
 

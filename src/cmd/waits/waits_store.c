@@ -89,7 +89,7 @@ int waits_store_read(struct wait_report **out, const char *path, const struct lo
 			add_row(*out, &waits, row);
 		vec_each (time, &waits.times)
 			add_time(*out, &waits, time);
-		wait_stored_end(*out, waits.start_ns, waits.end_ns);
+		wait_stored_end(*out, waits.start_ns, waits.end_ns, waits.damaged);
 	}
 	store_waits_done(&waits);
 	return status;

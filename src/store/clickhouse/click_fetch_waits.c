@@ -29,11 +29,14 @@ static void put_histogram(const struct row_value *buckets, const struct row_valu
                           struct buf *out)
 {
 	struct call_times t = {0};
+	bool whole = buckets->number == counts->number;
 
 	for (uint64_t i = 0; i < buckets->number && i < counts->number; i++)
-		store_wait_times_bucket(row_value_number(buckets, i), row_value_number(counts, i),
-		                        &t);
+		whole &= store_wait_times_bucket(row_value_number(buckets, i),
+		                                 row_value_number(counts, i), &t);
 	store_wait_times_put(&t, out);
+	if (!whole)
+		buf_puts(out, STORE_WAIT_TIMES_DAMAGED);
 	call_times_done(&t);
 }
 

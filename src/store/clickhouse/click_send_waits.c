@@ -59,17 +59,22 @@ static void put_key(struct buf *out, const struct click_window *w, uint64_t serv
 	row_put(out, "qqdqq", service, w->session->host, w->time_s, w->part, cause);
 }
 
+/* A damaged histogram gets a bucket that does not exist, so that readers report it too. */
 static void put_histogram(struct buf *out, const char *text)
 {
 	struct call_times t = {0};
+	bool damaged = !store_wait_times_add(text, &t);
 
-	store_wait_times_add(text, &t);
-	row_put_count(out, t.buckets.count);
+	row_put_count(out, t.buckets.count + damaged);
 	vec_each (b, &t.buckets)
 		row_put(out, "q", (uint64_t)b->bucket);
-	row_put_count(out, t.buckets.count);
+	if (damaged)
+		row_put(out, "q", UINT64_MAX);
+	row_put_count(out, t.buckets.count + damaged);
 	vec_each (b, &t.buckets)
 		row_put(out, "q", b->count);
+	if (damaged)
+		row_put(out, "q", UINT64_C(1));
 	call_times_done(&t);
 }
 

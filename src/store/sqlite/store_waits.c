@@ -226,9 +226,9 @@ static int read_rows(struct reading *r, struct error *err)
 			to->sums[i] += number(row, 12 + i);
 		if (to && number(row, 20) > to->sums[STORE_WAIT_MAX])
 			to->sums[STORE_WAIT_MAX] = number(row, 20);
-		if (to)
-			store_wait_times_add((const char *)sqlite3_column_text(row, 21),
-			                     &to->times);
+		if (to &&
+		    !store_wait_times_add((const char *)sqlite3_column_text(row, 21), &to->times))
+			r->waits->damaged++;
 		status = database_step(r->db, row, err);
 	}
 	sqlite3_reset(row);

@@ -14,9 +14,13 @@ static void times_sum(sqlite3_context *out, int count, sqlite3_value **v)
 	struct call_times t = {0};
 	struct buf text = {0};
 
+	bool whole = true;
+
 	for (int i = 0; i < count; i++)
-		store_wait_times_add((const char *)sqlite3_value_text(v[i]), &t);
+		whole &= store_wait_times_add((const char *)sqlite3_value_text(v[i]), &t);
 	store_wait_times_put(&t, &text);
+	if (!whole)
+		buf_puts(&text, STORE_WAIT_TIMES_DAMAGED);
 	sqlite3_result_text(out, buf_text(&text), -1, SQLITE_TRANSIENT);
 	buf_done(&text);
 	call_times_done(&t);

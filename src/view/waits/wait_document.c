@@ -95,6 +95,7 @@ static void facts(struct document *d, const struct wait_report *r)
 	document_bool(d, "has_wakings", r->log->has_wakings);
 	document_int(d, "wakings", (int64_t)r->log->wakings);
 	document_int(d, "beyond", (int64_t)r->log->beyond);
+	document_int(d, "damaged_histograms", (int64_t)r->damaged);
 	document_object(d, "ledger");
 	document_known(d, "wall_ns", (int64_t)a->wall_ns, a->is_closed);
 	document_known(d, "oncpu_ns", (int64_t)a->oncpu_ns, a->is_closed);

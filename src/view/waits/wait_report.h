@@ -91,6 +91,7 @@ struct wait_report {
 	VEC(uint32_t) programs;    /* per process: its share + 1; 0: not sought yet */
 	uint64_t start_ns, end_ns; /* of the time of which the report is */
 	struct wait_log stored;    /* `log` of rows from a store */
+	uint64_t damaged;          /* histograms of the store of which a part could not be read */
 };
 
 /* -ENODATA: the recording does not say when threads waited. */

@@ -104,8 +104,9 @@ void wait_stored_time(struct wait_report *r, const struct wait_stored_time *time
 	a->before_ns += time->before_ns;
 }
 
-void wait_stored_end(struct wait_report *r, uint64_t start_ns, uint64_t end_ns)
+void wait_stored_end(struct wait_report *r, uint64_t start_ns, uint64_t end_ns, uint64_t damaged)
 {
+	r->damaged = damaged;
 	r->start_ns = start_ns;
 	r->end_ns = end_ns;
 	r->account.is_closed &= r->account.wall_ns != 0;

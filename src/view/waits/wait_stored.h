@@ -6,7 +6,7 @@
  *	wait_stored_new(&r, options)
  *	wait_stored_add(r, row, times)	any number of times, in the order of their texts
  *	wait_stored_time(r, share)
- *	wait_stored_end(r, start_ns, end_ns)
+ *	wait_stored_end(r, start_ns, end_ns, damaged)
  *	wait_report_free(r)
  *
  * Of the filters, names of processes and threads select. The account is closed if all threads of
@@ -35,6 +35,7 @@ struct wait_report *wait_stored_new(const struct wait_options *o);
 void wait_stored_add(struct wait_report *r, const struct wait_stored *row,
                      const struct call_times *times);
 void wait_stored_time(struct wait_report *r, const struct wait_stored_time *time);
-void wait_stored_end(struct wait_report *r, uint64_t start_ns, uint64_t end_ns);
+/* `damaged`: number of histograms of which a part could not be read. */
+void wait_stored_end(struct wait_report *r, uint64_t start_ns, uint64_t end_ns, uint64_t damaged);
 
 #endif

@@ -179,6 +179,11 @@ static void limits(struct summary *s, const struct wait_report *r)
 		summary_limit_count(s, "beyond", r->log->beyond,
 		                    "wait is in the sums only, not in percentiles",
 		                    "waits are in the sums only, not in percentiles");
+	if (r->damaged)
+		summary_limit_count(s, "damaged", r->damaged,
+		                    "histogram of the store is damaged: percentiles lack its waits",
+		                    "histograms of the store are damaged: percentiles lack their "
+		                    "waits");
 	if (r->log->coarse)
 		summary_limit_count(
 		        s, "coarse", r->log->coarse, "wait has no path",
