@@ -13,9 +13,9 @@ from old_windows import BEGIN_NS, add_waits, light, report, same, stored, waits
 from stores import environment
 
 
-def levels(server, database):
-    found = server.ask("SELECT toString(level), count() FROM windows_2 WHERE host != 0 GROUP BY"
-                       " level ORDER BY level", database)
+def levels(server, database, of="host != 0", what="count()"):
+    found = server.ask(f"SELECT toString(level), {what} FROM windows_2 WHERE {of} GROUP BY level"
+                       " ORDER BY level", database)
     return {int(level): int(count) for level, count in
             (line.split("\t") for line in found.split("\n") if line)}
 
@@ -82,10 +82,7 @@ def two_machines_may_merge_the_same_windows(t):
 
 def sums(server, database):
     """level of the sums of all hosts -> number of windows in them"""
-    found = server.ask("SELECT toString(level), sum(length(replaces)) FROM windows_2 WHERE host = 0"
-                       " GROUP BY level ORDER BY level", database)
-    return {int(level): int(count) for level, count in
-            (line.split("\t") for line in found.split("\n") if line)}
+    return levels(server, database, "host = 0", "sum(length(replaces))")
 
 
 @test

@@ -129,7 +129,7 @@ const struct click_map *click_fetch_where_samples(struct click_fetch *f, struct 
 {
 	f->chosen = f->sums ? &f->all : NULL;
 	click_fetch_where_parts(f, sql);
-	return f->sums ? &f->all.parts : &f->parts;
+	return f->sums ? &f->all.totals : &f->parts;
 }
 
 static int take_bytes(struct click_fetch *f, const struct row_value *v, struct error *err)
@@ -185,10 +185,12 @@ void click_fetch_done(struct click_fetch *f)
 	click_map_done(&f->last_of);
 	vec_each (group, &f->groups) {
 		click_map_done(&group->parts);
+		click_map_done(&group->totals);
 		vec_done(&group->windows);
 	}
 	vec_done(&f->groups);
 	click_map_done(&f->all.parts);
+	click_map_done(&f->all.totals);
 	vec_done(&f->begins_s);
 	vec_done(&f->seen);
 	vec_done(&f->spans);

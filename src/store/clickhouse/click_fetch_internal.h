@@ -23,6 +23,7 @@ struct click_span {
 /* Samples that the server adds up: those of a part of the time, or all. */
 struct click_group {
 	struct click_map parts;
+	struct click_map totals;            /* the same samples, of sums in rows without paths */
 	VEC(int64_t) windows;               /* of the database, which get its rows in turn */
 	uint64_t first_s, last_s;           /* times of windows; first_s > last_s: there are none */
 	uint64_t sums_first_s, sums_last_s; /* of sums of all hosts */

@@ -201,13 +201,19 @@ static void divide(struct click_fetch *f)
 			s->group = (uint32_t)time_parts_at(&range, time_of(s), parts);
 }
 
-static void add_part(struct click_group *g, uint64_t part, uint64_t start_s, bool sum)
+/* `totals`: the parts of rows without paths; empty: they are those of `part`. */
+static void add_part(struct click_group *g, uint64_t part, const struct row_value *totals,
+                     uint64_t start_s, bool sum)
 {
 	uint64_t *first = sum ? &g->sums_first_s : &g->first_s;
 	uint64_t *last = sum ? &g->sums_last_s : &g->last_s;
 	bool added;
 
 	click_map_place(&g->parts, part, &added);
+	for (uint64_t i = 0; i < totals->number; i++)
+		click_map_place(&g->totals, row_value_number(totals, i), &added);
+	if (!totals->number)
+		click_map_place(&g->totals, part, &added);
 	*first = start_s < *first ? start_s : *first;
 	*last = start_s > *last ? start_s : *last;
 }
@@ -236,7 +242,7 @@ static int take_sum(struct click_fetch *f, const struct row_value *v, struct err
 	}
 	if (!first)
 		return 0;
-	add_part(&f->groups.items[first->group], v[0].number, v[1].number / SECOND, true);
+	add_part(&f->groups.items[first->group], v[0].number, &v[3], v[1].number / SECOND, true);
 	for (uint64_t i = 0; i < v[2].number; i++)
 		span_of(f, row_value_number(&v[2], i))->covered = true;
 	return 0;
@@ -248,10 +254,10 @@ static int fetch_sums(struct click_fetch *f, struct error *err)
 	struct buf sql = {0};
 	int status;
 
-	buf_puts(&sql, "SELECT part, start_ns, replaces FROM " CLICK_WINDOWS);
+	buf_puts(&sql, "SELECT part, start_ns, replaces, parts FROM " CLICK_WINDOWS);
 	click_counted(&sql, "host = 0", f->range->from_ns, to_ns);
 	buf_puts(&sql, " ORDER BY length(replaces) DESC, key FORMAT RowBinary");
-	status = click_fetch_rows(f, buf_text(&sql), NULL, "qqa", "sums", take_sum, err);
+	status = click_fetch_rows(f, buf_text(&sql), NULL, "qqaa", "sums", take_sum, err);
 	buf_done(&sql);
 	return status;
 }
@@ -275,6 +281,8 @@ static void join_groups(struct click_fetch *f)
 	vec_each (g, &f->groups) {
 		vec_each (pair, &g->parts.pairs)
 			click_map_place(&all->parts, pair->key, &added);
+		vec_each (pair, &g->totals.pairs)
+			click_map_place(&all->totals, pair->key, &added);
 		all->first_s = least(all->first_s, g->first_s);
 		all->last_s = most(all->last_s, g->last_s);
 		all->sums_first_s = least(all->sums_first_s, g->sums_first_s);
@@ -304,6 +312,7 @@ static void find_begins(struct click_fetch *f)
 
 int click_fetch_runs(struct click_fetch *f, struct error *err)
 {
+	static const struct row_value none;
 	int status;
 
 	if (!f->spans.count)
@@ -317,7 +326,7 @@ int click_fetch_runs(struct click_fetch *f, struct error *err)
 		struct click_group *g = &f->groups.items[s->group];
 
 		if (!s->covered)
-			add_part(g, s->part, s->number[START] / SECOND, false);
+			add_part(g, s->part, &none, s->number[START] / SECOND, false);
 		if (s->id && (s->number[SAMPLES] || f->spans.count == 1 || !g->windows.count))
 			vec_push(&g->windows, s->id);
 	}

@@ -328,13 +328,12 @@ static int see_rows(struct click_fetch *f, const struct buf *rows, struct error 
 /* The sums of the chosen group, or of all. */
 static int ask_group(struct click_fetch *f, struct answer *answer, struct error *err)
 {
-	const struct click_map *parts = &f->chosen->parts;
 	struct buf sql = {0};
 	bool rest = false;
 	int status;
 
 	ask_sums(f, true, &sql);
-	status = f->server->ask(f->server, buf_text(&sql), parts, &answer->rows, err);
+	status = f->server->ask(f->server, buf_text(&sql), &f->chosen->parts, &answer->rows, err);
 	buf_clear(&sql);
 	if (!status)
 		status = see_rows(f, &answer->rows, err);
@@ -343,7 +342,8 @@ static int ask_group(struct click_fetch *f, struct answer *answer, struct error 
 	if (!status && rest) {
 		f->rest = true;
 		ask_sums(f, false, &sql);
-		status = f->server->ask(f->server, buf_text(&sql), parts, &answer->all, err);
+		status = f->server->ask(f->server, buf_text(&sql), &f->chosen->totals, &answer->all,
+		                        err);
 		if (!status)
 			status = see_rows(f, &answer->all, err);
 	}

@@ -40,7 +40,7 @@ static const struct sum_kind {
 
 struct sum {
 	const struct sum_kind *kind;
-	uint64_t start_ns, part, key, samples;
+	uint64_t start_ns, part, totals, key, samples; /* totals: the part of rows without paths */
 	struct click_map parts, keys;
 	uint64_t first_s, last_s, end_ns;
 };
@@ -117,15 +117,42 @@ static int add_samples(struct click_keep *k, const struct sum *s, struct error *
 	return status;
 }
 
-static int find_part(struct click_keep *k, struct sum *s, struct error *err)
+static int find_part(struct click_keep *k, const struct sum *s, uint64_t *part, struct error *err)
 {
 	struct click_arrivals a = {0};
 	int status;
 
-	click_arrivals_add(&a, 0, s->start_ns / SECOND, s->part);
+	click_arrivals_add(&a, 0, s->start_ns / SECOND, *part);
 	status = click_arrivals_find(&a, k->server, CLICK_SAMPLES, err);
-	s->part = click_arrivals_part(&a, s->part);
+	*part = click_arrivals_part(&a, *part);
 	click_arrivals_done(&a);
+	return status;
+}
+
+/* The rows of the sum without paths: readers need all of these, but few of the paths. */
+static int add_totals(struct click_keep *k, const struct sum *s, struct error *err)
+{
+	struct buf sql = {0}, part = {0}, answer = {0};
+	int status;
+
+	buf_puts(&sql, "INSERT INTO ");
+	click_table_target(CLICK_SAMPLES, &sql);
+	buf_addf(&part, "toUInt64(%" PRIu64 ")", s->totals);
+	buf_addf(&sql, " SELECT service, toUInt64(0), toDateTime(%" PRIu64 "), ",
+	         s->start_ns / SECOND);
+	click_arrival_expression(&sql, buf_text(&part));
+	buf_addf(&sql,
+	         ", program, toUInt64(0), toUInt64(0), cpu, mode, event, region, stack_end,"
+	         " sum(samples), sum(weight), sum(idle_ns), sum(runnable_ns), sum(blocked_ns),"
+	         " toUInt32(0), version, toUInt64(0) FROM " CLICK_SAMPLES
+	         " PREWHERE part = %" PRIu64 " WHERE host = 0 AND time = toDateTime(%" PRIu64
+	         ") GROUP BY service, program, version, cpu, mode, event, region, stack_end"
+	         " ORDER BY service, event, program, version, mode",
+	         s->part, s->start_ns / SECOND);
+	status = k->server->ask(k->server, buf_text(&sql), NULL, &answer, err);
+	buf_done(&sql);
+	buf_done(&part);
+	buf_done(&answer);
 	return status;
 }
 
@@ -143,7 +170,8 @@ static int add_window(struct click_keep *k, const struct sum *s, struct error *e
 	row_put_count(&row, s->keys.pairs.count);
 	vec_each (pair, &s->keys.pairs)
 		row_put(&row, "q", pair->key);
-	row_put_count(&row, 0);
+	row_put_count(&row, 1);
+	row_put(&row, "q", s->totals);
 	status = k->server->insert(k->server, buf_text(&target), &row, err);
 	buf_done(&target);
 	buf_done(&row);
@@ -245,11 +273,16 @@ static int make_sum(struct click_keep *k, struct sum *s, struct error *err)
 {
 	int status;
 
-	if (getrandom(&s->part, sizeof(s->part), 0) != sizeof(s->part))
+	if (getrandom(&s->part, sizeof(s->part), 0) != sizeof(s->part) ||
+	    getrandom(&s->totals, sizeof(s->totals), 0) != sizeof(s->totals))
 		return 0;
 	status = add_samples(k, s, err);
 	if (!status)
-		status = find_part(k, s, err);
+		status = find_part(k, s, &s->part, err);
+	if (!status)
+		status = add_totals(k, s, err);
+	if (!status)
+		status = find_part(k, s, &s->totals, err);
 	if (!status)
 		status = add_window(k, s, err);
 	k->kept->sums++;
