@@ -44,6 +44,17 @@ static void gone(int index, uint64_t start, uint64_t end)
 	gone_last = index;
 }
 
+/* The address of this program's code in its file, relative to the offset: not 0 if lld links. */
+static uint64_t shift_of_code(void)
+{
+	const ElfW(Phdr) *p = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+
+	for (uint64_t i = 0; i < getauxval(AT_PHNUM); i++)
+		if (p[i].p_type == PT_LOAD && p[i].p_flags & PF_X)
+			return p[i].p_vaddr - p[i].p_offset;
+	return 0;
+}
+
 static void code_is_found_in_its_file(void)
 {
 	const struct assay_calls_image *image;
@@ -66,7 +77,7 @@ static void code_is_found_in_its_file(void)
 	 * The file begins where libc says that it is loaded; with separate code, some pages before.
 	 */
 	CHECK(dladdr((void *)(uintptr_t)code_is_found_in_its_file, &info));
-	CHECK_EQ(image->start - image->offset, (uintptr_t)info.dli_fbase);
+	CHECK_EQ(image->start - image->offset, (uintptr_t)info.dli_fbase + shift_of_code());
 	CHECK_EQ(images_find((uint64_t)(uintptr_t)code_is_found_in_its_file), index);
 	CHECK_EQ(images_find(getauxval(AT_SYSINFO_EHDR) + 64) < 0, 0);
 	CHECK_STR(images_get(images_find(getauxval(AT_SYSINFO_EHDR) + 64))->path, "[vdso]");
