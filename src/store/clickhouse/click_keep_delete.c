@@ -47,8 +47,7 @@ static void put_replaced(const struct click_keep *k, struct buf *sql)
 
 /*
  * Sums of which at least one window was replaced, or for which there is a longer sum, since the
- * grace period: none of them is used. Sums of one slot replace those of another a little earlier or
- * later, as their windows arrived.
+ * grace period: none of them is used, and click_keep_sums() does not make them again.
  */
 static void put_sums(const struct click_keep *k, struct buf *sql)
 {

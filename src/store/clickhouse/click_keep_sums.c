@@ -26,15 +26,18 @@
 #define LONGEST_NS (7200 * SECOND)        /* of the slots of sums */
 #define LATE_SHARE 8                      /* one of so many windows makes a second sum */
 
-/* In the order in which they are made: of each level of windows, the longest first. */
+/*
+ * In the order in which they are made: of each level of windows, the longest first. Short slots
+ * have sums until the longer slot around them is over.
+ */
 static const struct sum_kind {
-	int level; /* of the windows */
-	uint64_t slot_s;
+	int level;                 /* of the windows */
+	uint64_t slot_s, longer_s; /* 0: none is longer */
 	int sum_level;
 } kinds[] = {
-        {0, 3600, CLICK_SUM_LEVEL},    {0, 600, CLICK_SUM_SHORT},
-        {0, 60, CLICK_SUM_MINUTE},     {1, 3600, CLICK_SUM_LEVEL + 1},
-        {1, 600, CLICK_SUM_SHORT + 1}, {2, 7200, CLICK_SUM_LEVEL + 2},
+        {0, 3600, 0, CLICK_SUM_LEVEL},       {0, 600, 3600, CLICK_SUM_SHORT},
+        {0, 60, 600, CLICK_SUM_MINUTE},      {1, 3600, 0, CLICK_SUM_LEVEL + 1},
+        {1, 600, 3600, CLICK_SUM_SHORT + 1}, {2, 7200, 0, CLICK_SUM_LEVEL + 2},
 };
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
@@ -289,6 +292,14 @@ static int make_sum(struct click_keep *k, struct sum *s, struct error *err)
 	return status;
 }
 
+static bool is_due(const struct sum *s, uint64_t before_ns)
+{
+	uint64_t longer_ns = s->kind->longer_s * SECOND;
+
+	return s->start_ns + s->kind->slot_s * SECOND <= before_ns &&
+	       (!longer_ns || (s->start_ns / longer_ns + 1) * longer_ns > before_ns);
+}
+
 static int make_sums(struct click_keep *k, const struct sum_kind *kind, uint64_t before_ns,
                      struct error *err)
 {
@@ -303,8 +314,7 @@ static int make_sums(struct click_keep *k, const struct sum_kind *kind, uint64_t
 		at += cover(k, at, &s, &all);
 		late = s.keys.pairs.count;
 		/* Without samples, nothing arrives. */
-		if (late && late * LATE_SHARE >= all && s.samples &&
-		    s.start_ns + kind->slot_s * SECOND <= before_ns)
+		if (late && late * LATE_SHARE >= all && s.samples && is_due(&s, before_ns))
 			status = make_sum(k, &s, err);
 		click_map_done(&s.parts);
 		click_map_done(&s.keys);
