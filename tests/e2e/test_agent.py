@@ -223,7 +223,8 @@ def windows_count_once_whatever_is_killed(t):
         done.append(harm(agent, server, network, dice))
     network.bad = False
     # The pauses of both processes have an end.
-    t.until(lambda: (agent.sent() or {"batches": {"waiting": 1}})["batches"]["waiting"] == 0
+    t.until(lambda: agent.process.poll() is not None
+            or (agent.sent() or {"batches": {"waiting": 1}})["batches"]["waiting"] == 0
             and agent.sent()["batches"]["sent"], f"all windows are sent after {done}", 90)
     agent.stop()
     t.until(lambda: not agent.left(), "no process is left")
@@ -234,6 +235,18 @@ def windows_count_once_whatever_is_killed(t):
     check_report(t, server, name, "chaos", windows, total)
     print(f"# {len(done)} moments: { {what: done.count(what) for what in sorted(set(done))} },"
           f" {len(windows)} windows, ticks (due, seen, lost): {[at[2:] for at in total.values()]}")
+
+
+@test
+def a_sampler_that_is_killed_before_it_samples_begins_again(t):
+    agent = Agent(t, "clickhouse://127.0.0.1:1/none")
+    agent.start()
+    t.until(agent.sampler, "the process that samples")
+    agent.kill(agent.sampler())
+    t.until(lambda: "killed by signal 9; it begins again" in agent.text() or agent.process.poll() is not None,
+            "the agent begins again")
+    agent.until_it_samples()
+    agent.stop()
 
 
 @test

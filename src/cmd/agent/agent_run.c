@@ -201,6 +201,12 @@ static void plan_again(struct agent *g, int how)
 		print_message(NAME ": it begins again in %.1f s", (double)pause / 1e3);
 }
 
+/* Then it did not report that it cannot begin. */
+static bool was_killed(int how)
+{
+	return WIFSIGNALED(how) && WTERMSIG(how) != SIGTERM;
+}
+
 /* The process of the session has exited. */
 static void session_ended(struct agent *g, int how)
 {
@@ -216,7 +222,7 @@ static void session_ended(struct agent *g, int how)
 		g->again_ns = 1;
 	} else if (WIFEXITED(how) && !WEXITSTATUS(how)) {
 		g->ends = true; /* by 'assay stop' */
-	} else if (g->ever) {
+	} else if (g->ever || was_killed(how)) {
 		plan_again(g, how);
 	} else {
 		g->ends = true; /* it cannot begin */
