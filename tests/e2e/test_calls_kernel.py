@@ -255,7 +255,7 @@ def blocked_calls_have_causes_and_wakers(t):
         counts[row["kind"], row["released_by"]] += row["count"]
         functions[row["kind"]].add(row["function"])
     # The child sleeps before it writes each byte, and its parent waits for it at the end.
-    t.equal(counts["sleep", "[interrupt]"], SLEEP + PIPE, "sleeps")
+    t.equal(counts["sleep", "[interrupt]"], SLEEP + PIPE, f"sleeps: {dict(counts)}")
     t.equal(counts["pipe", "kernel_truth in write_slowly"], PIPE, "reads")
     t.equal(functions["sleep"], {"do_nanosleep"}, "functions that sleep")
     assert functions["pipe"] <= {"pipe_read", "anon_pipe_read"}, functions

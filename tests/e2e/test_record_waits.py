@@ -42,7 +42,7 @@ blocks(server.accept, lambda: socket.create_connection(server.getsockname()))
 poll = select.epoll(); poll.register(r)
 blocks(lambda: poll.poll(5), lambda: os.write(w, b"x"))
 locked = os.open(PATH, os.O_CREAT | os.O_RDWR)
-time.sleep(1)  # until the recorder has read the names
+time.sleep(3)  # until the recorder has read the names, which it does more rarely on a busy machine
 print(os.getpid(), r, os.readlink(f"/proc/self/fd/{r}"), a.fileno(), os.fstat(a.fileno()).st_ino,
       client.fileno(), client.getsockname()[1], server.fileno(), server.getsockname()[1],
       poll.fileno(), sep="|")
