@@ -255,8 +255,11 @@ def blocked_calls_have_causes_and_wakers(t):
         counts[row["kind"], row["released_by"]] += row["count"]
         functions[row["kind"]].add(row["function"])
     # The child sleeps before it writes each byte, and its parent waits for it at the end.
-    t.equal(counts["sleep", "[interrupt]"], SLEEP + PIPE, f"sleeps: {dict(counts)}")
-    t.equal(counts["pipe", "kernel_truth in write_slowly"], PIPE, "reads")
+    # In a guest that stops now and then, a time or a byte may come before the thread leaves the CPU:
+    # then it does not wait.
+    for key, most in ((("sleep", "[interrupt]"), SLEEP + PIPE),
+                      (("pipe", "kernel_truth in write_slowly"), PIPE)):
+        t.true(most - 3 <= counts[key] <= most, f"{key} of {dict(counts)}")
     t.equal(functions["sleep"], {"do_nanosleep"}, "functions that sleep")
     assert functions["pipe"] <= {"pipe_read", "anon_pipe_read"}, functions
     assert not found["calls_beyond"] and all(r["kind"] != "other" for r in rows), rows
