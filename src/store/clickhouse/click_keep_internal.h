@@ -30,7 +30,7 @@ struct click_keep {
 	VEC(struct click_kept_window) windows; /* of a host, or of all */
 	char *cluster;                         /* NULL: one server */
 	struct buf twice;        /* keys of merged windows that were written twice: "1,2" */
-	struct click_map summed; /* keys of windows that have a sum */
+	struct click_map summed; /* keys of windows, to the longest slot of their sums, in s */
 	uint64_t summed_ns;      /* earlier windows have theirs */
 	uint64_t written_s;      /* windows that were written later may still be read */
 	uint64_t number;         /* of an answer */

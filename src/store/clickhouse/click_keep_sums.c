@@ -17,6 +17,7 @@
 #include "store/clickhouse/click_tables.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -27,7 +28,7 @@
 #define LATE_SHARE 8                      /* one of so many windows makes a second sum */
 
 /*
- * In the order in which they are made: of each level of windows, the longest first. Short slots
+ * In the order in which they are made: level by level of windows, the longest first. Short slots
  * have sums until the longer slot around them is over.
  */
 static const struct sum_kind {
@@ -88,19 +89,41 @@ static int add_other(struct click_keep *k, struct error *err)
 	return status;
 }
 
+/* "INSERT INTO samples SELECT ..": the columns up to the thread, of rows of host 0. */
+static void put_insert(const struct sum *s, uint64_t part, struct buf *sql)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "toUInt64(%" PRIu64 ")", part);
+	buf_puts(sql, "INSERT INTO ");
+	click_table_target(CLICK_SAMPLES, sql);
+	buf_addf(sql, " SELECT service, toUInt64(0), toDateTime(%" PRIu64 "), ",
+	         s->start_ns / SECOND);
+	click_arrival_expression(sql, text);
+	buf_puts(sql, ", program, toUInt64(0), ");
+}
+
+static int run_insert(struct click_keep *k, struct buf *sql, const struct click_map *parts,
+                      struct error *err)
+{
+	struct buf answer = {0};
+	int status = k->server->ask(k->server, buf_text(sql), parts, &answer, err);
+
+	buf_done(sql);
+	buf_done(&answer);
+	return status;
+}
+
 static int add_samples(struct click_keep *k, const struct sum *s, struct error *err)
 {
-	struct buf sql = {0}, part = {0}, answer = {0};
 	int status = RARE(s->samples) ? add_other(k, err) : 0;
+	struct buf sql = {0};
 
-	buf_puts(&sql, "INSERT INTO ");
-	click_table_target(CLICK_SAMPLES, &sql);
-	buf_addf(&part, "toUInt64(%" PRIu64 ")", s->part);
-	buf_addf(&sql, " SELECT service, toUInt64(0), toDateTime(%" PRIu64 "), ",
-	         s->start_ns / SECOND);
-	click_arrival_expression(&sql, buf_text(&part));
+	if (status)
+		return status;
+	put_insert(s, s->part, &sql);
 	buf_addf(&sql,
-	         ", program, toUInt64(0), path, cpu, mode, event, region, stack_end, sum(seen),"
+	         "path, cpu, mode, event, region, stack_end, sum(seen),"
 	         " sum(ns), sum(idle), sum(runnable), sum(blocked), toUInt32(0), version,"
 	         " toUInt64(0) FROM (SELECT service, program, version, if(sum(samples) <= %" PRIu64
 	         " AND mode != %d, toUInt64(%" PRIu64 "), stack) AS path, cpu, mode, event, region,"
@@ -112,12 +135,7 @@ static int add_samples(struct click_keep *k, const struct sum *s, struct error *
 	         " event, region, stack_end) GROUP BY service, program, version, path, cpu, mode,"
 	         " event, region, stack_end ORDER BY service, event, program, version, mode, path",
 	         RARE(s->samples), PROFILE_IDLE, click_other().stack, s->first_s, s->last_s);
-	if (!status)
-		status = k->server->ask(k->server, buf_text(&sql), &s->parts, &answer, err);
-	buf_done(&sql);
-	buf_done(&part);
-	buf_done(&answer);
-	return status;
+	return run_insert(k, &sql, &s->parts, err);
 }
 
 static int find_part(struct click_keep *k, const struct sum *s, uint64_t *part, struct error *err)
@@ -135,28 +153,18 @@ static int find_part(struct click_keep *k, const struct sum *s, uint64_t *part, 
 /* The rows of the sum without paths: readers need all of these, but few of the paths. */
 static int add_totals(struct click_keep *k, const struct sum *s, struct error *err)
 {
-	struct buf sql = {0}, part = {0}, answer = {0};
-	int status;
+	struct buf sql = {0};
 
-	buf_puts(&sql, "INSERT INTO ");
-	click_table_target(CLICK_SAMPLES, &sql);
-	buf_addf(&part, "toUInt64(%" PRIu64 ")", s->totals);
-	buf_addf(&sql, " SELECT service, toUInt64(0), toDateTime(%" PRIu64 "), ",
-	         s->start_ns / SECOND);
-	click_arrival_expression(&sql, buf_text(&part));
+	put_insert(s, s->totals, &sql);
 	buf_addf(&sql,
-	         ", program, toUInt64(0), toUInt64(0), cpu, mode, event, region, stack_end,"
+	         "toUInt64(0), cpu, mode, event, region, stack_end,"
 	         " sum(samples), sum(weight), sum(idle_ns), sum(runnable_ns), sum(blocked_ns),"
 	         " toUInt32(0), version, toUInt64(0) FROM " CLICK_SAMPLES
 	         " PREWHERE part = %" PRIu64 " WHERE host = 0 AND time = toDateTime(%" PRIu64
 	         ") GROUP BY service, program, version, cpu, mode, event, region, stack_end"
 	         " ORDER BY service, event, program, version, mode",
 	         s->part, s->start_ns / SECOND);
-	status = k->server->ask(k->server, buf_text(&sql), NULL, &answer, err);
-	buf_done(&sql);
-	buf_done(&part);
-	buf_done(&answer);
-	return status;
+	return run_insert(k, &sql, NULL, err);
 }
 
 static int add_window(struct click_keep *k, const struct sum *s, struct error *err)
@@ -209,7 +217,7 @@ static size_t cover(struct click_keep *k, size_t at, struct sum *s, size_t *all)
 		if (w->level != (uint64_t)s->kind->level)
 			continue;
 		++*all;
-		if (!click_map_has(&k->summed, w->key))
+		if (click_map_get(&k->summed, w->key) < s->kind->slot_s)
 			add_covered(s, w);
 	}
 	return end - at;
@@ -221,55 +229,53 @@ static int take_end(struct click_keep *k, const struct row_value *v, struct erro
 	return 0;
 }
 
+static void mark_summed(struct click_keep *k, uint64_t key, const struct sum_kind *kind)
+{
+	uint64_t *slot_s = click_map_place(&k->summed, key, &(bool){false});
+
+	*slot_s = kind->slot_s > *slot_s ? kind->slot_s : *slot_s;
+}
+
 static int take_summed(struct click_keep *k, const struct row_value *v, struct error *err)
 {
-	bool added;
-
-	click_map_place(&k->summed, v[0].number, &added);
+	for (size_t i = 0; i < KINDS; i++)
+		for (uint64_t n = 0; n < v[1].number && kinds[i].sum_level == (int)v[0].number; n++)
+			mark_summed(k, row_value_number(&v[1], n), &kinds[i]);
 	return 0;
 }
 
-/* The sums in which a window has no need of one of this kind. */
-static void put_levels(const struct sum_kind *kind, struct buf *out)
-{
-	for (size_t i = 0; i < KINDS; i++)
-		if (kinds[i].level == kind->level && kinds[i].slot_s >= kind->slot_s)
-			buf_addf(out, "%s%d", out->size ? "," : "", kinds[i].sum_level);
-}
-
-/* Fills k->summed with the windows that have a sum, and k->summed_ns: others may be after it. */
-static int find_summed(struct click_keep *k, const struct sum_kind *kind, uint64_t before_ns,
+/*
+ * Fills k->summed with the windows of the level that have a sum, and k->summed_ns: windows from
+ * then on may have none of the longest kind. `longest`: the first kind of the level.
+ */
+static int find_summed(struct click_keep *k, const struct sum_kind *longest, uint64_t before_ns,
                        struct error *err)
 {
 	uint64_t look_ns = before_ns > LOOK_BACK_NS ? before_ns - LOOK_BACK_NS : 0;
 	struct buf levels = {0};
-	char *sql;
+	char *sql = xasprintf("SELECT max(start_ns) FROM " CLICK_WINDOWS
+	                      " WHERE host = 0 AND level = %d FORMAT RowBinary",
+	                      longest->sum_level);
 	int status;
 
-	put_levels(kind, &levels);
-	sql = xasprintf("SELECT max(start_ns) FROM " CLICK_WINDOWS
-	                " WHERE host = 0 AND level IN (%s) FORMAT RowBinary",
-	                buf_text(&levels));
 	k->summed_ns = 0;
 	status = click_keep_ask(k, sql, "q", "sums", take_end, err);
 	k->summed_ns = k->summed_ns < look_ns ? k->summed_ns : look_ns;
-	k->summed_ns -= k->summed_ns % (kind->slot_s * SECOND);
+	k->summed_ns -= k->summed_ns % LONGEST_NS;
 	free(sql);
 	click_map_done(&k->summed);
+	for (const struct sum_kind *kind = longest;
+	     kind < kinds + KINDS && kind->level == longest->level; kind++)
+		buf_addf(&levels, "%s%d", levels.size ? "," : "", kind->sum_level);
 	sql = xasprintf(
-	        "SELECT arrayJoin(replaces) FROM " CLICK_WINDOWS
+	        "SELECT level, replaces FROM " CLICK_WINDOWS
 	        " WHERE host = 0 AND level IN (%s) AND start_ns >= %" PRIu64 " FORMAT RowBinary",
 	        buf_text(&levels), k->summed_ns > LONGEST_NS ? k->summed_ns - LONGEST_NS : 0);
 	if (!status)
-		status = click_keep_ask(k, sql, "q", "sums", take_summed, err);
+		status = click_keep_ask(k, sql, "ba", "sums", take_summed, err);
 	free(sql);
 	buf_done(&levels);
 	return status;
-}
-
-static int find_windows(struct click_keep *k, struct error *err)
-{
-	return click_keep_windows(k, "host != 0", k->summed_ns, "start_ns, key", err);
 }
 
 static int make_sum(struct click_keep *k, struct sum *s, struct error *err)
@@ -288,6 +294,8 @@ static int make_sum(struct click_keep *k, struct sum *s, struct error *err)
 		status = find_part(k, s, &s->totals, err);
 	if (!status)
 		status = add_window(k, s, err);
+	vec_each (pair, &s->keys.pairs)
+		mark_summed(k, pair->key, s->kind);
 	k->kept->sums++;
 	return status;
 }
@@ -303,10 +311,8 @@ static bool is_due(const struct sum *s, uint64_t before_ns)
 static int make_sums(struct click_keep *k, const struct sum_kind *kind, uint64_t before_ns,
                      struct error *err)
 {
-	int status = find_summed(k, kind, before_ns, err);
+	int status = 0;
 
-	if (!status)
-		status = find_windows(k, err);
 	for (size_t at = 0; !status && at < k->windows.count;) {
 		struct sum s = {.kind = kind};
 		size_t all, late;
@@ -324,12 +330,19 @@ static int make_sums(struct click_keep *k, const struct sum_kind *kind, uint64_t
 
 int click_keep_sums(struct click_keep *k, const uint64_t *before_ns, struct error *err)
 {
-	int status = 0;
+	int level = -1, status = 0;
 
-	for (size_t i = 0; !status && i < KINDS; i++) {
-		int level = kinds[i].level;
+	for (const struct sum_kind *kind = kinds; !status && kind < kinds + KINDS; kind++) {
+		uint64_t over_ns = before_ns[kind->level] - (kind->level ? 0 : WAIT_NS);
 
-		status = make_sums(k, &kinds[i], before_ns[level] - (level ? 0 : WAIT_NS), err);
+		if (kind->level != level)
+			status = find_summed(k, kind, over_ns, err);
+		if (!status && kind->level != level)
+			status = click_keep_windows(k, "host != 0", k->summed_ns, "start_ns, key",
+			                            err);
+		level = kind->level;
+		if (!status)
+			status = make_sums(k, kind, over_ns, err);
 	}
 	click_map_done(&k->summed);
 	return status;
