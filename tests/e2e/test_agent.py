@@ -101,7 +101,7 @@ class Agent:
 
 
 Window = collections.namedtuple("Window", "host session start end samples summed cpus")
-Cpu = collections.namedtuple("Cpu", "cpu wall period due seen lost")
+Cpu = collections.namedtuple("Cpu", "cpu wall period due seen lost steal")
 
 
 def table(server, database, sql):
@@ -113,7 +113,7 @@ def windows_of(server, database):
     sums = dict(table(server, database, "SELECT part, sum(samples) FROM samples_2 GROUP BY part"))
     cpus = {}
     for part, *cpu in table(server, database, "SELECT part, cpu, wall_ns, period_ns, due_busy +"
-                            " due_idle, seen_busy + seen_idle, lost FROM ledger"):
+                            " due_idle, seen_busy + seen_idle, lost, steal_ns FROM ledger"):
         cpus.setdefault(part, []).append(Cpu(*cpu))
     seen = {}
     for line in server.ask("SELECT key, part, if(empty(parts), part, parts[1]), host, session,"
@@ -127,20 +127,26 @@ def windows_of(server, database):
 
 def check_ticks(t, windows):
     """For each host and CPU over the whole time: each tick that was due is recorded, dropped or
-    unobserved, once. `due` is derived from the time of the windows alone."""
+    unobserved, once. `due` is derived from the time of the windows alone. Unobserved are those at
+    times when the CPU did not run this machine (steal), and one or two at the ends of windows."""
     total = {}
     for w in windows:
         t.equal([c.cpu for c in w.cpus], sorted({c.cpu for c in w.cpus}), "each CPU once")
         for c in w.cpus:
             t.near(c.wall, w.end - w.start, SLEW_NS, "time of a CPU in a window")
-            at = total.setdefault((w.host, c.cpu), [0] * 6)
+            at = total.setdefault((w.host, c.cpu), [0] * 7)
+            stolen = -(-c.steal // c.period)
             for i, value in enumerate((w.end - w.start, c.due * c.period, c.due, c.seen, c.lost,
-                                       c.period)):
+                                       stolen, c.period)):
                 at[i] += value
-    for key, (time_ns, due_ns, due, seen, lost, periods_ns) in total.items():
+            if c.due - c.seen - c.lost > stolen + 5:
+                print(f"# ticks missing: window at {w.start} of {(w.end - w.start) / SECOND:.2f} s, {c}")
+    for key, (time_ns, due_ns, due, seen, lost, stolen, periods_ns) in total.items():
         # A window begins and ends between two ticks, of its rate.
         t.near(due_ns, time_ns, 2 * periods_ns, f"ticks that were due, of {key}")
         t.between(seen + lost, 0, due + len(windows), f"ticks that were seen or lost, of {key}")
+        t.between(due - seen - lost, -len(windows), stolen + 2 * len(windows),
+                  f"ticks that were not observed, of {key}, with {stolen} of stolen time")
     return total
 
 
@@ -234,7 +240,7 @@ def windows_count_once_whatever_is_killed(t):
     total = check_ticks(t, windows)
     check_report(t, server, name, "chaos", windows, total)
     print(f"# {len(done)} moments: { {what: done.count(what) for what in sorted(set(done))} },"
-          f" {len(windows)} windows, ticks (due, seen, lost): {[at[2:] for at in total.values()]}")
+          f" {len(windows)} windows, ticks (due, seen, lost, stolen): {[at[2:6] for at in total.values()]}")
 
 
 @test
