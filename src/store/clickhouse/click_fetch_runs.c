@@ -45,7 +45,7 @@ enum {
 struct run {
 	struct click_span sum;
 	uint64_t reached_ns; /* end of its last window */
-	uint64_t merged;     /* windows in it that were merged */
+	bool merged;         /* each of its windows was merged of others */
 };
 
 static int put_span(struct click_fetch *f, struct click_span *s, struct error *err)
@@ -83,7 +83,7 @@ static bool continues(const struct run *r, const struct click_span *s)
 	return r->sum.session && b[START] >= r->reached_ns && gaps < GAPS_NS &&
 	       a[PERIOD] == b[PERIOD] && a[HAS_RATE] == b[HAS_RATE] && !a[SLOWED_BUDGET] &&
 	       !a[SLOWED_BEHIND] && !b[SLOWED_BUDGET] && !b[SLOWED_BEHIND] &&
-	       (a[MERGED] > 1) == (b[MERGED] > 1);
+	       r->merged == (b[MERGED] > 1);
 }
 
 static void add_span(struct run *r, const struct click_span *s)
@@ -130,7 +130,9 @@ static int put_runs(struct click_fetch *f, struct error *err)
 		else if (!status && r->sum.session)
 			add_span(r, s);
 		else if (!status)
-			*r = (struct run){.sum = *s, .reached_ns = s->number[END]};
+			*r = (struct run){.sum = *s,
+			                  .reached_ns = s->number[END],
+			                  .merged = s->number[MERGED] > 1};
 	}
 	vec_each (r, &runs)
 		if (!status)

@@ -84,15 +84,17 @@ int click_fetch_hosts(struct click_fetch *f, struct error *err)
 	return 0;
 }
 
+enum { RATES = 7 }; /* columns of struct store_rate, as an array; empty: the window has none */
+
 /* A window of version 2 and earlier has one part for all tables. */
 static void keep_parts(struct click_fetch *f, const struct row_value *v, int64_t id)
 {
 	bool added;
 
-	if (!v[21].number)
+	if (!v[14].number)
 		*click_map_place(&f->more, v[1].number, &added) = (uint64_t)id;
-	for (uint64_t i = 0; i < v[21].number; i++)
-		*click_map_place(&f->more, row_value_number(&v[21], i), &added) = (uint64_t)id;
+	for (uint64_t i = 0; i < v[14].number; i++)
+		*click_map_place(&f->more, row_value_number(&v[14], i), &added) = (uint64_t)id;
 }
 
 static int take_span(struct click_fetch *f, const struct row_value *v, int64_t session)
@@ -101,8 +103,11 @@ static int take_span(struct click_fetch *f, const struct row_value *v, int64_t s
 
 	span->session = session;
 	span->part = v[1].number;
-	for (int i = 0; i < 18; i++)
+	for (int i = 0; i < 10; i++)
 		span->number[i] = v[i + 3].number;
+	span->number[10] = v[13].number == RATES;
+	for (uint64_t i = 0; i < RATES; i++)
+		span->number[i + 11] = span->number[10] ? row_value_number(&v[13], i) : 0;
 	*click_map_place(&f->keys, v[0].number, &(bool){false}) = f->spans.count;
 	return 0;
 }
@@ -124,23 +129,28 @@ static int take_window(struct click_fetch *f, const struct row_value *v, struct 
 	if (!added) /* a window that was sent again */
 		return 0;
 	id = (int64_t)click_map_number(&f->parts, v[1].number);
-	keep_parts(f, v, id);
 	session = (int64_t)click_map_number(&f->sessions, v[2].number);
 	f->first_s = !f->first_s || start_s < f->first_s ? start_s : f->first_s;
 	f->last_s = start_s > f->last_s ? start_s : f->last_s;
 	if (f->sums)
 		return take_span(f, v, session);
+	keep_parts(f, v, id);
 	first = click_map_place(&f->first_of_host, click_map_get(&f->host_of, (uint64_t)session),
 	                        &added);
 	if (added)
 		*first = (uint64_t)id;
 	status = click_fetch_put(f, insert, err, "iinnnnnnnnnn", id, session, &v[3], &v[4], &v[5],
 	                         &v[6], &v[7], &v[8], &v[9], &v[10], &v[11], &v[12]);
-	if (status || !v[13].number)
+	if (status || v[13].number != RATES)
 		return status;
 	return click_fetch_put(f, "INSERT INTO window_rate VALUES (?, ?, ?, ?, ?, ?, ?, ?)", err,
-	                       "innnnnnn", id, &v[14], &v[15], &v[16], &v[17], &v[18], &v[19],
-	                       &v[20]);
+	                       "iiiiiiii", id, (int64_t)row_value_number(&v[13], 0),
+	                       (int64_t)row_value_number(&v[13], 1),
+	                       (int64_t)row_value_number(&v[13], 2),
+	                       (int64_t)row_value_number(&v[13], 3),
+	                       (int64_t)row_value_number(&v[13], 4),
+	                       (int64_t)row_value_number(&v[13], 5),
+	                       (int64_t)row_value_number(&v[13], 6));
 }
 
 static int take_count(struct click_fetch *f, const struct row_value *v, struct error *err)
@@ -289,11 +299,13 @@ static int fetch_window_rows(struct click_fetch *f, struct error *err)
 	buf_puts(&sql,
 	         "SELECT key, part, session, start_ns, end_ns, level, merged, samples,"
 	         " lost_records, observer_cpu_ns, period_ns, unobserved_ns, wall_offset_ns,"
-	         " has_rate, slowed_budget_ns, slowed_behind_ns, taken_ns, taken_of_ns, over_ns,"
-	         " most_ppm, sample_ns, parts FROM " CLICK_WINDOWS);
+	         " if(has_rate != 0, [slowed_budget_ns, slowed_behind_ns, taken_ns, taken_of_ns,"
+	         " over_ns, most_ppm, sample_ns], emptyArrayUInt64()), ");
+	buf_puts(&sql, f->sums ? "emptyArrayUInt64()" : "parts");
+	buf_puts(&sql, " FROM " CLICK_WINDOWS);
 	click_counted(&sql, buf_text(&f->of_hosts), f->range->from_ns, to_ns);
 	buf_puts(&sql, " ORDER BY start_ns, end_ns, key, part FORMAT RowBinary");
-	status = click_fetch_rows(f, buf_text(&sql), NULL, "qqqqqbdqqqqqqbqqqqqqqa", "windows",
+	status = click_fetch_rows(f, buf_text(&sql), NULL, "qqqqqbdqqqqqqaa", "windows",
 	                          take_window, err);
 	buf_done(&sql);
 	return status;
