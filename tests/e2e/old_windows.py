@@ -46,7 +46,7 @@ def stored(t, path, *hosts):
 
 
 def light(t, path, *hosts, windows=40):
-    """Windows of 10 s with few rows, of these hosts."""
+    """Windows of 10 s with few rows, of these hosts; two services of two versions each."""
     t.run(t.workload("store_writer"), path, 0, windows, 5, 20)
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE host SET name = ?", (hosts[0],))
@@ -54,7 +54,25 @@ def light(t, path, *hosts, windows=40):
         t.run(t.workload("store_writer"), path, 0, windows, 3, 30)
         with contextlib.closing(sqlite3.connect(path)) as db, db:
             db.execute("UPDATE host SET name = ? WHERE name = 'here'", (host,))
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        add_services(db)
     return path
+
+
+def add_services(db):
+    """Half of the paths of each host are those of another process."""
+    first = db.execute("SELECT p.host, s.thread, p.id FROM (SELECT DISTINCT thread FROM sample) s JOIN thread t ON"
+                       " t.id = s.thread JOIN process p ON p.id = t.process").fetchall()
+    for host, thread, process in first:
+        other = db.execute("SELECT t.id, p.id FROM thread t JOIN process p ON p.id = t.process WHERE p.host = ?"
+                           " AND p.id NOT IN (?, 0) AND p.id > 0 ORDER BY t.id", (host, process)).fetchone()
+        db.execute("UPDATE sample SET thread = ? WHERE thread = ? AND stack % 2", (other[0], thread))
+        for n, changed in enumerate((process, other[1])):
+            for column, text in (("cgroup", f"/system.slice/svc{n + 1}.service"),
+                                 ("version", f"{(host + n) % 2 + 1}.0")):
+                db.execute("INSERT OR IGNORE INTO name (text) VALUES (?)", (text,))
+                db.execute(f"UPDATE process SET {column} = (SELECT id FROM name WHERE text = ?) WHERE id = ?",
+                           (text, changed))
 
 
 def add_waits(path):

@@ -85,13 +85,39 @@ def sums(server, database):
     return levels(server, database, "host = 0", "sum(length(replaces))")
 
 
+def alter(t, server, change, database):
+    server.ask(f"ALTER TABLE {change}", database)
+    t.until(lambda: server.ask("SELECT count() FROM system.mutations WHERE is_done = 0") == "0", change)
+
+
+def check_rows_of_sums(t, server, database):
+    """All parts of a sum have the same samples. Then sums as earlier versions of assay made them."""
+    found = server.ask("SELECT window, uniqExact(n), any(n), any(own), count() FROM (SELECT part, sum(samples) AS n"
+                       " FROM samples_2 WHERE host = 0 GROUP BY part) ANY INNER JOIN (SELECT arrayJoin(arrayPushBack("
+                       "parts, part)) AS part, part AS window, samples AS own FROM windows_2 WHERE host = 0) USING"
+                       " part GROUP BY window", database)
+    t.true(found, "sums have rows")
+    for line in found.split("\n"):
+        _, different, samples, own, parts = map(int, line.split("\t"))
+        t.equal((different, samples, parts), (1, own, 4), "samples of the parts of a sum")
+    server.ask("CREATE TABLE kept ENGINE = Memory AS SELECT * FROM windows_2 WHERE host = 0", database)
+    yield "of all kinds of rows"
+    alter(t, server, "windows_2 UPDATE parts = arraySlice(parts, 1, 1) WHERE host = 0", database)
+    yield "without plain rows"
+    alter(t, server, "windows_2 UPDATE parts = emptyArrayUInt64() WHERE host = 0", database)
+    yield "without totals"
+    alter(t, server, "windows_2 DELETE WHERE host = 0", database)
+    server.ask("INSERT INTO windows_2 SELECT * FROM kept", database)
+
+
 @test
 def recent_windows_of_several_hosts_have_sums(t):
     server = clickhouse_server.server(t)
     windows = 400 if LONG else 120
     file, name = light(t, t.path("recent.db"), "web1", "web2", windows=windows), server.store("recent")
     t.assay("store", "copy", file, name)
-    expected = report(t, name, "*")
+    parts = ("--service", "svc1*"), ("--build", "2.*"), ("--service", "svc2*", "--build", "1.*")
+    expected, chosen = report(t, name, "*"), [report(t, name, "*", *words) for words in parts]
     differences = t.assay("diff", "--json", "--host", "web*", name, "--", "--host", "*", name).out
     t.has(t.assay("store", "keep", "--fine", "30d", name).err, "new sums of all machines")
     t.has(t.assay("store", "keep", "--fine", "30d", name).err, "0 new sums")
@@ -104,11 +130,14 @@ def recent_windows_of_several_hosts_have_sums(t):
     t.equal(t.assay("diff", "--json", "--host", "web*", name, "--", "--host", "*", name).out,
             differences, "a comparison")
     # What remains of the windows shows that reports of all hosts read the sums.
-    server.ask("ALTER TABLE samples_2 DELETE WHERE host != 0 AND part IN (SELECT part FROM windows_2"
-               " WHERE key IN (SELECT arrayJoin(replaces) FROM windows_2 WHERE host = 0))", "recent")
-    t.until(lambda: server.ask("SELECT count() FROM system.mutations WHERE is_done = 0") == "0",
-            "the rows of windows are deleted")
-    same(t, report(t, name, "*"), expected, "of sums alone")
+    alter(t, server, "samples_2 DELETE WHERE host != 0 AND part IN (SELECT part FROM windows_2 WHERE key IN"
+          " (SELECT arrayJoin(replaces) FROM windows_2 WHERE host = 0))", "recent")
+    for rows in check_rows_of_sums(t, server, "recent"):
+        same(t, report(t, name, "*"), expected, f"of sums alone, {rows}")
+        for words, figures in zip(parts, chosen):
+            same(t, report(t, name, "*", *words), figures, f"{words}, {rows}")
+    alter(t, server, "samples_2 DELETE WHERE host = 0 AND service != 0", "recent")
+    same(t, report(t, name, "*"), expected, "of plain rows alone")
 
 
 @test

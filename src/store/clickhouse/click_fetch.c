@@ -2,6 +2,7 @@
 #include "store/clickhouse/click_fetch_internal.h"
 
 #include "store/clickhouse/click_schema.h"
+#include "store/clickhouse/click_tables.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -93,29 +94,28 @@ void click_fetch_of_service(const struct click_fetch *f, struct buf *sql)
 	click_server_in(f->server, CLICK_OF_SERVICE, &f->chosen_services, sql);
 }
 
-static void put_times(struct buf *sql, uint64_t first_s, uint64_t last_s)
+static void put_of_version(const struct click_fetch *f, struct buf *sql)
+{
+	if (!f->chosen_versions.pairs.count)
+		return;
+	buf_puts(sql, " AND ");
+	click_server_in(f->server, CLICK_OF_VERSION, &f->chosen_versions, sql);
+}
+
+/* first_s > last_s: no time, and no rows. */
+static void put_where(const char *hosts, uint64_t first_s, uint64_t last_s, struct buf *sql)
 {
 	bool any = first_s <= last_s;
 
-	buf_addf(sql, " AND time >= toDateTime(%" PRIu64 ") AND time <= toDateTime(%" PRIu64 ")",
-	         any ? first_s : 1, any ? last_s : 0);
+	buf_addf(sql,
+	         " WHERE %s AND time >= toDateTime(%" PRIu64 ") AND time <= toDateTime(%" PRIu64
+	         ")",
+	         hosts, any ? first_s : 1, any ? last_s : 0);
 }
 
-/* With a group, only the time of windows without a sum is read, and the time of its sums. */
 void click_fetch_where(const struct click_fetch *f, struct buf *sql)
 {
-	const struct click_group *g = f->chosen;
-	uint64_t first_s = g ? g->first_s : f->first_s, last_s = g ? g->last_s : f->last_s;
-
-	buf_addf(sql, " WHERE ((%s", buf_text(&f->of_hosts));
-	put_times(sql, first_s, last_s);
-	buf_puts(sql, ")");
-	if (f->sums) {
-		buf_puts(sql, " OR (host = 0");
-		put_times(sql, g ? g->sums_first_s : first_s, g ? g->sums_last_s : last_s);
-		buf_puts(sql, ")");
-	}
-	buf_puts(sql, ")");
+	put_where(buf_text(&f->of_hosts), f->first_s, f->last_s, sql);
 }
 
 /* PREWHERE: the other columns are read for these parts only. */
@@ -125,10 +125,42 @@ void click_fetch_where_parts(const struct click_fetch *f, struct buf *sql)
 	click_fetch_where(f, sql);
 }
 
-const struct click_map *click_fetch_where_samples(struct click_fetch *f, struct buf *sql)
+static void put_samples(const struct click_fetch *f, const char *hosts, uint64_t first_s,
+                        uint64_t last_s, struct buf *sql)
 {
-	f->chosen = f->sums ? &f->all : NULL;
-	click_fetch_where_parts(f, sql);
+	buf_puts(sql, " FROM " CLICK_SAMPLES " PREWHERE part GLOBAL IN keys");
+	put_where(hosts, first_s, last_s, sql);
+	put_of_version(f, sql);
+	click_fetch_of_service(f, sql);
+}
+
+/*
+ * With sums, the times of windows without a sum and those of sums are read by two selections: with
+ * one condition for both, the server would read most of the table.
+ */
+void click_fetch_from(const struct click_fetch *f, const char *columns, struct buf *sql)
+{
+	const struct click_group *g = f->chosen;
+
+	if (!f->sums) {
+		put_samples(f, buf_text(&f->of_hosts), f->first_s, f->last_s, sql);
+		return;
+	}
+	buf_addf(sql, " FROM (SELECT %s", columns);
+	put_samples(f, buf_text(&f->of_hosts), g->first_s, g->last_s, sql);
+	buf_addf(sql, " UNION ALL SELECT %s", columns);
+	put_samples(f, f->all_plain ? "service = 0 AND host = 0" : "host = 0", g->sums_first_s,
+	            g->sums_last_s, sql);
+	buf_puts(sql, ")");
+}
+
+const struct click_map *click_fetch_distinct(struct click_fetch *f, const char *column,
+                                             struct buf *sql)
+{
+	f->chosen = &f->all;
+	buf_addf(sql, "SELECT DISTINCT %s", column);
+	click_fetch_from(f, column, sql);
+	buf_puts(sql, " FORMAT RowBinary");
 	return f->sums ? &f->all.totals : &f->parts;
 }
 
@@ -158,7 +190,7 @@ int click_fetch_all(struct click_fetch *f, struct error *err)
 	if (!status)
 		status = click_fetch_windows(f, err);
 	if (!status && f->waits_alone)
-		status = click_fetch_services(f, "wait_times", err);
+		status = click_fetch_services(f, err);
 	else if (!status)
 		status = click_fetch_samples(f, err);
 	/* Sums of several windows have no place for the waits of each. */

@@ -64,6 +64,8 @@ struct click_fetch {
 	uint64_t thread_count, process_count;
 	uint64_t windows_all; /* of these hosts at any time */
 	bool sums;
+	bool plain;                 /* no service and no version is selected */
+	bool all_plain;             /* and all sums have rows without these */
 	bool rest;                  /* some answer does not have all paths */
 	VEC(size_t) seen;           /* rows of an answer, of each group */
 	struct click_map rest_keys; /* to an index + 1 */
@@ -72,7 +74,7 @@ struct click_fetch {
 	VEC(struct click_group) groups;
 	struct click_group all;           /* the groups together; no windows */
 	VEC(uint64_t) begins_s;           /* of each group, if they follow each other; else empty */
-	const struct click_group *chosen; /* whose rows are asked for; NULL: those of the range */
+	const struct click_group *chosen; /* whose rows are asked for */
 	size_t turn;
 	int64_t window_count;
 	struct click_map first_of, last_of; /* session to its first and last window */
@@ -90,7 +92,7 @@ int click_fetch_each(struct click_fetch *f, const struct buf *answer, const char
  * CLICK_NULL. */
 int click_fetch_put(struct click_fetch *f, const char *sql, struct error *err, const char *letters,
                     ...);
-/* " WHERE host IN (..) AND time ..": the rows of the windows; with sums, of the chosen group. */
+/* " WHERE host IN (..) AND time ..": the rows of the windows. */
 void click_fetch_where(const struct click_fetch *f, struct buf *sql);
 
 int click_fetch_all(struct click_fetch *f, struct error *err);
@@ -101,8 +103,14 @@ int click_fetch_windows(struct click_fetch *f, struct error *err);
 void click_fetch_of_service(const struct click_fetch *f, struct buf *sql);
 /* The same, of the parts in `keys`. */
 void click_fetch_where_parts(const struct click_fetch *f, struct buf *sql);
-/* The rows of samples of the windows; returns their parts, for `keys`. */
-const struct click_map *click_fetch_where_samples(struct click_fetch *f, struct buf *sql);
+/*
+ * " FROM ..": samples of the chosen services and versions; with sums, those of f->chosen, and
+ * `columns` are the columns that the statement uses.
+ */
+void click_fetch_from(const struct click_fetch *f, const char *columns, struct buf *sql);
+/* "SELECT DISTINCT column ..": of all these samples. Returns their parts, for `keys`. */
+const struct click_map *click_fetch_distinct(struct click_fetch *f, const char *column,
+                                             struct buf *sql);
 /* With sums: the windows as few rows, groups of parts, and the ledgers in sum. */
 int click_fetch_runs(struct click_fetch *f, struct error *err);
 int click_fetch_run_ledgers(struct click_fetch *f, struct error *err);
@@ -110,7 +118,7 @@ int click_fetch_run_ledgers(struct click_fetch *f, struct error *err);
 int click_fetch_versions(struct click_fetch *f, struct error *err);
 int click_fetch_samples(struct click_fetch *f, struct error *err);
 /* Fills chosen_services, if the range has a service. */
-int click_fetch_services(struct click_fetch *f, const char *table, struct error *err);
+int click_fetch_services(struct click_fetch *f, struct error *err);
 int click_fetch_waits(struct click_fetch *f, struct error *err);
 int click_fetch_changes(struct click_fetch *f, struct error *err);
 /* What samples refer to. */

@@ -195,29 +195,33 @@ static void divide(struct click_fetch *f)
 	struct time_parts range = range_of(f);
 	size_t parts = f->range->parts ? time_parts_count(&range, f->range->parts, NULL) : 1;
 
+	f->all = (struct click_group){.first_s = UINT64_MAX, .sums_first_s = UINT64_MAX};
 	while (f->groups.count < parts)
-		vec_push(&f->groups,
-		         (struct click_group){.first_s = UINT64_MAX, .sums_first_s = UINT64_MAX});
+		vec_push(&f->groups, f->all);
 	vec_each (s, &f->spans)
 		if (f->range->parts && s->number[SAMPLES])
 			s->group = (uint32_t)time_parts_at(&range, time_of(s), parts);
 }
 
-/* `totals`: the parts of rows without paths; empty: they are those of `part`. */
-static void add_part(struct click_group *g, uint64_t part, const struct row_value *totals,
-                     uint64_t start_s, bool sum)
+static void add_to(struct click_group *g, uint64_t paths, uint64_t totals, uint64_t start_s,
+                   bool sum)
 {
 	uint64_t *first = sum ? &g->sums_first_s : &g->first_s;
 	uint64_t *last = sum ? &g->sums_last_s : &g->last_s;
 	bool added;
 
-	click_map_place(&g->parts, part, &added);
-	for (uint64_t i = 0; i < totals->number; i++)
-		click_map_place(&g->totals, row_value_number(totals, i), &added);
-	if (!totals->number)
-		click_map_place(&g->totals, part, &added);
+	click_map_place(&g->parts, paths, &added);
+	click_map_place(&g->totals, totals, &added);
 	*first = start_s < *first ? start_s : *first;
 	*last = start_s > *last ? start_s : *last;
+}
+
+/* Parts of rows with paths and of the same without paths, for a group and for all. */
+static void add_part(struct click_fetch *f, uint32_t group, uint64_t paths, uint64_t totals,
+                     uint64_t start_s, bool sum)
+{
+	add_to(&f->groups.items[group], paths, totals, start_s, sum);
+	add_to(&f->all, paths, totals, start_s, sum);
 }
 
 /* ---- sums of all hosts ---------------------------------------------------- */
@@ -228,6 +232,20 @@ static struct click_span *span_of(struct click_fetch *f, uint64_t key)
 	uint64_t at = click_map_get(&f->keys, key);
 
 	return at && !f->spans.items[at - 1].covered ? &f->spans.items[at - 1] : NULL;
+}
+
+/*
+ * Without a selection by services or versions, the plain rows are enough. Older sums have one or
+ * two of the four kinds of rows (click_keep_sums.c).
+ */
+static void add_sum(struct click_fetch *f, uint32_t group, uint64_t part,
+                    const struct row_value *others, uint64_t start_s)
+{
+	uint64_t count = others->number, plain = count >= 3 && f->plain;
+	uint64_t totals = count ? row_value_number(others, plain ? 2 : 0) : part;
+
+	f->all_plain &= plain != 0;
+	add_part(f, group, plain ? row_value_number(others, 1) : part, totals, start_s, true);
 }
 
 /* A sum is used if all windows that it covers are selected, and belong to one group. */
@@ -244,7 +262,7 @@ static int take_sum(struct click_fetch *f, const struct row_value *v, struct err
 	}
 	if (!first)
 		return 0;
-	add_part(&f->groups.items[first->group], v[0].number, &v[3], v[1].number / SECOND, true);
+	add_sum(f, first->group, v[0].number, &v[3], v[1].number / SECOND);
 	for (uint64_t i = 0; i < v[2].number; i++)
 		span_of(f, row_value_number(&v[2], i))->covered = true;
 	return 0;
@@ -256,6 +274,8 @@ static int fetch_sums(struct click_fetch *f, struct error *err)
 	struct buf sql = {0};
 	int status;
 
+	f->plain = !f->range->service && !f->range->version && !f->range->choice;
+	f->all_plain = f->plain;
 	buf_puts(&sql, "SELECT part, start_ns, replaces, parts FROM " CLICK_WINDOWS);
 	click_counted(&sql, "host = 0", f->range->from_ns, to_ns);
 	buf_puts(&sql, " ORDER BY length(replaces) DESC, key FORMAT RowBinary");
@@ -264,57 +284,29 @@ static int fetch_sums(struct click_fetch *f, struct error *err)
 	return status;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t most(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static void join_groups(struct click_fetch *f)
-{
-	struct click_group *all = &f->all;
-	bool added;
-
-	*all = (struct click_group){.first_s = UINT64_MAX, .sums_first_s = UINT64_MAX};
-	vec_each (g, &f->groups) {
-		vec_each (pair, &g->parts.pairs)
-			click_map_place(&all->parts, pair->key, &added);
-		vec_each (pair, &g->totals.pairs)
-			click_map_place(&all->totals, pair->key, &added);
-		all->first_s = least(all->first_s, g->first_s);
-		all->last_s = most(all->last_s, g->last_s);
-		all->sums_first_s = least(all->sums_first_s, g->sums_first_s);
-		all->sums_last_s = most(all->sums_last_s, g->sums_last_s);
-	}
-}
-
 /* The times at which groups begin, if no second has rows of two groups. */
 static void find_begins(struct click_fetch *f)
 {
-	uint64_t next_s =
-	        UINT32_MAX; /* the begin of the group after it; none: the end of all times */
+	uint64_t next_s = UINT32_MAX; /* begin of the group after it; none: the end of all times */
 
-	vec_each (g, &f->groups)
+	while (f->begins_s.count < f->groups.count)
 		vec_push(&f->begins_s, 0);
 	for (size_t i = f->groups.count; i-- > 0;) {
 		const struct click_group *g = &f->groups.items[i];
+		uint64_t first_s = g->first_s < g->sums_first_s ? g->first_s : g->sums_first_s;
+		uint64_t last_s = g->last_s > g->sums_last_s ? g->last_s : g->sums_last_s;
 
-		if (g->parts.pairs.count && most(g->last_s, g->sums_last_s) >= next_s) {
+		if (g->parts.pairs.count && last_s >= next_s) {
 			f->begins_s.count = 0;
 			return;
 		}
-		next_s = least(next_s, least(g->first_s, g->sums_first_s));
+		next_s = first_s < next_s ? first_s : next_s;
 		f->begins_s.items[i] = next_s;
 	}
 }
 
 int click_fetch_runs(struct click_fetch *f, struct error *err)
 {
-	static const struct row_value none;
 	int status;
 
 	if (!f->spans.count)
@@ -328,11 +320,10 @@ int click_fetch_runs(struct click_fetch *f, struct error *err)
 		struct click_group *g = &f->groups.items[s->group];
 
 		if (!s->covered)
-			add_part(g, s->part, &none, s->number[START] / SECOND, false);
+			add_part(f, s->group, s->part, s->part, s->number[START] / SECOND, false);
 		if (s->id && (s->number[SAMPLES] || f->spans.count == 1 || !g->windows.count))
 			vec_push(&g->windows, s->id);
 	}
-	join_groups(f);
 	find_begins(f);
 	if (!status)
 		status = database_run(f->db, "INSERT INTO property VALUES ('sums', 1)", err);
@@ -425,11 +416,11 @@ int click_fetch_run_ledgers(struct click_fetch *f, struct error *err)
 	         " session FROM " CLICK_WINDOWS);
 	click_counted(&sql, buf_text(&f->of_hosts), f->range->from_ns, to_ns);
 	buf_puts(&sql, ")) USING part");
-	click_fetch_where_parts(f, &sql);
+	click_fetch_where(f, &sql);
 	buf_puts(&sql, " GROUP BY session, cpu, period_ns, has_switches"
 	               " ORDER BY session, cpu, period_ns FORMAT RowBinary");
-	status = click_fetch_rows(f, buf_text(&sql), &f->more, "qdbqqqqqqqqqqqqqqqbbbqqqq",
-	                          "ledgers", take_line, err);
+	status = click_fetch_rows(f, buf_text(&sql), NULL, "qdbqqqqqqqqqqqqqqqbbbqqqq", "ledgers",
+	                          take_line, err);
 	buf_done(&sql);
 	return status ? status : put_ends(f, err);
 }

@@ -50,7 +50,7 @@ static int take_service_name(struct click_fetch *f, const struct row_value *v, s
 }
 
 /* The names of services are compared here: no statement contains a text. */
-int click_fetch_services(struct click_fetch *f, const char *table, struct error *err)
+int click_fetch_services(struct click_fetch *f, struct error *err)
 {
 	const struct click_map *set = NULL;
 	struct buf sql = {0};
@@ -60,12 +60,13 @@ int click_fetch_services(struct click_fetch *f, const char *table, struct error 
 		return 0;
 	click_map_done(&f->keys);
 	buf_clear(&f->names_seen);
-	buf_addf(&sql, "SELECT DISTINCT service FROM %s", table);
-	if (f->waits_alone)
+	if (f->waits_alone) {
+		buf_puts(&sql, "SELECT DISTINCT service FROM wait_times");
 		click_fetch_where(f, &sql);
-	else
-		set = click_fetch_where_samples(f, &sql);
-	buf_puts(&sql, " FORMAT RowBinary");
+		buf_puts(&sql, " FORMAT RowBinary");
+	} else {
+		set = click_fetch_distinct(f, "service", &sql);
+	}
 	status = click_fetch_rows(f, buf_text(&sql), set, "q", "services", take_service, err);
 	buf_done(&sql);
 	/* Samples without a service have the hash 0, and no row of a name. */
@@ -97,16 +98,6 @@ static size_t paths_of(const struct click_fetch *f)
 	return all / f->groups.count + 1;
 }
 
-static void put_where(const struct click_fetch *f, struct buf *sql)
-{
-	click_fetch_where_parts(f, sql);
-	if (f->chosen_versions.pairs.count) {
-		buf_puts(sql, " AND ");
-		click_server_in(f->server, CLICK_OF_VERSION, &f->chosen_versions, sql);
-	}
-	click_fetch_of_service(f, sql);
-}
-
 /* Rows of several groups in one answer. A key that is a constant would cost half as much again. */
 static bool is_divided(const struct click_fetch *f)
 {
@@ -124,33 +115,40 @@ static void put_group(const struct click_fetch *f, struct buf *sql)
 	buf_puts(sql, ") AS part_of_time");
 }
 
+#define SUMMED "samples, period, weight, idle_ns, runnable_ns, blocked_ns, time"
+
 /* `paths`: the most frequent ones of each group of windows, else sums over all paths. */
 static void ask_sums(const struct click_fetch *f, bool paths, struct buf *sql)
 {
+	const char *columns = paths ? "program, cpu, mode, event, region, stack_end, stack"
+	                            : "program, cpu, mode, event, region, stack_end";
+	char *used = xasprintf("%s, " SUMMED, columns);
+
 	buf_puts(sql, "SELECT program, ");
 	put_group(f, sql);
 	buf_addf(sql,
 	         ", %s, cpu, mode, event, region, stack_end,"
 	         " sum(samples) AS seen, toUInt64(sum(toInt64(samples * period + weight) +"
-	         " idle_ns)), sum(runnable_ns), sum(blocked_ns), toUInt64(0), toUInt64(0)"
-	         " FROM " CLICK_SAMPLES,
+	         " idle_ns)), sum(runnable_ns), sum(blocked_ns), toUInt64(0), toUInt64(0)",
 	         paths ? "stack" : "toUInt64(0)");
-	put_where(f, sql);
-	buf_addf(sql, " GROUP BY %sprogram, %scpu, mode, event, region, stack_end",
-	         is_divided(f) ? "part_of_time, " : "", paths ? "stack, " : "");
+	click_fetch_from(f, used, sql);
+	buf_addf(sql, " GROUP BY %s%s", is_divided(f) ? "part_of_time, " : "", columns);
 	if (paths)
-		buf_addf(sql, " ORDER BY %smode = %d DESC, seen DESC, stack LIMIT %zu%s",
-		         is_divided(f) ? "part_of_time, " : "", PROFILE_IDLE, paths_of(f),
+		buf_addf(sql, " ORDER BY %smode = %d DESC, seen DESC, stack, %s LIMIT %zu%s",
+		         is_divided(f) ? "part_of_time, " : "", PROFILE_IDLE, columns, paths_of(f),
 		         is_divided(f) ? " BY part_of_time" : "");
+	else
+		buf_addf(sql, " ORDER BY part_of_time, %s", columns);
 	buf_puts(sql, " FORMAT RowBinary");
+	free(used);
 }
 
 static void ask_samples(const struct click_fetch *f, struct buf *sql)
 {
 	buf_puts(sql, "SELECT part, thread, stack, cpu, mode, event, region, stack_end,"
 	              " samples, samples * period + weight, runnable_ns, blocked_ns,"
-	              " version, labels FROM " CLICK_SAMPLES);
-	put_where(f, sql);
+	              " version, labels");
+	click_fetch_from(f, NULL, sql);
 	buf_puts(sql, " FORMAT RowBinary");
 }
 
@@ -318,10 +316,8 @@ struct answer {
 static int see_rows(struct click_fetch *f, const struct buf *rows, struct error *err)
 {
 	f->seen.count = 0;
-	vec_each (group, &f->groups) {
-		(void)group;
+	for (size_t i = 0; i < f->groups.count; i++)
 		vec_push(&f->seen, 0);
-	}
 	return click_fetch_each(f, rows, COLUMNS, "samples", see_sample, err);
 }
 
@@ -403,7 +399,7 @@ int click_fetch_samples(struct click_fetch *f, struct error *err)
 {
 	size_t count = f->sums ? f->groups.count : 1;
 	struct answer *answers = xcalloc(count + 1, sizeof(*answers));
-	int status = click_fetch_services(f, CLICK_SAMPLES, err);
+	int status = click_fetch_services(f, err);
 
 	if (!status)
 		status = click_fetch_versions(f, err);

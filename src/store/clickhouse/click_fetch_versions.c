@@ -47,10 +47,7 @@ int click_fetch_versions(struct click_fetch *f, struct error *err)
 		return 0;
 	click_map_done(&f->keys);
 	buf_clear(&f->names_seen);
-	buf_puts(&sql, "SELECT DISTINCT version FROM " CLICK_SAMPLES);
-	set = click_fetch_where_samples(f, &sql);
-	click_fetch_of_service(f, &sql);
-	buf_puts(&sql, " FORMAT RowBinary");
+	set = click_fetch_distinct(f, "version", &sql);
 	status = click_fetch_rows(f, buf_text(&sql), set, "q", "versions", take_version, err);
 	buf_done(&sql);
 	/* Samples without a version have the hash 0, and no row of a name. */

@@ -143,14 +143,12 @@ static int take_window(struct click_fetch *f, const struct row_value *v, struct 
 	                         &v[6], &v[7], &v[8], &v[9], &v[10], &v[11], &v[12]);
 	if (status || v[13].number != RATES)
 		return status;
-	return click_fetch_put(f, "INSERT INTO window_rate VALUES (?, ?, ?, ?, ?, ?, ?, ?)", err,
-	                       "iiiiiiii", id, (int64_t)row_value_number(&v[13], 0),
-	                       (int64_t)row_value_number(&v[13], 1),
-	                       (int64_t)row_value_number(&v[13], 2),
-	                       (int64_t)row_value_number(&v[13], 3),
-	                       (int64_t)row_value_number(&v[13], 4),
-	                       (int64_t)row_value_number(&v[13], 5),
-	                       (int64_t)row_value_number(&v[13], 6));
+	return click_fetch_put(
+	        f, "INSERT INTO window_rate VALUES (?, ?, ?, ?, ?, ?, ?, ?)", err, "iiiiiiii", id,
+	        (int64_t)row_value_number(&v[13], 0), (int64_t)row_value_number(&v[13], 1),
+	        (int64_t)row_value_number(&v[13], 2), (int64_t)row_value_number(&v[13], 3),
+	        (int64_t)row_value_number(&v[13], 4), (int64_t)row_value_number(&v[13], 5),
+	        (int64_t)row_value_number(&v[13], 6));
 }
 
 static int take_count(struct click_fetch *f, const struct row_value *v, struct error *err)

@@ -4,6 +4,9 @@
  * minute, 10 minutes, an hour, or two hours in older history. They are rows of host 0 in both
  * tables: `replaces` has the windows that a sum covers, which count further on. A slot has a second
  * sum if many of its windows arrived after the first one.
+ *
+ * A sum has the same samples four times, with fewer rows each: a reader takes those that have what
+ * it selects by. The first part is that of the window, the others are its `parts`.
  */
 #include "store/clickhouse/click_keep_internal.h"
 
@@ -42,9 +45,12 @@ static const struct sum_kind {
 };
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
+/* Plain: without services and versions. Totals: without call paths. */
+enum rows { PATHS, TOTALS, PLAIN_PATHS, PLAIN_TOTALS, ROWS };
+
 struct sum {
 	const struct sum_kind *kind;
-	uint64_t start_ns, part, totals, key, samples; /* totals: the part of rows without paths */
+	uint64_t start_ns, part[ROWS], key, samples;
 	struct click_map parts, keys;
 	uint64_t first_s, last_s, end_ns;
 };
@@ -89,18 +95,32 @@ static int add_other(struct click_keep *k, struct error *err)
 	return status;
 }
 
-/* "INSERT INTO samples SELECT ..": the columns up to the thread, of rows of host 0. */
-static void put_insert(const struct sum *s, uint64_t part, struct buf *sql)
+/* The columns of a question that groups by them. */
+static const char *groups_of(enum rows rows)
 {
-	char text[32];
+	return rows == PATHS || rows == TOTALS ? "service, version, " : "";
+}
 
-	snprintf(text, sizeof(text), "toUInt64(%" PRIu64 ")", part);
+/* "INSERT INTO samples SELECT ..", up to the path: rows of host 0. */
+static void put_insert(const struct sum *s, enum rows rows, struct buf *sql)
+{
+	char part[32];
+
+	snprintf(part, sizeof(part), "toUInt64(%" PRIu64 ")", s->part[rows]);
 	buf_puts(sql, "INSERT INTO ");
 	click_table_target(CLICK_SAMPLES, sql);
-	buf_addf(sql, " SELECT service, toUInt64(0), toDateTime(%" PRIu64 "), ",
-	         s->start_ns / SECOND);
-	click_arrival_expression(sql, text);
+	buf_addf(sql, " SELECT %s, toUInt64(0), toDateTime(%" PRIu64 "), ",
+	         *groups_of(rows) ? "service" : "toUInt64(0)", s->start_ns / SECOND);
+	click_arrival_expression(sql, part);
 	buf_puts(sql, ", program, toUInt64(0), ");
+}
+
+static void put_end(enum rows rows, const char *path, struct buf *sql)
+{
+	buf_addf(sql,
+	         " GROUP BY %sprogram, %scpu, mode, event, region, stack_end ORDER BY %sevent,"
+	         " program, mode%s",
+	         groups_of(rows), path, groups_of(rows), *path ? ", path" : "");
 }
 
 static int run_insert(struct click_keep *k, struct buf *sql, const struct click_map *parts,
@@ -114,57 +134,60 @@ static int run_insert(struct click_keep *k, struct buf *sql, const struct click_
 	return status;
 }
 
-static int add_samples(struct click_keep *k, const struct sum *s, struct error *err)
+/* Rare paths are one. */
+static int add_paths(struct click_keep *k, const struct sum *s, enum rows rows, struct error *err)
 {
-	int status = RARE(s->samples) ? add_other(k, err) : 0;
+	const char *version = *groups_of(rows) ? "version" : "toUInt64(0)";
 	struct buf sql = {0};
 
-	if (status)
-		return status;
-	put_insert(s, s->part, &sql);
-	buf_addf(&sql,
-	         "path, cpu, mode, event, region, stack_end, sum(seen),"
-	         " sum(ns), sum(idle), sum(runnable), sum(blocked), toUInt32(0), version,"
-	         " toUInt64(0) FROM (SELECT service, program, version, if(sum(samples) <= %" PRIu64
-	         " AND mode != %d, toUInt64(%" PRIu64 "), stack) AS path, cpu, mode, event, region,"
-	         " stack_end, sum(samples) AS seen, sum(samples * period + weight) AS ns,"
-	         " sum(idle_ns) AS idle, sum(runnable_ns) AS runnable, sum(blocked_ns) AS blocked"
-	         " FROM " CLICK_SAMPLES " PREWHERE part GLOBAL IN keys WHERE host != 0 AND time >="
-	         " toDateTime(%" PRIu64 ") AND time <= toDateTime(%" PRIu64
-	         ") GROUP BY service, program, version, stack, cpu, mode,"
-	         " event, region, stack_end) GROUP BY service, program, version, path, cpu, mode,"
-	         " event, region, stack_end ORDER BY service, event, program, version, mode, path",
-	         RARE(s->samples), PROFILE_IDLE, click_other().stack, s->first_s, s->last_s);
+	put_insert(s, rows, &sql);
+	buf_addf(
+	        &sql,
+	        "path, cpu, mode, event, region, stack_end, sum(seen), sum(ns), sum(idle),"
+	        " sum(runnable), sum(blocked), toUInt32(0), %s, toUInt64(0) FROM (SELECT %sprogram,"
+	        " if(sum(samples) <= %" PRIu64 " AND mode != %d, toUInt64(%" PRIu64
+	        "), stack) AS path, cpu, mode, event, region, stack_end, sum(samples) AS seen,"
+	        " sum(samples * period + weight) AS ns, sum(idle_ns) AS idle, sum(runnable_ns) AS"
+	        " runnable, sum(blocked_ns) AS blocked FROM " CLICK_SAMPLES
+	        " PREWHERE part GLOBAL IN keys WHERE host != 0 AND time >= toDateTime(%" PRIu64
+	        ") AND time <= toDateTime(%" PRIu64
+	        ") GROUP BY %sprogram, stack, cpu, mode, event, region, stack_end)",
+	        version, groups_of(rows), RARE(s->samples), PROFILE_IDLE, click_other().stack,
+	        s->first_s, s->last_s, groups_of(rows));
+	put_end(rows, "path, ", &sql);
 	return run_insert(k, &sql, &s->parts, err);
 }
 
-static int find_part(struct click_keep *k, const struct sum *s, uint64_t *part, struct error *err)
+/* From the rows with paths. */
+static int add_totals(struct click_keep *k, const struct sum *s, enum rows rows, enum rows of,
+                      struct error *err)
+{
+	struct buf sql = {0};
+
+	put_insert(s, rows, &sql);
+	buf_addf(&sql,
+	         "toUInt64(0), cpu, mode, event, region, stack_end, sum(samples), sum(weight),"
+	         " sum(idle_ns), sum(runnable_ns), sum(blocked_ns), toUInt32(0), %s, toUInt64(0)"
+	         " FROM " CLICK_SAMPLES " PREWHERE part = %" PRIu64
+	         " WHERE host = 0 AND time = toDateTime(%" PRIu64 ")",
+	         *groups_of(rows) ? "version" : "toUInt64(0)", s->part[of], s->start_ns / SECOND);
+	put_end(rows, "", &sql);
+	return run_insert(k, &sql, NULL, err);
+}
+
+/* The parts that the rows got. */
+static int find_parts(struct click_keep *k, struct sum *s, enum rows first, struct error *err)
 {
 	struct click_arrivals a = {0};
 	int status;
 
-	click_arrivals_add(&a, 0, s->start_ns / SECOND, *part);
+	for (int i = first; i < ROWS; i += 2)
+		click_arrivals_add(&a, 0, s->start_ns / SECOND, s->part[i]);
 	status = click_arrivals_find(&a, k->server, CLICK_SAMPLES, err);
-	*part = click_arrivals_part(&a, *part);
+	for (int i = first; i < ROWS; i += 2)
+		s->part[i] = click_arrivals_part(&a, s->part[i]);
 	click_arrivals_done(&a);
 	return status;
-}
-
-/* The rows of the sum without paths: readers need all of these, but few of the paths. */
-static int add_totals(struct click_keep *k, const struct sum *s, struct error *err)
-{
-	struct buf sql = {0};
-
-	put_insert(s, s->totals, &sql);
-	buf_addf(&sql,
-	         "toUInt64(0), cpu, mode, event, region, stack_end,"
-	         " sum(samples), sum(weight), sum(idle_ns), sum(runnable_ns), sum(blocked_ns),"
-	         " toUInt32(0), version, toUInt64(0) FROM " CLICK_SAMPLES
-	         " PREWHERE part = %" PRIu64 " WHERE host = 0 AND time = toDateTime(%" PRIu64
-	         ") GROUP BY service, program, version, cpu, mode, event, region, stack_end"
-	         " ORDER BY service, event, program, version, mode",
-	         s->part, s->start_ns / SECOND);
-	return run_insert(k, &sql, NULL, err);
 }
 
 static int add_window(struct click_keep *k, const struct sum *s, struct error *err)
@@ -173,16 +196,17 @@ static int add_window(struct click_keep *k, const struct sum *s, struct error *e
 	int status;
 
 	click_table_target(CLICK_WINDOWS, &target);
-	row_put(&row, "qdqqqqqbdqqqqqqbqqqqqqq", UINT64_C(0), s->start_ns / SECOND, s->key, s->part,
-	        UINT64_C(0), s->start_ns, s->end_ns, (uint64_t)s->kind->sum_level,
+	row_put(&row, "qdqqqqqbdqqqqqqbqqqqqqq", UINT64_C(0), s->start_ns / SECOND, s->key,
+	        s->part[PATHS], UINT64_C(0), s->start_ns, s->end_ns, (uint64_t)s->kind->sum_level,
 	        (uint64_t)s->parts.pairs.count, s->samples, UINT64_C(0), UINT64_C(0), UINT64_C(0),
 	        UINT64_C(0), INT64_C(0), UINT64_C(0), UINT64_C(0), UINT64_C(0), UINT64_C(0),
 	        UINT64_C(0), UINT64_C(0), UINT64_C(0), UINT64_C(0));
 	row_put_count(&row, s->keys.pairs.count);
 	vec_each (pair, &s->keys.pairs)
 		row_put(&row, "q", pair->key);
-	row_put_count(&row, 1);
-	row_put(&row, "q", s->totals);
+	row_put_count(&row, ROWS - 1);
+	for (int i = 1; i < ROWS; i++)
+		row_put(&row, "q", s->part[i]);
 	status = k->server->insert(k->server, buf_text(&target), &row, err);
 	buf_done(&target);
 	buf_done(&row);
@@ -282,16 +306,21 @@ static int make_sum(struct click_keep *k, struct sum *s, struct error *err)
 {
 	int status;
 
-	if (getrandom(&s->part, sizeof(s->part), 0) != sizeof(s->part) ||
-	    getrandom(&s->totals, sizeof(s->totals), 0) != sizeof(s->totals))
+	if (getrandom(s->part, sizeof(s->part), 0) != sizeof(s->part))
 		return 0;
-	status = add_samples(k, s, err);
+	status = RARE(s->samples) ? add_other(k, err) : 0;
 	if (!status)
-		status = find_part(k, s, &s->part, err);
+		status = add_paths(k, s, PATHS, err);
 	if (!status)
-		status = add_totals(k, s, err);
+		status = add_paths(k, s, PLAIN_PATHS, err);
 	if (!status)
-		status = find_part(k, s, &s->totals, err);
+		status = find_parts(k, s, PATHS, err);
+	if (!status)
+		status = add_totals(k, s, TOTALS, PATHS, err);
+	if (!status)
+		status = add_totals(k, s, PLAIN_TOTALS, PLAIN_PATHS, err);
+	if (!status)
+		status = find_parts(k, s, TOTALS, err);
 	if (!status)
 		status = add_window(k, s, err);
 	vec_each (pair, &s->keys.pairs)
