@@ -62,14 +62,25 @@ class Cluster:
             ["java", "-Xmx256m", "-cp", jars, "org.apache.zookeeper.server.quorum.QuorumPeerMain",
              f"{self.place}/zoo.cfg"], start_new_session=True, stdin=subprocess.DEVNULL,
             stdout=open(f"{self.place}/log", "w"), stderr=subprocess.STDOUT)
-        self.wait_for(self.zoo)
+        self.servers = []
+        try:
+            self.wait_for(self.zoo)
+            self.start_servers(shards, replicas)
+        except BaseException:
+            self.end()
+            raise
+
+    def start_servers(self, shards, replicas):
         ports = [[clickhouse_server.free_port() for _ in range(replicas)] for _ in range(shards)]
         text = "".join("<shard><internal_replication>true</internal_replication>" + "".join(
             f"<replica><host>127.0.0.1</host><port>{p}</port></replica>" for p in row) + "</shard>"
             for row in ports)
-        self.servers = [[Member(p, MORE.format(zoo=self.zoo, shard=f"s{i}", replica=f"r{j}",
-                                               inter=clickhouse_server.free_port(), shards=text))
-                         for j, p in enumerate(row)] for i, row in enumerate(ports)]
+        for i, row in enumerate(ports):
+            self.servers.append([])
+            for j, port in enumerate(row):
+                self.servers[i].append(Member(port, MORE.format(
+                    zoo=self.zoo, shard=f"s{i}", replica=f"r{j}", inter=clickhouse_server.free_port(),
+                    shards=text)))
 
     def wait_for(self, port):
         end = time.monotonic() + limit(60)

@@ -9,6 +9,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#define WAITS 300     /* for replicas, of 0.1 s each */
+#define SEEN_ENOUGH 8 /* reads in succession that found the version: any replica may answer */
 
 static int insert_version(struct click_server *s, struct error *err)
 {
@@ -148,6 +152,26 @@ static int create_tables(struct click_server *s, const char *cluster, struct err
 	return status;
 }
 
+/* Replicas get the row of the version a moment later. A read asks any of them. */
+static int wait_for_version(struct click_server *s, struct error *err)
+{
+	uint64_t version;
+	int status = 0, seen = 0;
+
+	for (int i = 0; !status && seen < SEEN_ENOUGH && i < WAITS; i++) {
+		status = read_version(s, &version, err);
+		seen = version < CLICK_VERSION ? 0 : seen + 1;
+		if (!status && !seen)
+			nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+	}
+	return status || seen == SEEN_ENOUGH
+	               ? status
+	               : error_set(err, EAGAIN,
+	                           "%s: the replicas do not have the version of the store after "
+	                           "30 s; see system.replication_queue on the servers",
+	                           s->name);
+}
+
 static bool is_name(const char *text)
 {
 	return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -175,6 +199,8 @@ int click_schema_create(struct click_server *s, const char *cluster, struct erro
 		status = read_version(s, &version, err);
 	if (!status && version < CLICK_VERSION)
 		status = insert_version(s, err);
+	if (!status && cluster)
+		status = wait_for_version(s, err);
 	free(sql);
 	return status;
 }
