@@ -127,6 +127,9 @@ def recent_windows_of_several_hosts_have_sums(t):
     t.true(found[20] and found[24] and bool(found.get(16)) == LONG, found)
     t.true(2 * windows - 30 < sum(found.values()) < 2 * windows, f"{found} of {2 * windows} windows")
     same(t, report(t, name, "*"), expected, "with sums")
+    text = t.assay("report", "--full", "--store", name, "--host", "*", env=environment(t)).out
+    t.lacks(text, "Over time", "a sum of windows has no times")
+    t.has(" ".join(text.split()), "Their order is not known")
     t.equal(t.assay("diff", "--json", "--host", "web*", name, "--", "--host", "*", name).out,
             differences, "a comparison")
     # What remains of the windows shows that reports of all hosts read the sums.

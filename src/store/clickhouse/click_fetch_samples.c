@@ -285,12 +285,13 @@ static int add_program(struct click_fetch *f, int64_t name, struct error *err)
 
 static int note_sums(struct click_fetch *f, struct error *err)
 {
-	char text[128];
+	char text[256];
 	struct row_value note = {.bytes = text};
 
 	note.size = (size_t)snprintf(text, sizeof(text),
 	                             "Samples of %zu machines are added up by the names of "
-	                             "programs.%s",
+	                             "programs. Their order is not known: intervals are those "
+	                             "of independent samples.%s",
 	                             f->hosts.pairs.count,
 	                             f->rest ? " Rare call paths are [other]." : "");
 	return click_fetch_put(f,

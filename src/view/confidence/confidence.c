@@ -454,7 +454,9 @@ size_t confidence_steps(const struct confidence_input *in, uint8_t witness,
 
 	second.event = witness;
 	seen = confidence_intervals(&second, other);
-	if (seen >= WITNESS_MIN && confidence_intervals(in, clock))
+	/* Without the order of samples their variance is not known well enough. */
+	if (in->profile->axis.tracks.count && seen >= WITNESS_MIN &&
+	    confidence_intervals(in, clock))
 		groups = in->groups;
 	for (uint32_t i = 0; i < groups; i++) {
 		widen_witness(&other[i], seen);

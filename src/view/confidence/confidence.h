@@ -66,7 +66,8 @@ struct confidence_step {
  * Compares the shares measured by in->event with the shares measured by a second clock of another
  * period. Groups of 2 % or more whose shares differ significantly (one false alarm in 500
  * recordings, for any number of groups) go to `out`, at most `room`, largest difference first.
- * Returns their number; 0 also if the witness has fewer than 50 samples, which are not enough.
+ * Returns their number; 0 also if the witness has fewer than 50 samples, which are not enough, or
+ * if the profile has no time axis.
  * in->group and in->outside cover the rows of both events.
  */
 size_t confidence_steps(const struct confidence_input *in, uint8_t witness,

@@ -86,7 +86,9 @@ struct timeline *timeline_new(struct view *v, const struct selection *s, const s
 	uint8_t *line_of;
 
 	choose_lines(t, p, limit);
-	if (!t->count || !divide(t, profile, &profile->events.items[s->event])) {
+	/* The times of sums of several machines are not known. */
+	if (!t->count || !profile->axis.tracks.count ||
+	    !divide(t, profile, &profile->events.items[s->event])) {
 		free(t);
 		return NULL;
 	}

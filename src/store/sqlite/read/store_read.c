@@ -113,7 +113,7 @@ int store_reader_all(struct store_reader *r, struct error *err)
 	return status;
 }
 
-int store_reader_database(struct database *db, const struct store_range *range, bool timed,
+int store_reader_database(struct database *db, const struct store_range *range, bool sums,
                           struct profile *p, struct error *err)
 {
 	struct error own = {0};
@@ -125,7 +125,9 @@ int store_reader_database(struct database *db, const struct store_range *range, 
 	store_reader_init(&r, range, p);
 	r.db = *db;
 	r.rows_chosen = true;
-	r.rows_timed = timed;
+	r.rows_timed = sums;
+	/* Rows of sums are divided among windows so that each part of the time has its own. */
+	r.rows_summed = sums && !range->parts;
 	r.bytes = bytes > 0 ? (uint64_t)bytes : 0;
 	if (!status)
 		status = store_reader_all(&r, err ? err : &own);

@@ -99,7 +99,7 @@ static int take_row(struct store_reader *r, const struct store_span *w, sqlite3_
 	row->blocked_ns += store_column(s, 10);
 	p->events.items[key.event].samples += samples;
 	p->events.items[key.event].weight += weight;
-	if (samples)
+	if (samples && !r->rows_summed)
 		add_to_axis(r, w, &key,
 		            (struct time_entry){.row = (uint32_t)(row - p->rows.items),
 		                                .samples = samples,

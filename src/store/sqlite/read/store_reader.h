@@ -41,9 +41,10 @@ struct store_reader {
 	struct database db;
 	const struct store_range *range;
 	struct profile *p;
-	bool rows_chosen;               /* all rows are those of the range's service */
-	bool rows_timed;                /* weights of idle rows are times already (SCHEMA_WEIGHT) */
-	VEC(uint8_t) services;          /* by process: enum in store_read_rows.c */
+	bool rows_chosen;      /* all rows are those of the range's service */
+	bool rows_timed;       /* weights of idle rows are times already (SCHEMA_WEIGHT) */
+	bool rows_summed;      /* over windows: the window of a row tells nothing about its time */
+	VEC(uint8_t) services; /* by process: enum in store_read_rows.c */
 	VEC(struct store_span) windows; /* by session, then time */
 	struct store_ids sessions;      /* to recordings */
 	struct store_ids processes, threads, images, frames, stacks;
@@ -66,9 +67,10 @@ int store_reader_all(struct store_reader *r, struct error *err);
 void store_reader_done(struct store_reader *r);
 /*
  * All these steps, for a database that has the tables of a store of this version, and only the rows
- * of the range's service. `timed`: weights of idle rows are times already.
+ * of the range's service. `sums`: rows are sums over windows, and weights of idle rows are times
+ * already.
  */
-int store_reader_database(struct database *db, const struct store_range *range, bool timed,
+int store_reader_database(struct database *db, const struct store_range *range, bool sums,
                           struct profile *p, struct error *err);
 
 /* Hosts in a statement: `place` is bound to range.host; NULL selects all. */
