@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/view.h"
 
+#include "view/joined.h"
+
 #include <string.h>
 
 struct view *view_new(const struct profile *profile, struct symbolizer *symbols)
@@ -26,6 +28,7 @@ void view_free(struct view *v)
 	free(v->entries);
 	free(v->interrupts);
 	sample_order_done(&v->order);
+	view_joined_free(v->joined);
 	free(v);
 }
 

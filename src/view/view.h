@@ -27,6 +27,7 @@ struct view {
 	uint8_t *entries; /* per path node: enum kernel_entry + 1, 0: not determined yet */
 	/* per row of the profile in the kernel: 1: no interrupt, 2: one, 0: not determined yet */
 	uint8_t *interrupts;
+	struct view_joined *joined; /* joined.h; NULL: nothing was asked for yet */
 };
 
 struct view *view_new(const struct profile *profile, struct symbolizer *symbols);

@@ -3,6 +3,7 @@
 
 #include "view/confidence/group_confidence.h"
 #include "view/groups/frame_groups.h"
+#include "view/joined.h"
 #include "view/samples/process_key.h"
 #include "view/samples/sample_without.h"
 
@@ -64,11 +65,11 @@ static uint64_t line_slot(struct flat_grouping *g, uint32_t frame)
 
 static uint64_t function_slot(struct view *v, uint32_t frame)
 {
-	const struct symbol *symbol = view_function(v, frame);
+	const struct symbol *symbol = view_joined_function(v, frame);
 
 	if (symbol->named)
 		return (uint64_t)(uintptr_t)symbol;
-	return NO_SYMBOL_BIT | v->profile->frames.items[frame].frame.image;
+	return NO_SYMBOL_BIT | view_joined_image(v, v->profile->frames.items[frame].frame.image);
 }
 
 static uint64_t frame_slot(struct flat_grouping *g, uint32_t frame, enum flat_key key)
@@ -81,7 +82,10 @@ static uint64_t frame_slot(struct flat_grouping *g, uint32_t frame, enum flat_ke
 		return function_slot(v, frame);
 	if (key == FLAT_LINE)
 		return line_slot(g, frame);
-	return v->profile->frames.items[frame].frame.image;
+	/* Addresses differ between builds. */
+	if (key == FLAT_ADDRESS)
+		return v->profile->frames.items[frame].frame.image;
+	return view_joined_image(v, v->profile->frames.items[frame].frame.image);
 }
 
 static bool is_process_key(enum flat_key key)

@@ -2,6 +2,7 @@
 #include "view/samples/stacks.h"
 
 #include "symbol/symbolizer.h"
+#include "view/joined.h"
 
 #include <string.h>
 
@@ -178,7 +179,7 @@ static void count_row(struct stack_view_count *c, const struct profile_row *row)
 	c->out->weight += row->weight;
 	if (quality != STACK_QUALITY_TRUNCATED && quality != STACK_QUALITY_BROKEN)
 		return;
-	ends = &c->images[start.image];
+	ends = &c->images[view_joined_image(c->view, start.image)];
 	ends->samples += row->samples;
 	ends->ends[end] += row->samples;
 }

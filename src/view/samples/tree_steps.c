@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/samples/tree_steps.h"
 
+#include "view/joined.h"
+
 #define INLINES_MAX 64
 
 static struct tree_builder_step function_step(struct view *v, uint32_t frame)
 {
-	const struct symbol *symbol = view_function(v, frame);
+	const struct symbol *symbol = view_joined_function(v, frame);
 	uint64_t function = (uint64_t)(uintptr_t)symbol;
 
 	/* Many functions may have no symbol, so only the same call address counts as recursion. */
 	if (!symbol->named)
 		return (struct tree_builder_step){
-		        .function = v->profile->frames.items[frame].frame.image + 1,
+		        .function =
+		                view_joined_image(v, v->profile->frames.items[frame].frame.image) +
+		                1,
 		        .of = frame,
 		        .again = (uint64_t)frame << 1 | 1};
 	return (struct tree_builder_step){.function = function,
@@ -132,12 +136,12 @@ static bool *choose_frames(struct view *v, const struct selection *s, double lim
 
 	for (size_t i = 0; i < p->frames.count; i++)
 		if (frames[i].time || frames[i].waits)
-			add_sum(function_sum(&functions, view_function(v, (uint32_t)i)),
+			add_sum(function_sum(&functions, view_joined_function(v, (uint32_t)i)),
 			        &frames[i]);
 	for (size_t i = 0; i < p->frames.count; i++) {
 		if (!frames[i].time && !frames[i].waits)
 			continue;
-		sum = function_sum(&functions, view_function(v, (uint32_t)i));
+		sum = function_sum(&functions, view_joined_function(v, (uint32_t)i));
 		wanted[i] = (sum->time && (double)sum->time >= limit * (double)all.time) ||
 		            (sum->waits && (double)sum->waits >= limit * (double)all.waits);
 	}
