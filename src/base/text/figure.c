@@ -7,11 +7,15 @@
 #include <math.h>
 #include <time.h>
 
+#define HOURS_FROM_NS 1e13
+
 void text_time(struct buf *out, int64_t ns)
 {
 	double t = (double)ns, size = t < 0 ? -t : t;
 
-	if (size >= 1e9)
+	if (size >= HOURS_FROM_NS)
+		buf_addf(out, "%.2f h", t / 3600e9);
+	else if (size >= 1e9)
 		buf_addf(out, "%.3f s", t / 1e9);
 	else if (size >= 1e6)
 		buf_addf(out, "%.2f ms", t / 1e6);

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-void text_time(struct buf *out, int64_t ns); /* "1.234 s", "56.70 us" */
+void text_time(struct buf *out, int64_t ns); /* "2.78 h", "1.234 s", "56.70 us" */
 /* Times below 1 us have one decimal: "12.3 ns". Nothing is appended for NAN. */
 void text_fine_time(struct buf *out, double ns);
 void text_number(struct buf *out, uint64_t number); /* "1234567" */

@@ -92,16 +92,24 @@ void report_whole_text(const struct report *r, struct buf *out)
 {
 	const struct account_view *a = r->account;
 	bool machine = a->machine_wide && a->cpus;
+	uint64_t cpus;
+	size_t machines = report_machines(r->view->profile, 0, &cpus);
 
 	if (!machine && a->threads)
 		followed(r->view->profile, out);
+	else if (machine && machines > 1)
+		buf_addf(out, "%zu machines, ", machines);
 	else
 		buf_puts(out, machine ? "The whole machine, " : "Samples of ");
 	if (r->elapsed_ns)
 		text_time(out, (int64_t)r->elapsed_ns);
 	else
 		buf_puts(out, "an unknown time");
-	if (machine) {
+	if (machine && machines > 1) {
+		buf_puts(out, " in sum");
+		if (cpus)
+			buf_addf(out, ", %" PRIu64 " CPUs", cpus);
+	} else if (machine) {
 		buf_puts(out, " on ");
 		cpus_text(r, out);
 	} else if (a->threads) {

@@ -29,7 +29,14 @@ void report_document_short(struct document *d, struct report *r,
 void report_document_tables(struct document *d, struct report *r,
                             const struct document_reader *reader);
 
-/* Appends what was recorded: "The whole machine, 10.02 s on 2 CPUs". */
+/* Of many recordings, only the first few are described one by one. */
+size_t report_recordings_shown(const struct profile *p);
+/*
+ * The number of machines, by their names, of the recordings from `first` on, and their CPUs. A
+ * recording without a name does not count.
+ */
+size_t report_machines(const struct profile *p, size_t first, uint64_t *cpus);
+/* Appends what was recorded: "The whole machine, 10.02 s on 2 CPUs", "3 machines, 30.06 s, ..". */
 void report_whole_text(const struct report *r, struct buf *out);
 
 /* The parts (report_document_recordings.c, _account.c, _rates.c, _stacks.c, _time.c). */

@@ -89,7 +89,8 @@ static void total(struct grid *g, const struct account_view *a, const char *name
 static void machine(struct report_writing *w, const struct account_view *a)
 {
 	struct grid *g = term_grid("time", &unit_time);
-	char name[64];
+	char name[64] = "wall of all CPUs";
+	uint64_t cpus;
 
 	sampled_terms(g, a);
 	term(g, a, ROW_ITEM, "idle", (int64_t)a->total.idle_ns);
@@ -97,8 +98,9 @@ static void machine(struct report_writing *w, const struct account_view *a)
 	if (a->has_steal)
 		term(g, a, ROW_ITEM, "steal", (int64_t)a->total.steal_ns);
 	unobserved(g, a);
-	snprintf(name, sizeof(name), "wall x %" PRIu32 " %s", a->cpus,
-	         plural(a->cpus, "CPU", "CPUs"));
+	if (report_machines(w->report->view->profile, 0, &cpus) < 2)
+		snprintf(name, sizeof(name), "wall x %" PRIu32 " %s", a->cpus,
+		         plural(a->cpus, "CPU", "CPUs"));
 	total(g, a, name);
 	document_grid(w->document, "Where the time went", "ledger", g);
 }

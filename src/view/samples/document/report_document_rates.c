@@ -112,9 +112,12 @@ static void buffers(struct report_writing *w, const struct recording *rec)
 
 void report_document_rates(struct report_writing *w)
 {
-	vec_each (rec, &w->report->view->profile->recordings) {
-		rates(w, *rec);
-		buffers(w, *rec);
+	const struct profile *p = w->report->view->profile;
+	size_t shown = report_recordings_shown(p);
+
+	for (size_t i = 0; i < shown; i++) {
+		rates(w, p->recordings.items[i]);
+		buffers(w, p->recordings.items[i]);
 	}
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The facts of each recording of a report: file, command, machine, time, rate and loss. */
+#include "base/memory/intern.h"
 #include "base/text/figure.h"
 #include "base/text/plural.h"
 #include "view/samples/document/report_document.h"
@@ -7,6 +8,10 @@
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
+
+/* Of more recordings than MOST, the facts of so many are shown. */
+#define RECORDINGS_MOST 10
+#define RECORDINGS_SHOWN 3
 
 /* An event in one recording. */
 struct recorded_event {
@@ -156,7 +161,10 @@ static void sampled_text(const struct report *r, const struct recording *rec, st
 		report_event_rate(e.attr->frequency_hz, e.attr->period_ns,
 		                  rec->account.rates.count != 0, out);
 		buf_puts(out, ", ");
-		text_counted(out, e.samples, "sample", "samples");
+		text_counted(out, e.samples ? e.samples : rec->samples, "sample", "samples");
+		/* A store counts the samples of a session, whatever their event. */
+		if (!e.samples && rec->samples && rec->attrs.count > 1)
+			buf_puts(out, " of all events");
 	} else if (report_event(r)) {
 		buf_addf(out, "no %s", report_event(r)->name);
 	}
@@ -191,14 +199,52 @@ static void cost_lines(struct report_writing *w, const struct recording *rec)
 		report_line(w, "budget");
 }
 
+size_t report_machines(const struct profile *p, size_t first, uint64_t *cpus)
+{
+	struct intern names;
+	size_t count = 0;
+
+	*cpus = 0;
+	intern_init(&names);
+	for (size_t i = first; i < p->recordings.count; i++) {
+		const struct recording *rec = p->recordings.items[i];
+
+		if (!rec->hostname || intern_add(&names, rec->hostname) < count)
+			continue;
+		*cpus += rec->cpus_online;
+		count++;
+	}
+	intern_done(&names);
+	return count;
+}
+
+size_t report_recordings_shown(const struct profile *p)
+{
+	return p->recordings.count > RECORDINGS_MOST ? RECORDINGS_SHOWN : p->recordings.count;
+}
+
+static void more_recordings(struct report_writing *w, size_t shown)
+{
+	const struct profile *p = w->report->view->profile;
+	uint64_t cpus;
+	size_t machines = report_machines(p, shown, &cpus);
+
+	text_counted(&w->text, p->recordings.count - shown, "more recording", "more recordings");
+	if (machines > 1)
+		buf_addf(&w->text, " of %zu machines", machines);
+	buf_puts(&w->text, "; --json lists all");
+	report_line(w, "and");
+}
+
 void report_document_recordings(struct report_writing *w)
 {
 	const struct profile *p = w->report->view->profile;
+	size_t shown = report_recordings_shown(p);
 
-	vec_each (item, &p->recordings) {
-		const struct recording *rec = *item;
+	for (size_t i = 0; i < shown; i++) {
+		const struct recording *rec = p->recordings.items[i];
 
-		recording_lines(w, rec, item > p->recordings.items ? item[-1] : NULL);
+		recording_lines(w, rec, i ? p->recordings.items[i - 1] : NULL);
 		if (p->recordings.count < 2)
 			continue;
 		if (rec->attrs.count)
@@ -206,6 +252,8 @@ void report_document_recordings(struct report_writing *w)
 		report_line(w, "sampled");
 		cost_lines(w, rec);
 	}
+	if (shown < p->recordings.count)
+		more_recordings(w, shown);
 }
 
 void report_document_costs(struct report_writing *w)
@@ -235,7 +283,7 @@ static void sampled_facts(struct report_writing *w, const struct recording *rec)
 	document_string(d, "name", e.attr->name);
 	document_int(d, "frequency_hz", e.attr->frequency_hz);
 	document_int(d, "period_ns", e.attr->period_ns);
-	document_int(d, "samples", e.samples);
+	document_known(d, "samples", e.samples, e.samples || !rec->samples);
 	document_end(d);
 }
 

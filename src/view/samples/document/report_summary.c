@@ -12,6 +12,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 /* Figures below these values are not mentioned as limits. */
 #define ACCOUNT_SHARE 0.01
@@ -36,11 +37,15 @@ struct report_summing {
 static void recorded(const struct report *r, struct buf *out)
 {
 	const struct profile_event *e = report_event(r);
+	const char *before = NULL;
 	size_t whole;
 
-	vec_each (rec, &r->view->profile->recordings)
-		if ((*rec)->path)
-			buf_addf(out, "%s%s", out->size ? ", " : "", (*rec)->path);
+	/* The sessions of a store have one name. */
+	vec_each (rec, &r->view->profile->recordings) {
+		if ((*rec)->path && (!before || strcmp(before, (*rec)->path) != 0))
+			buf_addf(out, "%s%s", before ? ", " : "", (*rec)->path);
+		before = (*rec)->path ? (*rec)->path : before;
+	}
 	buf_puts(out, out->size ? ": " : "");
 	whole = out->size;
 	report_whole_text(r, out);

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Different builds of one program: rows of their functions are one. Many machines: a short heading."""
+import re
+import shutil
+
+from harness import main, test
+from old_windows import light
+from stores import environment
+
+SOURCE = """
+#include <stdlib.h>
+static volatile unsigned long sink;
+#if BUILD == 2
+static __attribute__((noinline)) void added(void) { for (int i = 0; i < 1000; i++) sink += i; }
+#endif
+static __attribute__((noinline)) void inner(void) { for (int i = 0; i < 1000; i++) sink += i * BUILD; }
+static __attribute__((noinline)) void outer(void) { inner(); sink++; }
+int main(int argc, char **argv)
+{
+    for (long i = atol(argv[1]); i; i--) {
+#if BUILD == 2
+        added();
+#endif
+        outer();
+    }
+    return 0;
+}
+"""
+
+
+@test
+def functions_of_two_builds_are_one_row(t):
+    t.need("gcc")
+    program, files, seen = t.path("work"), [], {"inner": 0, "added": 0}
+    t.write("work.c", SOURCE)
+    for build in (1, 2):
+        t.run("gcc", "-O1", "-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", f"-DBUILD={build}",
+              "-o", program, t.path("work.c"))
+        files.append(t.path(f"{build}.data"))
+        build_id = re.search(r"Build ID: (\w+)", t.run("readelf", "-n", program).out).group(1)
+        kept = t.path(f"root/usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug")
+        kept.parent.mkdir(parents=True)
+        shutil.copy(program, kept)
+        t.assay("record", "-g", "-F", "997", "-o", files[-1], "--", program, "200000")
+        for f in t.json(t.assay("report", "--json", files[-1]).out)["functions"]:
+            if f["function"] in seen:
+                seen[f["function"]] += f["samples"]
+    files = ["--symfs", t.path("root"), *files]
+    found = t.json(t.assay("report", "-g", "--json", *files).out)
+    rows = [f for f in found["functions"] if f["image"] == str(program)]
+    names = [f["function"] for f in rows]
+    t.equal(len(names), len(set(names)), f"functions of {rows}")
+    t.equal(sum(f["samples"] for f in rows if f["function"] in seen), sum(seen.values()), "samples of both")
+    text = t.assay("report", "-g", *files).out
+    tree = text[text.index("Call tree"):] if "Call tree" in text else text
+    t.equal(len(re.findall(r"\binner\b", tree)), 1, f"nodes of the tree: {tree}")
+    by_image = t.json(t.assay("report", "--json", "--sort", "image", *files).out)["rows"]
+    t.equal([r["image"] for r in by_image].count(str(program)), 1, f"images: {by_image}")
+
+
+@test
+def a_report_of_many_machines_is_short(t):
+    store = light(t, t.path("many.db"), *(f"web{i}" for i in range(12)), windows=2)
+    env = environment(t)
+    text = t.assay("report", "--full", "--store", store, "--host", "web*", env=env).out
+    t.equal(text[:text.index("time  ")].count(str(store)), 1, f"the store's name: {text[:3000]}")
+    t.has(text, "12 machines, ")
+    t.equal(len(re.findall(r"^machine ", text, re.M)), 3, "machines that are described")
+    t.has(text, "9 more recordings of 9 machines; --json lists all")
+    t.has(text, "wall of all CPUs")
+    found = t.report("--store", store, "--host", "web*")
+    t.equal(len({r["hostname"] for r in found["recordings"]}), 12, "machines of the JSON")
+    t.equal(sum(r["samples"] for r in found["recordings"]), sum(f["samples"] for f in found["functions"]), "samples")
+    one = t.assay("report", "--full", "--store", store, "--host", "web3", env=env).out
+    t.has(one, "The whole machine, ")
+
+
+main()
