@@ -300,8 +300,11 @@ int watch_load(struct watch *w, const struct watch_range *range, struct error *e
 		                       "%s is not a store; 'assay start --store FILE' writes one, "
 		                       "and 'assay diff' compares recordings",
 		                       range->store);
-	fetched = (struct store_range){
-	        .host = range->host ? range->host : "*", .from_ns = l.from_ns, .to_ns = l.until_ns};
+	/* A server refuses several machines before it sends their windows. */
+	fetched = (struct store_range){.host = range->host || store_is_remote(path) ? range->host
+	                                                                            : "*",
+	                               .from_ns = l.from_ns,
+	                               .to_ns = l.until_ns};
 	fetched.service = range->service;
 	if (!ret && range->service && !store_is_remote(path))
 		ret = error_set(err, EINVAL,
