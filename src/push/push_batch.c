@@ -7,6 +7,7 @@
 #include "export/pprof_write.h"
 #include "export/protobuf_write.h"
 #include "format/otlp/otlp_wire.h"
+#include "format/pyroscope/label_name.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -109,11 +110,7 @@ static void put_labels(struct buf *series, const struct push_labels *l)
 
 	other_labels(l, &others);
 	vec_each (label, &others.items) {
-		for (char *at = label->key; *at; at++)
-			if (!isalnum((unsigned char)*at))
-				*at = '_';
-		if (isdigit((unsigned char)*label->key))
-			*label->key = '_';
+		label_name_make(label->key);
 		put_pair(series, label->key, label->value);
 	}
 	labels_done(&others);
