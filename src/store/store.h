@@ -203,11 +203,15 @@ uint64_t store_bytes(const struct store *s); /* size of the file, with its WAL *
 /* What a store on a server sent; false: the store is a file. Valid until store_close(). */
 bool store_sent(const struct store *s, struct send_account *a);
 
-/* Which hosts, services and versions are read, by their names. */
+/*
+ * Which hosts, services and versions are read, by their names, and which processes, by their
+ * labels: lines "key=value" (process/process_labels.h), "" for none.
+ */
 struct store_choice {
 	bool (*host)(void *ctx, const char *name);
 	bool (*service)(void *ctx, const char *name);
 	bool (*version)(void *ctx, const char *name);
+	bool (*labels)(void *ctx, const char *lines); /* NULL: all */
 	void *ctx;
 };
 
@@ -305,11 +309,18 @@ int store_transfer(const char *from, const struct store_range *range, const char
 struct store_sums_request {
 	struct store_range range; /* host NULL: all */
 	bool by_service, by_host, by_version;
+	/*
+	 * The lines of a set of labels by which sums are made: sets with the same text are in one
+	 * sum, which has this text. Valid until the next call. NULL: not asked for.
+	 */
+	const char *(*by_labels)(void *ctx, const char *lines);
+	void *by_labels_ctx;
 	uint64_t step_ns; /* sums of each step of this length, whole seconds; 0: of the range */
 };
 
 struct store_sum {
 	uint32_t service, host, version; /* texts; 0: none, or not asked for */
+	uint32_t labels;                 /* the text of by_labels; likewise */
 	uint64_t start_ns;               /* of the step; 0: not asked for */
 	uint64_t length_ns; /* of the windows that begin in the step: 0: not asked for */
 	uint64_t samples, weight_ns;
@@ -317,7 +328,7 @@ struct store_sum {
 
 struct store_sums {
 	struct intern texts;
-	VEC(struct store_sum) sums; /* by service, host, version, time */
+	VEC(struct store_sum) sums; /* by service, host, version, labels, time */
 	uint64_t first_ns, last_ns; /* start of the first window of the store, end of the last */
 	uint64_t windows;           /* in the range; 0: the store has no data there */
 	uint64_t hosts;             /* machines in the store */

@@ -18,6 +18,7 @@ import urllib.parse
 import zlib
 
 import clickhouse_server
+import old_windows
 import pprof_read
 from clickhouse_server import Between
 from harness import ASSAY, ROOT, main, run, test
@@ -33,6 +34,13 @@ SERVICES = {"loop": ("/system.slice/web.service", "web.service"),
             "boxed": (f"/system.slice/docker-{CONTAINER * 5}0af3.scope", CONTAINER),
             "hostile": (f"/system.slice/{HOSTILE}", HOSTILE)}
 VERSIONS = {"web1": "1.2", "web2": "1.3*", "db[1]": "1.2"}
+# Of the processes of a program, on all machines and on one. app.tier and app_tier have one name.
+LABELS = {"loop": {"k8s.pod.name": "web-1", "app.tier": "it's \\ \"front\""},
+          "boxed": {"k8s.pod.name": HOSTILE, "container.id": f"{CONTAINER * 5}0af3"},
+          "hostile": {HOSTILE.replace(" ", "_"): "x", "k8s.pod.name": "web-2"},
+          "plain": {"host": "made-up", "version": "made-up", "2nd": "y"}}
+LABELS_OF_DB = {"boxed": {**LABELS["boxed"], "app_tier": "back"}}
+HOSTILE_LABEL = re.sub(r"\W", "_", HOSTILE)
 CPU = "process_cpu:cpu:nanoseconds:cpu:nanoseconds"
 SAMPLES = "process_cpu:samples:count:cpu:nanoseconds"
 API = "/querier.v1.QuerierService/"
@@ -63,9 +71,19 @@ def store(t):
             db.execute("UPDATE process SET version = NULL")
             db.execute("UPDATE process SET version = ? WHERE name = (SELECT id FROM name WHERE text = 'loop')",
                        (version,))
+            label(db, {**LABELS, **(LABELS_OF_DB if host == "db[1]" else {})})
         t.assay("store", "copy", file, name)
     _store = name
     return name
+
+
+def label(db, labels):
+    """Gives labels to the processes of programs in a file."""
+    for program, pairs in labels.items():
+        text = "\n".join(f"{key}={value}" for key, value in sorted(pairs.items()))
+        name = db.execute("INSERT INTO name (text) VALUES (?) RETURNING id", (text,)).fetchone()[0]
+        db.execute("UPDATE process SET labels = ? WHERE name = (SELECT id FROM name WHERE text = ?)",
+                   (name, program))
 
 
 class Fleet:
@@ -309,12 +327,11 @@ def check_levels(t, graph):
 def labels_and_series_are_those_of_the_store(t):
     view = Fleet(t, "--pyroscope", store(t))
     times = whole(t)
-    names = view.json("LabelNames", {**times, "matchers": ["{}"]})["names"]
-    t.equal(names, ["__profile_type__", "host", "service_name", "version"])
     t.equal(set(view.json("LabelValues", {**times, "name": "host"})["names"]), set(HOSTS))
     found = view.json("LabelValues", {**times, "name": "service_name", "matchers": ['{host="web1"}']})["names"]
     t.equal(set(found), {"[no service]", *(name for _, name in SERVICES.values())})
     t.equal(view.json("LabelValues", {**times, "name": "pod"})["names"], [])
+    t.equal(view.json("LabelValues", {**times, "name": "k8s.pod.name"})["names"], [], "not a name")
     t.equal(set(view.json("LabelValues", {**times, "name": "version"})["names"]), {"1.2", "1.3*"})
     one = view.json("LabelValues", {**times, "name": "host", "matchers": ['{host="web2"}', '{host=~"db.*"}']})
     t.equal(set(one["names"]), {"web2", "db[1]"})
@@ -333,6 +350,176 @@ def labels_and_series_are_those_of_the_store(t):
     t.equal(view.json("SelectMergeStacktraces", {"start": 1, "end": 2, "profileTypeID": CPU}), {}, "no data")
     t.equal(view.json("SelectMergeStacktraces", {**times, "profileTypeID": CPU,
                                                  "labelSelector": '{pod="x"}'}), {}, "an unknown label")
+
+
+OWN = ["__profile_type__", "host", "service_name", "version"]
+
+
+def of_processes(found):
+    """(samples, those of them in interrupts) of a report that selects by labels. It lists interrupts with the
+    process that they interrupted, and does not count them."""
+    interrupts = sum(row["interrupt_samples"] for row in found["processes"])
+    return sum(row["samples"] for row in found["functions"]) + interrupts, interrupts
+
+
+def by_label(t, key):
+    """The samples of each value of a label, in reports."""
+    rows = report(t, "--host", "*", "--sort", f"label:{key}")["rows"]
+    counted = {row[key]: row["samples"] for row in rows if row[key] not in ("[no label]", "[interrupts]")}
+    found = {}
+    for value, n in counted.items():
+        pattern = re.sub(r"[*?\[,\\]", "?", value)
+        found[value], interrupts = of_processes(report(t, "--host", "*", "--label", f"{key}={pattern}"))
+        t.equal(n, found[value] - interrupts, f"--sort and --label {key}={value}")
+    return found
+
+
+def series(view, times, selector="{}", *labels, kind=SAMPLES):
+    """The sum of each line: the values of these labels, "" for a label that it does not have."""
+    request = b"".join([field(1, kind.encode()), field(2, selector.encode()), field(3, times["start"]),
+                        field(4, times["end"]), *(field(5, name.encode()) for name in labels),
+                        varint(6 << 3 | 1), struct.pack("<d", 15)])
+    found = collections.Counter()
+    for _, line in view.proto("SelectSeries", request):
+        pairs = [fields(value) for key, value in fields(line) if key == 1]
+        pairs = {first(pair, 1).decode(): first(pair, 2).decode() for pair in pairs}
+        assert set(pairs) <= set(labels), pairs
+        values = tuple(pairs.get(name, "") for name in labels)
+        assert values not in found, values
+        found[values] = sum(double(first(fields(point), 1)) for key, point in fields(line) if key == 2)
+    return dict(found)
+
+
+def graph(view, times, selector, kind=SAMPLES):
+    """The total of a flame graph."""
+    found = view.json("SelectMergeStacktraces", {**times, "profileTypeID": kind, "labelSelector": selector})
+    return int(found["flamegraph"]["total"]) if found else 0
+
+
+@test
+def labels_of_processes_select_and_group_as_in_reports(t):
+    view = Fleet(t, "--pyroscope", store(t))
+    times, (all_, all_ns) = whole(t), totals(t, "--host", "*")
+    t.equal(sum(series(view, times, "{}", "k8s_pod_name", kind=CPU).values()), all_ns, "CPU time of all lines")
+    pods = by_label(t, "k8s.pod.name")
+    t.equal(set(pods), {"web-1", "web-2", HOSTILE})
+    found = series(view, times, "{}", "k8s_pod_name")
+    t.equal(found, {**{(pod,): n for pod, n in pods.items()}, ("",): all_ - sum(pods.values())})
+    both = series(view, times, "{}", "host", "k8s_pod_name")
+    for host in HOSTS:
+        for pod, n in pods.items():
+            t.equal(both[host, pod] * len(HOSTS), n, f"samples of {pod} on {host}")
+    quoted = HOSTILE.replace("\\", "\\\\")
+    for selector, words in (
+            ('{k8s_pod_name="web-1"}', ("k8s.pod.name=web-1",)),
+            ('{k8s_pod_name=~"web-.*"}', ("k8s.pod.name=web-*",)),
+            (f'{{k8s_pod_name="{quoted}"}}', ("k8s.pod.name=a')*",)),
+            ('{k8s_pod_name!="", container_id=~"0af3.*"}', ("container.id=0af3*", "k8s.pod.name=*")),
+            (f'{{{HOSTILE_LABEL}="x"}}', (HOSTILE.replace(" ", "_") + "=x",)),
+            ('{_nd!=""}', ("2nd=*",))):
+        found = report(t, "--host", "*", "--label", ",".join(words))
+        samples, interrupts = of_processes(found)
+        t.true(samples, f"{words} has samples")
+        t.equal(graph(view, times, selector), samples, selector)
+        cpu_ns, counted_ns = graph(view, times, selector, CPU), sum(row["weight"] for row in found["functions"])
+        t.equal(series(view, times, selector, kind=CPU), {(): cpu_ns}, f"CPU time of {selector}")
+        t.true(cpu_ns == counted_ns if not interrupts else cpu_ns > counted_ns, f"{cpu_ns}, {counted_ns}")
+        t.equal(series(view, times, selector), {(): samples}, selector)
+        one = selector.replace("}", ', host="web2"}')
+        t.equal(graph(view, times, one) * len(HOSTS), samples, one)
+    for selector, want in (('{k8s_pod_name!="web-1"}', all_ - pods["web-1"]),
+                           ('{k8s_pod_name!~"web-.*"}', all_ - pods["web-1"] - pods["web-2"]),
+                           ('{k8s_pod_name=""}', all_ - sum(pods.values())),
+                           ('{k8s_pod_name="none"}', 0),
+                           ('{k8s_pod_name="web-1", service_name!="web.service"}', 0),
+                           ('{k8s_pod_name="web-1", version="1.3*"}', pods["web-1"] // len(HOSTS))):
+        t.equal(graph(view, times, selector), want, selector)
+        t.equal(sum(series(view, times, selector).values()), want, selector)
+    t.equal(clickhouse_server.server(t).ask("EXISTS TABLE samples_2", "fleet"), "1")
+
+
+@test
+def names_and_values_of_labels_are_those_of_the_selection(t):
+    view = Fleet(t, "--pyroscope", store(t))
+    times = whole(t)
+
+    def names(*matchers):
+        return view.json("LabelNames", {**times, "matchers": matchers})["names"]
+
+    def values(name, *matchers):
+        return sorted(view.json("LabelValues", {**times, "name": name, "matchers": matchers})["names"])
+
+    t.equal(names(), OWN + sorted(["_nd", "app_tier", "container_id", "k8s_pod_name", HOSTILE_LABEL]))
+    t.equal(names('{service_name="web.service"}'), OWN + ["app_tier", "k8s_pod_name"])
+    t.equal(names('{k8s_pod_name="web-2"}'), OWN + sorted([HOSTILE_LABEL, "k8s_pod_name"]))
+    t.equal(names('{k8s_pod_name="none"}'), OWN)
+    t.equal(names('{_nd="y", host="web1"}', '{container_id!="", host="web2"}'),
+            OWN + ["_nd", "container_id", "k8s_pod_name"])
+    t.equal(values("k8s_pod_name"), sorted(["web-1", "web-2", HOSTILE]))
+    t.equal(values("k8s_pod_name", '{service_name="web.service"}'), ["web-1"])
+    t.equal(values("k8s_pod_name", '{_nd!=""}', '{service_name="web.service", host="web1"}'), ["web-1"])
+    t.equal(values("service_name", '{k8s_pod_name="web-1"}'), ["web.service"])
+    t.equal(values("host", '{k8s_pod_name="web-1"}', '{host="none"}'), sorted(HOSTS))
+    t.equal(values("host", '{_nd="y"}'), sorted(HOSTS), "a process does not choose its host")
+    t.equal(values("version", '{_nd="y"}'), [])
+    t.equal(values("host", '{host="made-up"}'), [])
+    t.equal(values(HOSTILE), [])
+    t.equal(series(view, times, "{}", HOSTILE), {("",): totals(t, "--host", "*")[0]})
+    t.equal(clickhouse_server.server(t).ask("EXISTS TABLE samples_2", "fleet"), "1")
+    found = view.json("Series", {**times, "labelNames": ["k8s_pod_name", "host"], "matchers": ['{host=~"web."}']})
+    sets = [{pair["name"]: pair["value"] for pair in one["labels"]} for one in found["labelsSet"]]
+    pods = ["web-1", "web-2", HOSTILE, None]
+    t.equal(sorted(map(str, sets)), sorted(str({"host": host, **({"k8s_pod_name": pod} if pod else {})})
+                                           for host in ("web1", "web2") for pod in pods))
+    found = view.json("Series", {**times, "matchers": ['{k8s_pod_name="web-1", host="web1"}']})["labelsSet"]
+    t.equal([{pair["name"]: pair["value"] for pair in one["labels"]} for one in found],
+            [{"__profile_type__": kind, "host": "web1", "service_name": "web.service", "version": "1.2",
+              "k8s_pod_name": "web-1", "app_tier": LABELS["loop"]["app.tier"]} for kind in (CPU, SAMPLES)])
+
+
+@test
+def two_labels_with_one_name_are_refused_where_the_name_is_used(t):
+    view = Fleet(t, "--pyroscope", store(t))
+    times = whole(t)
+    query = {**times, "profileTypeID": SAMPLES, "step": 15}
+    for method, request in (("LabelValues", {"name": "app_tier"}),
+                            ("LabelValues", {"name": "host", "matchers": ['{app_tier="back"}']}),
+                            ("LabelNames", {"matchers": ['{app_tier="back"}']}),
+                            ("Series", {"labelNames": ["app_tier"]}),
+                            ("Series", {}),
+                            ("SelectSeries", {"groupBy": ["app_tier"], "labelSelector": "{}"}),
+                            ("SelectSeries", {"labelSelector": '{app_tier="back"}'}),
+                            ("SelectMergeStacktraces", {"labelSelector": '{app_tier!~"b.*"}'}),
+                            ("SelectMergeStacktraces", {"labelSelector": '{app_tier="none"}'})):
+        found = view.json(method, {**query, **request}, 400)
+        t.equal(found["code"], "invalid_argument")
+        t.has(found["message"], "two labels of the selected processes have the name app_tier here")
+        t.has(found["message"], "'app.tier'")
+        t.has(found["message"], "'app_tier'")
+        t.has(found["message"], "by host or service_name")
+    selector = '{app_tier!="", host=~"web."}'
+    front = by_label(t, "app.tier")[LABELS["loop"]["app.tier"]]
+    t.equal(graph(view, times, selector) * len(HOSTS), front * 2, selector)
+    t.equal(series(view, times, '{host="db[1]", service_name!="web.service"}', "app_tier")["back",] * len(HOSTS),
+            by_label(t, "k8s.pod.name")[HOSTILE])
+
+
+@test
+def sums_of_all_machines_do_not_answer_for_labels(t):
+    server, name, file = clickhouse_server.server(t), clickhouse_server.server(t).store("pods"), t.path("pods.db")
+    old_windows.stored(t, file, "web1", "web2")
+    with contextlib.closing(sqlite3.connect(file)) as db, db:
+        label(db, {"loop": {"k8s.pod.name": "web-1"}})
+    t.assay("store", "copy", file, name)
+    words = ("report", "--json", "--no-idle", "--store", file, "--host", "*")
+    pod, _ = of_processes(t.json(t.assay(*words, "--label", "k8s.pod.name=web-1").out))
+    all_ = sum(row["samples"] for row in t.json(t.assay(*words).out)["functions"])
+    view = Fleet(t, "--pyroscope", name)
+    for step in "windows", "sums":
+        for selector, samples in (('{k8s_pod_name="web-1"}', pod), ('{k8s_pod_name=""}', all_ - pod), ("{}", all_)):
+            t.equal(graph(view, {"start": 1}, selector), samples, f"{step}: {selector}")
+        t.assay("store", "keep", "--fine", "1s", "--coarse", "30d", name)
+        t.true(server.ask("SELECT count() FROM windows_2 WHERE host = 0", "pods") != "0", "there are sums")
 
 
 @test

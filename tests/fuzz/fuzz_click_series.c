@@ -10,12 +10,26 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
+/* All sets of labels with the same first letter are one. */
+static const char *first_letter(void *ctx, const char *lines)
+{
+	char *letter = ctx;
+
+	*letter = *lines;
+	return letter;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct click_server server = {.name = (char *)(uintptr_t) "clickhouse://fuzz/db",
 	                              .ask = answer_next};
-	struct store_sums_request q = {
-	        .by_service = true, .by_host = true, .by_version = true, .step_ns = 1000000000};
+	char letter[2] = {0};
+	struct store_sums_request q = {.by_service = true,
+	                               .by_host = true,
+	                               .by_version = true,
+	                               .by_labels = first_letter,
+	                               .by_labels_ctx = letter,
+	                               .step_ns = 1000000000};
 	struct store_sums sums = {0};
 	struct error err = {0};
 	int rc;
@@ -27,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		abort();
 	vec_each (sum, &sums.sums)
 		if (sum->service >= sums.texts.texts.count || sum->host >= sums.texts.texts.count ||
-		    sum->version >= sums.texts.texts.count)
+		    sum->version >= sums.texts.texts.count || sum->labels >= sums.texts.texts.count)
 			abort();
 	store_sums_done(&sums);
 	return 0;

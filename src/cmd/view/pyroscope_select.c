@@ -2,8 +2,7 @@
 #include "cmd/view/pyroscope_select.h"
 
 #include "base/clock.h"
-#include "format/pyroscope/label_selector.h"
-#include "view/fleet/fleet_document.h"
+#include "base/memory/xalloc.h"
 #include "view/symbolized/symbolized.h"
 
 #include <errno.h>
@@ -20,85 +19,20 @@ const struct pyroscope_type pyroscope_types[PYROSCOPE_TYPES] = {
         {"process_cpu:samples:count:cpu:nanoseconds", "samples", "count", false},
 };
 
-static const char no_service[] = FLEET_NO_SERVICE;
-
-static const char *const labels[] = {PYROSCOPE_HOST, PYROSCOPE_SERVICE, PYROSCOPE_VERSION,
-                                     PYROSCOPE_TYPE_LABEL, NULL};
-
-const char *pyroscope_service_text(const char *service)
-{
-	return *service ? service : no_service;
-}
-
 /* ---- selectors ----------------------------------------------------------- */
 
-/* One of them must hold. */
-struct selectors {
-	VEC(struct label_selector) items;
-};
-
-static int add_selector(struct selectors *s, const char *text, struct error *err)
-{
-	struct label_selector *item = vec_add(&s->items);
-
-	*item = (struct label_selector){0};
-	return label_selector_parse(item, text ? text : "", err);
-}
-
-static void selectors_done(struct selectors *s)
-{
-	vec_each (item, &s->items)
-		label_selector_done(item);
-	vec_done(&s->items);
-}
-
 /* Labels requests have a list, which may be empty; others have one selector. */
-static int read_selectors(struct selectors *s, const struct querier_request *q, struct error *err)
+static int read_selectors(struct pyroscope_labels *l, const struct querier_request *q,
+                          struct error *err)
 {
 	int rc = 0;
 
 	if (!q->matchers.count)
-		return add_selector(s, q->sides[0].selector, err);
+		return pyroscope_labels_add(l, q->sides[0].selector, err);
 	vec_each (text, &q->matchers)
 		if (!rc)
-			rc = add_selector(s, *text, err);
+			rc = pyroscope_labels_add(l, *text, err);
 	return rc;
-}
-
-/* The values of labels; NULL: any. A program without a version has none, which is "". */
-struct values {
-	const char *host, *service, *version;
-};
-
-static bool holds(const struct label_selector *s, const struct values *v)
-{
-	return label_selector_has_others(s, labels) &&
-	       (!v->host || label_selector_has(s, PYROSCOPE_HOST, v->host)) &&
-	       (!v->service || label_selector_has(s, PYROSCOPE_SERVICE, v->service)) &&
-	       (!v->version || label_selector_has(s, PYROSCOPE_VERSION, v->version));
-}
-
-static bool one_holds(const struct selectors *s, struct values v)
-{
-	vec_each (item, &s->items)
-		if (holds(item, &v))
-			return true;
-	return false;
-}
-
-static bool has_host(void *ctx, const char *name)
-{
-	return one_holds(ctx, (struct values){.host = name});
-}
-
-static bool has_service(void *ctx, const char *name)
-{
-	return one_holds(ctx, (struct values){.service = pyroscope_service_text(name)});
-}
-
-static bool has_version(void *ctx, const char *name)
-{
-	return one_holds(ctx, (struct values){.version = name});
 }
 
 /* ---- the range and the type ---------------------------------------------- */
@@ -146,53 +80,96 @@ static int set_step(struct pyroscope_series *s, const struct querier_request *q,
 	return 0;
 }
 
-static bool groups_by(const struct querier_request *q, const char *label)
+static struct pyroscope_values values_of(const struct store_sums *sums, const struct store_sum *sum)
 {
-	vec_each (name, &q->labels)
-		if (!strcmp(*name, label))
-			return true;
-	return false;
+	return (struct pyroscope_values){
+	        intern_text(&sums->texts, sum->host),
+	        pyroscope_service_text(intern_text(&sums->texts, sum->service)),
+	        intern_text(&sums->texts, sum->version), intern_text(&sums->texts, sum->labels)};
 }
 
-static struct values values_of(const struct store_sums *sums, const struct store_sum *sum)
-{
-	return (struct values){intern_text(&sums->texts, sum->host),
-	                       pyroscope_service_text(intern_text(&sums->texts, sum->service)),
-	                       intern_text(&sums->texts, sum->version)};
-}
-
-/* Sums of pairs that no selector selects as a pair are dropped. */
-static void keep_selected(struct store_sums *sums, const struct selectors *s)
+/* Sums of labels that no selector selects together are dropped. */
+static void keep_selected(struct store_sums *sums, struct pyroscope_labels *l)
 {
 	size_t kept = 0;
 
-	if (s->items.count < 2)
+	if (l->selectors.count < 2)
 		return;
-	vec_each (sum, &sums->sums)
-		if (one_holds(s, values_of(sums, sum)))
+	vec_each (sum, &sums->sums) {
+		const struct pyroscope_values v = values_of(sums, sum);
+
+		if (pyroscope_labels_hold(l, &v))
 			sums->sums.items[kept++] = *sum;
+	}
 	sums->sums.count = kept;
 }
 
-static void choose_types(struct pyroscope_series *s, const struct selectors *selectors)
+static void choose_types(struct pyroscope_series *s)
 {
 	for (size_t i = 0; i < PYROSCOPE_TYPES; i++)
-		vec_each (item, &selectors->items)
+		vec_each (item, &s->labels.selectors)
 			s->types[i] |= label_selector_has(item, PYROSCOPE_TYPE_LABEL,
 			                                  pyroscope_types[i].id);
+}
+
+struct reducing {
+	const struct pyroscope_labels *labels;
+	const struct querier_request *q;
+	struct buf text;
+};
+
+static const char *reduce(void *ctx, const char *lines)
+{
+	struct reducing *r = ctx;
+
+	buf_clear(&r->text);
+	pyroscope_labels_reduce(r->labels, lines, r->q, &r->text);
+	return buf_text(&r->text);
+}
+
+/* What the answer has. Several selectors are also applied to the sums, which then have all. */
+static void set_labels(struct store_sums_request *r, struct reducing *reducing)
+{
+	const struct pyroscope_labels *l = reducing->labels;
+	const struct querier_request *q = reducing->q;
+	bool all = l->selectors.count > 1;
+
+	r->by_host = all || pyroscope_wants(q, PYROSCOPE_HOST);
+	r->by_service = all || pyroscope_wants(q, PYROSCOPE_SERVICE);
+	r->by_version = all || pyroscope_wants(q, PYROSCOPE_VERSION);
+	if ((all && l->by_process) || pyroscope_wants_process(q))
+		r->by_labels = reduce;
+	r->by_labels_ctx = reducing;
+}
+
+static int read_sums(struct pyroscope_series *s, const char *store,
+                     struct store_sums_request *request, const struct querier_request *q,
+                     struct error *err)
+{
+	const struct store_choice choice = pyroscope_labels_choice(&s->labels);
+	struct reducing reducing = {.labels = &s->labels, .q = q};
+	int rc;
+
+	request->range.choice = &choice;
+	request->step_ns = s->step_ns;
+	set_labels(request, &reducing);
+	rc = store_sums_read(store, request, &s->sums, err);
+	buf_done(&reducing.text);
+	if (!rc)
+		keep_selected(&s->sums, &s->labels);
+	return rc ? rc : pyroscope_labels_check(&s->labels, err);
 }
 
 int pyroscope_series_read(struct pyroscope_series *s, const char *store,
                           const struct querier_request *q, struct error *err)
 {
-	bool points = q->method == QUERIER_SELECT_SERIES;
-	struct selectors selectors = {0};
-	const struct store_choice choice = {has_host, has_service, has_version, &selectors};
-	struct store_sums_request request = {.range.choice = &choice};
+	struct store_sums_request request = {0};
 	const struct pyroscope_type *type = NULL;
-	int rc = read_selectors(&selectors, q, err);
+	int rc;
 
-	if (!rc && points)
+	pyroscope_labels_init(&s->labels);
+	rc = read_selectors(&s->labels, q, err);
+	if (!rc && q->method == QUERIER_SELECT_SERIES)
 		rc = find_type(q->sides[0].type, &type, err);
 	if (!rc)
 		rc = check_selection(&q->sides[0], err);
@@ -200,33 +177,65 @@ int pyroscope_series_read(struct pyroscope_series *s, const char *store,
 	if (!rc)
 		rc = set_step(s, q, &request.range, err);
 	if (!rc)
-		choose_types(s, &selectors);
+		choose_types(s);
 	s->time = type && type->time;
-	request.step_ns = s->step_ns;
-	request.by_host = !points || groups_by(q, PYROSCOPE_HOST);
-	request.by_service = !points || groups_by(q, PYROSCOPE_SERVICE);
-	request.by_version = !points || groups_by(q, PYROSCOPE_VERSION);
 	if (!rc)
-		rc = store_sums_read(store, &request, &s->sums, err);
-	if (!rc)
-		keep_selected(&s->sums, &selectors);
-	selectors_done(&selectors);
+		rc = read_sums(s, store, &request, q, err);
 	return rc;
 }
 
 /* ---- lines --------------------------------------------------------------- */
 
-static struct pyroscope_line *line_of(struct pyroscope_series *s, struct values v)
+/* The labels of each text of labels, which are read once. */
+struct label_set {
+	pyroscope_label_list labels;
+	bool read;
+};
+
+static void add_label(pyroscope_label_list *labels, const struct querier_request *q,
+                      const char *name, const char *value)
+{
+	if (*value && pyroscope_wants(q, name))
+		vec_push(labels, (struct pyroscope_label){name, value});
+}
+
+/* The labels of a sum that the request asks for. A label without a value is not there. */
+static void find_labels(struct pyroscope_series *s, const struct querier_request *q,
+                        const struct store_sum *sum, struct label_set *set,
+                        pyroscope_label_list *labels)
+{
+	const struct pyroscope_values v = values_of(&s->sums, sum);
+
+	labels->count = 0;
+	add_label(labels, q, PYROSCOPE_HOST, v.host);
+	add_label(labels, q, PYROSCOPE_SERVICE, v.service);
+	add_label(labels, q, PYROSCOPE_VERSION, v.version);
+	if (!set->read)
+		pyroscope_labels_read(&s->labels, v.lines, q, &set->labels);
+	set->read = true;
+	vec_each (label, &set->labels)
+		vec_push(labels, *label);
+}
+
+/* Texts are those of tables: equal ones have one address. Id 0 of the keys is no line. */
+static struct pyroscope_line *line_of(struct pyroscope_series *s, struct intern *keys,
+                                      const pyroscope_label_list *labels)
 {
 	struct pyroscope_line *line;
+	struct buf key = {0};
+	uint32_t id;
 
-	/* Names are texts of one table: equal ones have one address. */
-	vec_each (found, &s->lines)
-		if (found->host == v.host && found->service == v.service &&
-		    found->version == v.version)
-			return found;
+	buf_puts(&key, "labels");
+	vec_each (label, labels)
+		buf_addf(&key, " %p %p", (const void *)label->name, (const void *)label->value);
+	id = intern_add(keys, buf_text(&key));
+	buf_done(&key);
+	if (id <= s->lines.count)
+		return &s->lines.items[id - 1];
 	line = vec_add(&s->lines);
-	*line = (struct pyroscope_line){.host = v.host, .service = v.service, .version = v.version};
+	*line = (struct pyroscope_line){0};
+	vec_each (label, labels)
+		vec_push(&line->labels, *label);
 	return line;
 }
 
@@ -287,33 +296,46 @@ static int by_sum(const void *a, const void *b)
 	return (x->sum < y->sum) - (x->sum > y->sum);
 }
 
-void pyroscope_series_group(struct pyroscope_series *s, const struct querier_request *q)
+static void add_lines(struct pyroscope_series *s, const struct querier_request *q)
 {
-	bool all = q->method == QUERIER_SERIES && !q->labels.count;
-	bool hosts = all || groups_by(q, PYROSCOPE_HOST);
-	bool services = all || groups_by(q, PYROSCOPE_SERVICE);
-	bool versions = all || groups_by(q, PYROSCOPE_VERSION);
+	size_t count = s->sums.texts.texts.count;
+	struct label_set *sets = xcalloc(count + 1, sizeof(*sets));
+	pyroscope_label_list labels = {0};
+	struct intern keys;
 
+	intern_init(&keys);
 	vec_each (sum, &s->sums.sums) {
-		struct values v = values_of(&s->sums, sum);
-
-		v.host = hosts ? v.host : NULL;
-		v.service = services ? v.service : NULL;
-		v.version = versions ? v.version : NULL;
-		add_sum(s, line_of(s, v), sum);
+		find_labels(s, q, sum, &sets[sum->labels], &labels);
+		add_sum(s, line_of(s, &keys, &labels), sum);
 	}
+	intern_done(&keys);
+	vec_done(&labels);
+	for (size_t i = 0; i < count; i++)
+		vec_done(&sets[i].labels);
+	free(sets);
+}
+
+int pyroscope_series_group(struct pyroscope_series *s, const struct querier_request *q,
+                           struct error *err)
+{
+	add_lines(s, q);
 	vec_each (line, &s->lines)
 		join_points(line);
 	if (s->lines.count)
 		qsort(s->lines.items, s->lines.count, sizeof(*s->lines.items), by_sum);
+	/* A list of names is right although two labels have one of them. */
+	return q->method == QUERIER_LABEL_NAMES ? 0 : pyroscope_labels_check(&s->labels, err);
 }
 
 void pyroscope_series_done(struct pyroscope_series *s)
 {
-	vec_each (line, &s->lines)
+	vec_each (line, &s->lines) {
+		vec_done(&line->labels);
 		vec_done(&line->points);
+	}
 	vec_done(&s->lines);
 	store_sums_done(&s->sums);
+	pyroscope_labels_done(&s->labels);
 }
 
 /* ---- call paths ---------------------------------------------------------- */
@@ -340,13 +362,17 @@ int pyroscope_paths(struct symbolized_profile *n, unsigned *value, const char *s
                     const struct load_options *load, const struct querier_selection *selection,
                     struct error *err)
 {
-	struct selectors selectors = {0};
-	const struct store_choice choice = {has_host, has_service, has_version, &selectors};
-	struct store_range range = {.choice = &choice, .sums = true};
+	struct pyroscope_labels labels;
+	struct store_range range = {.sums = true};
 	const struct pyroscope_type *type = NULL;
 	struct profile *p = profile_new();
-	int rc = add_selector(&selectors, selection->selector, err);
+	struct store_choice choice;
+	int rc;
 
+	pyroscope_labels_init(&labels);
+	rc = pyroscope_labels_add(&labels, selection->selector, err);
+	choice = pyroscope_labels_choice(&labels);
+	range.choice = &choice;
 	if (!rc)
 		rc = find_type(selection->type, &type, err);
 	if (!rc)
@@ -355,11 +381,13 @@ int pyroscope_paths(struct symbolized_profile *n, unsigned *value, const char *s
 	set_range(&range, selection);
 	if (!rc)
 		rc = store_read(store, &range, p, err);
+	if (!rc || rc == -ENODATA)
+		rc = pyroscope_labels_check(&labels, err) ? -EINVAL : rc;
 	if (!rc)
 		rc = name_paths(n, p, load, err);
 	else if (rc == -ENODATA)
 		rc = 0;
 	profile_free(p);
-	selectors_done(&selectors);
+	pyroscope_labels_done(&labels);
 	return rc;
 }

@@ -13,14 +13,10 @@
 #define ASSAY_CMD_VIEW_PYROSCOPE_SELECT_H
 
 #include "cmd/load/load.h"
+#include "cmd/view/pyroscope_labels.h"
 #include "format/pyroscope/querier_request.h"
 #include "profile/symbolized_profile.h"
 #include "store/store.h"
-
-#define PYROSCOPE_TYPE_LABEL "__profile_type__"
-#define PYROSCOPE_HOST "host"
-#define PYROSCOPE_SERVICE "service_name"
-#define PYROSCOPE_VERSION "version"
 
 #define PYROSCOPE_TYPES 2
 
@@ -37,27 +33,26 @@ struct pyroscope_point {
 };
 
 struct pyroscope_line {
-	const char *host, *service, *version; /* NULL: not requested */
+	pyroscope_label_list labels; /* that were requested, and that the programs have */
 	double sum;
 	VEC(struct pyroscope_point) points;
 };
 
 struct pyroscope_series {
-	struct store_sums sums; /* of each service and host that is selected */
+	struct pyroscope_labels labels;
+	struct store_sums sums; /* of the labels that are requested */
 	uint64_t step_ns;       /* 0: no points */
 	bool time;
 	bool types[PYROSCOPE_TYPES]; /* that are selected */
 	VEC(struct pyroscope_line) lines;
 };
 
-/* The value of the label for a service of the store, which may be "". */
-const char *pyroscope_service_text(const char *service);
-
 /* By the matchers or the selector of the request, and its times. Reads points if it has a step. */
 int pyroscope_series_read(struct pyroscope_series *s, const char *store,
                           const struct querier_request *q, struct error *err);
 /* Makes the lines, one for each value of the labels of the request, the largest first. */
-void pyroscope_series_group(struct pyroscope_series *s, const struct querier_request *q);
+int pyroscope_series_group(struct pyroscope_series *s, const struct querier_request *q,
+                           struct error *err);
 void pyroscope_series_done(struct pyroscope_series *s); /* accepts zeros */
 
 /* Fills `n`, which stays empty if nothing is selected. *value: of the profile type. */

@@ -43,56 +43,65 @@ static int profile_types(struct call *c, struct error *err)
 	return 0;
 }
 
+static int read_lines(struct call *c, struct pyroscope_series *s, struct error *err)
+{
+	int rc = pyroscope_series_read(s, c->v->store, c->q, err);
+
+	return rc ? rc : pyroscope_series_group(s, c->q, err);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names of labels in the lines, in alphabetical order. */
+static void put_names(struct call *c, const struct pyroscope_series *s)
+{
+	VEC(char *) sorted = {0};
+	struct intern names;
+
+	intern_init(&names);
+	vec_each (line, &s->lines)
+		vec_each (label, &line->labels)
+			intern_add(&names, label->name);
+	for (size_t i = 1; i < names.texts.count; i++) /* the first text is "" */
+		vec_push(&sorted, names.texts.items[i]);
+	if (sorted.count)
+		qsort(sorted.items, sorted.count, sizeof(*sorted.items), by_text);
+	vec_each (name, &sorted)
+		querier_text(c->w, 1, NULL, *name);
+	vec_done(&sorted);
+	intern_done(&names);
+}
+
 static int label_names(struct call *c, struct error *err)
 {
-	static const char *const names[] = {PYROSCOPE_TYPE_LABEL, PYROSCOPE_HOST, PYROSCOPE_SERVICE,
-	                                    PYROSCOPE_VERSION};
+	static const char *const own[] = {PYROSCOPE_TYPE_LABEL, PYROSCOPE_HOST, PYROSCOPE_SERVICE,
+	                                  PYROSCOPE_VERSION};
+	struct pyroscope_series s = {0};
+	int rc = read_lines(c, &s, err);
 
 	querier_list(c->w, "names");
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		querier_text(c->w, 1, NULL, names[i]);
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		querier_text(c->w, 1, NULL, own[i]);
+	put_names(c, &s);
 	querier_list_end(c->w);
-	return 0;
+	pyroscope_series_done(&s);
+	return rc;
 }
 
-/* The value of a label; NULL: there is no such label. */
-static const char *label_of(const struct store_sums *sums, const struct store_sum *sum,
-                            const char *label)
-{
-	if (!strcmp(label, PYROSCOPE_HOST))
-		return intern_text(&sums->texts, sum->host);
-	if (!strcmp(label, PYROSCOPE_SERVICE))
-		return pyroscope_service_text(intern_text(&sums->texts, sum->service));
-	return strcmp(label, PYROSCOPE_VERSION) ? NULL : intern_text(&sums->texts, sum->version);
-}
-
-/* A label without a value is one that the program does not have. */
-static void put_values(struct call *c, const struct pyroscope_series *s, const char *label)
-{
-	struct intern seen;
-
-	intern_init(&seen);
-	vec_each (sum, &s->sums.sums) {
-		const char *text = label_of(&s->sums, sum, label);
-		size_t before = seen.texts.count;
-
-		intern_add(&seen, text ? text : "");
-		if (seen.texts.count > before)
-			querier_text(c->w, 1, NULL, text);
-	}
-	intern_done(&seen);
-}
-
+/* Lines of one label have one value each; a line without labels is that of other processes. */
 static int label_values(struct call *c, struct error *err)
 {
-	const char *name = c->q->name ? c->q->name : "";
 	struct pyroscope_series s = {0};
-	bool types = !strcmp(name, PYROSCOPE_TYPE_LABEL);
-	int rc = types ? 0 : pyroscope_series_read(&s, c->v->store, c->q, err);
+	bool types = pyroscope_wants(c->q, PYROSCOPE_TYPE_LABEL);
+	int rc = types ? 0 : read_lines(c, &s, err);
 
 	querier_list(c->w, "names");
-	if (!rc && !types)
-		put_values(c, &s, name);
+	vec_each (line, &s.lines)
+		vec_each (label, &line->labels)
+			querier_text(c->w, 1, NULL, label->value);
 	for (size_t i = 0; i < PYROSCOPE_TYPES && types; i++)
 		querier_text(c->w, 1, NULL, pyroscope_types[i].id);
 	querier_list_end(c->w);
@@ -108,27 +117,13 @@ static void put_label(struct call *c, const char *name, const char *value)
 	querier_end(c->w);
 }
 
-/* Whether the request asks for a label: no list asks for all. */
-static bool has_label(const struct querier_request *q, const char *name)
-{
-	vec_each (label, &q->labels)
-		if (!strcmp(*label, name))
-			return true;
-	return false;
-}
-
-/* The labels that were requested, and that the programs have. */
 static void put_labels(struct call *c, const char *type, const struct pyroscope_line *line)
 {
 	querier_list(c->w, "labels");
 	if (type)
 		put_label(c, PYROSCOPE_TYPE_LABEL, type);
-	if (line->host)
-		put_label(c, PYROSCOPE_HOST, line->host);
-	if (line->service)
-		put_label(c, PYROSCOPE_SERVICE, line->service);
-	if (line->version && *line->version)
-		put_label(c, PYROSCOPE_VERSION, line->version);
+	vec_each (label, &line->labels)
+		put_label(c, label->name, label->value);
 	querier_list_end(c->w);
 }
 
@@ -142,12 +137,10 @@ static void put_series(struct call *c, const char *type, const struct pyroscope_
 /* Each set of the requested labels once. */
 static int series(struct call *c, struct error *err)
 {
-	bool types = !c->q->labels.count || has_label(c->q, PYROSCOPE_TYPE_LABEL);
+	bool types = pyroscope_wants(c->q, PYROSCOPE_TYPE_LABEL);
 	struct pyroscope_series s = {0};
-	int rc = pyroscope_series_read(&s, c->v->store, c->q, err);
+	int rc = read_lines(c, &s, err);
 
-	if (!rc)
-		pyroscope_series_group(&s, c->q);
 	querier_list(c->w, "labelsSet");
 	vec_each (line, &s.lines)
 		for (size_t i = 0; i < (types ? PYROSCOPE_TYPES : 1); i++)
@@ -187,9 +180,7 @@ static int select_series(struct call *c, struct error *err)
 
 	if (c->q->aggregation)
 		return error_set(err, EOPNOTSUPP, "only sums are supported, no averages");
-	rc = pyroscope_series_read(&s, c->v->store, c->q, err);
-	if (!rc)
-		pyroscope_series_group(&s, c->q);
+	rc = read_lines(c, &s, err);
 	querier_list(c->w, "series");
 	for (size_t i = 0; i < s.lines.count; i++)
 		if (!c->q->limit || i < (uint64_t)c->q->limit)

@@ -45,7 +45,7 @@ static int read_name(struct selector_text *t, struct label_condition *c, struct 
 
 	skip_blanks(t);
 	size = strspn(t->at, LETTERS DIGITS);
-	if (!size || size > LABEL_VALUE_MAX || strchr(DIGITS, *t->at))
+	if (!size || size > LABEL_CONDITION_MAX || strchr(DIGITS, *t->at))
 		return refuse(t, "the name of a label", err);
 	c->name = xstrndup(t->at, size);
 	t->at += size;
@@ -87,7 +87,7 @@ static int read_value(struct selector_text *t, struct label_condition *c, struct
 
 	if (!take(t, "\""))
 		return refuse(t, "a value in double quotes", err);
-	for (; *t->at && *t->at != '"' && value.size <= LABEL_VALUE_MAX; t->at++) {
+	for (; *t->at && *t->at != '"' && value.size <= LABEL_CONDITION_MAX; t->at++) {
 		char character = *t->at;
 
 		if (character == '\\')
@@ -96,7 +96,7 @@ static int read_value(struct selector_text *t, struct label_condition *c, struct
 			break;
 		buf_putc(&value, character);
 	}
-	if (value.size > LABEL_VALUE_MAX)
+	if (value.size > LABEL_CONDITION_MAX)
 		status = refuse(t, "a shorter value", err);
 	else if (*t->at != '"')
 		status = refuse(t, "a quote, or one of the escapes \\\\ \\\" \\n \\t,", err);
@@ -215,19 +215,6 @@ bool label_selector_has(const struct label_selector *s, const char *name, const 
 	vec_each (c, &s->conditions)
 		if (!strcmp(c->name, name) && !holds(c, value))
 			return false;
-	return true;
-}
-
-bool label_selector_has_others(const struct label_selector *s, const char *const *known)
-{
-	vec_each (c, &s->conditions) {
-		size_t i = 0;
-
-		while (known[i] && strcmp(known[i], c->name) != 0)
-			i++;
-		if (!known[i] && !holds(c, ""))
-			return false;
-	}
 	return true;
 }
 

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 
 #define LABEL_CONDITIONS_MAX 32
-#define LABEL_VALUE_MAX 1024
+#define LABEL_CONDITION_MAX 1024
 #define LABEL_PATTERN_MAX 256
 
 enum label_match { LABEL_IS, LABEL_IS_NOT, LABEL_MATCHES, LABEL_MATCHES_NOT };
@@ -40,8 +40,6 @@ struct label_selector {
 /* Adds the conditions of the text to those that the selector has. */
 int label_selector_parse(struct label_selector *s, const char *text, struct error *err);
 bool label_selector_has(const struct label_selector *s, const char *name, const char *value);
-/* Whether all conditions on labels other than these (NULL at the end) hold for the value "". */
-bool label_selector_has_others(const struct label_selector *s, const char *const *known);
 void label_selector_done(struct label_selector *s);
 
 #endif

@@ -102,6 +102,14 @@ static void put_of_version(const struct click_fetch *f, struct buf *sql)
 	click_server_in(f->server, CLICK_OF_VERSION, &f->chosen_versions, sql);
 }
 
+static void put_of_labels(const struct click_fetch *f, struct buf *sql)
+{
+	if (!f->chosen_labels.pairs.count)
+		return;
+	buf_puts(sql, " AND ");
+	click_server_in(f->server, CLICK_OF_LABELS, &f->chosen_labels, sql);
+}
+
 /* first_s > last_s: no time, and no rows. */
 static void put_where(const char *hosts, uint64_t first_s, uint64_t last_s, struct buf *sql)
 {
@@ -131,6 +139,7 @@ static void put_samples(const struct click_fetch *f, const char *hosts, uint64_t
 	buf_puts(sql, " FROM " CLICK_SAMPLES " PREWHERE part GLOBAL IN keys");
 	put_where(hosts, first_s, last_s, sql);
 	put_of_version(f, sql);
+	put_of_labels(f, sql);
 	click_fetch_of_service(f, sql);
 }
 
@@ -232,6 +241,7 @@ void click_fetch_done(struct click_fetch *f)
 	memset(f->server->tables, 0, sizeof(f->server->tables));
 	click_map_done(&f->chosen_services);
 	click_map_done(&f->chosen_versions);
+	click_map_done(&f->chosen_labels);
 	click_map_done(&f->versions);
 	click_map_done(&f->labels);
 	click_map_done(&f->folded);

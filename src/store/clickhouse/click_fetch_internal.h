@@ -50,6 +50,7 @@ struct click_fetch {
 	struct buf of_hosts;               /* the condition on the chosen hosts (click_counted.h) */
 	struct click_map chosen_services;  /* empty: all */
 	struct click_map chosen_versions;  /* likewise */
+	struct click_map chosen_labels;    /* likewise; the sums of all hosts have no labels */
 	struct click_map versions, labels; /* of threads, then of processes, by their hashes */
 	/* Folded processes and threads of several windows that are one, to their ids. */
 	struct click_map folded;
@@ -104,8 +105,8 @@ void click_fetch_of_service(const struct click_fetch *f, struct buf *sql);
 /* The same, of the parts in `keys`. */
 void click_fetch_where_parts(const struct click_fetch *f, struct buf *sql);
 /*
- * " FROM ..": samples of the chosen services and versions; with sums, those of f->chosen, and
- * `columns` are the columns that the statement uses.
+ * " FROM ..": samples of the chosen services, versions and labels; with sums, those of f->chosen,
+ * and `columns` are the columns that the statement uses.
  */
 void click_fetch_from(const struct click_fetch *f, const char *columns, struct buf *sql);
 /* "SELECT DISTINCT column ..": of all these samples. Returns their parts, for `keys`. */
@@ -116,6 +117,9 @@ int click_fetch_runs(struct click_fetch *f, struct error *err);
 int click_fetch_run_ledgers(struct click_fetch *f, struct error *err);
 /* Fills chosen_versions, if the range has a version. */
 int click_fetch_versions(struct click_fetch *f, struct error *err);
+/* Fills chosen_labels, if the range selects by labels. */
+int click_fetch_labels(struct click_fetch *f, struct error *err);
+bool click_fetch_by_labels(const struct click_fetch *f);
 int click_fetch_samples(struct click_fetch *f, struct error *err);
 /* Fills chosen_services, if the range has a service. */
 int click_fetch_services(struct click_fetch *f, struct error *err);

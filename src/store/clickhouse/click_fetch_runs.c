@@ -314,7 +314,7 @@ int click_fetch_runs(struct click_fetch *f, struct error *err)
 	divide(f);
 	choose_rows(f);
 	status = put_runs(f, err);
-	if (!status)
+	if (!status && !click_fetch_by_labels(f))
 		status = fetch_sums(f, err);
 	vec_each (s, &f->spans) {
 		struct click_group *g = &f->groups.items[s->group];

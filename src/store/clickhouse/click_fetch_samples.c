@@ -405,6 +405,8 @@ int click_fetch_samples(struct click_fetch *f, struct error *err)
 	if (!status)
 		status = click_fetch_versions(f, err);
 	if (!status)
+		status = click_fetch_labels(f, err);
+	if (!status)
 		status = fetch_answers(f, answers, count, err);
 	for (size_t i = 0; i < count; i++) {
 		buf_done(&answers[i].rows);

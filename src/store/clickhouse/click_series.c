@@ -26,7 +26,8 @@ struct series {
 	struct buf of_hosts;       /* the condition on them (click_counted.h) */
 	struct click_map services; /* chosen ones; empty: all */
 	struct click_map versions;
-	struct click_map unnamed; /* hashes of services or versions without names yet */
+	struct click_map labels;  /* chosen ones, to the texts by which sums are made */
+	struct click_map unnamed; /* hashes of services, versions or labels without names yet */
 	uint64_t first_s, last_s; /* times of the windows in the range */
 };
 
@@ -35,7 +36,7 @@ typedef int series_row_fn(struct series *s, const struct row_value *v, struct er
 static int ask(struct series *s, const char *sql, const struct click_map *set, const char *letters,
                const char *what, series_row_fn *row, struct error *err)
 {
-	struct row_value values[8];
+	struct row_value values[9];
 	struct buf answer = {0};
 	struct row_reader r;
 	int status = s->server->ask(s->server, sql, set, &answer, err), more = 0;
@@ -143,6 +144,7 @@ static void put_where(const struct series *s, struct buf *sql)
 	         buf_text(&s->of_hosts), s->first_s, s->last_s, PROFILE_IDLE, ATTR_CLOCK);
 	put_in(s, CLICK_OF_SERVICE, &s->services, sql);
 	put_in(s, CLICK_OF_VERSION, &s->versions, sql);
+	put_in(s, CLICK_OF_LABELS, &s->labels, sql);
 }
 
 static int see_name(struct series *s, const struct row_value *v, struct error *err)
@@ -163,6 +165,11 @@ static bool has_version(const struct store_range *r, const char *name)
 	return r->choice ? r->choice->version(r->choice->ctx, name) : matches(r->version, name);
 }
 
+static bool has_labels(const struct store_range *r, const char *lines)
+{
+	return !r->choice || !r->choice->labels || r->choice->labels(r->choice->ctx, lines);
+}
+
 static int take_service(struct series *s, const struct row_value *v, struct error *err)
 {
 	if (has_service(&s->request->range, keep_name(s, v[0].number, &v[1])))
@@ -174,6 +181,19 @@ static int take_version(struct series *s, const struct row_value *v, struct erro
 {
 	if (has_version(&s->request->range, keep_name(s, v[0].number, &v[1])))
 		click_map_place(&s->versions, v[0].number, &(bool){false});
+	return 0;
+}
+
+static int take_labels(struct series *s, const struct row_value *v, struct error *err)
+{
+	const struct store_sums_request *q = s->request;
+	char *lines = xstrndup(v[1].size ? v[1].bytes : "", v[1].size);
+	const char *text = q->by_labels ? q->by_labels(q->by_labels_ctx, lines) : "";
+
+	if (has_labels(&q->range, lines))
+		*click_map_place(&s->labels, v[0].number, &(bool){false}) =
+		        intern_add(&s->sums->texts, text);
+	free(lines);
 	return 0;
 }
 
@@ -204,21 +224,29 @@ static int find_names(struct series *s, const struct series_names *n, struct err
 	                    &s->unnamed, "qs", n->column, n->take, err);
 }
 
-/* *any: something is chosen. */
+/* *any: something is chosen. Each question is about the samples that the ones before chose. */
 static int find_chosen(struct series *s, bool *any, struct error *err)
 {
 	const struct store_range *r = &s->request->range;
-	const struct series_names services = {"service", take_service, &s->services,
-	                                      has_service(r, "")};
-	const struct series_names versions = {"version", take_version, &s->versions,
-	                                      has_version(r, "")};
-	int status = find_names(s, &services, err);
+	const struct {
+		bool asked;
+		struct series_names names;
+	} columns[] = {
+	        {true, {"service", take_service, &s->services, has_service(r, "")}},
+	        {r->version || r->choice || s->request->by_version,
+	         {"version", take_version, &s->versions, has_version(r, "")}},
+	        {(r->choice && r->choice->labels) || s->request->by_labels,
+	         {"labels", take_labels, &s->labels, has_labels(r, "")}},
+	};
+	int status = 0;
 
-	*any = s->services.pairs.count > 0;
-	if (status || !*any || (!r->version && !r->choice && !s->request->by_version))
-		return status;
-	status = find_names(s, &versions, err);
-	*any = s->versions.pairs.count > 0;
+	*any = true;
+	for (size_t i = 0; !status && *any && i < sizeof(columns) / sizeof(*columns); i++) {
+		if (!columns[i].asked)
+			continue;
+		status = find_names(s, &columns[i].names, err);
+		*any = columns[i].names.chosen->pairs.count > 0;
+	}
 	return status;
 }
 
@@ -233,11 +261,14 @@ static int take_sum(struct series *s, const struct row_value *v, struct error *e
 	const struct store_sum sum = {.service = name_of(s, v[0].number),
 	                              .host = name_of(s, v[1].number),
 	                              .version = name_of(s, v[2].number),
-	                              .start_ns = v[3].number * SECOND_NS,
-	                              .length_ns = v[4].number * SECOND_NS,
-	                              .samples = v[5].number,
-	                              .weight_ns = v[6].number};
+	                              .labels = (uint32_t)v[3].number,
+	                              .start_ns = v[4].number * SECOND_NS,
+	                              .length_ns = v[5].number * SECOND_NS,
+	                              .samples = v[6].number,
+	                              .weight_ns = v[7].number};
 
+	if (v[3].number >= s->sums->texts.texts.count)
+		return click_server_bad(s->server, "sums", err);
 	if (s->sums->sums.count == CLICK_SERIES_MAX)
 		return error_set(err, E2BIG,
 		                 "%s: the question has more than %d answers: choose a shorter "
@@ -253,34 +284,52 @@ static const char *column(bool wanted, const char *name)
 	return wanted ? name : "toUInt64(0)";
 }
 
-static int fetch_sums(struct series *s, struct error *err)
+/* Sums by service, host, version, set of labels and step. */
+static void put_sums(const struct series *s, struct buf *sql)
 {
 	const struct store_sums_request *q = s->request;
 	uint64_t step_s = q->step_ns / SECOND_NS;
+
+	buf_addf(sql, "SELECT %s AS by_service, %s AS by_host, %s AS by_version, %s AS labels_id, ",
+	         column(q->by_service, "service"), column(q->by_host, "host"),
+	         column(q->by_version, "version"), column(q->by_labels, "labels"));
+	if (step_s)
+		buf_addf(sql, "intDiv(start_s, %" PRIu64 ") * %" PRIu64 " AS step, length_s,",
+		         step_s, step_s);
+	else
+		buf_puts(sql, "toUInt64(0) AS step, toUInt64(0) AS length_s,");
+	buf_puts(sql, " sum(samples) AS seen, sum(samples * period + weight) AS weight_sum"
+	              " FROM " CLICK_SAMPLES " GLOBAL ANY INNER JOIN (SELECT part");
+	if (step_s)
+		buf_puts(sql, ", intDiv(start_ns, 1000000000) AS start_s,"
+		              " intDiv(end_ns - start_ns + 999999999, 1000000000) AS length_s");
+	put_windows(s, sql);
+	buf_puts(sql, ") USING part");
+	put_where(s, sql);
+	buf_puts(sql, " GROUP BY by_service, by_host, by_version, labels_id, step, length_s");
+}
+
+/* Sets of labels with one text become one sum on the server: there may be many sets. */
+static int fetch_sums(struct series *s, struct error *err)
+{
 	struct buf sql = {0};
 	int status;
 
-	buf_addf(&sql, "SELECT %s AS by_service, %s AS by_host, %s AS by_version, ",
-	         column(q->by_service, "service"), column(q->by_host, "host"),
-	         column(q->by_version, "version"));
-	if (step_s)
-		buf_addf(&sql, "intDiv(start_s, %" PRIu64 ") * %" PRIu64 " AS step, length_s,",
-		         step_s, step_s);
-	else
-		buf_puts(&sql, "toUInt64(0) AS step, toUInt64(0) AS length_s,");
-	buf_puts(&sql, " sum(samples), sum(samples * period + weight) FROM " CLICK_SAMPLES
-	               " GLOBAL ANY INNER JOIN (SELECT part");
-	if (step_s)
-		buf_puts(&sql, ", intDiv(start_ns, 1000000000) AS start_s,"
-		               " intDiv(end_ns - start_ns + 999999999, 1000000000) AS length_s");
-	put_windows(s, &sql);
-	buf_puts(&sql, ") USING part");
-	put_where(s, &sql);
+	if (s->request->by_labels) {
+		buf_puts(&sql, "SELECT by_service, by_host, by_version, value AS by_labels, step,"
+		               " length_s, sum(seen), sum(weight_sum) FROM (");
+		put_sums(s, &sql);
+		buf_puts(&sql, ") GLOBAL ANY LEFT JOIN (SELECT key AS labels_id, value FROM"
+		               " chosen_labels) USING labels_id"
+		               " GROUP BY by_service, by_host, by_version, value, step, length_s");
+		s->server->tables[CLICK_OF_LABELS] = &s->labels;
+	} else {
+		put_sums(s, &sql);
+	}
 	buf_addf(&sql,
-	         " GROUP BY by_service, by_host, by_version, step, length_s"
-	         " ORDER BY by_service, by_host, by_version, step LIMIT %d FORMAT RowBinary",
-	         CLICK_SERIES_MAX + 1);
-	status = ask(s, buf_text(&sql), NULL, "qqqqqqq", "sums", take_sum, err);
+	         " ORDER BY by_service, by_host, by_version, %s, step LIMIT %d FORMAT RowBinary",
+	         s->request->by_labels ? "by_labels" : "labels_id", CLICK_SERIES_MAX + 1);
+	status = ask(s, buf_text(&sql), NULL, "qqqqqqqq", "sums", take_sum, err);
 	buf_done(&sql);
 	return status;
 }
@@ -314,6 +363,7 @@ int click_series_ask(struct click_server *server, const struct store_sums_reques
 	buf_done(&s.of_hosts);
 	click_map_done(&s.services);
 	click_map_done(&s.versions);
+	click_map_done(&s.labels);
 	return status;
 }
 

@@ -156,7 +156,7 @@ static int post_form(struct click_server *s, struct click_request *r, struct buf
 	return post(s, r, err);
 }
 
-static const char *const columns[CLICK_COLUMNS] = {"host", "service", "version"};
+static const char *const columns[CLICK_COLUMNS] = {"host", "service", "version", "labels"};
 
 void click_server_in(struct click_server *s, enum click_column column,
                      const struct click_map *values, struct buf *sql)
@@ -173,14 +173,23 @@ void click_server_in(struct click_server *s, enum click_column column,
 }
 
 /* A file of a form, which the statement sees as a temporary table. */
-static void add_table(struct buf *url, struct buf *body, const char *name,
-                      const struct click_map *keys)
+static void put_number(struct buf *body, uint64_t number)
 {
-	buf_addf(url, "&%s_structure=key%%20UInt64&%s_format=RowBinary", name, name);
+	for (int i = 0; i < 64; i += 8)
+		buf_putc(body, (char)(number >> i));
+}
+
+static void add_table(struct buf *url, struct buf *body, const char *name,
+                      const struct click_map *map, bool values)
+{
+	buf_addf(url, "&%s_structure=key%%20UInt64%s&%s_format=RowBinary", name,
+	         values ? ",value%20UInt64" : "", name);
 	begin_form(body, name);
-	vec_each (pair, &keys->pairs)
-		for (int i = 0; i < 64; i += 8)
-			buf_putc(body, (char)(pair->key >> i));
+	vec_each (pair, &map->pairs) {
+		put_number(body, pair->key);
+		if (values)
+			put_number(body, pair->value);
+	}
 }
 
 static int ask_with_tables(struct click_server *s, const char *sql, const struct click_map *set,
@@ -192,11 +201,11 @@ static int ask_with_tables(struct click_server *s, const char *sql, const struct
 
 	buf_puts(&url, plain);
 	if (set)
-		add_table(&url, &body, "keys", set);
+		add_table(&url, &body, "keys", set, false);
 	for (size_t i = 0; i < CLICK_COLUMNS; i++) {
 		snprintf(name, sizeof(name), "chosen_%s", columns[i]);
 		if (s->tables[i])
-			add_table(&url, &body, name, s->tables[i]);
+			add_table(&url, &body, name, s->tables[i], true);
 	}
 	status = post_form(s, &(struct click_request){.url = buf_text(&url), .answer = answer},
 	                   &body, err);

@@ -41,7 +41,13 @@ int click_url_parse(const char *name, struct click_url *url, struct error *err);
 void click_url_done(struct click_url *url);
 
 /* Columns of which a statement may select many values. */
-enum click_column { CLICK_OF_HOST, CLICK_OF_SERVICE, CLICK_OF_VERSION, CLICK_COLUMNS };
+enum click_column {
+	CLICK_OF_HOST,
+	CLICK_OF_SERVICE,
+	CLICK_OF_VERSION,
+	CLICK_OF_LABELS,
+	CLICK_COLUMNS
+};
 
 struct click_server {
 	char *name; /* of the store, for messages */
@@ -61,7 +67,8 @@ struct click_server {
 	 */
 	int (*insert_batch)(struct click_server *s, const char *sql, const char *structure,
 	                    const struct buf *rows, struct error *err);
-	/* Tables of the next requests, by click_server_in(); NULL: none. */
+	/* Tables of the next requests, by click_server_in(), as chosen_COLUMN (key, value); NULL:
+	 * none. */
 	const struct click_map *tables[CLICK_COLUMNS];
 	struct http_client *http;
 	char *base; /* http://HOST:PORT/ */

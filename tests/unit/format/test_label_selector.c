@@ -3,6 +3,7 @@
 
 #include "base/memory/buf.h"
 #include "check.h"
+#include "format/pyroscope/label_name.h"
 
 #include <errno.h>
 
@@ -58,14 +59,31 @@ static void values_have_escapes(void)
 
 static void labels_that_a_series_lacks_are_empty(void)
 {
-	static const char *const known[] = {"host", NULL};
-	struct label_selector s = {0};
+	CHECK(has("{host=\"x\", pod=\"\"}", "pod", ""));
+	CHECK(!has("{pod=\"y\"}", "pod", ""));
+	CHECK(has("{pod!=\"y\"}", "pod", ""));
+	CHECK(has("{pod=~\"y*\"}", "pod", ""));
+}
 
-	CHECK_EQ(label_selector_parse(&s, "{host=\"x\", pod=\"\"}", NULL), 0);
-	CHECK(label_selector_has_others(&s, known));
-	CHECK_EQ(label_selector_parse(&s, "{pod=\"y\"}", NULL), 0);
-	CHECK(!label_selector_has_others(&s, known));
-	label_selector_done(&s);
+static void keys_become_names(void)
+{
+	static const char *const keys[][2] = {{"k8s.pod.name", "k8s_pod_name"},
+	                                      {"a-b/c:d", "a_b_c_d"},
+	                                      {"2nd", "_nd"},
+	                                      {"a2", "a2"},
+	                                      {"_Z", "_Z"}};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		char text[16];
+
+		snprintf(text, sizeof(text), "%s", keys[i][0]);
+		CHECK(label_name_is(text, keys[i][1]));
+		label_name_make(text);
+		CHECK_STR(text, keys[i][1]);
+	}
+	CHECK(!label_name_is("k8s.pod", "k8s_pod_name"));
+	CHECK(!label_name_is("k8s.pod.name", "k8s_pod"));
+	CHECK(!label_name_is("k8s.pod", "k8s.pod"));
 }
 
 static void other_texts_are_refused(void)
@@ -103,7 +121,7 @@ static void lengths_and_numbers_have_limits(void)
 	s = (struct label_selector){0};
 	buf_clear(&text);
 	buf_puts(&text, "{a=\"");
-	buf_pad(&text, 'x', LABEL_VALUE_MAX + 1);
+	buf_pad(&text, 'x', LABEL_CONDITION_MAX + 1);
 	buf_puts(&text, "\"}");
 	CHECK_EQ(label_selector_parse(&s, buf_text(&text), NULL), -EINVAL);
 	label_selector_done(&s);
@@ -117,6 +135,7 @@ int main(void)
 	RUN(nothing_selects_everything);
 	RUN(values_have_escapes);
 	RUN(labels_that_a_series_lacks_are_empty);
+	RUN(keys_become_names);
 	RUN(other_texts_are_refused);
 	RUN(lengths_and_numbers_have_limits);
 	return check_end();

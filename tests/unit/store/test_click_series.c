@@ -10,12 +10,28 @@
 #define START UINT64_C(1700000000)
 #define SECOND UINT64_C(1000000000)
 
-enum { WEB1 = 11, DB1, SERVICE = 21, VERSION = 31 };
+enum { WEB1 = 11, DB1, SERVICE = 21, VERSION = 31, LABELS = 41 };
 
+/* In sums, if labels were not asked for. */
+static uint64_t wrong_labels;
 /* What the server was asked last. */
 static struct buf questions;
 
-static void put_answer(const char *sql, const struct click_map *set, struct buf *out)
+static void put_name(const struct click_map *set, struct buf *out)
+{
+	static const struct {
+		uint64_t id;
+		const char *text;
+	} names[] = {{SERVICE, "web.service"}, {VERSION, "1.2"}, {LABELS, "tier=it's one"}};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (click_map_has(set, names[i].id))
+			row_put(out, "qs", names[i].id, names[i].text);
+}
+
+/* `labels`: the table of the request for sums; NULL: none. */
+static void put_answer(const char *sql, const struct click_map *set, const struct click_map *labels,
+                       struct buf *out)
 {
 	if (strstr(sql, " FROM hosts ")) {
 		row_put(out, "qs", (uint64_t)DB1, "db1");
@@ -30,16 +46,17 @@ static void put_answer(const char *sql, const struct click_map *set, struct buf 
 	} else if (strstr(sql, "SELECT DISTINCT version")) {
 		row_put(out, "q", (uint64_t)VERSION);
 		row_put(out, "q", UINT64_C(0));
+	} else if (strstr(sql, "SELECT DISTINCT labels")) {
+		row_put(out, "q", (uint64_t)LABELS);
+		row_put(out, "q", UINT64_C(0));
 	} else if (strstr(sql, " FROM names ")) {
-		bool services = click_map_has(set, SERVICE);
-
-		row_put(out, "qs", (uint64_t)(services ? SERVICE : VERSION),
-		        services ? "web.service" : "1.2");
+		put_name(set, out);
 	} else {
-		row_put(out, "qqqqqqq", (uint64_t)SERVICE, (uint64_t)WEB1, (uint64_t)VERSION, START,
-		        UINT64_C(10), UINT64_C(3), 3 * SECOND);
-		row_put(out, "qqqqqqq", UINT64_C(0), (uint64_t)DB1, UINT64_C(0), START + 15,
-		        UINT64_C(10), UINT64_C(1), SECOND);
+		row_put(out, "qqqqqqqq", (uint64_t)SERVICE, (uint64_t)WEB1, (uint64_t)VERSION,
+		        labels ? click_map_get(labels, LABELS) : wrong_labels, START, UINT64_C(10),
+		        UINT64_C(3), 3 * SECOND);
+		row_put(out, "qqqqqqqq", UINT64_C(0), (uint64_t)DB1, UINT64_C(0), UINT64_C(0),
+		        START + 15, UINT64_C(10), UINT64_C(1), SECOND);
 	}
 }
 
@@ -48,7 +65,7 @@ static int answer(struct click_server *s, const char *sql, const struct click_ma
 {
 	buf_clear(out);
 	buf_addf(&questions, "%s\n", sql);
-	put_answer(sql, set, out);
+	put_answer(sql, set, s->tables[CLICK_OF_LABELS], out);
 	return 0;
 }
 
@@ -67,10 +84,18 @@ static bool asked(const char *words)
 	return strstr(buf_text(&questions), words) != NULL;
 }
 
+static const char *first_letters(void *ctx, const char *lines)
+{
+	return strstr(lines, "one") ? "tier=it" : "";
+}
+
 static void sums_have_the_names_of_their_hashes(void)
 {
-	const struct store_sums_request q = {
-	        .by_service = true, .by_host = true, .by_version = true, .step_ns = 15 * SECOND};
+	const struct store_sums_request q = {.by_service = true,
+	                                     .by_host = true,
+	                                     .by_version = true,
+	                                     .by_labels = first_letters,
+	                                     .step_ns = 15 * SECOND};
 	struct store_sums sums;
 	const struct store_sum *one;
 
@@ -84,6 +109,7 @@ static void sums_have_the_names_of_their_hashes(void)
 	CHECK_STR(intern_text(&sums.texts, one->service), "web.service");
 	CHECK_STR(intern_text(&sums.texts, one->host), "web1");
 	CHECK_STR(intern_text(&sums.texts, one->version), "1.2");
+	CHECK_STR(intern_text(&sums.texts, one->labels), "tier=it");
 	CHECK_EQ(one->start_ns, START * SECOND);
 	CHECK_EQ(one->length_ns, 10 * SECOND);
 	CHECK_EQ(one->samples, 3);
@@ -124,7 +150,8 @@ static bool is_nameless(void *ctx, const char *name)
 
 static void functions_choose_hosts_and_services(void)
 {
-	const struct store_choice choice = {is_db1, is_nameless, is_nameless, NULL};
+	const struct store_choice choice = {
+	        .host = is_db1, .service = is_nameless, .version = is_nameless};
 	const struct store_sums_request q = {.range.choice = &choice};
 	struct store_sums sums;
 
@@ -132,6 +159,50 @@ static void functions_choose_hosts_and_services(void)
 	CHECK(asked("host IN (12)"));
 	CHECK(asked("service IN (0)"));
 	CHECK(asked("version IN (0)"));
+	store_sums_done(&sums);
+}
+
+static bool is_tier_one(void *ctx, const char *lines)
+{
+	return !strcmp(lines, "tier=it's one");
+}
+
+static bool is_any(void *ctx, const char *name)
+{
+	return true;
+}
+
+/* The text of labels is compared here, too. Without a condition on labels, none are asked for. */
+static void a_function_chooses_labels(void)
+{
+	struct store_choice choice = {.host = is_any, .service = is_any, .version = is_any};
+	const struct store_sums_request q = {.range.choice = &choice};
+	struct store_sums sums;
+
+	CHECK_EQ(ask(&q, &sums, NULL), 0);
+	CHECK(!asked("DISTINCT labels") && !asked("labels IN"));
+	store_sums_done(&sums);
+	choice.labels = is_tier_one;
+	CHECK_EQ(ask(&q, &sums, NULL), 0);
+	CHECK(asked("labels IN (41)"));
+	CHECK(!asked("tier"));
+	store_sums_done(&sums);
+	choice.labels = is_nameless;
+	CHECK_EQ(ask(&q, &sums, NULL), 0);
+	CHECK(asked("labels IN (0)"));
+	store_sums_done(&sums);
+}
+
+/* The text of labels of a sum is one that the server got. */
+static void unknown_labels_of_sums_are_refused(void)
+{
+	const struct store_sums_request q = {.by_host = true};
+	struct store_sums sums;
+	struct error err = {0};
+
+	wrong_labels = 1000;
+	CHECK_EQ(ask(&q, &sums, &err), -EPROTO);
+	wrong_labels = 0;
 	store_sums_done(&sums);
 }
 
@@ -164,6 +235,8 @@ int main(void)
 	RUN(sums_have_the_names_of_their_hashes);
 	RUN(patterns_choose_hosts_and_services);
 	RUN(functions_choose_hosts_and_services);
+	RUN(a_function_chooses_labels);
+	RUN(unknown_labels_of_sums_are_refused);
 	RUN(no_text_is_in_a_question);
 	RUN(the_range_is_that_of_windows);
 	buf_done(&questions);
