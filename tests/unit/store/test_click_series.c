@@ -2,6 +2,7 @@
 /* Sums by service, host and time, from answers of a server that are written by hand. */
 #include "store/clickhouse/click_series.h"
 
+#include "base/http/http_url.h"
 #include "check.h"
 #include "format/clickhouse/row_binary.h"
 
@@ -12,6 +13,8 @@
 
 enum { WEB1 = 11, DB1, SERVICE = 21, VERSION = 31, LABELS = 41 };
 
+#define MANY 50
+static bool many;
 /* In sums, if labels were not asked for. */
 static uint64_t wrong_labels;
 /* What the server was asked last. */
@@ -30,10 +33,29 @@ static void put_name(const struct click_map *set, struct buf *out)
 }
 
 /* `labels`: the table of the request for sums; NULL: none. */
+/* As many hosts, services, versions and sets of labels as a statement has in itself. */
+static void put_many(const char *sql, const struct click_map *set, struct buf *out)
+{
+	bool hosts = strstr(sql, " FROM hosts ") != NULL;
+
+	for (uint64_t i = 0; i < MANY + hosts; i++) {
+		uint64_t id = UINT64_MAX - i;
+
+		if (hosts)
+			row_put(out, "qs", id, i < MANY ? "many" : "other");
+		else if (set)
+			row_put(out, "qs", set->pairs.items[i].key, "a=b");
+		else
+			row_put(out, "q", id);
+	}
+}
+
 static void put_answer(const char *sql, const struct click_map *set, const struct click_map *labels,
                        struct buf *out)
 {
-	if (strstr(sql, " FROM hosts ")) {
+	if (many && (strstr(sql, "DISTINCT") || strstr(sql, " FROM hosts "))) {
+		put_many(sql, set, out);
+	} else if (strstr(sql, " FROM hosts ")) {
 		row_put(out, "qs", (uint64_t)DB1, "db1");
 		row_put(out, "qs", (uint64_t)WEB1, "web1");
 	} else if (strstr(sql, "min(start_ns), max(end_ns)")) {
@@ -193,6 +215,37 @@ static void a_function_chooses_labels(void)
 	store_sums_done(&sums);
 }
 
+static bool is_many(void *ctx, const char *name)
+{
+	return !strcmp(name, "many");
+}
+
+/* A statement is a part of an address, of which servers accept 16 KB. */
+static void statements_have_a_limited_size(void)
+{
+	const struct store_choice choice = {
+	        .host = is_many, .service = is_any, .version = is_any, .labels = is_any};
+	const struct store_sums_request q = {.range.choice = &choice,
+	                                     .by_service = true,
+	                                     .by_host = true,
+	                                     .by_version = true,
+	                                     .by_labels = first_letters,
+	                                     .step_ns = SECOND};
+	struct store_sums sums;
+	struct buf escaped = {0};
+	const char *last;
+
+	many = true;
+	CHECK_EQ(ask(&q, &sums, NULL), 0);
+	many = false;
+	last = strstr(buf_text(&questions), "SELECT by_service");
+	CHECK(last && strstr(last, "labels IN (18446744073709551615,"));
+	http_escape(&escaped, last ? last : "");
+	CHECK(escaped.size < 16000);
+	buf_done(&escaped);
+	store_sums_done(&sums);
+}
+
 /* The text of labels of a sum is one that the server got. */
 static void unknown_labels_of_sums_are_refused(void)
 {
@@ -236,6 +289,7 @@ int main(void)
 	RUN(patterns_choose_hosts_and_services);
 	RUN(functions_choose_hosts_and_services);
 	RUN(a_function_chooses_labels);
+	RUN(statements_have_a_limited_size);
 	RUN(unknown_labels_of_sums_are_refused);
 	RUN(no_text_is_in_a_question);
 	RUN(the_range_is_that_of_windows);
