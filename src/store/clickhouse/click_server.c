@@ -172,13 +172,13 @@ void click_server_in(struct click_server *s, enum click_column column,
 	buf_puts(sql, ")");
 }
 
-/* A file of a form, which the statement sees as a temporary table. */
 static void put_number(struct buf *body, uint64_t number)
 {
 	for (int i = 0; i < 64; i += 8)
 		buf_putc(body, (char)(number >> i));
 }
 
+/* A file of a form, which the statement sees as a temporary table. */
 static void add_table(struct buf *url, struct buf *body, const char *name,
                       const struct click_map *map, bool values)
 {
