@@ -33,19 +33,26 @@ struct series {
 
 typedef int series_row_fn(struct series *s, const struct row_value *v, struct error *err);
 
+static int each_row(struct series *s, const struct buf *answer, const char *letters,
+                    const char *what, series_row_fn *row, struct error *err)
+{
+	struct row_reader r = row_reader_of(answer);
+	struct row_value values[9];
+	int status = 0, more = 0;
+
+	while (!status && (more = row_reader_next(&r, letters, values)) == 1)
+		status = row(s, values, err);
+	return !status && more ? click_server_bad(s->server, what, err) : status;
+}
+
 static int ask(struct series *s, const char *sql, const struct click_map *set, const char *letters,
                const char *what, series_row_fn *row, struct error *err)
 {
-	struct row_value values[9];
 	struct buf answer = {0};
-	struct row_reader r;
-	int status = s->server->ask(s->server, sql, set, &answer, err), more = 0;
+	int status = s->server->ask(s->server, sql, set, &answer, err);
 
-	r = row_reader_of(&answer);
-	while (!status && (more = row_reader_next(&r, letters, values)) == 1)
-		status = row(s, values, err);
-	if (!status && more)
-		status = click_server_bad(s->server, what, err);
+	if (!status)
+		status = each_row(s, &answer, letters, what, row, err);
 	buf_done(&answer);
 	return status;
 }
@@ -232,8 +239,9 @@ static int find_chosen(struct series *s, bool *any, struct error *err)
 		bool asked;
 		struct series_names names;
 	} columns[] = {
-	        {true, {"service", take_service, &s->services, has_service(r, "")}},
-	        {r->version || r->choice || s->request->by_version,
+	        {r->service || r->choice,
+	         {"service", take_service, &s->services, has_service(r, "")}},
+	        {r->version || r->choice,
 	         {"version", take_version, &s->versions, has_version(r, "")}},
 	        {(r->choice && r->choice->labels) || s->request->by_labels,
 	         {"labels", take_labels, &s->labels, has_labels(r, "")}},
@@ -299,20 +307,54 @@ static void put_sums(const struct series *s, struct buf *sql)
 	else
 		buf_puts(sql, "toUInt64(0) AS step, toUInt64(0) AS length_s,");
 	buf_puts(sql, " sum(samples) AS seen, sum(samples * period + weight) AS weight_sum"
-	              " FROM " CLICK_SAMPLES " GLOBAL ANY INNER JOIN (SELECT part");
-	if (step_s)
-		buf_puts(sql, ", intDiv(start_ns, 1000000000) AS start_s,"
-		              " intDiv(end_ns - start_ns + 999999999, 1000000000) AS length_s");
+	              " FROM " CLICK_SAMPLES);
+	buf_puts(sql, step_s ? " GLOBAL ANY INNER JOIN (SELECT part,"
+	                       " intDiv(start_ns, 1000000000) AS start_s,"
+	                       " intDiv(end_ns - start_ns + 999999999, 1000000000) AS length_s"
+	                     : " PREWHERE part GLOBAL IN (SELECT part");
 	put_windows(s, sql);
-	buf_puts(sql, ") USING part");
+	buf_puts(sql, step_s ? ") USING part" : ")");
 	put_where(s, sql);
 	buf_puts(sql, " GROUP BY by_service, by_host, by_version, labels_id, step, length_s");
+}
+
+/* Services and versions without a selection have no names yet. */
+static int see_names(struct series *s, const struct row_value *v, struct error *err)
+{
+	bool added;
+
+	for (int i = 0; i < 3; i += 2)
+		if (v[i].number && !click_map_has(&s->names, v[i].number))
+			click_map_place(&s->unnamed, v[i].number, &added);
+	return 0;
+}
+
+static int take_name(struct series *s, const struct row_value *v, struct error *err)
+{
+	keep_name(s, v[0].number, &v[1]);
+	return 0;
+}
+
+/* The answer is read twice: first for its names. */
+static int take_sums(struct series *s, const struct buf *answer, struct error *err)
+{
+	static const char letters[] = "qqqqqqqq";
+	int status;
+
+	click_map_done(&s->unnamed);
+	status = each_row(s, answer, letters, "sums", see_names, err);
+	if (!status && s->unnamed.pairs.count)
+		status = ask(s,
+		             "SELECT DISTINCT id, text FROM names WHERE id IN keys FORMAT"
+		             " RowBinary",
+		             &s->unnamed, "qs", "names", take_name, err);
+	return status ? status : each_row(s, answer, letters, "sums", take_sum, err);
 }
 
 /* Sets of labels with one text become one sum on the server: there may be many sets. */
 static int fetch_sums(struct series *s, struct error *err)
 {
-	struct buf sql = {0};
+	struct buf sql = {0}, answer = {0};
 	int status;
 
 	if (s->request->by_labels) {
@@ -329,8 +371,11 @@ static int fetch_sums(struct series *s, struct error *err)
 	buf_addf(&sql,
 	         " ORDER BY by_service, by_host, by_version, %s, step LIMIT %d FORMAT RowBinary",
 	         s->request->by_labels ? "by_labels" : "labels_id", CLICK_SERIES_MAX + 1);
-	status = ask(s, buf_text(&sql), NULL, "qqqqqqqq", "sums", take_sum, err);
+	status = s->server->ask(s->server, buf_text(&sql), NULL, &answer, err);
+	if (!status)
+		status = take_sums(s, &answer, err);
 	buf_done(&sql);
+	buf_done(&answer);
 	return status;
 }
 
