@@ -96,6 +96,16 @@ static uint64_t frame_hash(const struct profile_frame *f)
 	return hash_pair(f->frame.offset, (uint64_t)f->frame.image << 2 | flags);
 }
 
+struct frame profile_frame_place(const struct profile *p, const struct profile_frame *frame)
+{
+	struct frame place = frame->frame;
+
+	if (frame->caller && place.offset &&
+	    p->images.images.items[place.image].kind != IMAGE_NAME)
+		place.offset--;
+	return place;
+}
+
 uint32_t profile_frame_add(struct profile *p, const struct profile_frame *frame)
 {
 	uint64_t hash = frame_hash(frame);

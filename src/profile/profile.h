@@ -105,6 +105,11 @@ struct profile *profile_new(void);
 void profile_free(struct profile *p);
 
 uint32_t profile_frame_add(struct profile *p, const struct profile_frame *frame);
+/*
+ * Where the frame's code is looked up: a return address may be the first byte of the next function,
+ * so it is the byte before.
+ */
+struct frame profile_frame_place(const struct profile *p, const struct profile_frame *frame);
 /* The ids of all frames, sorted by image; the caller frees it. */
 uint32_t *profile_frames_by_image(const struct profile *p);
 uint32_t profile_path_add(struct profile *p, uint32_t parent, uint32_t frame);

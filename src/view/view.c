@@ -34,14 +34,7 @@ void view_free(struct view *v)
 
 struct frame view_place_of(const struct profile *p, uint32_t frame)
 {
-	const struct profile_frame *f = &p->frames.items[frame];
-	struct frame place = f->frame;
-
-	/* A return address may be the first byte of the next function, so look up the byte
-	 * before. */
-	if (f->caller && place.offset && p->images.images.items[place.image].kind != IMAGE_NAME)
-		place.offset--;
-	return place;
+	return profile_frame_place(p, &p->frames.items[frame]);
 }
 
 struct frame view_place(const struct view *v, uint32_t frame)

@@ -150,6 +150,21 @@ def names_outlive_the_files_they_are_from(t):
 
 
 @test
+def callers_have_names_without_their_files(t):
+    program, recording = t.path("mill"), t.path("a.data")
+    shutil.copy(t.workload("call"), program)
+    t.assay("record", "-g", "-F", "499", "-o", recording, "--", program, "1000", "199", "1")
+    store = stored(t, recording)
+    os.unlink(program)
+    tree = t.assay("export", "--to", "folded", "--store", store).out
+    mine = {tuple(f for f in line.rsplit(" ", 1)[0].split(";") if f in ("main", "call_outer", "call_inner"))
+            for line in tree.splitlines() if "call_inner" in line}
+    # main and call_outer have almost no samples of their own.
+    t.true(("main", "call_outer", "call_inner") in mine, f"{mine} in {tree[:2000]}")
+    t.lacks("\n".join(line for line in tree.splitlines() if "call_inner" in line), "[mill]", "a caller without a name")
+
+
+@test
 def what_is_no_store_s_is_refused_in_words(t):
     recording = t.path("a.data")
     t.assay("record", "-o", recording, "--", t.workload("loop"), "30")

@@ -223,7 +223,7 @@ static int take_frame(struct store_reader *r, sqlite3_stmt *s, uint32_t *frame, 
 	if (kind == IMAGE_JIT && !*function)
 		function = store_column_text(s, 4);
 	*frame = profile_frame_add(r->p, &f);
-	keep_name(r, f.frame, function);
+	keep_name(r, profile_frame_place(r->p, &f), function);
 	return 0;
 }
 
