@@ -16,6 +16,7 @@ static uint32_t image_of(struct page_model *m, uint32_t image)
 {
 	if (image == NAMED_NONE)
 		return NAMED_NONE;
+	image = m->first_of[image];
 	if (!m->image_of[image]) {
 		vec_push(&m->images, text_of(m, m->source->n->images.items[image].name));
 		m->image_of[image] = (uint32_t)m->images.count;
@@ -23,18 +24,45 @@ static uint32_t image_of(struct page_model *m, uint32_t image)
 	return m->image_of[image] - 1;
 }
 
+/* Different builds of a file are one image, and their functions are joined by their names. */
+static void join_images(struct page_model *m)
+{
+	const struct symbolized_profile *n = m->source->n;
+
+	for (uint32_t i = 0; i < n->images.count; i++) {
+		uint32_t first =
+		        path_tree_step(&m->image_index, 0, n->images.items[i].name, i + 1) - 1;
+
+		m->first_of[i] = first;
+		m->several[first] |= first != i;
+	}
+}
+
+/* The id + 1 of the function that an earlier build has; `next`: it is the first. */
+static uint32_t joined_function(struct page_model *m, const struct page_function *f, uint32_t image,
+                                uint32_t next)
+{
+	if (image == NAMED_NONE || !m->several[m->first_of[image]])
+		return next;
+	return path_tree_step(&m->function_index, f->image, f->name, next);
+}
+
 static uint32_t function_of(struct page_model *m, uint32_t id)
 {
 	const struct symbolized_profile *n = m->source->n;
 	const struct named_function *f = &n->functions.items[id];
 	struct page_function made = {.line = f->line};
+	uint32_t next = (uint32_t)m->functions.count + 1;
 	bool is_kernel;
 
 	if (m->function_of[id])
 		return m->function_of[id] - 1;
 	made.name = text_of(m, f->name);
-	made.file = text_of(m, f->file);
 	made.image = image_of(m, f->image);
+	m->function_of[id] = joined_function(m, &made, f->image, next);
+	if (m->function_of[id] != next)
+		return m->function_of[id] - 1;
+	made.file = text_of(m, f->file);
 	is_kernel = group_image_is_kernel(named_image_name(n, f->image, true));
 	if (m->source->rules) {
 		uint16_t group = named_function_group(n, m->source->rules, f, &is_kernel);
@@ -44,8 +72,7 @@ static uint32_t function_of(struct page_model *m, uint32_t id)
 	}
 	made.kind = is_kernel ? PAGE_KERNEL : f->image == NAMED_NONE ? PAGE_OTHER : PAGE_USER;
 	vec_push(&m->functions, made);
-	m->function_of[id] = (uint32_t)m->functions.count;
-	return m->function_of[id] - 1;
+	return next - 1;
 }
 
 static uint32_t node_below(struct page_model *m, uint32_t parent, uint32_t function, bool inlined)
@@ -180,6 +207,9 @@ void page_model_init(struct page_model *m, const struct page_stacks *s)
 	intern_init(&m->texts);
 	intern_add(&m->texts, "");
 	m->image_of = xcalloc(n->images.count + 1, sizeof(*m->image_of));
+	m->first_of = xcalloc(n->images.count + 1, sizeof(*m->first_of));
+	m->several = xcalloc(n->images.count + 1, sizeof(*m->several));
+	join_images(m);
 	m->function_of = xcalloc(n->functions.count + 1, sizeof(*m->function_of));
 	m->node_of = xcalloc(n->paths.count + 1, sizeof(*m->node_of));
 	m->owner_of = xcalloc(n->owners.count + 1, sizeof(*m->owner_of));
@@ -214,10 +244,14 @@ void page_model_done(struct page_model *m)
 	vec_done(&m->owners);
 	vec_done(&m->rows);
 	free(m->image_of);
+	free(m->first_of);
+	free(m->several);
 	free(m->function_of);
 	free(m->node_of);
 	free(m->owner_of);
 	free(m->row_of);
+	path_tree_done(&m->image_index);
+	path_tree_done(&m->function_index);
 	path_tree_done(&m->node_index);
 	path_tree_done(&m->row_index);
 }

@@ -46,7 +46,9 @@ struct page_model {
 	bool calls; /* a row has the duration of a call */
 	/* By id in the symbolized profile: id here + 1; 0: not needed. */
 	uint32_t *image_of, *function_of, *node_of, *owner_of, *row_of;
-	struct path_tree node_index, row_index;
+	uint32_t *first_of; /* by image there: the first image of that name */
+	bool *several;      /* by such a first image: others have its name */
+	struct path_tree image_index, function_index, node_index, row_index;
 };
 
 void page_model_init(struct page_model *m, const struct page_stacks *s);
