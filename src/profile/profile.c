@@ -100,8 +100,7 @@ struct frame profile_frame_place(const struct profile *p, const struct profile_f
 {
 	struct frame place = frame->frame;
 
-	if (frame->caller && place.offset &&
-	    p->images.images.items[place.image].kind != IMAGE_NAME)
+	if (frame->caller && place.offset && p->images.images.items[place.image].kind != IMAGE_NAME)
 		place.offset--;
 	return place;
 }

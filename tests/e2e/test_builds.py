@@ -5,6 +5,7 @@ import shutil
 
 from harness import main, test
 from old_windows import light
+from page_data import Page
 from stores import environment
 
 SOURCE = """
@@ -54,6 +55,10 @@ def functions_of_two_builds_are_one_row(t):
     text = t.assay("report", "-g", *files).out
     tree = text[text.index("Call tree"):] if "Call tree" in text else text
     t.equal(len(re.findall(r"\binner\b", tree)), 1, f"nodes of the tree: {tree}")
+    t.assay("report", "--html", t.path("page.html"), *files)
+    stacks = Page.of_file(t.path("page.html")).stacks()
+    names = [stacks.names[i] for i in stacks.functions["name"]]
+    t.equal(names.count("inner"), 1, f"functions of the page: {names}")
     by_image = t.json(t.assay("report", "--json", "--sort", "image", *files).out)["rows"]
     t.equal([r["image"] for r in by_image].count(str(program)), 1, f"images: {by_image}")
 

@@ -11,6 +11,8 @@ export function counted(n: number, one: string, many: string): string {
 
 export function time(ns: number): string {
 	const size = Math.abs(ns);
+	if (size >= 1e13)
+		return `${(ns / 3600e9).toFixed(2)} h`;
 	if (size >= 1e9)
 		return `${(ns / 1e9).toFixed(3)} s`;
 	if (size >= 1e6)
