@@ -4,7 +4,8 @@ and are not wider than necessary.
 
 So do the intervals of a program that runs in step with the timer. The true share is a parameter of the
 program; the program also measures the share of each run by its CPU clock. Short
-form: 12 recordings of each kind. ASSAY_LONG=1: 134 recordings (402 in all), and stricter bounds.
+form: 12 recordings of each kind, with half of the long form's times and twice its rate: the numbers
+of samples and of turns are the same. ASSAY_LONG=1: 134 recordings (402 in all), and stricter bounds.
 """
 
 import collections
@@ -25,9 +26,10 @@ WIDEST = 1.5 if LONG else 5.5
 # The level of the warning is 0.002: more than this number of warnings in 12 occurs once in ten
 # million times.
 MOST_WARNED = RECORDINGS // 10 if LONG else 3
-RATE = 997
+RATE = 997 if LONG else 1997
+SECONDS = 1 if LONG else 0.5
 # A thousand samples in step with the program count as a thousand independent ones.
-STEP_SECONDS = 2 if LONG else 1
+STEP_SECONDS = 2 if LONG else 0.5
 
 # The program takes turns by the wall clock: another process may take more CPU time from one turn
 # than from the other.
@@ -93,13 +95,13 @@ def intervals(name, truth, *mode):
 @test_of_shares
 def even_shares(t):
     """70/30 in turns of some milliseconds, with varying lengths."""
-    intervals("even", 0.7, "even", 7, 3, 1)
+    intervals("even", 0.7, "even", 7 * SECONDS, 3 * SECONDS, SECONDS)
 
 
 @test_of_shares
 def bursts(t):
     """70/30 in bursts of tens of milliseconds: far from independent samples."""
-    intervals("burst", 0.7, "burst", 35, 15, 1)
+    intervals("burst", 0.7, "burst", 35 * SECONDS, 15 * SECONDS, SECONDS)
 
 
 @test_of_shares
@@ -122,11 +124,11 @@ def in_step_with_the_timer(t):
 
 @test_of_shares
 def the_same_program_out_of_step(t):
-    """At another rate the same program is sampled correctly, without a warning. A warning by chance
-    occurs once in 500 times; three in a row do not occur."""
+    """At another rate the same program, with 997 turns a second, is sampled correctly, without a
+    warning. A warning by chance occurs once in 500 times; three in a row do not occur."""
     with workdir() as work:
         for _ in range(3):
-            m = measure(work, "step", RATE, 2, rate=1499)
+            m = measure(work, "step", 997, 2, rate=1499)
             comment(f"out of step: {m.share:.3f} [{m.low:.3f} {m.high:.3f}], truth {m.own:.3f}")
             assert abs(m.share - m.own) < 0.08, f"{m.share:.3f}, truth {m.own:.3f}"
             if not in_step(m.warnings):
