@@ -51,6 +51,13 @@ static int check_tests, check_failed_tests, check_failures;
 		fflush(stdout);                                                                    \
 	} while (0)
 
+/* A number of random cases: with the sanitizers a quarter of those of the other build. */
+#ifdef CHECK_SANITIZED
+#define CHECK_CASES(count) ((count) / 4)
+#else
+#define CHECK_CASES(count) (count)
+#endif
+
 /* True if ASSAY_LONG is set (script/test --long): tests with a long form run it. */
 static inline bool check_long(void)
 {

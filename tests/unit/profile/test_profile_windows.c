@@ -486,19 +486,19 @@ static void compare(uint64_t seed, uint64_t length_ns, uint32_t processes_max, b
 
 static void windows_add_up_to_the_whole(void)
 {
-	for (uint64_t seed = 1; seed <= 20; seed++)
+	for (uint64_t seed = 1; seed <= CHECK_CASES(20); seed++)
 		compare(seed, 50 * PERIOD, 0, true);
 }
 
 static void short_windows_too(void)
 {
-	for (uint64_t seed = 1; seed <= 10; seed++)
+	for (uint64_t seed = 1; seed <= CHECK_CASES(10); seed++)
 		compare(seed, 3 * PERIOD + 1234, 0, true);
 }
 
 static void the_dead_are_forgotten(void)
 {
-	for (uint64_t seed = 1; seed <= 20; seed++)
+	for (uint64_t seed = 1; seed <= CHECK_CASES(20); seed++)
 		compare(seed, 20 * PERIOD, 60, true);
 }
 

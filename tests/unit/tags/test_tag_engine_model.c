@@ -454,7 +454,8 @@ static uint64_t setting(const char *name, uint64_t without)
 
 static void many(bool device)
 {
-	uint64_t first = setting("TAG_MODEL_FIRST", 1), seeds = setting("TAG_MODEL_SEEDS", 2500);
+	uint64_t first = setting("TAG_MODEL_FIRST", 1),
+	         seeds = setting("TAG_MODEL_SEEDS", CHECK_CASES(2500));
 
 	for (uint64_t seed = first; seed < first + seeds && !check_failures; seed++) {
 		struct habits h;
@@ -488,7 +489,7 @@ static void devices_are_as_the_model_has_them(void)
 /* Random words: only the time account is checked, and that the engine ends. */
 static void books_close_over_any_words(void)
 {
-	for (uint64_t seed = 1; seed <= 300; seed++) {
+	for (uint64_t seed = 1; seed <= CHECK_CASES(300); seed++) {
 		struct capture c;
 		struct tag_summary *s = tag_summary_new(NULL);
 		struct capture_steps steps = {0};
