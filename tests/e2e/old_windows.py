@@ -11,6 +11,7 @@
 import contextlib
 import os
 import sqlite3
+import tempfile
 
 from stores import environment
 
@@ -18,8 +19,12 @@ SLOWER = 4000   # the time of the recording is stretched by this factor: 50 ms b
 BEGIN_NS = 1699948800 * 10**9   # the beginning of two hours
 
 
+_directory = tempfile.TemporaryDirectory(prefix="assay-test-windows-")  # for all tests
+
+
 def recording(t):
-    path = t.path("a.data")
+    """A recording of the whole machine, made once."""
+    path = os.path.join(_directory.name, "a.data")
     if not os.path.exists(path):
         loop = t.workload("loop")
         t.assay("record", "-a", "-g", "-F", "499", "-o", path, "--", "sh", "-c",

@@ -58,11 +58,13 @@ def file_is_private_and_no_link_is_followed(t):
 
 @test
 def interrupt_ends_a_recording_cleanly(t):
+    recorders = {}
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         out = t.path(f"{number}.data")
-        recorder = t.start(ASSAY, "record", "-a", "-o", out, stderr=subprocess_pipe())
+        recorders[number] = out, t.start(ASSAY, "record", "-a", "-o", out, stderr=subprocess_pipe())
         t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins")
-        time.sleep(1.2)
+    time.sleep(1.2)
+    for number, (out, recorder) in recorders.items():
         recorder.send_signal(number)
         t.equal(t.wait(recorder), 0, "status")
         report = t.report(out)
