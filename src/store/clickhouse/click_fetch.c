@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <string.h>
 
 #define VALUES_MAX 32
 
@@ -86,30 +85,6 @@ int click_fetch_put(struct click_fetch *f, const char *sql, struct error *err, c
 	return database_step(f->db, put, err);
 }
 
-void click_fetch_of_service(const struct click_fetch *f, struct buf *sql)
-{
-	if (!f->chosen_services.pairs.count)
-		return;
-	buf_puts(sql, " AND ");
-	click_server_in(f->server, CLICK_OF_SERVICE, &f->chosen_services, sql);
-}
-
-static void put_of_version(const struct click_fetch *f, struct buf *sql)
-{
-	if (!f->chosen_versions.pairs.count)
-		return;
-	buf_puts(sql, " AND ");
-	click_server_in(f->server, CLICK_OF_VERSION, &f->chosen_versions, sql);
-}
-
-static void put_of_labels(const struct click_fetch *f, struct buf *sql)
-{
-	if (!f->chosen_labels.pairs.count)
-		return;
-	buf_puts(sql, " AND ");
-	click_server_in(f->server, CLICK_OF_LABELS, &f->chosen_labels, sql);
-}
-
 /* first_s > last_s: no time, and no rows. */
 static void put_where(const char *hosts, uint64_t first_s, uint64_t last_s, struct buf *sql)
 {
@@ -138,9 +113,9 @@ static void put_samples(const struct click_fetch *f, const char *hosts, uint64_t
 {
 	buf_puts(sql, " FROM " CLICK_SAMPLES " PREWHERE part GLOBAL IN keys");
 	put_where(hosts, first_s, last_s, sql);
-	put_of_version(f, sql);
-	put_of_labels(f, sql);
-	click_fetch_of_service(f, sql);
+	click_server_and_in(f->server, CLICK_OF_SERVICE, &f->chosen_services, sql);
+	click_server_and_in(f->server, CLICK_OF_VERSION, &f->chosen_versions, sql);
+	click_server_and_in(f->server, CLICK_OF_LABELS, &f->chosen_labels, sql);
 }
 
 /*
@@ -238,7 +213,7 @@ void click_fetch_done(struct click_fetch *f)
 	vec_done(&f->rests);
 	click_map_done(&f->rest_keys);
 	buf_done(&f->of_hosts);
-	memset(f->server->tables, 0, sizeof(f->server->tables));
+	click_server_drop_tables(f->server);
 	click_map_done(&f->chosen_services);
 	click_map_done(&f->chosen_versions);
 	click_map_done(&f->chosen_labels);

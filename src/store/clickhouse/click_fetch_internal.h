@@ -100,8 +100,6 @@ int click_fetch_all(struct click_fetch *f, struct error *err);
 void click_fetch_done(struct click_fetch *f);
 int click_fetch_hosts(struct click_fetch *f, struct error *err);
 int click_fetch_windows(struct click_fetch *f, struct error *err);
-/* " AND service ..", if some are chosen. */
-void click_fetch_of_service(const struct click_fetch *f, struct buf *sql);
 /* The same, of the parts in `keys`. */
 void click_fetch_where_parts(const struct click_fetch *f, struct buf *sql);
 /*

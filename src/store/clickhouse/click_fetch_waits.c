@@ -102,7 +102,7 @@ static void put_rows(const struct click_fetch *f, const char *table, struct buf 
 {
 	buf_addf(sql, " FROM %s", table);
 	click_fetch_where(f, sql);
-	click_fetch_of_service(f, sql);
+	click_server_and_in(f->server, CLICK_OF_SERVICE, &f->chosen_services, sql);
 	buf_addf(sql, " AND part GLOBAL IN keys%s", f->waits_alone ? " GROUP BY host, cause" : "");
 }
 

@@ -61,10 +61,7 @@ int click_fetch_hosts(struct click_fetch *f, struct error *err)
 	                              NULL, "qssssd", "hosts", take_host, err);
 	const char *name = f->server->name;
 
-	if (f->hosts.pairs.count == f->keys.pairs.count)
-		buf_puts(&f->of_hosts, "host != 0");
-	else
-		click_server_in(f->server, CLICK_OF_HOST, &f->hosts, &f->of_hosts);
+	click_server_of_hosts(f->server, &f->hosts, f->keys.pairs.count, &f->of_hosts);
 	click_map_done(&f->keys);
 	if (status)
 		return status;

@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -132,15 +131,6 @@ static int find_windows(struct series *s, struct error *err)
 	return status;
 }
 
-static void put_in(const struct series *s, enum click_column column, const struct click_map *chosen,
-                   struct buf *sql)
-{
-	if (!chosen->pairs.count)
-		return;
-	buf_puts(sql, " AND ");
-	click_server_in(s->server, column, chosen, sql);
-}
-
 /* Samples of the clock, in the time of the windows, outside of idle time. */
 static void put_where(const struct series *s, struct buf *sql)
 {
@@ -149,9 +139,9 @@ static void put_where(const struct series *s, struct buf *sql)
 	         " toDateTime(%" PRIu64 ") AND mode != %d AND event GLOBAL IN"
 	         " (SELECT id FROM events WHERE role = %d)",
 	         buf_text(&s->of_hosts), s->first_s, s->last_s, PROFILE_IDLE, ATTR_CLOCK);
-	put_in(s, CLICK_OF_SERVICE, &s->services, sql);
-	put_in(s, CLICK_OF_VERSION, &s->versions, sql);
-	put_in(s, CLICK_OF_LABELS, &s->labels, sql);
+	click_server_and_in(s->server, CLICK_OF_SERVICE, &s->services, sql);
+	click_server_and_in(s->server, CLICK_OF_VERSION, &s->versions, sql);
+	click_server_and_in(s->server, CLICK_OF_LABELS, &s->labels, sql);
 }
 
 static int see_name(struct series *s, const struct row_value *v, struct error *err)
@@ -390,10 +380,7 @@ int click_series_ask(struct click_server *server, const struct store_sums_reques
 	status = ask(&s, "SELECT id, name FROM hosts ORDER BY name, id FORMAT RowBinary", NULL,
 	             "qs", "hosts", take_host, err);
 	sums->hosts = s.hosts.pairs.count;
-	if (s.chosen.pairs.count == s.hosts.pairs.count)
-		buf_puts(&s.of_hosts, "host != 0");
-	else
-		click_server_in(server, CLICK_OF_HOST, &s.chosen, &s.of_hosts);
+	click_server_of_hosts(server, &s.chosen, s.hosts.pairs.count, &s.of_hosts);
 	if (!status && sums->hosts)
 		status = find_windows(&s, err);
 	if (!status && sums->windows)
@@ -404,7 +391,7 @@ int click_series_ask(struct click_server *server, const struct store_sums_reques
 	click_map_done(&s.hosts);
 	click_map_done(&s.unnamed);
 	click_map_done(&s.chosen);
-	memset(server->tables, 0, sizeof(server->tables));
+	click_server_drop_tables(server);
 	buf_done(&s.of_hosts);
 	click_map_done(&s.services);
 	click_map_done(&s.versions);

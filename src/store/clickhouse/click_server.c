@@ -176,6 +176,30 @@ void click_server_in(struct click_server *s, enum click_column column,
 	buf_puts(sql, ")");
 }
 
+void click_server_and_in(struct click_server *s, enum click_column column,
+                         const struct click_map *values, struct buf *sql)
+{
+	if (!values->pairs.count)
+		return;
+	buf_puts(sql, " AND ");
+	click_server_in(s, column, values, sql);
+}
+
+/* Host 0 has sums of all. */
+void click_server_of_hosts(struct click_server *s, const struct click_map *chosen, size_t all,
+                           struct buf *sql)
+{
+	if (chosen->pairs.count == all)
+		buf_puts(sql, "host != 0");
+	else
+		click_server_in(s, CLICK_OF_HOST, chosen, sql);
+}
+
+void click_server_drop_tables(struct click_server *s)
+{
+	memset(s->tables, 0, sizeof(s->tables));
+}
+
 static void put_number(struct buf *body, uint64_t number)
 {
 	for (int i = 0; i < 64; i += 8)

@@ -93,6 +93,14 @@ void click_server_close(struct click_server *s); /* NULL-safe */
  */
 void click_server_in(struct click_server *s, enum click_column column,
                      const struct click_map *values, struct buf *sql);
+/* Appends " AND host IN (..)"; nothing if there are no values, which means all. */
+void click_server_and_in(struct click_server *s, enum click_column column,
+                         const struct click_map *values, struct buf *sql);
+/* The condition on chosen machines: of the `all` that the store has. */
+void click_server_of_hosts(struct click_server *s, const struct click_map *chosen, size_t all,
+                           struct buf *sql);
+/* No more tables: their values are freed. */
+void click_server_drop_tables(struct click_server *s);
 /* Runs a statement outside of the database, as CREATE DATABASE. */
 int click_server_run(struct click_server *s, const char *sql, bool in_database, struct error *err);
 
