@@ -75,12 +75,14 @@ size_t time_parts_at(const struct time_parts *r, uint64_t time_ns, size_t parts)
 	return part < parts ? part : parts - 1;
 }
 
-/* The start of the window or slot with which a part begins. */
+/* The start of the window or slot with which a part begins. Without windows all parts are equal. */
 static double begin_of(const struct time_parts *r, size_t part, size_t parts)
 {
 	uint64_t index = (part * r->windows + parts - 1) / parts;
-	double begin = (double)index / (double)r->windows * length_of(r);
+	double begin =
+	        r->windows ? (double)index / (double)r->windows : (double)part / (double)parts;
 
+	begin *= length_of(r);
 	if (r->slot_ns && index)
 		begin = (double)((r->first_ns / r->slot_ns + index) * r->slot_ns - r->first_ns);
 	return begin;
@@ -92,11 +94,10 @@ size_t time_parts_count(const struct time_parts *r, size_t most, double *shares)
 	double length = length_of(r);
 	size_t parts = !r->windows || r->windows >= SLOTS_EACH * most ? most : r->windows / each;
 
-	for (size_t i = 0; shares && i < parts; i++)
-		shares[i] = r->windows ? (i + 1 < parts ? begin_of(r, i + 1, parts) : length) -
-		                                 begin_of(r, i, parts)
-		                       : 1 / (double)parts * length;
-	for (size_t i = 0; shares && i < parts; i++)
-		shares[i] /= length;
+	for (size_t i = 0; shares && i < parts; i++) {
+		double end = i + 1 < parts ? begin_of(r, i + 1, parts) : length;
+
+		shares[i] = (end - begin_of(r, i, parts)) / length;
+	}
 	return parts;
 }
