@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Retention: merging does not change the sums. */
+#include "store_world.h"
+
 #include "store_check.h"
 
 static struct mill a_mill(void)
@@ -435,6 +437,53 @@ static void unreferenced_stacks_are_deleted(void)
 	store_fixture_remove(path);
 }
 
+/*
+ * A thread that ends in the first window of a slot is folded when its process still runs; the
+ * process ends in the fifth window.
+ */
+static void threads_that_end_before_their_process_stay_its_threads(void)
+{
+	struct store_options options = {.name = name_frames,
+	                                .keeping = {.fine_ns = MINUTE, .coarse_ns = DAY}};
+	struct error err = {0};
+	struct store *s;
+	struct world w;
+
+	world_init(&w, "here");
+	CHECK_EQ(store_open(&s, path, &options, &err), 0);
+	CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS, &err), 0);
+	world_fork(&w, 1, 500, 500);
+	world_name(&w, 500, 500, "server", true);
+	for (uint64_t window = 0; window < 120; window++) {
+		int32_t worker = 501 + (int32_t)window;
+
+		if (window < 5) {
+			world_fork(&w, 500, 500, worker);
+			world_name(&w, 500, worker, "worker", false);
+			world_sample(&w, 500, worker, 16, 32, 7);
+			world_exit(&w, 500, worker);
+			world_sample(&w, 500, 500, 16, 48, 2);
+		}
+		if (window == 4)
+			world_exit(&w, 500, 500);
+		world_sample(&w, 1, 1, 16, 64, 1);
+		CHECK_EQ(world_window(&w, s, window, &err), 0);
+	}
+	keep_all(s, WORLD_WALL_NS + 120 * WORLD_WINDOW_NS);
+	CHECK(number("SELECT max(level) FROM window") == 1);
+	check_whole();
+	CHECK_EQ(number("SELECT count(*) FROM process p JOIN name n ON n.id = p.name WHERE n.text ="
+	                " 'server' AND p.id > 0"),
+	         0);
+	CHECK_EQ(number("SELECT sum(s.samples) FROM sample s JOIN thread t ON t.id = s.thread JOIN"
+	                " process p ON p.id = t.process JOIN name n ON n.id = p.name WHERE n.text ="
+	                " 'server'"),
+	         5 * (7 + 2));
+	store_close(s);
+	world_done(&w);
+	store_fixture_remove(path);
+}
+
 static void the_file_stays_under_its_cap(void)
 {
 	struct mill m = a_mill();
@@ -475,6 +524,7 @@ int main(void)
 	RUN(a_writer_killed_between_two_steps_loses_nothing);
 	RUN(records_that_are_too_old_are_evicted);
 	RUN(unreferenced_stacks_are_deleted);
+	RUN(threads_that_end_before_their_process_stay_its_threads);
 	RUN(the_file_stays_under_its_cap);
 	store_fixture_end(path);
 	return check_end();

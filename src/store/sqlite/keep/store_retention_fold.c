@@ -259,6 +259,34 @@ static int fold_processes(struct fold *f, struct error *err)
 	return status;
 }
 
+/*
+ * Threads that were folded when their process still ran, in an earlier window or step, become those
+ * of the folded process.
+ */
+static int move_threads(struct fold *f, struct error *err)
+{
+	VEC(struct folded) moved = {0}; /* `name`: of the folded process */
+	sqlite3_stmt *row;
+	int status = keep_row(f->s, "SELECT id, process FROM thread WHERE id < 0 AND process > 0",
+	                      &row, err, "");
+
+	while (status == 1) {
+		const struct folded *p = find_folded(&f->processes, sqlite3_column_int64(row, 1));
+
+		if (p && !p->stays)
+			vec_push(&moved, (struct folded){.id = sqlite3_column_int64(row, 0),
+			                                 .name = f->names.items[p->by_name].id});
+		status = database_step(&f->s->db, row, err);
+	}
+	sqlite3_reset(row);
+	vec_each (t, &moved)
+		if (!status)
+			status = keep_put(f->s, "UPDATE thread SET process = ? WHERE id = ?", err,
+			                  "ii", t->name, t->id);
+	vec_done(&moved);
+	return status;
+}
+
 static int find_thread_name(struct fold *f, int64_t process, int64_t name, size_t *index,
                             struct error *err)
 {
@@ -400,6 +428,8 @@ int keep_fold(struct sqlite_store *s, const struct keep_window *into, bool *left
 		status = keep_later(&f, err);
 	if (!status)
 		status = fold_processes(&f, err);
+	if (!status)
+		status = move_threads(&f, err);
 	if (!status)
 		status = find_threads(&f, err);
 	if (!status)
