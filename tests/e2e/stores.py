@@ -31,4 +31,5 @@ def environment(t, **more):
     """An environment in which stores on servers have a spool of this test."""
     spool = t.path("spool")
     os.makedirs(spool, exist_ok=True)
-    return {**os.environ, "ASSAY_SPOOL": spool, **more}
+    # Programs of other tests may be in the cache of all tests a moment later.
+    return {**os.environ, "ASSAY_SPOOL": spool, "XDG_CACHE_HOME": str(t.path("cache")), **more}
