@@ -9,13 +9,16 @@
 #include "format/clickhouse/row_binary.h"
 #include "store/clickhouse/click_fetch.h"
 
+/* Columns of struct store_rate that a window has or not, and the place before them in a span. */
+enum { CLICK_RATES = 7, CLICK_SPAN_HAS_RATE = 10 };
+
 /* A window that counts, of a reader that needs sums only. */
 struct click_span {
 	int64_t session, id; /* id: of the database; 0: it is part of a run */
 	uint64_t part;
 	/* start_ns, end_ns, level, merged, samples, lost_records, observer_cpu_ns, period_ns,
 	 * unobserved_ns, wall_offset_ns, has_rate, and the columns of struct store_rate */
-	uint64_t number[18];
+	uint64_t number[CLICK_SPAN_HAS_RATE + 1 + CLICK_RATES];
 	uint32_t group;
 	bool covered; /* its samples are in those of a sum of all hosts */
 };

@@ -81,8 +81,6 @@ int click_fetch_hosts(struct click_fetch *f, struct error *err)
 	return 0;
 }
 
-enum { RATES = 7 }; /* columns of struct store_rate, as an array; empty: the window has none */
-
 /* A window of version 2 and earlier has one part for all tables. */
 static void keep_parts(struct click_fetch *f, const struct row_value *v, int64_t id)
 {
@@ -100,11 +98,11 @@ static int take_span(struct click_fetch *f, const struct row_value *v, int64_t s
 
 	span->session = session;
 	span->part = v[1].number;
-	for (int i = 0; i < 10; i++)
+	for (int i = 0; i < CLICK_SPAN_HAS_RATE; i++)
 		span->number[i] = v[i + 3].number;
-	span->number[10] = v[13].number == RATES;
-	for (uint64_t i = 0; i < RATES; i++)
-		span->number[i + 11] = span->number[10] ? row_value_number(&v[13], i) : 0;
+	span->number[CLICK_SPAN_HAS_RATE] = v[13].number == CLICK_RATES;
+	for (uint64_t i = 0; i < CLICK_RATES && v[13].number == CLICK_RATES; i++)
+		span->number[CLICK_SPAN_HAS_RATE + 1 + i] = row_value_number(&v[13], i);
 	*click_map_place(&f->keys, v[0].number, &(bool){false}) = f->spans.count;
 	return 0;
 }
@@ -138,7 +136,7 @@ static int take_window(struct click_fetch *f, const struct row_value *v, struct 
 		*first = (uint64_t)id;
 	status = click_fetch_put(f, insert, err, "iinnnnnnnnnn", id, session, &v[3], &v[4], &v[5],
 	                         &v[6], &v[7], &v[8], &v[9], &v[10], &v[11], &v[12]);
-	if (status || v[13].number != RATES)
+	if (status || v[13].number != CLICK_RATES)
 		return status;
 	return click_fetch_put(
 	        f, "INSERT INTO window_rate VALUES (?, ?, ?, ?, ?, ?, ?, ?)", err, "iiiiiiii", id,
