@@ -31,6 +31,7 @@ def a_session_is_started_in_one_shell_and_stopped_in_another(t):
         for path in (s.place, *s.place.iterdir()):
             t.equal(stat.S_IMODE(path.stat().st_mode) & 0o077, 0, f"others' rights to {path}")
         run(t.workload("loop"), "200")
+        t.until(lambda: s.json()["ticks"]["all"], "the first ticks are counted")
         running = s.json()
         t.equal((running["state"], running["output"]), ("running", str(data)), "status")
         t.equal(s("status", cwd=there).err, "", "standard error of status")

@@ -32,24 +32,24 @@ static void put_name(const struct click_map *set, struct buf *out)
 			row_put(out, "qs", names[i].id, names[i].text);
 }
 
-/* `labels`: the table of the request for sums; NULL: none. */
 /* As many hosts, services, versions and sets of labels as a statement has in itself. */
 static void put_many(const char *sql, const struct click_map *set, struct buf *out)
 {
 	bool hosts = strstr(sql, " FROM hosts ") != NULL;
 
-	for (uint64_t i = 0; i < MANY + hosts; i++) {
+	for (size_t i = 0; set && i < set->pairs.count; i++)
+		row_put(out, "qs", set->pairs.items[i].key, "a=b");
+	for (uint64_t i = 0; !set && i < MANY + hosts; i++) {
 		uint64_t id = UINT64_MAX - i;
 
 		if (hosts)
 			row_put(out, "qs", id, i < MANY ? "many" : "other");
-		else if (set)
-			row_put(out, "qs", set->pairs.items[i].key, "a=b");
 		else
 			row_put(out, "q", id);
 	}
 }
 
+/* `labels`: the table of the request for sums; NULL: none. */
 static void put_answer(const char *sql, const struct click_map *set, const struct click_map *labels,
                        struct buf *out)
 {

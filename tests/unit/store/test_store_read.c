@@ -246,7 +246,7 @@ static void names_are_kept(void)
 	got = read_back(&all);
 	s = symbolizer_new(&got->images, NULL);
 	vec_each (f, &got->frames) {
-		const struct symbol *symbol = symbolizer_find(s, f->frame);
+		const struct symbol *symbol = symbolizer_find(s, profile_frame_place(got, f));
 		char want[32];
 
 		if (got->images.images.items[f->frame.image].kind == IMAGE_UNKNOWN)
