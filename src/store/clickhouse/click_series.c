@@ -202,6 +202,13 @@ struct series_names {
 	bool nameless; /* samples without a name are chosen: they have the hash 0 */
 };
 
+/* The names of the hashes in s->unnamed. */
+static int ask_names(struct series *s, const char *what, series_row_fn *take, struct error *err)
+{
+	return ask(s, "SELECT DISTINCT id, text FROM names WHERE id IN keys FORMAT RowBinary",
+	           &s->unnamed, "qs", what, take, err);
+}
+
 static int find_names(struct series *s, const struct series_names *n, struct error *err)
 {
 	struct buf sql = {0};
@@ -215,10 +222,7 @@ static int find_names(struct series *s, const struct series_names *n, struct err
 	buf_done(&sql);
 	if (!status && n->nameless && click_map_has(&s->unnamed, 0))
 		click_map_place(n->chosen, 0, &(bool){false});
-	return status ? status
-	              : ask(s,
-	                    "SELECT DISTINCT id, text FROM names WHERE id IN keys FORMAT RowBinary",
-	                    &s->unnamed, "qs", n->column, n->take, err);
+	return status ? status : ask_names(s, n->column, n->take, err);
 }
 
 /* *any: something is chosen. Each question is about the samples that the ones before chose. */
@@ -334,10 +338,7 @@ static int take_sums(struct series *s, const struct buf *answer, struct error *e
 	click_map_done(&s->unnamed);
 	status = each_row(s, answer, letters, "sums", see_names, err);
 	if (!status && s->unnamed.pairs.count)
-		status = ask(s,
-		             "SELECT DISTINCT id, text FROM names WHERE id IN keys FORMAT"
-		             " RowBinary",
-		             &s->unnamed, "qs", "names", take_name, err);
+		status = ask_names(s, "names", take_name, err);
 	return status ? status : each_row(s, answer, letters, "sums", take_sum, err);
 }
 

@@ -449,14 +449,14 @@ size_t confidence_steps(const struct confidence_input *in, uint8_t witness,
 	struct confidence_input second = *in;
 	VEC(struct confidence_step) found = {0};
 	uint32_t groups = 0, compared = 0;
-	uint64_t seen;
+	uint64_t seen = 0;
 	size_t count;
 
 	second.event = witness;
-	seen = confidence_intervals(&second, other);
 	/* Without the order of samples their variance is not known well enough. */
-	if (in->profile->axis.tracks.count && seen >= WITNESS_MIN &&
-	    confidence_intervals(in, clock))
+	if (in->profile->axis.tracks.count)
+		seen = confidence_intervals(&second, other);
+	if (seen >= WITNESS_MIN && confidence_intervals(in, clock))
 		groups = in->groups;
 	for (uint32_t i = 0; i < groups; i++) {
 		widen_witness(&other[i], seen);
