@@ -79,6 +79,7 @@ struct click_fetch {
 	struct click_group all;           /* the groups together; no windows */
 	VEC(uint64_t) begins_s;           /* of each group, if they follow each other; else empty */
 	const struct click_group *chosen; /* whose rows are asked for */
+	const struct click_choosing *choosing; /* what click_fetch_chosen.c compares now */
 	size_t turn;
 	int64_t window_count;
 	struct click_map first_of, last_of; /* session to its first and last window */

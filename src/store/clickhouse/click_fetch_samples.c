@@ -10,7 +10,6 @@
 #include "store/clickhouse/click_digest.h"
 #include "store/clickhouse/click_tables.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -21,71 +20,6 @@
 /* Columns that are summed. */
 #define REST_SUMS 8
 #define REST_SUMS_END 12
-
-static int take_service(struct click_fetch *f, const struct row_value *v, struct error *err)
-{
-	bool added;
-
-	if (v[0].number)
-		click_map_place(&f->keys, v[0].number, &added);
-	return 0;
-}
-
-static bool is_chosen(const struct store_range *range, const char *service)
-{
-	return range->choice ? range->choice->service(range->choice->ctx, service)
-	                     : !sqlite3_strglob(range->service, service);
-}
-
-static int take_service_name(struct click_fetch *f, const struct row_value *v, struct error *err)
-{
-	char *name = xstrndup(v[1].size ? v[1].bytes : "", v[1].size);
-	bool added;
-
-	if (is_chosen(f->range, name))
-		click_map_place(&f->chosen_services, v[0].number, &added);
-	buf_addf(&f->names_seen, "%s%s", f->names_seen.size ? ", " : "", name);
-	free(name);
-	return 0;
-}
-
-/* The names of services are compared here: no statement contains a text. */
-int click_fetch_services(struct click_fetch *f, struct error *err)
-{
-	const struct click_map *set = NULL;
-	struct buf sql = {0};
-	int status;
-
-	if (!f->range->service && !f->range->choice)
-		return 0;
-	click_map_done(&f->keys);
-	buf_clear(&f->names_seen);
-	if (f->waits_alone) {
-		buf_puts(&sql, "SELECT DISTINCT service FROM wait_times");
-		click_fetch_where(f, &sql);
-		buf_puts(&sql, " FORMAT RowBinary");
-	} else {
-		set = click_fetch_distinct(f, "service", &sql);
-	}
-	status = click_fetch_rows(f, buf_text(&sql), set, "q", "services", take_service, err);
-	buf_done(&sql);
-	/* Samples without a service have the hash 0, and no row of a name. */
-	if (!status && f->range->choice && is_chosen(f->range, ""))
-		click_map_place(&f->chosen_services, 0, &(bool){false});
-	if (!status)
-		status = click_fetch_rows(f,
-		                          "SELECT DISTINCT id, text FROM names WHERE id IN keys "
-		                          "ORDER BY text FORMAT RowBinary",
-		                          &f->keys, "qs", "services", take_service_name, err);
-	if (!status && !f->chosen_services.pairs.count && f->range->choice)
-		return error_set(err, ENODATA, "%s has no samples of the selected services",
-		                 f->server->name);
-	if (!status && !f->chosen_services.pairs.count)
-		status = error_set(err, EINVAL, "%s has no samples of service '%s'; it has: %s",
-		                   f->server->name, f->range->service,
-		                   f->names_seen.size ? buf_text(&f->names_seen) : "none");
-	return status;
-}
 
 #define COLUMNS "qqqwbqqbqqqqqq" /* window, thread (or program, group), stack, cpu, mode, ... */
 
