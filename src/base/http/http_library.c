@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/http/http_library.h"
 
-#include <dlfcn.h>
+#include "base/library.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -9,18 +10,9 @@
 /* The two builds of Debian, with OpenSSL and with GnuTLS, have the same functions. */
 static void *open_library(void)
 {
-	void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+	void *library = library_open("libcurl.so.4");
 
-	return library ? library : dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
-}
-
-/* A pointer to a function cannot be assigned from void * in standard C. */
-static bool find(void *library, const char *name, void *function)
-{
-	void *address = dlsym(library, name);
-
-	*(void **)function = address;
-	return address != NULL;
+	return library ? library : library_open("libcurl-gnutls.so.4");
 }
 
 static int load(struct http_library *l, struct error *err)
@@ -32,7 +24,7 @@ static int load(struct http_library *l, struct error *err)
 		return error_set(err, ENOENT,
 		                 "requests by HTTP need libcurl.so.4, which is not installed "
 		                 "(Debian: libcurl4)");
-#define HTTP_LIBRARY_FIND(name) all &= find(library, "curl_" #name, &l->name);
+#define HTTP_LIBRARY_FIND(name) all &= library_find(library, "curl_" #name, &l->name);
 	HTTP_LIBRARY_FUNCTIONS(HTTP_LIBRARY_FIND)
 #undef HTTP_LIBRARY_FIND
 	if (!all || l->global_init(CURL_GLOBAL_DEFAULT))

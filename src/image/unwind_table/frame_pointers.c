@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/unwind_table/frame_pointers.h"
 
+#include "image/capstone_library.h"
 #include "image/elf/elf_file.h"
 
-#include <capstone/capstone.h>
 #include <errno.h>
 #include <gelf.h>
 #include <stdint.h>
@@ -40,25 +40,33 @@ static bool calls(const cs_insn *in)
 	               : !strcmp(in->mnemonic, "bl") || !strcmp(in->mnemonic, "blr");
 }
 
-static void look_at(csh handle, const uint8_t *code, size_t size, uint64_t address,
-                    struct frame_pointers *survey)
+struct disassembler {
+	struct capstone_library library;
+	csh handle;
+};
+
+static void look_at(const struct disassembler *d, const uint8_t *code, size_t size,
+                    uint64_t address, struct frame_pointers *survey)
 {
-	cs_insn *in = cs_malloc(handle);
+	const struct capstone_library *l = &d->library;
+	cs_insn *in = l->malloc(d->handle);
 	bool framed = false, caller = false;
 
-	for (int i = 0; in && !caller && cs_disasm_iter(handle, &code, &size, &address, in); i++) {
+	for (int i = 0; in && !caller && l->disasm_iter(d->handle, &code, &size, &address, in);
+	     i++) {
 		framed = framed || (i < PROLOGUE_MAX && sets_frame(in));
 		caller = calls(in);
 	}
 	if (in)
-		cs_free(in, 1);
+		l->free(in, 1);
 	if (!caller)
 		return;
 	survey->functions++;
 	survey->framed += framed;
 }
 
-static void look_at_functions(struct elf_file *f, csh handle, struct frame_pointers *survey)
+static void look_at_functions(struct elf_file *f, const struct disassembler *d,
+                              struct frame_pointers *survey)
 {
 	struct symbol_table table;
 	uint8_t code[BYTES_MAX];
@@ -79,7 +87,7 @@ static void look_at_functions(struct elf_file *f, csh handle, struct frame_point
 		if (!e->sized || e->end <= e->start)
 			continue;
 		size = elf_file_read(f, e->start, code, size < BYTES_MAX ? size : BYTES_MAX);
-		look_at(handle, code, size, e->start, survey);
+		look_at(d, code, size, e->start, survey);
 	}
 	symbol_table_done(&table);
 }
@@ -118,10 +126,19 @@ static void find_debug_file(const struct build_id *id, struct frame_pointers *su
 		survey->debug_file[0] = '\0';
 }
 
+static int open_disassembler(struct disassembler *d, struct error *err)
+{
+	int status = capstone_library_load(&d->library, err);
+
+	if (!status && d->library.open(OWN_ARCH, OWN_MODE, &d->handle) != CS_ERR_OK)
+		status = error_set(err, ENOTSUP, "capstone cannot disassemble this machine's code");
+	return status;
+}
+
 int frame_pointers_survey(const char *path, struct frame_pointers *survey, struct error *err)
 {
 	struct elf_file *f = NULL;
-	csh handle = 0;
+	struct disassembler d;
 	int r;
 
 	memset(survey, 0, sizeof(*survey));
@@ -130,15 +147,15 @@ int frame_pointers_survey(const char *path, struct frame_pointers *survey, struc
 		return r;
 	if (elf_file_machine(f) != OWN_MACHINE)
 		r = error_set(err, ENOTSUP, "%s: code of another machine", path);
-	else if (cs_open(OWN_ARCH, OWN_MODE, &handle) != CS_ERR_OK)
-		r = error_set(err, ENOTSUP, "capstone cannot disassemble this machine's code");
+	else
+		r = open_disassembler(&d, err);
 	if (!r) {
-		look_at_functions(f, handle, survey);
+		look_at_functions(f, &d, survey);
 		survey->symtab = elf_file_has_symtab(f);
 		survey->unwind_table = has_section(f, ".eh_frame");
 		survey->debug_info = has_section(f, ".debug_info");
 		find_debug_file(elf_file_build_id(f), survey);
-		cs_close(&handle);
+		d.library.close(&d.handle);
 	}
 	elf_file_close(f);
 	return r;

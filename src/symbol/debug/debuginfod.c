@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/debug/debuginfod.h"
 
+#include "base/library.h"
 #include "image/locate.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -84,15 +84,16 @@ enum debuginfod_state debuginfod_cached(struct elf_file **f, const struct build_
 
 static int load_library(struct debuginfod_library *l, struct error *err)
 {
-	void *handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+	void *library = library_open("libdebuginfod.so.1");
+	bool all;
 
-	if (!handle)
+	if (!library)
 		return error_set(err, ENOENT,
 		                 "debug files cannot be fetched without libdebuginfod, which is "
 		                 "not installed (Debian: libdebuginfod1)");
-	*(void **)&l->begin = dlsym(handle, "debuginfod_begin");
-	*(void **)&l->find = dlsym(handle, "debuginfod_find_debuginfo");
-	if (!l->begin || !l->find)
+	all = library_find(library, "debuginfod_begin", &l->begin);
+	all &= library_find(library, "debuginfod_find_debuginfo", &l->find);
+	if (!all)
 		return error_set(err, ENOENT,
 		                 "libdebuginfod.so.1 does not have the expected functions");
 	return 0;

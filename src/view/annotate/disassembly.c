@@ -1,41 +1,57 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/annotate/disassembly.h"
 
-#include <capstone/capstone.h>
+#include "image/capstone_library.h"
+
 #include <errno.h>
 #include <string.h>
 
-static int open_engine(const struct symbol_code *code, csh *engine, struct error *err)
+struct engine {
+	struct capstone_library library;
+	csh handle;
+};
+
+static int open_engine(const struct symbol_code *code, struct engine *e, struct error *err)
 {
 	cs_arch arch = CS_ARCH_X86;
 	cs_mode mode = CS_MODE_64;
+	int status;
 	cs_err r;
 
 	if (code->machine == CODE_OTHER)
 		return error_set(err, ENOTSUP,
 		                 "%s: code for this machine type cannot be disassembled",
 		                 code->source);
+	status = capstone_library_load(&e->library, err);
+	if (status)
+		return status;
 	if (code->machine == CODE_X86_32)
 		mode = CS_MODE_32;
 	if (code->machine == CODE_ARM64) {
 		arch = CS_ARCH_ARM64;
 		mode = CS_MODE_ARM;
 	}
-	r = cs_open(arch, mode, engine);
+	r = e->library.open(arch, mode, &e->handle);
 	if (r != CS_ERR_OK)
-		return error_set(err, ENOTSUP, "capstone: %s", cs_strerror(r));
-	cs_option(*engine, CS_OPT_DETAIL, CS_OPT_ON);
+		return error_set(err, ENOTSUP, "capstone: %s", e->library.strerror(r));
+	e->library.option(e->handle, CS_OPT_DETAIL, CS_OPT_ON);
 	if (arch == CS_ARCH_X86)
-		cs_option(*engine, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+		e->library.option(e->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 	return 0;
 }
 
+static bool is_jump_or_call(const struct engine *e, const cs_insn *insn)
+{
+	return e->library.insn_group(e->handle, insn, CS_GRP_JUMP) ||
+	       e->library.insn_group(e->handle, insn, CS_GRP_CALL);
+}
+
 /* Finds the target of a direct jump or call. */
-static bool find_target_x86(csh engine, const cs_insn *insn, uint64_t *target)
+static bool find_target_x86(const struct engine *e, const cs_insn *insn, uint64_t *target)
 {
 	const cs_detail *detail = insn->detail;
 
-	if (!cs_insn_group(engine, insn, CS_GRP_JUMP) && !cs_insn_group(engine, insn, CS_GRP_CALL))
+	if (!is_jump_or_call(e, insn))
 		return false;
 	if (detail->x86.op_count == 1 && detail->x86.operands[0].type == X86_OP_IMM) {
 		*target = (uint64_t)detail->x86.operands[0].imm;
@@ -44,11 +60,11 @@ static bool find_target_x86(csh engine, const cs_insn *insn, uint64_t *target)
 	return false;
 }
 
-static bool find_target_arm64(csh engine, const cs_insn *insn, uint64_t *target)
+static bool find_target_arm64(const struct engine *e, const cs_insn *insn, uint64_t *target)
 {
 	const cs_arm64 *a = &insn->detail->arm64;
 
-	if (!cs_insn_group(engine, insn, CS_GRP_JUMP) && !cs_insn_group(engine, insn, CS_GRP_CALL))
+	if (!is_jump_or_call(e, insn))
 		return false;
 	/* The target is the last operand of cbz and tbz. */
 	if (!a->op_count || a->operands[a->op_count - 1].type != ARM64_OP_IMM)
@@ -82,7 +98,7 @@ static char *text_of(const cs_insn *insn)
 	return text;
 }
 
-static void add_decoded(csh engine, const struct symbol_code *code, const cs_insn *insn,
+static void add_decoded(const struct engine *e, const struct symbol_code *code, const cs_insn *insn,
                         struct disassembly *out)
 {
 	struct instruction *i = vec_add(&out->items);
@@ -90,8 +106,8 @@ static void add_decoded(csh engine, const struct symbol_code *code, const cs_ins
 	i->address = insn->address;
 	i->size = insn->size;
 	i->decoded = true;
-	i->branch = code->machine == CODE_ARM64 ? find_target_arm64(engine, insn, &i->target)
-	                                        : find_target_x86(engine, insn, &i->target);
+	i->branch = code->machine == CODE_ARM64 ? find_target_arm64(e, insn, &i->target)
+	                                        : find_target_x86(e, insn, &i->target);
 	i->text = text_of(insn);
 }
 
@@ -101,22 +117,22 @@ int disassemble(const struct symbol_code *code, struct disassembly *out, struct 
 	uint64_t address = code->address;
 	size_t left = code->size;
 	cs_insn *insn;
-	csh engine;
+	struct engine e;
 	int r;
 
 	*out = (struct disassembly){0};
-	r = open_engine(code, &engine, err);
+	r = open_engine(code, &e, err);
 	if (r)
 		return r;
-	insn = cs_malloc(engine);
+	insn = e.library.malloc(e.handle);
 	while (left) {
-		if (insn && cs_disasm_iter(engine, &bytes, &left, &address, insn))
-			add_decoded(engine, code, insn, out);
+		if (insn && e.library.disasm_iter(e.handle, &bytes, &left, &address, insn))
+			add_decoded(&e, code, insn, out);
 		else
 			add_undecoded(out, &bytes, &left, &address);
 	}
-	cs_free(insn, 1);
-	cs_close(&engine);
+	e.library.free(insn, 1);
+	e.library.close(&e.handle);
 	return 0;
 }
 

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * capstone_library: the functions of libcapstone, which is loaded when code is disassembled.
+ *
+ * Linking it would make each process of assay hold 1.4 MB of its tables, and take most of the time
+ * of a start. -ENOENT with a sentence: it is not installed. Stateless; the library stays loaded.
+ * Any thread. Uses: base.
+ */
+#ifndef ASSAY_IMAGE_CAPSTONE_LIBRARY_H
+#define ASSAY_IMAGE_CAPSTONE_LIBRARY_H
+
+#include "base/error.h"
+
+#include <capstone/capstone.h>
+
+#define CAPSTONE_FUNCTIONS(X)                                                                      \
+	X(open)                                                                                    \
+	X(close)                                                                                   \
+	X(option)                                                                                  \
+	X(strerror)                                                                                \
+	X(malloc)                                                                                  \
+	X(free)                                                                                    \
+	X(disasm_iter)                                                                             \
+	X(insn_group)
+
+/* Pointers to cs_open() and so on. */
+struct capstone_library {
+#define CAPSTONE_POINTER(name) __typeof__(cs_##name) *name;
+	CAPSTONE_FUNCTIONS(CAPSTONE_POINTER)
+#undef CAPSTONE_POINTER
+};
+
+int capstone_library_load(struct capstone_library *l, struct error *err);
+
+#endif
