@@ -2,7 +2,7 @@
 #include "cmd/session/store_names.h"
 
 #include "base/clock.h"
-#include "base/memory/sorted.h"
+#include "image/elf/packed_symbols.h"
 #include "image/kernel.h"
 #include "symbol/demangle/demangle.h"
 #include "symbol/symbolizer.h"
@@ -16,32 +16,15 @@
 /* Minimum time between two reads of the kernel's names, which happen for an unknown address. */
 #define KERNEL_AGAIN_NS (600 * UINT64_C(1000000000))
 
-/* A kernel function, in a third of the memory of a symbol table. */
-struct kernel_function {
-	uint64_t start;
-	uint32_t size, name; /* name: offset into the texts */
-};
-
 struct store_names {
 	char *root;
 	struct foreign *foreign;
-	struct kernel_function *functions; /* sorted by start */
-	size_t function_count;
-	char *texts;
-	uint64_t read_ns;    /* time when the kernel's names were read; 0: not yet */
+	struct packed_symbols *kernel; /* NULL: the names cannot be read */
+	uint64_t read_ns;              /* time when the kernel's names were read; 0: not yet */
 	bool partial;        /* the names are from the cache, which does not have all of them */
 	VEC(char *) given;   /* names of the last call */
 	VEC(uint32_t) order; /* the frames of the call, by image */
 };
-
-static void forget_kernel(struct store_names *n)
-{
-	free(n->functions);
-	free(n->texts);
-	n->functions = NULL;
-	n->texts = NULL;
-	n->function_count = 0;
-}
 
 static void forget_given(struct store_names *n)
 {
@@ -55,16 +38,11 @@ void store_names_free(struct store_names *n)
 	if (!n)
 		return;
 	forget_given(n);
-	forget_kernel(n);
+	packed_symbols_free(n->kernel);
 	vec_done(&n->given);
 	vec_done(&n->order);
 	free(n->root);
 	free(n);
-}
-
-static uint32_t size_of(const struct symbol_entry *e)
-{
-	return e->end - e->start < UINT32_MAX ? (uint32_t)(e->end - e->start) : UINT32_MAX;
 }
 
 static int read_symbols(struct kallsyms *k, bool whole)
@@ -94,21 +72,8 @@ static void read_kernel(struct store_names *n, bool whole)
 	if (read_symbols(&k, whole))
 		return;
 	n->partial = k.partial;
-	forget_kernel(n);
-	if (k.table.names.size < UINT32_MAX) {
-		n->function_count = k.table.entries.count;
-		n->functions =
-		        xcalloc(n->function_count ? n->function_count : 1, sizeof(*n->functions));
-		for (size_t i = 0; i < n->function_count; i++) {
-			const struct symbol_entry *e = &k.table.entries.items[i];
-
-			n->functions[i] =
-			        (struct kernel_function){e->start, size_of(e), (uint32_t)e->name};
-		}
-		/* Shrinks the buffer of the texts, which may be twice as large. */
-		n->texts = xrealloc(k.table.names.data, k.table.names.size + 1, 1);
-		k.table.names = (struct buf){0};
-	}
+	packed_symbols_free(n->kernel);
+	n->kernel = packed_symbols_new(&k.table);
 	kallsyms_done(&k);
 }
 
@@ -121,13 +86,20 @@ struct store_names *store_names_new(const char *root)
 	return n;
 }
 
+/* Keeps a name while the answer is valid; equal names in sequence are stored once. */
+static const char *give(struct store_names *n, char *name)
+{
+	if (n->given.count && !strcmp(*vec_last(&n->given), name)) {
+		free(name);
+		return *vec_last(&n->given);
+	}
+	vec_push(&n->given, name);
+	return name;
+}
+
 static const char *find_kernel(const struct store_names *n, uint64_t address)
 {
-	size_t begun = sorted_count(i, n->function_count, n->functions[i].start <= address);
-
-	if (!begun || address - n->functions[begun - 1].start >= n->functions[begun - 1].size)
-		return NULL;
-	return n->texts + n->functions[begun - 1].name;
+	return n->kernel ? packed_symbols_find(n->kernel, address) : NULL;
 }
 
 static const char *kernel_name(struct store_names *n, uint64_t address)
@@ -140,22 +112,10 @@ static const char *kernel_name(struct store_names *n, uint64_t address)
 		read_kernel(n, true);
 		name = find_kernel(n, address);
 	}
-	plain = name ? demangle(name) : NULL;
-	if (!plain)
-		return name;
-	vec_push(&n->given, plain);
-	return plain;
-}
-
-/* Keeps a name while the answer is valid; equal names in sequence are stored once. */
-static const char *give(struct store_names *n, char *name)
-{
-	if (n->given.count && !strcmp(*vec_last(&n->given), name)) {
-		free(name);
-		return *vec_last(&n->given);
-	}
-	vec_push(&n->given, name);
-	return name;
+	if (!name)
+		return NULL;
+	plain = demangle(name);
+	return give(n, plain ? plain : xstrdup(name));
 }
 
 void store_names_foreign(void *names, struct foreign *foreign)

@@ -3,7 +3,7 @@
  * store_names: names of frames for a store, while a measurement runs.
  *
  * Only symbol tables are used: no DWARF, no inlined functions. The kernel's names are read once and
- * stored compactly. Programs and libraries are opened one at a time by a foreign call, while their
+ * kept compressed. Programs and libraries are opened one at a time by a foreign call, while their
  * frames are looked up. Memory is bounded by the largest symbol table.
  *
  * store_names_new(); store_names_find() as store_options.name, with the object as name_ctx;
