@@ -46,6 +46,18 @@ uint64_t click_map_number(struct click_map *m, uint64_t key)
 	return *value;
 }
 
+void click_map_drop_zeros(struct click_map *m)
+{
+	struct click_map left = {0};
+	bool added;
+
+	vec_each (pair, &m->pairs)
+		if (pair->value)
+			*click_map_place(&left, pair->key, &added) = pair->value;
+	click_map_done(m);
+	*m = left;
+}
+
 void click_map_done(struct click_map *m)
 {
 	id_table_done(&m->table);

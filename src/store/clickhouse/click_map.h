@@ -27,6 +27,8 @@ uint64_t click_map_get(const struct click_map *m, uint64_t key);
 bool click_map_has(const struct click_map *m, uint64_t key);
 /* Numbers the keys from 1 on, in the order of their first use. */
 uint64_t click_map_number(struct click_map *m, uint64_t key);
+/* Removes the keys whose value is 0. */
+void click_map_drop_zeros(struct click_map *m);
 void click_map_done(struct click_map *m);
 
 #endif

@@ -225,5 +225,8 @@ int click_send_processes(struct click_sender *s, const struct click_session *ses
 		if (s->living.pairs.items[i].value)
 			status = send_process(s, session, (int64_t)s->living.pairs.items[i].key, &p,
 			                      err);
-	return status || !first ? status : send_new(s, session, first, last, err);
+	if (!status && first)
+		status = send_new(s, session, first, last, err);
+	click_map_drop_zeros(&s->living);
+	return status;
 }

@@ -12,7 +12,10 @@
 #include <sys/random.h>
 
 #define SECOND UINT64_C(1000000000)
-#define REMEMBERED_MAX 400000   /* rows that are known to be sent: 15 MB */
+/* Rows that are remembered as sent, and ids that are; 1 to 2 MB each. */
+#define SENT_MAX 16384
+#define IDS_MAX 32768
+#define IDS_TIMES 4 /* ids that are remembered, if one batch of a large machine has more */
 #define BATCH_BYTES (16u << 20) /* of samples; more are sent in several batches */
 
 static const char *const table_names[CLICK_TABLES] = {
@@ -34,6 +37,41 @@ void click_sender_live(struct click_sender *s)
 	s->live = true;
 }
 
+/* Ids of rows that do not change: they are only read again. */
+static void forget_dictionaries(struct click_sender *s)
+{
+	struct click_map *const maps[] = {&s->names,  &s->images, &s->frames, &s->stacks,
+	                                  &s->events, &s->hosts,  &s->causes};
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+		click_map_done(maps[i]);
+	vec_done(&s->stack_list);
+	s->ids_at_first = 0;
+}
+
+static void bound_memory(struct click_sender *s)
+{
+	size_t ids = s->frames.pairs.count + s->stacks.pairs.count + s->names.pairs.count;
+
+	if (!s->ids_at_first)
+		s->ids_at_first = ids;
+	if (ids > IDS_MAX && ids > IDS_TIMES * s->ids_at_first)
+		forget_dictionaries(s);
+	if (s->sent.pairs.count <= SENT_MAX)
+		return;
+	/* What the last batch used stays known. */
+	click_map_done(&s->sent_before);
+	s->sent_before = s->sent;
+	s->sent = (struct click_map){0};
+}
+
+/* Frees the memory, since the next batch comes seconds later. */
+static void forget_rows(struct click_sender *s)
+{
+	for (int i = 0; i < CLICK_TABLES; i++)
+		buf_done(&s->rows[i]);
+}
+
 /* What may change between two batches is read again. */
 static void begin_batch(struct click_sender *s)
 {
@@ -41,30 +79,27 @@ static void begin_batch(struct click_sender *s)
 	click_map_done(&s->sessions);
 	click_map_done(&s->lower);
 	s->thread_list.count = s->session_list.count = s->windows.count = 0;
-	for (int i = 0; i < CLICK_TABLES; i++)
-		buf_clear(&s->rows[i]);
+	forget_rows(s);
 	if (getrandom(&s->attempt, sizeof(s->attempt), 0) != sizeof(s->attempt))
 		s->attempt++;
-	if (s->sent.pairs.count > REMEMBERED_MAX)
-		click_sender_forget(s);
+	bound_memory(s);
 }
 
-/* Forgets ids of the database. */
+/* The database may be another one, or has used ids again. */
 static void forget_ids(struct click_sender *s)
 {
-	struct click_map *const maps[] = {&s->names,    &s->images, &s->frames,    &s->stacks,
-	                                  &s->events,   &s->hosts,  &s->processes, &s->threads,
-	                                  &s->sessions, &s->living, &s->causes};
-
-	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
-		click_map_done(maps[i]);
-	s->stack_list.count = s->session_list.count = s->thread_list.count = s->nameless.count = 0;
+	forget_dictionaries(s);
+	click_map_done(&s->threads);
+	click_map_done(&s->sessions);
+	s->session_list.count = s->thread_list.count = s->nameless.count = 0;
 }
 
+/* Ids of processes stay: rows of dictionaries alone have ids that are used again. */
 void click_sender_forget(struct click_sender *s)
 {
 	forget_ids(s);
 	click_map_done(&s->sent);
+	click_map_done(&s->sent_before);
 	click_map_done(&s->known);
 	click_map_done(&s->asked);
 }
@@ -74,15 +109,14 @@ void click_sender_free(struct click_sender *s)
 	if (!s)
 		return;
 	click_sender_forget(s);
-	vec_done(&s->stack_list);
+	click_map_done(&s->living);
 	vec_done(&s->session_list);
 	vec_done(&s->thread_list);
 	vec_done(&s->chain);
 	vec_done(&s->nameless);
 	vec_done(&s->windows);
 	click_map_done(&s->lower);
-	for (int i = 0; i < CLICK_TABLES; i++)
-		buf_done(&s->rows[i]);
+	forget_rows(s);
 	free(s);
 }
 
@@ -90,11 +124,10 @@ bool click_sender_is_new(struct click_sender *s, uint64_t hash, uint64_t content
 {
 	bool added;
 	uint64_t *known = click_map_place(&s->sent, hash, &added);
+	uint64_t last = added ? click_map_get(&s->sent_before, hash) : *known;
 
-	if (!added && *known == contents)
-		return false;
 	*known = contents;
-	return true;
+	return last != contents;
 }
 
 int click_sender_row(struct click_sender *s, const char *sql, int64_t id, sqlite3_stmt **statement,
@@ -387,7 +420,10 @@ static int send_batch(struct click_sender *s, const int64_t *windows, size_t cou
 {
 	int status = read_batch(s, windows, count, done, err);
 
-	return status ? status : flush(s, err);
+	if (!status)
+		status = flush(s, err);
+	forget_rows(s);
+	return status;
 }
 
 int click_sender_windows(struct click_sender *s, const int64_t *windows, size_t count,
@@ -409,6 +445,7 @@ int click_sender_merged(struct click_sender *s, struct database *db, int64_t win
 	int status;
 
 	forget_ids(s);
+	click_map_done(&s->living);
 	s->db = db;
 	s->merged = merged;
 	status = click_sender_windows(s, &window, 1, err);

@@ -63,15 +63,19 @@ struct click_sender {
 	struct database *db;
 	struct buf rows[CLICK_TABLES];
 	/* From ids of the database to hashes, or to an index + 1. */
-	struct click_map names, images, frames, stacks, events, sessions, hosts, processes, threads;
+	struct click_map names, images, frames, stacks, events, sessions, hosts, threads;
 	struct click_map causes; /* of waits */
+	size_t ids_at_first; /* ids after the first batch since they were forgotten; 0: not yet */
 	VEC(struct click_stack) stack_list;
 	VEC(struct click_session) session_list;
 	VEC(struct click_thread) thread_list;
 	VEC(uint64_t) chain;
 	VEC(int64_t) nameless; /* frames whose names may become known later */
-	/* By hash, to the hash of the contents that were sent. */
-	struct click_map sent;
+	/*
+	 * By hash, to the hash of the contents that were sent: of the rows that were used last, and
+	 * of those before them. Rows that were not used for longer are sent again.
+	 */
+	struct click_map sent, sent_before;
 	/* The last parent: id within the session of that key, and its hash. */
 	uint64_t parent_session, parent_hash;
 	int64_t parent;
