@@ -108,6 +108,7 @@ bool sample_cost_measure(struct sample_cost *c, uint64_t for_ns, struct sample_c
 		return false;
 	watch(c, for_ns);
 	sample_probe_enable(c->probe, false);
+	sample_probe_rest(c->probe);
 	if (c->sampled.count < ENOUGH || c->quiet.count < ENOUGH)
 		return false;
 	sorted_u64(c->quiet.ns, c->quiet.count);

@@ -41,9 +41,9 @@ struct sample_probe_line {
 struct sample_probe {
 	int fd;
 	uint32_t at, page;
-	struct sample_probe_line *lines;
 	uint32_t line_count;
-	char *pages;
+	struct sample_probe_line *lines; /* NULL while it rests */
+	char *pages;                     /* NULL: the kernel refused it */
 	struct perf_ring ring;
 	uint64_t period_ns;
 	uint64_t head; /* records up to here were counted */
@@ -79,10 +79,22 @@ static uint32_t lines_of_cache(void)
 	return (uint32_t)((size_t)bytes / sizeof(struct sample_probe_line));
 }
 
-/* A cycle through all lines, in a random but reproducible order. */
-static struct sample_probe_line *new_lines(uint32_t count)
+/* Whole pages of zeros, which are given back to the kernel at once when they are released. */
+static void *new_pages(size_t bytes)
 {
-	struct sample_probe_line *lines = xcalloc(count, sizeof(*lines));
+	void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return pages == MAP_FAILED ? NULL : pages;
+}
+
+static size_t line_bytes(const struct sample_probe *c)
+{
+	return c->line_count * sizeof(*c->lines);
+}
+
+/* A cycle through all lines, in a random but reproducible order. */
+static void make_cycle(struct sample_probe_line *lines, uint32_t count)
+{
 	uint64_t state = 88172645463325252;
 
 	for (uint32_t i = 0; i < count; i++)
@@ -97,7 +109,27 @@ static struct sample_probe_line *new_lines(uint32_t count)
 		lines[i].next = lines[other].next;
 		lines[other].next = next;
 	}
-	return lines;
+}
+
+static int make_work(struct sample_probe *c, struct error *err)
+{
+	c->at = c->page = 0;
+	c->lines = new_pages(line_bytes(c));
+	if (!c->lines)
+		return error_set(err, ENOMEM, "no memory to measure the cost of a sample");
+	make_cycle(c->lines, c->line_count);
+	c->pages = new_pages(PAGES * PAGE_BYTES);
+	return 0;
+}
+
+void sample_probe_rest(struct sample_probe *c)
+{
+	if (c->pages)
+		munmap(c->pages, PAGES * PAGE_BYTES);
+	if (c->lines)
+		munmap(c->lines, line_bytes(c));
+	c->pages = NULL;
+	c->lines = NULL;
 }
 
 /* Causes a page fault, since samples in the kernel cost more than others. */
@@ -147,12 +179,13 @@ int sample_probe_open(struct sample_probe **out, const struct perf_event_attr *p
 	int status = 0;
 
 	*out = NULL;
+	c->fd = -1;
 	c->line_count = lines_of_cache();
-	c->lines = new_lines(c->line_count);
-	c->pages = mmap(NULL, PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE,
-	                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (c->pages == MAP_FAILED)
-		c->pages = NULL;
+	status = make_work(c, err);
+	if (status) {
+		sample_probe_close(c);
+		return status;
+	}
 	c->period_ns = passes_ns(c);
 	if (most_ns && c->period_ns > most_ns)
 		c->period_ns = most_ns;
@@ -179,9 +212,7 @@ void sample_probe_close(struct sample_probe *c)
 	perf_ring_unmap(&c->ring);
 	if (c->fd >= 0)
 		close(c->fd);
-	if (c->pages)
-		munmap(c->pages, PAGES * PAGE_BYTES);
-	free(c->lines);
+	sample_probe_rest(c);
 	free(c);
 }
 
@@ -226,5 +257,7 @@ uint32_t sample_probe_count(struct sample_probe *c)
 
 bool sample_probe_enable(struct sample_probe *c, bool on)
 {
+	if (on && !c->lines && make_work(c, NULL))
+		return false;
 	return !ioctl(c->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }

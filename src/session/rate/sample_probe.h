@@ -8,6 +8,7 @@
  *
  *	sample_probe_open()	the event is disabled; -errno: the kernel refuses it
  *	sample_probe_step()	one step of work
+ *	sample_probe_rest()	the memory is needed again later
  *	sample_probe_close()	NULL-safe
  *
  * All calls must come from the thread that opened it. Uses: base, event, source.
@@ -35,6 +36,8 @@ int sample_probe_open(struct sample_probe **c, const struct perf_event_attr *pla
 void sample_probe_close(struct sample_probe *c);
 uint64_t sample_probe_period_ns(const struct sample_probe *c);
 bool sample_probe_enable(struct sample_probe *c, bool on);
+/* Releases the memory of the work, 2 to 3 MB, until the event is enabled again: no step before. */
+void sample_probe_rest(struct sample_probe *c);
 
 /* Returns the time after it, ns of CLOCK_MONOTONIC. */
 uint64_t sample_probe_step(struct sample_probe *c);
