@@ -49,6 +49,28 @@ void pid_map_set(struct pid_map *m, int32_t pid, uint32_t id)
 	*slot = (struct pid_slot){pid, id, 1};
 }
 
+/* Entries after it that were pushed on by others take the free slot, so a search finds them. */
+void pid_map_remove(struct pid_map *m, int32_t pid)
+{
+	struct pid_slot *gap = m->slots ? slot_of(m, pid) : NULL;
+
+	if (!gap || !gap->used)
+		return;
+	m->count--;
+	for (size_t at = (size_t)(gap - m->slots), i = (at + 1) & m->mask; m->slots[i].used;
+	     i = (i + 1) & m->mask) {
+		size_t home = hash_u64((uint32_t)m->slots[i].pid) & m->mask;
+
+		/* It may move back if the free slot is between its home and its place. */
+		if (((i - home) & m->mask) < ((i - at) & m->mask))
+			continue;
+		m->slots[at] = m->slots[i];
+		gap = &m->slots[i];
+		at = i;
+	}
+	*gap = (struct pid_slot){0};
+}
+
 void pid_map_done(struct pid_map *m)
 {
 	free(m->slots);

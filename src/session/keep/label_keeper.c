@@ -25,6 +25,7 @@
 #define CHEAP_PER_S 500
 
 struct labelled_process {
+	int32_t pid;      /* 0: it has ended, and its place is free */
 	bool is_new;      /* it began while the recording ran */
 	bool met;         /* a sample was seen */
 	uint64_t next_ns; /* when it is looked at again */
@@ -45,6 +46,7 @@ struct label_keeper {
 	struct label_keeper_options o;
 	struct pid_map pids; /* to `processes` */
 	VEC(struct labelled_process) processes;
+	VEC(uint32_t) free_places;   /* in `processes` */
 	struct intern container_ids; /* to `containers` */
 	VEC(struct labelled_container) containers;
 	char *common; /* labels of all processes; NULL: none */
@@ -128,9 +130,8 @@ static void forget_processes(struct label_keeper *k)
 {
 	vec_each (p, &k->processes)
 		forget(p);
-	k->processes.count = 0;
+	k->processes.count = k->free_places.count = 0;
 	pid_map_done(&k->pids);
-	k->pids = (struct pid_map){0};
 }
 
 static void forget_containers(struct label_keeper *k)
@@ -151,6 +152,7 @@ void label_keeper_free(struct label_keeper *k)
 	forget_processes(k);
 	forget_containers(k);
 	vec_done(&k->processes);
+	vec_done(&k->free_places);
 	vec_done(&k->containers);
 	intern_done(&k->container_ids);
 	free(k->common);
@@ -161,18 +163,37 @@ void label_keeper_free(struct label_keeper *k)
 
 /* ---- what is known ------------------------------------------------------- */
 
+static uint32_t free_place(struct label_keeper *k)
+{
+	if (k->free_places.count)
+		return k->free_places.items[--k->free_places.count];
+	if (k->processes.count >= LABEL_PROCESSES_MAX)
+		forget_processes(k);
+	*vec_add(&k->processes) = (struct labelled_process){0};
+	return (uint32_t)k->processes.count - 1;
+}
+
 static struct labelled_process *process_of(struct label_keeper *k, int32_t pid)
 {
 	uint32_t id = pid_map_get(&k->pids, pid);
 
-	if (id == ID_NONE && k->processes.count >= LABEL_PROCESSES_MAX)
-		forget_processes(k);
 	if (id == ID_NONE) {
-		id = (uint32_t)k->processes.count;
-		*vec_add(&k->processes) = (struct labelled_process){0};
+		id = free_place(k);
+		k->processes.items[id].pid = pid;
 		pid_map_set(&k->pids, pid, id);
 	}
 	return &k->processes.items[id];
+}
+
+static void process_ended(struct label_keeper *k, int32_t pid)
+{
+	uint32_t id = pid_map_get(&k->pids, pid);
+
+	if (id == ID_NONE)
+		return;
+	forget(&k->processes.items[id]);
+	pid_map_remove(&k->pids, pid);
+	vec_push(&k->free_places, id);
 }
 
 static struct labelled_container *container_of(struct label_keeper *k, const char *id)
@@ -313,15 +334,12 @@ bool label_keeper_common(struct label_keeper *k, struct event *e)
 void label_keeper_event(struct label_keeper *k, const struct event *e)
 {
 	bool begins = e->kind == EVENT_FORK || (e->kind == EVENT_COMM && e->comm.exec);
-	struct labelled_process *p;
 
 	if (!k || e->pid != e->tid || e->pid <= 0 || (!begins && e->kind != EVENT_EXIT))
 		return;
-	if (!begins && pid_map_get(&k->pids, e->pid) == ID_NONE)
-		return;
-	p = process_of(k, e->pid);
-	forget(p);
-	p->is_new = begins;
+	process_ended(k, e->pid); /* also one whose end was lost */
+	if (begins)
+		process_of(k, e->pid)->is_new = true;
 }
 
 /* The first sample: what its container is known to have, and when it is looked at. */
