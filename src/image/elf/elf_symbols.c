@@ -4,14 +4,12 @@
  * through which a PLT entry jumps gives its name.
  */
 #include "image/elf/elf_internal.h"
+#include "image/elf/elf_strings.h"
 #include "image/go/go_table.h"
 #include "image/elf/symbol_subset.h"
 #include "image/elf/mini_debug.h"
 
 #include <string.h>
-
-/* Real C++ names may have several KB; a longer name indicates a hostile file. */
-#define NAME_MAX_BYTES 65536
 
 /* The minimum size of a symbol without its name: an Elf32_Sym. */
 #define SYMBOL_MIN_BYTES 16
@@ -32,20 +30,19 @@ static struct name_budget names_of(const struct elf_file *f)
 {
 	uint64_t bytes = f->size < ELF_SYMBOL_BYTES_MAX / 4 ? 4 * f->size : ELF_SYMBOL_BYTES_MAX;
 
-	return (struct name_budget){bytes + NAME_MAX_BYTES};
+	return (struct name_budget){bytes + ELF_NAME_MAX};
 }
 
-static const char *symbol_name(struct elf_file *f, size_t strings, size_t offset,
-                               struct name_budget *budget)
+/* A name within the budget, of which it takes its bytes; NULL: there is none. */
+static const char *take_name(const char *name, struct name_budget *budget)
 {
-	const char *name = elf_strptr(f->elf, strings, offset);
 	size_t length;
 
 	if (!name || !*name)
 		return NULL;
-	length = strnlen(name, NAME_MAX_BYTES);
-	if (length == NAME_MAX_BYTES || length + SYMBOL_MIN_BYTES > budget->left) {
-		if (length < NAME_MAX_BYTES)
+	length = strnlen(name, ELF_NAME_MAX);
+	if (length == ELF_NAME_MAX || length + SYMBOL_MIN_BYTES > budget->left) {
+		if (length < ELF_NAME_MAX)
 			budget->left = 0;
 		return NULL;
 	}
@@ -100,33 +97,50 @@ static enum symbol_binding binding_of(const GElf_Sym *sym)
 	}
 }
 
+/* *limit: as for select_fn. */
+static bool is_selected(struct elf_file *f, const struct symbol_table *t, const GElf_Sym *sym,
+                        select_fn *select, uint64_t *limit)
+{
+	if (t->few && !symbol_subset_may_want(t->few, sym->st_value, sym->st_size))
+		return false;
+	/* Symbols at a section's end (_end, _etext) have no code after them. */
+	return select(f, sym, limit) && (sym->st_size || sym->st_value < *limit);
+}
+
+static void add_symbol(struct symbol_table *t, const GElf_Sym *sym, uint64_t limit,
+                       struct elf_strings *strings, struct name_budget *budget)
+{
+	/* Only local symbols may be noise; names of the others are read if they are needed. */
+	bool unseen = t->few && binding_of(sym) != BINDING_LOCAL;
+	const char *name;
+
+	if (unseen && !symbol_table_wants(t, sym->st_value, sym->st_size))
+		return;
+	name = take_name(elf_strings_at(strings, sym->st_name), budget);
+	if (name && !is_noise(name))
+		symbol_table_add(t, sym->st_value, sym->st_size, limit, binding_of(sym), name);
+	else if (unseen)
+		symbol_subset_doubt(t->few);
+}
+
 static void read_table(struct elf_file *f, size_t index, const GElf_Shdr *header, select_fn *select,
                        struct name_budget *budget, struct symbol_table *t)
 {
 	Elf_Data *data = elf_section_data(f, index);
 	size_t entry = gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
 	size_t count = data && data->d_buf && entry ? data->d_size / entry : 0;
+	struct elf_strings strings;
 	uint64_t limit;
-	const char *name;
 	GElf_Sym sym;
 
 	if (count > INT32_MAX)
 		count = INT32_MAX;
-	if (!elf_section_data(f, header->sh_link))
+	if (!elf_strings_open(&strings, f, header->sh_link, t->few != NULL))
 		return;
-	for (size_t i = 1; i < count && budget->left; i++) {
-		if (!gelf_getsym(data, (int)i, &sym) ||
-		    (t->few && !symbol_subset_may_want(t->few, sym.st_value, sym.st_size)) ||
-		    !select(f, &sym, &limit))
-			continue;
-		/* Symbols at a section's end (_end, _etext) have no code after them. */
-		if (!sym.st_size && sym.st_value >= limit)
-			continue;
-		name = symbol_name(f, header->sh_link, sym.st_name, budget);
-		if (!name || is_noise(name) || !symbol_table_wants(t, sym.st_value, sym.st_size))
-			continue;
-		symbol_table_add(t, sym.st_value, sym.st_size, limit, binding_of(&sym), name);
-	}
+	for (size_t i = 1; i < count && budget->left; i++)
+		if (gelf_getsym(data, (int)i, &sym) && is_selected(f, t, &sym, select, &limit))
+			add_symbol(t, &sym, limit, &strings, budget);
+	elf_strings_done(&strings);
 }
 
 /* A GOT slot, and the name of the symbol whose address the loader stores there. */
@@ -190,7 +204,7 @@ static void read_relocations(struct elf_file *f, size_t index, const GElf_Shdr *
 		if (!GELF_R_SYM(rela.r_info) || GELF_R_SYM(rela.r_info) > INT32_MAX ||
 		    !gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &sym))
 			continue;
-		name = symbol_name(f, table.sh_link, sym.st_name, budget);
+		name = take_name(elf_strptr(f->elf, table.sh_link, sym.st_name), budget);
 		if (name)
 			vec_push(&got->slots, (struct got_slot){rela.r_offset, name, 0});
 	}
@@ -470,7 +484,7 @@ static void read_exports(struct elf_file *f, size_t index, const GElf_Shdr *head
 		if (!gelf_getsym(data, (int)i, &sym) || !is_function(f, &sym, &limit) ||
 		    binding_of(&sym) == BINDING_LOCAL)
 			continue;
-		name = symbol_name(f, header->sh_link, sym.st_name, &budget);
+		name = take_name(elf_strptr(f->elf, header->sh_link, sym.st_name), &budget);
 		if (name && !is_noise(name))
 			symbol_table_add(t, sym.st_value, sym.st_size ? sym.st_size : 1, limit,
 			                 is_old_version(versions, (int)i) ? BINDING_LOCAL

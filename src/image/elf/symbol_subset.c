@@ -194,6 +194,11 @@ void symbol_subset_first_pass_done(struct symbol_subset *f)
 	f->first_pass_done = true;
 }
 
+void symbol_subset_doubt(struct symbol_subset *f)
+{
+	f->needs_full_table = true;
+}
+
 bool symbol_subset_needs_full_table(const struct symbol_subset *f)
 {
 	return f->needs_full_table;

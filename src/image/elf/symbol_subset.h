@@ -34,6 +34,8 @@ bool symbol_subset_wants(struct symbol_subset *f, uint64_t start, uint64_t size)
 void symbol_subset_first_pass_done(struct symbol_subset *f);
 /* In the first pass: requests all symbols, for a reason that the caller knows. */
 void symbol_subset_take_all(struct symbol_subset *f);
+/* In the second pass: a symbol of the first pass has no name that counts. */
+void symbol_subset_doubt(struct symbol_subset *f);
 /* After the second pass: the subset is not sufficient, and a full table must be built. */
 bool symbol_subset_needs_full_table(const struct symbol_subset *f);
 /*
