@@ -12,8 +12,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define BUDGET_LOOK_MS 1000
-
 void session_hold_signals(struct session *s, sigset_t *mask)
 {
 	sigemptyset(mask);
@@ -145,7 +143,9 @@ static uint64_t end_due_ns(const struct session *s)
 /* The time to sleep, without regard to the keeper. */
 static int patience(const struct session *s, int patience_ms)
 {
-	int ms = wakeup_schedule_sleep_ms(&s->pace, patience_ms, s->options->progress != NULL);
+	int rest_ms = s->stream ? record_stream_rest_ms(s->stream) : patience_ms;
+	int ms = wakeup_schedule_sleep_ms(&s->pace, rest_ms < patience_ms ? rest_ms : patience_ms,
+	                                  s->options->progress != NULL);
 
 	return ms_until(end_due_ns(s), ms_until(s->look_due_ns, ms));
 }
@@ -216,9 +216,6 @@ static int run(struct session *s, struct error *err)
 	                                        s->sink->flush_ns, s->start.time_ns);
 	struct targets targets = session_targets(s);
 
-	/* The rate is checked together with the rings. */
-	if (s->options->budget > 0 && patience_ms > BUDGET_LOOK_MS)
-		patience_ms = BUDGET_LOOK_MS;
 	while (!status && !s->stop && !targets_gone(&targets)) {
 		if (!wait_for_work(s, &patience_ms))
 			continue;

@@ -8,6 +8,7 @@
 #include "session/rate/sample_cost.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -23,14 +24,21 @@
 /* Assumed costs if they cannot be measured: few machines need more. */
 #define COST_ASSUMED_NS 40000
 #define RECORD_ASSUMED_NS 1000
-#define COST_FIRST_NS UINT64_C(16000000)    /* maximum time of the first measurement */
-#define COST_AGAIN_NS UINT64_C(10000000)    /* and of each later one, */
-#define COST_EVERY_NS UINT64_C(60000000000) /* interval of later measurements */
+#define COST_FIRST_NS UINT64_C(16000000) /* maximum time of the first measurement */
+#define COST_AGAIN_NS UINT64_C(10000000) /* and of each later one, */
+/* Interval of later measurements. It doubles each time that the cost is about the same. */
+#define COST_EVERY_NS UINT64_C(60000000000)
+#define COST_EVERY_MAX_NS UINT64_C(600000000000)
+#define COST_SAME 0.25
 /* After a measurement with too few samples; each later one comes after twice this time. */
 #define COST_RETRY_NS UINT64_C(2000000000)
 #define LOOK_EVERY_NS UINT64_C(900000000)
 /* Interval of checks while the cost of the set-up is paid off. */
 #define LOOK_EARLY_NS UINT64_C(400000000)
+/* The time between checks, and while the share is below this part of the budget. */
+#define REST_MS 1000
+#define REST_CALM_MS 2000
+#define CALM_PART 0.7
 #define LOOK_LEAST_NS UINT64_C(50000000) /* minimum length of the last check */
 /* Assumed CPU time after sampling: the end of the file, and the data that is written at the end. */
 #define END_ASSUMED_NS 5000000
@@ -246,6 +254,7 @@ static uint64_t next_try_ns(uint64_t last_ns)
 static void measure(struct rate_control_bound *b, uint64_t for_ns)
 {
 	struct sample_cost_figure figure;
+	bool same;
 
 	if (!b->probe)
 		return;
@@ -254,7 +263,12 @@ static void measure(struct rate_control_bound *b, uint64_t for_ns)
 			b->cost_every_ns = next_try_ns(b->cost_every_ns);
 		return;
 	}
-	b->cost_every_ns = COST_EVERY_NS;
+	same = fabs((double)figure.ns - b->cost_ns) < COST_SAME * b->cost_ns;
+	if (!b->cost.samples || !same)
+		b->cost_every_ns = COST_EVERY_NS;
+	else
+		b->cost_every_ns = 2 * b->cost_every_ns < COST_EVERY_MAX_NS ? 2 * b->cost_every_ns
+		                                                            : COST_EVERY_MAX_NS;
 	b->cost_ns += (b->cost.samples ? COST_WEIGHT : 1) * ((double)figure.ns - b->cost_ns);
 	if (!b->cost.samples)
 		b->cost = figure;
@@ -400,6 +414,16 @@ static void look_at_budget(struct rate_control *s, uint64_t now_ns)
 		measure(b, b->cost.samples ? COST_AGAIN_NS : COST_FIRST_NS);
 		b->measured_ns = now_ns;
 	}
+}
+
+int rate_control_rest_ms(const struct rate_control *s)
+{
+	const struct budget *b = s->bound ? &s->bound->control : NULL;
+
+	if (!b)
+		return INT_MAX;
+	return b->debt_ns <= 0 && b->last > 0 && b->last < CALM_PART * b->share ? REST_CALM_MS
+	                                                                        : REST_MS;
 }
 
 void rate_control_finish(struct rate_control *s, uint64_t now_ns)

@@ -11,8 +11,8 @@
  *	rate_control_init()	after the events were opened
  *	rate_control_budget()	with a budget: measures the cost of a sample
  *	rate_control_begin()	after the set-up, before sampling is enabled
- *	rate_control_look()	after each check of the rings; with a budget at least every one or
- *				two seconds
+ *	rate_control_look()	after each check of the rings; with a budget at least each
+ *				rate_control_rest_ms()
  *	rate_control_done()
  *
  * One thread. Times in ns on the recording's clock. Uses: base, event, source.
@@ -85,6 +85,8 @@ char *rate_control_begin(struct rate_control *s, uint64_t cpu_ns, uint64_t durat
  * were lost.
  */
 void rate_control_look(struct rate_control *s, double fullest, bool lost, uint64_t now_ns);
+/* The time until the next check of the budget, in ms; INT_MAX: there is no budget. */
+int rate_control_rest_ms(const struct rate_control *s);
 /* Sampling is disabled: includes the cost since the last check. */
 void rate_control_finish(struct rate_control *s, uint64_t now_ns);
 

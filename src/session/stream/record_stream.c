@@ -416,6 +416,11 @@ void record_stream_account(const struct record_stream *s, struct account *accoun
 			account->cpus.items[i].lost_records = s->lost_of.items[i];
 }
 
+int record_stream_rest_ms(const struct record_stream *s)
+{
+	return rate_control_rest_ms(&s->rate_control);
+}
+
 void record_stream_restart(struct record_stream *s)
 {
 	rate_control_restart(&s->rate_control);

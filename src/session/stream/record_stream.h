@@ -66,6 +66,9 @@ int record_stream_read(struct record_stream *s, bool last, struct error *err);
  */
 bool record_stream_deep(const struct record_stream *s);
 
+/* The rate is checked together with the rings: the longest time to the next read, in ms. */
+int record_stream_rest_ms(const struct record_stream *s);
+
 void record_stream_account(const struct record_stream *s, struct account *account);
 void record_stream_status(struct record_stream *s, struct session_status *status);
 /* Resets the recent maximum counters (session_buffers_restart()). */
