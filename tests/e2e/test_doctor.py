@@ -91,22 +91,31 @@ def an_unprivileged_user_gets_findings_too(t):
         t.equal(found["kallsyms"]["state"], "limited", "kallsyms")
 
 
-@test
-def a_missing_libcurl_is_a_finding(t):
-    found = findings(t)["libcurl"]
+def missing_library(t, name, group, cost, package):
+    found = findings(t)[name]
     if found["state"] != "ok":
-        t.skip("libcurl is not installed")
-    t.equal(found["group"], "sending")
+        t.skip(f"{name} is not installed")
+    t.equal(found["group"], group)
     t.need("unshare", "mount", "ldconfig")
     if os.geteuid() != 0 or run("unshare", "-m", "true", status=None).status:
         t.skip("mount namespaces are not allowed")
-    libraries = re.findall(r"libcurl\S*\.so\S* .*=> (\S+)", t.run("ldconfig", "-p").out)
+    libraries = re.findall(name + r"\S*\.so\S* .*=> (\S+)", t.run("ldconfig", "-p").out)
     hide = " && ".join(f"mount --bind /dev/null {os.path.realpath(path)}" for path in set(libraries))
     out = t.run("unshare", "-m", "sh", "-c", f'{hide} && exec "$@"', "sh", ASSAY, "doctor", "--json").out
-    check, = [c for c in t.json(out)["checks"] if c["name"] == "libcurl"]
+    check, = [c for c in t.json(out)["checks"] if c["name"] == name]
     t.equal(check["state"], "missing")
-    t.has(check["cost"], "clickhouse://")
-    t.equal(check["mend"], "apt-get install libcurl4")
+    t.has(check["cost"], cost)
+    t.equal(check["mend"], f"apt-get install {package}")
+
+
+@test
+def a_missing_libcurl_is_a_finding(t):
+    missing_library(t, "libcurl", "sending", "clickhouse://", "libcurl4")
+
+
+@test
+def a_missing_libcapstone_is_a_finding(t):
+    missing_library(t, "libcapstone", "code", "assay annotate", "libcapstone4")
 
 
 @test

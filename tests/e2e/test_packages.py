@@ -55,9 +55,8 @@ def packages_are_complete(t):
     depends = t.run("dpkg-deb", "-f", package, "Depends").out
     for name in ("libc6", "libdw1", "libsqlite3-0"):
         t.has(depends, f"{name} (")
-    recommends = t.run("dpkg-deb", "-f", package, "Recommends").out
-    for name in ("libcurl4", "libcapstone4"):  # loaded when they are needed
-        t.has(recommends, name)
+    t.has(depends, "libcapstone4")  # no tool finds it in the program
+    t.has(t.run("dpkg-deb", "-f", package, "Recommends").out, "libcurl4")
     t.run("dpkg-deb", "-x", package, t.path("root"))
     program = t.path("root") / "usr/bin/assay"
     t.equal(t.run(program, "--version").out, t.assay("--version").out, "version")

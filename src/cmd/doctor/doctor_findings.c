@@ -6,6 +6,7 @@
 #include "cmd/doctor/doctor_calls.h"
 #include "cmd/doctor/doctor_libraries.h"
 #include "cmd/doctor/doctor_tags.h"
+#include "image/capstone_library.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -295,6 +296,23 @@ static void add_sending(struct findings *f)
 		             rc == -ENOENT ? "apt-get install libcurl4" : NULL);
 }
 
+/* A program that was not installed as a package may lack it. */
+static void add_disassembler(struct findings *f)
+{
+	struct capstone_library library;
+	struct error err = {0};
+	int rc = capstone_library_load(&library, &err);
+
+	if (!rc)
+		findings_add(f, "code", FINDING_OK, "libcapstone", xstrdup("it can be loaded"),
+		             NULL, NULL);
+	else
+		findings_add(f, "code", FINDING_MISSING, "libcapstone", xstrdup(err.text),
+		             "no 'assay annotate'; delays by interrupts that are off are found by "
+		             "lateness alone",
+		             rc == -ENOENT ? "apt-get install libcapstone4" : NULL);
+}
+
 struct findings *doctor_findings(const struct rights *r)
 {
 	struct findings *f = findings_new();
@@ -313,6 +331,7 @@ struct findings *doctor_findings(const struct rights *r)
 	doctor_tags(f);
 	doctor_libraries(f);
 	add_sending(f);
+	add_disassembler(f);
 	add_container(f, r);
 	return f;
 }

@@ -4,10 +4,10 @@
  *
  * The cost is the time of samples on the CPU with the most samples, plus the recorder's CPU time
  * divided by the number of CPUs. budget_begin() computes the first rate from the cost of one
- * sample; budget_look(), about once a second, adjusts it to the measured cost. The rate is lowered
- * if the share is above the budget in two checks, or in the mean. It is raised, up to the requested
- * rate, if the share was well below for some time. The target is slightly below the budget, so
- * that the rate does not change all the time.
+ * sample; budget_look(), each one or two seconds, adjusts it to the measured cost. The rate is
+ * lowered if the share is above the budget in two checks, or in the mean. It is raised, up to the
+ * requested rate, if the share was well below for some time. The target is slightly below the
+ * budget, so that the rate does not change all the time.
  *
  * The set-up uses CPU time before the first sample. Until this debt is paid off, the permitted
  * share is below the budget (`held`), so that a whole recording keeps the budget if it is at least
