@@ -7,7 +7,8 @@
 
 #include "format/clickhouse/row_binary.h"
 #include "store/clickhouse/click_digest.h"
-#include "store/clickhouse/click_sender.h"
+#include "store/clickhouse/click_schema.h"
+#include "store/clickhouse/click_sender_internal.h"
 #include "store/clickhouse/click_spool.h"
 
 #include <errno.h>
@@ -68,9 +69,23 @@ struct told {
 	size_t bytes[TABLES], count;
 	size_t fail_at; /* this insert fails; SIZE_MAX: none */
 	struct buf known;
-	uint64_t key, part; /* of the first window of an insert */
-	bool cut;           /* the answer about parts that arrived ends too early */
+	uint64_t key, part;    /* of the first window of an insert */
+	bool cut;              /* the answer about parts that arrived ends too early */
+	uint64_t ended, alive; /* rows of processes with and without an end */
 };
+
+static void count_processes(struct told *t, const struct buf *rows)
+{
+	struct row_reader r = row_reader_of(rows);
+	struct row_value v[17];
+
+	while (row_reader_next(&r, "qqqqdqqqqqbbdqqqq", v) == 1) {
+		bool alive = v[8].number == (uint64_t)CLICK_NULL;
+
+		t->alive += alive;
+		t->ended += !alive;
+	}
+}
 
 static int told_insert(struct click_server *s, const char *table, const struct buf *rows,
                        struct error *err)
@@ -83,6 +98,8 @@ static int told_insert(struct click_server *s, const char *table, const struct b
 		return error_set(err, EHOSTUNREACH, "away");
 	snprintf(t->names[t->count], sizeof(t->names[0]), "%.*s", (int)strcspn(table, " "), table);
 	t->bytes[t->count++] = rows->size;
+	if (!strncmp(table, "processes ", 10))
+		count_processes(t, rows);
 	if (!strncmp(table, "windows_2 (host, time, key, ", 28) &&
 	    row_reader_next(&r, "qdqq", v) == 1) {
 		t->key = v[2].number;
@@ -184,6 +201,84 @@ static void windows_come_last_and_only_if_all_is_sent(void)
 		}
 		click_sender_free(sender);
 	}
+	end(&w, s);
+}
+
+static void send(struct told *t, struct click_sender *sender, int64_t window, int status)
+{
+	struct error err = {0};
+
+	t->count = t->ended = t->alive = 0;
+	CHECK_EQ(click_sender_windows(sender, &window, 1, &err), status);
+}
+
+/* A process that was sent without its end is sent again when it ends, also after a failure. */
+static void ends_of_processes_are_sent(void)
+{
+	struct error err = {0};
+	struct told t = a_server();
+	struct world w;
+	struct store *s = begin(&w, "here", &err);
+	struct click_sender *sender = click_sender_new(&t.server, &of_sqlite(s)->db);
+
+	world_fork(&w, 1, 70, 70);
+	for (uint64_t i = 0; i < 4; i++) {
+		if (i == 2)
+			world_exit(&w, 70, 70);
+		world_sample(&w, 1, 1, 16, 32, 5);
+		CHECK_EQ(world_window(&w, s, i, &err), 0);
+		if (i == 0) {
+			send(&t, sender, 1, 0);
+			CHECK(t.alive > 0);
+			CHECK_EQ(t.ended, 0);
+		} else if (i == 1) {
+			t.fail_at = 0;
+			send(&t, sender, 2, -EHOSTUNREACH);
+			t.fail_at = SIZE_MAX;
+			send(&t, sender, 2, 0);
+			CHECK_EQ(t.ended, 0);
+		} else {
+			send(&t, sender, (int64_t)i + 1, 0);
+			CHECK_EQ(t.ended, i == 2);
+		}
+	}
+	click_sender_free(sender);
+	end(&w, s);
+}
+
+#define SHORT_PROCESSES 3000 /* in a window */
+#define SHORT_WINDOWS 16
+
+/* Processes that begin and end, for ever: what the sender remembers stays the same. */
+static void the_memory_of_a_sender_is_bounded(void)
+{
+	struct error err = {0};
+	struct told t = a_server();
+	struct world w;
+	struct store *s = begin(&w, "here", &err);
+	struct click_sender *sender = click_sender_new(&t.server, &of_sqlite(s)->db);
+	size_t most = 0;
+
+	for (uint64_t i = 0; i < SHORT_WINDOWS; i++) {
+		for (int k = 0; k < SHORT_PROCESSES; k++) {
+			int32_t pid = (int32_t)(1000 + i % 2 * SHORT_PROCESSES + k);
+
+			world_fork(&w, 1, pid, pid);
+			world_exit(&w, pid, pid);
+		}
+		world_sample(&w, 1, 1, 16, 32, 5);
+		CHECK_EQ(world_window(&w, s, i, &err), 0);
+		send(&t, sender, (int64_t)i + 1, 0);
+		CHECK_EQ(t.ended, SHORT_PROCESSES);
+		CHECK(sender->living.pairs.count < 10);
+		if (sender->sent.pairs.count > most)
+			most = sender->sent.pairs.count;
+	}
+	CHECK(most < SHORT_WINDOWS / 2 * SHORT_PROCESSES);
+	CHECK_EQ(sender->rows[CLICK_PROCESSES].room, 0);
+	/* Rows that each batch uses are known all the time. */
+	CHECK(!has_table(&t, "stacks") && !has_table(&t, "names"));
+	click_sender_free(sender);
 	end(&w, s);
 }
 
@@ -340,6 +435,8 @@ int main(void)
 	RUN(wrong_urls_are_refused);
 	RUN(ids_depend_on_contents_alone);
 	RUN(windows_come_last_and_only_if_all_is_sent);
+	RUN(ends_of_processes_are_sent);
+	RUN(the_memory_of_a_sender_is_bounded);
 	RUN(windows_that_the_server_has_are_not_sent);
 	RUN(a_cut_answer_is_an_error);
 	RUN(sent_windows_leave_the_spool);
