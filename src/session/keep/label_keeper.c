@@ -25,7 +25,6 @@
 #define CHEAP_PER_S 500
 
 struct labelled_process {
-	int32_t pid;      /* 0: it has ended, and its place is free */
 	bool is_new;      /* it began while the recording ran */
 	bool met;         /* a sample was seen */
 	uint64_t next_ns; /* when it is looked at again */
@@ -179,7 +178,6 @@ static struct labelled_process *process_of(struct label_keeper *k, int32_t pid)
 
 	if (id == ID_NONE) {
 		id = free_place(k);
-		k->processes.items[id].pid = pid;
 		pid_map_set(&k->pids, pid, id);
 	}
 	return &k->processes.items[id];
