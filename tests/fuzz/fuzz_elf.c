@@ -3,10 +3,12 @@
  * ELF files with any contents: all operations of a report.
  */
 #include "image/elf/elf_file.h"
+#include "image/elf/symbol_subset.h"
 #include "symbol/debug/debug_index.h"
 #include "symbol/demangle/demangle.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -52,6 +54,37 @@ static void use_lines(struct elf_file *f, const struct symbol_table *t)
 	debug_index_free(lines);
 }
 
+#define FEW 8
+
+/* The names of a few addresses are those of the table of all symbols. */
+static void use_few(struct elf_file *f, const struct symbol_table *all)
+{
+	uint64_t addresses[FEW];
+	struct symbol_table t;
+	size_t count = 0, step = all->entries.count / FEW + 1, a, b;
+
+	for (size_t i = 0; i < all->entries.count && count < FEW; i += step)
+		addresses[count++] = all->entries.items[i].start;
+	symbol_table_init(&t);
+	t.few = symbol_subset_new(addresses, count);
+	elf_file_symbols(f, &t);
+	symbol_subset_first_pass_done(t.few);
+	elf_file_symbols(f, &t);
+	if (!symbol_subset_needs_full_table(t.few)) {
+		symbol_table_finish(&t);
+		for (size_t i = 0; i < count; i++) {
+			a = symbol_table_find(all, addresses[i]);
+			b = symbol_table_find(&t, addresses[i]);
+			if (a != SYMBOL_NONE &&
+			    (b == SYMBOL_NONE ||
+			     strcmp(symbol_table_name(all, a), symbol_table_name(&t, b)) != 0))
+				abort();
+		}
+	}
+	symbol_subset_free(t.few);
+	symbol_table_done(&t);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct symbol_table t;
@@ -66,6 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	elf_file_symbols(f, &t);
 	symbol_table_finish(&t);
 	use_symbols(f, &t);
+	use_few(f, &t);
 	use_lines(f, &t);
 	elf_file_debuglink(f, &name, &crc);
 	elf_file_symbol(f, "main", &address, &length);

@@ -2,7 +2,7 @@
 /*
  * packed_symbols: the functions of one image in little memory, for a few lookups.
  *
- * A symbol table of the kernel has 8 MB. A process that runs for weeks looks up a few names in a
+ * A symbol table of the kernel has 7 MB. A process that runs for weeks looks up a few names in a
  * minute, so it has the functions in compressed blocks, about 10 bytes for a function. A lookup
  * unpacks one block, which takes some microseconds; the next lookup in this block does not.
  *
