@@ -32,8 +32,9 @@ struct click_delivery {
 
 static void close_server(struct click_delivery *d)
 {
-	click_sender_free(d->sender);
-	d->sender = NULL;
+	/* The sender stays: it knows the processes whose ends must be sent. */
+	if (d->sender)
+		click_sender_forget(d->sender);
 	click_server_close(d->server);
 	d->server = NULL;
 	d->ready = false;
@@ -81,8 +82,10 @@ static int open_spool(struct click_delivery *d, struct error *err)
 
 static void make_sender(struct click_delivery *d)
 {
-	if (d->sender)
+	if (d->sender) {
+		click_sender_to(d->sender, d->server);
 		return;
+	}
 	d->sender = click_sender_new(d->server, &d->db);
 	click_sender_live(d->sender);
 }

@@ -37,6 +37,11 @@ void click_sender_live(struct click_sender *s)
 	s->live = true;
 }
 
+void click_sender_to(struct click_sender *s, struct click_server *server)
+{
+	s->server = server;
+}
+
 /* Ids of rows that do not change: they are only read again. */
 static void forget_dictionaries(struct click_sender *s)
 {

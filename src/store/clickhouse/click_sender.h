@@ -33,6 +33,8 @@ struct click_merged {
 struct click_sender *click_sender_new(struct click_server *server, struct database *db);
 /* The windows are of this machine, and of now: its clock is compared with that of the server. */
 void click_sender_live(struct click_sender *s);
+/* The connection was closed and opened again. */
+void click_sender_to(struct click_sender *s, struct click_server *server);
 void click_sender_free(struct click_sender *s); /* NULL-safe */
 void click_sender_forget(struct click_sender *s);
 
