@@ -16,11 +16,12 @@
 /* Longer than the writer of another host needs for one window. */
 #define BUSY_MS 5000
 
+/* The journal of a database in memory has no such function. */
 static int file_errno(sqlite3_file *file)
 {
 	int code = 0;
 
-	if (file && file->pMethods)
+	if (file && file->pMethods && file->pMethods->xFileControl)
 		file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &code);
 	return code;
 }
