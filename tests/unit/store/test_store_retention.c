@@ -441,6 +441,65 @@ static void unreferenced_stacks_are_deleted(void)
  * A thread that ends in the first window of a slot is folded when its process still runs; the
  * process ends in the fifth window.
  */
+#define DEEP_PATHS 80
+#define DEEP_FRAMES 900
+
+/* Paths that have no frame in common; the innermost functions have two addresses each. */
+static void deep_path(struct world *w, uint64_t number, uint64_t address)
+{
+	struct profile_row key = {.region = REGION_NONE}, *row;
+
+	key.path = PATH_ROOT;
+	for (uint64_t k = 0; k <= DEEP_FRAMES; k++) {
+		uint64_t function = k < DEEP_FRAMES ? 1000 + number * DEEP_FRAMES + k : number;
+		struct profile_frame f = {
+		        .frame = {w->program,
+		                  k < DEEP_FRAMES ? function << 8 : (function << 8) + address},
+		        .caller = k < DEEP_FRAMES};
+
+		key.path = profile_path_step(w->p, key.path, &f);
+	}
+	key.thread = process_table_thread(w->p->processes, 1, 1);
+	row = profile_row_add(w->p, &key);
+	row->samples++;
+	row->weight += 1000000;
+	w->samples++;
+}
+
+/* A window with more paths than retention keeps in memory: each step begins where the last ended.
+ */
+static void a_window_of_very_many_paths_is_merged(void)
+{
+	struct store_options options = {.name = name_frames,
+	                                .keeping = {.fine_ns = MINUTE, .coarse_ns = DAY}};
+	struct error err = {0};
+	struct store *s;
+	struct world w;
+
+	world_init(&w, "here");
+	CHECK_EQ(store_open(&s, path, &options, &err), 0);
+	CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS, &err), 0);
+	for (uint64_t window = 0; window < 120; window++) {
+		/* Frames that come first have names. */
+		for (uint64_t i = 0; !window && i < 2 * DEEP_PATHS; i++)
+			world_sample_at(&w, 1, w.program, ((i / 2) << 8) + i % 2, false, 1);
+		for (uint64_t i = 0; !window && i < 2 * DEEP_PATHS; i++)
+			deep_path(&w, i / 2, i % 2);
+		world_sample(&w, 1, 1, 16, 64, 1);
+		CHECK_EQ(world_window(&w, s, window, &err), 0);
+	}
+	CHECK(number("SELECT count(*) FROM stack") > 65536);
+	CHECK_EQ(number("SELECT count(*) FROM sample WHERE window = 1"), 4 * DEEP_PATHS + 1);
+	keep_all(s, WORLD_WALL_NS + 120 * WORLD_WINDOW_NS);
+	CHECK_EQ(number("SELECT level FROM window WHERE id = 1"), 1);
+	CHECK_EQ(number("SELECT count(*) FROM sample WHERE window = 1"), 2 * DEEP_PATHS + 1);
+	CHECK_EQ(number("SELECT sum(samples) FROM sample"), 4 * DEEP_PATHS + 120);
+	check_whole();
+	store_close(s);
+	world_done(&w);
+	store_fixture_remove(path);
+}
+
 static void threads_that_end_before_their_process_stay_its_threads(void)
 {
 	struct store_options options = {.name = name_frames,
@@ -524,6 +583,7 @@ int main(void)
 	RUN(a_writer_killed_between_two_steps_loses_nothing);
 	RUN(records_that_are_too_old_are_evicted);
 	RUN(unreferenced_stacks_are_deleted);
+	RUN(a_window_of_very_many_paths_is_merged);
 	RUN(threads_that_end_before_their_process_stay_its_threads);
 	RUN(the_file_stays_under_its_cap);
 	store_fixture_end(path);

@@ -53,6 +53,11 @@ struct store_sweep {
 	uint64_t forgotten; /* names.forgotten at the last step; a change ends the sweep */
 };
 
+/* The key of a row of samples, and the stack that it gets. */
+struct coarse_row {
+	int64_t window, thread, stack, cpu, mode, event, region, stack_end, to;
+};
+
 struct store_retention_run {
 	uint64_t from_ns[KEEP_LEVELS]; /* no window of that level begins earlier than this */
 	uint64_t rows_gone;      /* rows of sample deleted since the last sweep; their paths may
@@ -63,8 +68,9 @@ struct store_retention_run {
 	bool sweep_first; /* sweep before more windows are deleted */
 	bool overdue;     /* the cap is near: do not wait for a sweep */
 	uint32_t turn;
-	int64_t folding;    /* window with processes that must still be folded; 0: none */
-	int64_t fold_after; /* its processes up to this id are done */
+	int64_t folding;             /* window with processes that must still be folded; 0: none */
+	int64_t fold_after;          /* its processes up to this id are done */
+	struct coarse_row coarsened; /* the last row of samples that was converted */
 	struct store_sweep sweep;
 	struct names coarse; /* ids of frames and stacks, paired with 0, in merged windows */
 };
@@ -105,6 +111,8 @@ int keep_sweep_names(struct sqlite_store *s, bool *end, struct error *err);
 
 /* In a transaction: converts the stacks of a window to functions, as in merged windows. */
 int keep_coarsen(struct sqlite_store *s, int64_t window, bool *left, struct error *err);
+/* Rows were deleted, or the last step was undone: ids are looked up again. */
+void keep_coarse_forget(struct sqlite_store *s);
 /*
  * In a transaction: folds processes and threads that started and ended in the merged window `into`.
  * *left: more of them remain.

@@ -12,9 +12,7 @@
 /* Maximum number of paths that one step looks up. The next step continues with the rest. */
 #define COARSE_STACKS 4000
 
-struct coarse_row {
-	int64_t thread, stack, cpu, mode, event, region, stack_end, to;
-};
+typedef VEC(struct coarse_row) coarse_rows;
 
 static int coarse_frame(struct sqlite_store *s, int64_t frame, int64_t *to, struct error *err)
 {
@@ -122,8 +120,7 @@ static int coarse_stack(struct sqlite_store *s, int64_t stack, int64_t *to, stru
 	return status;
 }
 
-static int move_row(struct sqlite_store *s, int64_t window, const struct coarse_row *r,
-                    struct error *err)
+static int move_row(struct sqlite_store *s, const struct coarse_row *r, struct error *err)
 {
 	static const char put_sql[] =
 	        "INSERT INTO sample SELECT window, thread, ?9, cpu, mode, event, region, stack_end,"
@@ -136,45 +133,88 @@ static int move_row(struct sqlite_store *s, int64_t window, const struct coarse_
 	static const char delete_sql[] =
 	        "DELETE FROM sample WHERE window = ?1 AND thread = ?2 AND stack = ?3 AND cpu = ?4"
 	        " AND mode = ?5 AND event = ?6 AND region = ?7 AND stack_end = ?8";
-	int status = keep_put(s, put_sql, err, "iiiiiiiii", window, r->thread, r->stack, r->cpu,
+	int status = keep_put(s, put_sql, err, "iiiiiiiii", r->window, r->thread, r->stack, r->cpu,
 	                      r->mode, r->event, r->region, r->stack_end, r->to);
 
 	return status ? status
-	              : keep_put(s, delete_sql, err, "iiiiiiii", window, r->thread, r->stack,
+	              : keep_put(s, delete_sql, err, "iiiiiiii", r->window, r->thread, r->stack,
 	                         r->cpu, r->mode, r->event, r->region, r->stack_end);
 }
 
-int keep_coarsen(struct sqlite_store *s, int64_t window, bool *left, struct error *err)
+/* The rows of a window after a row, in the order of their keys. */
+static int read_rows(struct sqlite_store *s, int64_t window, const struct coarse_row *after,
+                     coarse_rows *rows, struct error *err)
 {
-	static const char sql[] = "SELECT thread, stack, cpu, mode, event, region, stack_end FROM"
-	                          " sample WHERE window = ?";
-	size_t known = s->keeper->coarse.stacks.entries.count;
-	VEC(struct coarse_row) rows = {0};
+	static const char sql[] =
+	        "SELECT thread, stack, cpu, mode, event, region, stack_end FROM sample"
+	        " WHERE window = ?1 AND (thread, stack, cpu, mode, event, region, stack_end) >"
+	        " (?2, ?3, ?4, ?5, ?6, ?7, ?8) ORDER BY thread, stack, cpu, mode, event, region,"
+	        " stack_end";
 	sqlite3_stmt *row;
-	int status = keep_row(s, sql, &row, err, "i", window);
+	int status =
+	        keep_row(s, sql, &row, err, "iiiiiiii", window, after->thread, after->stack,
+	                 after->cpu, after->mode, after->event, after->region, after->stack_end);
 
 	while (status == 1) {
-		vec_push(&rows, (struct coarse_row){
-		                        sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
-		                        sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 3),
-		                        sqlite3_column_int64(row, 4), sqlite3_column_int64(row, 5),
-		                        sqlite3_column_int64(row, 6), 0});
+		struct coarse_row r = {.window = window};
+		int64_t *const key[] = {&r.thread, &r.stack,  &r.cpu,      &r.mode,
+		                        &r.event,  &r.region, &r.stack_end};
+
+		for (int i = 0; i < 7; i++)
+			*key[i] = sqlite3_column_int64(row, i);
+		vec_push(rows, r);
 		status = database_step(&s->db, row, err);
 	}
-	*left = false;
-	for (size_t i = 0; !status && i < rows.count; i++) {
-		struct coarse_row *r = &rows.items[i];
+	return status;
+}
 
-		*left = s->keeper->coarse.stacks.entries.count >= known + COARSE_STACKS;
+static int convert(struct sqlite_store *s, coarse_rows *rows, bool *left, struct error *err)
+{
+	const struct pair_names *stacks = &s->keeper->coarse.stacks;
+	size_t known = stacks->entries.count;
+	int status = 0;
+
+	for (size_t i = 0; !status && i < rows->count; i++) {
+		struct coarse_row *r = &rows->items[i];
+
+		*left = stacks->entries.count >= known + COARSE_STACKS;
 		if (*left)
 			break;
 		status = coarse_stack(s, r->stack, &r->to, err);
-		if (status || r->to == r->stack)
-			continue;
-		status = move_row(s, window, r, err);
-		s->keeper->rows_gone++;
+		if (!status && r->to != r->stack) {
+			status = move_row(s, r, err);
+			s->keeper->rows_gone++;
+		}
+		s->keeper->coarsened = *r;
 	}
+	return status;
+}
+
+/*
+ * Continues after the last row of the step before. It cannot begin at the first row again: a window
+ * may have more paths than the dictionary of known ones keeps, and then no step would reach the
+ * end.
+ */
+int keep_coarsen(struct sqlite_store *s, int64_t window, bool *left, struct error *err)
+{
+	static const struct coarse_row first = {.thread = INT64_MIN};
+	struct coarse_row *last = &s->keeper->coarsened;
+	coarse_rows rows = {0};
+	int status;
+
+	*left = false;
+	status = read_rows(s, window, last->window == window ? last : &first, &rows, err);
+	if (!status)
+		status = convert(s, &rows, left, err);
+	if (status || !*left)
+		*last = first;
 	vec_done(&rows);
 	names_trim(&s->keeper->coarse);
 	return status;
+}
+
+void keep_coarse_forget(struct sqlite_store *s)
+{
+	names_forget(&s->keeper->coarse);
+	s->keeper->coarsened = (struct coarse_row){0};
 }

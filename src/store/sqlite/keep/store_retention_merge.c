@@ -340,7 +340,7 @@ static int in_one(struct sqlite_store *s,
 	else
 		status = store_write_end(s, err);
 	if (status)
-		names_forget(&s->keeper->coarse);
+		keep_coarse_forget(s);
 	return status ? status : 1;
 }
 

@@ -415,7 +415,7 @@ int keep_sweep_step(struct sqlite_store *s, uint64_t now_ns, struct error *err)
 	status = store_write_end(s, err);
 	if (ids_go) {
 		store_forget(s);
-		names_forget(&s->keeper->coarse);
+		keep_coarse_forget(s);
 		w->forgotten = s->names.forgotten;
 	}
 	return status ? status : 1;
