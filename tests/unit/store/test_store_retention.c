@@ -441,6 +441,28 @@ static void unreferenced_stacks_are_deleted(void)
  * A thread that ends in the first window of a slot is folded when its process still runs; the
  * process ends in the fifth window.
  */
+/* Windows are merged after a minute. */
+static struct store *begin_world(struct world *w)
+{
+	struct store_options options = {.name = name_frames,
+	                                .keeping = {.fine_ns = MINUTE, .coarse_ns = DAY}};
+	struct error err = {0};
+	struct store *s;
+
+	world_init(w, "here");
+	CHECK_EQ(store_open(&s, path, &options, &err), 0);
+	CHECK_EQ(store_begin(s, &w->recording, WORLD_WALL_NS, &err), 0);
+	return s;
+}
+
+static void end_world(struct world *w, struct store *s)
+{
+	check_whole();
+	store_close(s);
+	world_done(w);
+	store_fixture_remove(path);
+}
+
 #define DEEP_PATHS 80
 #define DEEP_FRAMES 900
 
@@ -470,15 +492,10 @@ static void deep_path(struct world *w, uint64_t number, uint64_t address)
  */
 static void a_window_of_very_many_paths_is_merged(void)
 {
-	struct store_options options = {.name = name_frames,
-	                                .keeping = {.fine_ns = MINUTE, .coarse_ns = DAY}};
 	struct error err = {0};
-	struct store *s;
 	struct world w;
+	struct store *s = begin_world(&w);
 
-	world_init(&w, "here");
-	CHECK_EQ(store_open(&s, path, &options, &err), 0);
-	CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS, &err), 0);
 	for (uint64_t window = 0; window < 120; window++) {
 		/* Frames that come first have names. */
 		for (uint64_t i = 0; !window && i < 2 * DEEP_PATHS; i++)
@@ -494,23 +511,15 @@ static void a_window_of_very_many_paths_is_merged(void)
 	CHECK_EQ(number("SELECT level FROM window WHERE id = 1"), 1);
 	CHECK_EQ(number("SELECT count(*) FROM sample WHERE window = 1"), 2 * DEEP_PATHS + 1);
 	CHECK_EQ(number("SELECT sum(samples) FROM sample"), 4 * DEEP_PATHS + 120);
-	check_whole();
-	store_close(s);
-	world_done(&w);
-	store_fixture_remove(path);
+	end_world(&w, s);
 }
 
 static void threads_that_end_before_their_process_stay_its_threads(void)
 {
-	struct store_options options = {.name = name_frames,
-	                                .keeping = {.fine_ns = MINUTE, .coarse_ns = DAY}};
 	struct error err = {0};
-	struct store *s;
 	struct world w;
+	struct store *s = begin_world(&w);
 
-	world_init(&w, "here");
-	CHECK_EQ(store_open(&s, path, &options, &err), 0);
-	CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS, &err), 0);
 	world_fork(&w, 1, 500, 500);
 	world_name(&w, 500, 500, "server", true);
 	for (uint64_t window = 0; window < 120; window++) {
@@ -530,7 +539,6 @@ static void threads_that_end_before_their_process_stay_its_threads(void)
 	}
 	keep_all(s, WORLD_WALL_NS + 120 * WORLD_WINDOW_NS);
 	CHECK(number("SELECT max(level) FROM window") == 1);
-	check_whole();
 	CHECK_EQ(number("SELECT count(*) FROM process p JOIN name n ON n.id = p.name WHERE n.text ="
 	                " 'server' AND p.id > 0"),
 	         0);
@@ -538,9 +546,7 @@ static void threads_that_end_before_their_process_stay_its_threads(void)
 	                " process p ON p.id = t.process JOIN name n ON n.id = p.name WHERE n.text ="
 	                " 'server'"),
 	         5 * (7 + 2));
-	store_close(s);
-	world_done(&w);
-	store_fixture_remove(path);
+	end_world(&w, s);
 }
 
 static void the_file_stays_under_its_cap(void)
