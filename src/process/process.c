@@ -365,11 +365,13 @@ static void on_fork(struct process_table *t, const struct event *e)
 	p->parent = owner;
 	p->kernel = t->processes.items[owner].kernel;
 	p->changed = true;
-	if (!e->fork.fresh)
+	/* A process of /proc may have executed another program since its fork. */
+	if (!e->fork.fresh) {
 		inherit_maps(t, process, owner);
+		p->version = t->processes.items[owner].version;
+	}
 	if (e->time_ns)
 		process_cgroup_inherit(t, process, owner);
-	p->version = t->processes.items[owner].version;
 	fork_thread(t, e, process, name);
 }
 

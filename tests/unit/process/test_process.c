@@ -302,6 +302,16 @@ static void kinds_and_build_ids(void)
 	world_done(&w);
 }
 
+static void told(struct process_table *t, int32_t pid, int32_t parent, const char *name)
+{
+	struct event e = {.kind = EVENT_FORK, .pid = pid, .tid = pid};
+
+	e.fork.parent_pid = e.fork.parent_tid = parent;
+	e.fork.fresh = true;
+	process_table_event(t, &e);
+	comm(t, pid, pid, name, false, 0);
+}
+
 static const char *version_of(struct process_table *t, int32_t pid)
 {
 	const struct process *p = process_table_process(t, process_of(t, pid, pid));
@@ -332,6 +342,27 @@ static void the_build_id_of_the_main_image_is_the_version(void)
 	map(w.t, 11, 0x1000, 0x1000, 0, "/bin/c");
 	map(w.t, 11, 0x7000, 0x1000, 0, "/lib/ld.so");
 	CHECK_STR(version_of(w.t, 11), "");
+	world_done(&w);
+}
+
+static void a_process_of_proc_has_its_own_version(void)
+{
+	struct world w;
+	struct build_id a = {.size = 2, .bytes = {0xab, 0xcd}},
+	                b = {.size = 2, .bytes = {0x12, 0x34}};
+
+	world_init(&w);
+	process_table_build_id(w.t, "/bin/sh", &a);
+	process_table_build_id(w.t, "/bin/server", &b);
+	comm(w.t, 10, 10, "sh", false, 0);
+	map(w.t, 10, 0x1000, 0x1000, 0, "/bin/sh");
+	told(w.t, 11, 10, "server");
+	map(w.t, 11, 0x1000, 0x1000, 0, "/bin/server");
+	CHECK_STR(version_of(w.t, 10), "abcd");
+	CHECK_STR(version_of(w.t, 11), "1234");
+	told(w.t, 12, 10, "other");
+	map(w.t, 12, 0x1000, 0x1000, 0, "/bin/other");
+	CHECK_STR(version_of(w.t, 12), "");
 	world_done(&w);
 }
 
@@ -371,16 +402,6 @@ static void fork_storm(void)
 	check_frame(&w, 100, CPU_MODE_USER, 0x102010, "[unknown]", 0x102010);
 	CHECK_EQ(process_table_process_count(w.t), 10001);
 	world_done(&w);
-}
-
-static void told(struct process_table *t, int32_t pid, int32_t parent, const char *name)
-{
-	struct event e = {.kind = EVENT_FORK, .pid = pid, .tid = pid};
-
-	e.fork.parent_pid = e.fork.parent_tid = parent;
-	e.fork.fresh = true;
-	process_table_event(t, &e);
-	comm(t, pid, pid, name, false, 0);
 }
 
 /*
@@ -650,6 +671,7 @@ int main(void)
 	RUN(kernel_frames);
 	RUN(kinds_and_build_ids);
 	RUN(the_build_id_of_the_main_image_is_the_version);
+	RUN(a_process_of_proc_has_its_own_version);
 	RUN(a_file_with_a_build_id_is_one_image_with_and_without_its_inode);
 	RUN(fork_storm);
 	RUN(a_process_that_starts_during_the_scan_counts_once);
