@@ -80,4 +80,15 @@ def a_report_of_many_machines_is_short(t):
     t.has(one, "The whole machine, ")
 
 
+@test
+def sessions_of_one_machine_are_one_machine(t):
+    store = t.path("sessions.db")
+    for _ in range(2):
+        t.run(t.workload("store_writer"), store, 0, 2, 3, 30)
+    text = t.assay("report", "--full", "--store", store, env=environment(t)).out
+    t.equal(len(t.report("--store", store)["recordings"]), 2, "sessions")
+    t.has(text, "The whole machine, ")
+    t.has(text, "wall x 1 CPU")
+
+
 main()

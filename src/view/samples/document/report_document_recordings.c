@@ -209,8 +209,9 @@ size_t report_machines(const struct profile *p, size_t first, uint64_t *cpus)
 	for (size_t i = first; i < p->recordings.count; i++) {
 		const struct recording *rec = p->recordings.items[i];
 
-		if (!rec->hostname || intern_add(&names, rec->hostname) < count)
+		if (!rec->hostname || intern_find(&names, rec->hostname) != ID_NONE)
 			continue;
+		intern_add(&names, rec->hostname);
 		*cpus += rec->cpus_online;
 		count++;
 	}
