@@ -66,7 +66,8 @@ struct click_fetch {
 	size_t names_count;
 	uint64_t first_s, last_s; /* times of windows */
 	uint64_t thread_count, process_count;
-	uint64_t windows_all; /* of these hosts at any time */
+	uint64_t windows_all;       /* of these hosts at any time */
+	uint64_t first_ns, last_ns; /* of these windows: the first begin, the last end */
 	bool sums;
 	bool plain;                 /* no service and no version is selected */
 	bool all_plain;             /* and all sums have rows without these */

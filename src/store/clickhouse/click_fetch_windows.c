@@ -6,6 +6,7 @@
 #include "store/clickhouse/click_counted.h"
 #include "store/clickhouse/click_schema.h"
 #include "store/clickhouse/click_tables.h"
+#include "store/sqlite/read/store_reader.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -149,15 +150,19 @@ static int take_window(struct click_fetch *f, const struct row_value *v, struct 
 static int take_count(struct click_fetch *f, const struct row_value *v, struct error *err)
 {
 	f->windows_all = v[0].number;
+	f->first_ns = v[1].number;
+	f->last_ns = v[2].number;
 	return 0;
 }
 
 static int count_windows(struct click_fetch *f, struct error *err)
 {
-	char *sql = xasprintf("SELECT toUInt64(count(DISTINCT key)) FROM " CLICK_WINDOWS
-	                      " WHERE %s FORMAT RowBinary",
-	                      buf_text(&f->of_hosts));
-	int status = click_fetch_rows(f, sql, NULL, "q", "the number of windows", take_count, err);
+	char *sql =
+	        xasprintf("SELECT toUInt64(count(DISTINCT key)), toUInt64(min(start_ns)),"
+	                  " toUInt64(max(end_ns)) FROM " CLICK_WINDOWS " WHERE %s FORMAT RowBinary",
+	                  buf_text(&f->of_hosts));
+	int status =
+	        click_fetch_rows(f, sql, NULL, "qqq", "the number of windows", take_count, err);
 
 	free(sql);
 	return status;
@@ -304,6 +309,19 @@ static int fetch_window_rows(struct click_fetch *f, struct error *err)
 	return status;
 }
 
+static int refuse_range(const struct click_fetch *f, struct error *err)
+{
+	char from[STORE_TIME_TEXT], to[STORE_TIME_TEXT];
+
+	if (!f->windows_all)
+		return error_set(err, ENODATA, "%s: no window was written to it yet",
+		                 f->server->name);
+	return error_set(err, ENODATA,
+	                 "%s has no data of the requested time; its data is from %s to %s",
+	                 f->server->name, store_time_text(f->first_ns, from),
+	                 store_time_text(f->last_ns, to));
+}
+
 int click_fetch_windows(struct click_fetch *f, struct error *err)
 {
 	int status = fetch_sessions(f, err);
@@ -312,12 +330,8 @@ int click_fetch_windows(struct click_fetch *f, struct error *err)
 		status = fetch_window_rows(f, err);
 	if (!status)
 		status = count_windows(f, err);
-	if (!status && !f->parts.pairs.count && f->windows_all)
-		status = error_set(err, ENODATA, "%s has no data of the requested time",
-		                   f->server->name);
 	if (!status && !f->parts.pairs.count)
-		status = error_set(err, ENODATA, "%s: no window was written to it yet",
-		                   f->server->name);
+		status = refuse_range(f, err);
 	if (!status && f->sums)
 		status = click_fetch_runs(f, err);
 	if (!status)
