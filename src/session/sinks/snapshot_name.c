@@ -66,6 +66,10 @@ int snapshot_names_next(const struct snapshot_names *n, int64_t wall_s, char **p
 	int status;
 
 	*path = NULL;
+	if (strstr(n->path, "://"))
+		return error_set(err, EINVAL,
+		                 "%s is on a server, not a file; name the snapshot with -o",
+		                 n->path);
 	if (!localtime_r(&seconds, &local) ||
 	    !strftime(when, sizeof(when), "%Y%m%dT%H%M%S", &local))
 		return error_set(err, EINVAL,

@@ -120,6 +120,20 @@ static void no_name_where_nothing_can_be_looked_at(void)
 	snapshot_names_done(&n);
 }
 
+static void a_session_on_a_server_has_no_names_for_files(void)
+{
+	struct snapshot_names n;
+	struct error err = {0};
+	char *path;
+
+	snapshot_names_init(&n, "clickhouse://db/assay", 0);
+	CHECK_EQ(snapshot_names_next(&n, NOON, &path, &err), -EINVAL);
+	CHECK_STR(err.text,
+	          "clickhouse://db/assay is on a server, not a file; name the snapshot with -o");
+	CHECK(path == NULL);
+	snapshot_names_done(&n);
+}
+
 int main(void)
 {
 	setenv("TZ", "UTC", 1);
@@ -131,6 +145,7 @@ int main(void)
 	RUN(the_newest_stay);
 	RUN(a_file_that_was_replaced_stays);
 	RUN(no_name_where_nothing_can_be_looked_at);
+	RUN(a_session_on_a_server_has_no_names_for_files);
 	fixture_end();
 	return check_end();
 }
