@@ -30,7 +30,8 @@ static const char *skip_name(struct web_address *a, const char *text)
 	return text;
 }
 
-int web_address_parse(struct web_address *a, const char *text, struct error *err)
+int web_address_parse(struct web_address *a, const char *option, const char *text,
+                      struct error *err)
 {
 	const char *number;
 	size_t digits;
@@ -43,10 +44,10 @@ int web_address_parse(struct web_address *a, const char *text, struct error *err
 		return 0;
 	}
 	return error_set(err, EINVAL,
-	                 "--port needs a number up to 65535, alone, or after 127.0.0.1: or [::1]:, "
-	                 "not '%s'; other addresses are not served, since other machines could "
-	                 "read the page",
-	                 text);
+	                 "%s needs a number up to 65535, alone, or after 127.0.0.1: or [::1]:, not "
+	                 "'%s'; other addresses are not served, since other machines could read "
+	                 "from them",
+	                 option, text);
 }
 
 union socket_address {

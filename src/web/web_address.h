@@ -2,7 +2,7 @@
 /*
  * web_address: the loopback address and the port of the web server.
  *
- *	web_address_parse()	the text of --port: "8080", "127.0.0.1:8080", "[::1]:8080"
+ *	web_address_parse()	the text of an option: "8080", "127.0.0.1:8080", "[::1]:8080"
  *	web_address_listen()	opens the socket and stores its port
  *	web_address_is_host()	checks the Host header of a request
  *
@@ -23,8 +23,9 @@ struct web_address {
 	uint16_t port; /* 0: the kernel chooses a free one */
 };
 
-/* -EINVAL: the text is not a port, or its address is not a loopback address. */
-int web_address_parse(struct web_address *a, const char *text, struct error *err);
+/* -EINVAL: the text of `option` is not a port, or its address is not a loopback address. */
+int web_address_parse(struct web_address *a, const char *option, const char *text,
+                      struct error *err);
 
 /* The caller owns the descriptor, which does not block. */
 int web_address_listen(struct web_address *a, int *fd, struct error *err);

@@ -36,7 +36,7 @@ static void check_port(const char *text)
 {
 	struct error err = {0};
 	struct web_address a;
-	int rc = web_address_parse(&a, text, &err);
+	int rc = web_address_parse(&a, "--port", text, &err);
 	const char *number = strrchr(text, ':') ? strrchr(text, ':') + 1 : text;
 
 	if ((rc != 0) != (err.text[0] != '\0'))

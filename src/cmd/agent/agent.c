@@ -29,7 +29,11 @@ struct agent_options {
 
 static const struct option options[] = {
         {.kind = OPTION_GROUP, .help = "Output"},
-        {.kind = OPTION_INCLUDE, .include = start_store_table, .offset = AT(start.sink)},
+        {OPTION_STRING, 0, "store", "NAME",
+         "the store of many machines: clickhouse://[USER@]HOST[:PORT]/DATABASE",
+         .details = "clickhouse+https:// uses TLS. If the user may create a database, a store that "
+                    "does not exist is created; --check reports it instead.",
+         .offset = AT(start.sink.store)},
         {.kind = OPTION_INCLUDE, .include = start_to_table, .offset = AT(start.sink)},
         {.kind = OPTION_INCLUDE, .include = start_window_table, .offset = AT(start.sink)},
         {.kind = OPTION_INCLUDE, .include = push_option_table, .offset = AT(start.sink.push)},
@@ -104,7 +108,7 @@ static int check(const struct agent_options *o, struct web_address *metrics, str
 		                 "--store %s is a file: the agent writes to servers; 'assay start "
 		                 "--store %s' writes to a file",
 		                 s->store, s->store);
-	return o->metrics ? web_address_parse(metrics, o->metrics, err) : 0;
+	return o->metrics ? web_address_parse(metrics, "--metrics", o->metrics, err) : 0;
 }
 
 static int read_options(struct agent_command *a, struct agent_options *o,

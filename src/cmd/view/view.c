@@ -413,7 +413,7 @@ static int read_access(struct viewing *v, struct web_process_options *web)
 	const struct passwd *user;
 	struct error err = {0};
 
-	if (o->port && web_address_parse(&web->address, o->port, &err))
+	if (o->port && web_address_parse(&web->address, "--port", o->port, &err))
 		return fail(2, &err);
 	if (o->token_file && view_token_read(&v->token, o->token_file, &err))
 		return fail(1, &err);

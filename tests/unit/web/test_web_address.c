@@ -11,7 +11,7 @@
 static int parse(struct web_address *a, const char *text)
 {
 	struct error err = {0};
-	int rc = web_address_parse(a, text, &err);
+	int rc = web_address_parse(a, "--port", text, &err);
 
 	CHECK_EQ(rc != 0, err.text[0] != '\0');
 	return rc;
