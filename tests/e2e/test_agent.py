@@ -367,7 +367,8 @@ def a_second_agent_and_mistakes_are_refused(t):
                         ("store = day.db", "--store day.db is a file"),
                         ("", "there is no place for the samples"),
                         ("to = x\nstore = y", "exclude each other"),
-                        ("metrics = 10.0.0.1:80\nto = pprof-dir:/x", "10.0.0.1")):
+                        ("metrics = 10.0.0.1:80\nto = pprof-dir:/x", "--metrics needs a number"),
+                        ("metrics = 10.0.0.1:80\nto = pprof-dir:/x", "not '10.0.0.1:80'")):
         file = t.write("wrong.conf", line + "\n")
         t.has(t.assay("agent", "--config", file, status=2).err, words, line)
     file.chmod(0o666)
@@ -414,7 +415,10 @@ def refusals_of_the_server_are_reported(t):
 
     def check(store, words, *lines):
         file = t.write("check.conf", "\n".join([f"store = {store}", *lines, ""]))
-        t.has(t.assay("agent", "--check", "--config", file, status=1).err, words, store)
+        told = t.assay("agent", "--check", "--config", file, status=1).err
+        t.has(told, words, store)
+        t.lacks(told, "e.what()", store)
+        t.lacks(told, "\r", store)
 
     user = server.store("refused", user="writer@")
     check(user, "the server refuses it", f"token-file = {token}")
@@ -426,6 +430,9 @@ def refusals_of_the_server_are_reported(t):
     for status, body in ((200, b"x" * 100), (500, b"\x1b[31mno\n"), (302, b""), (200, b"")):
         false = Answering(status, body)
         check(f"clickhouse://127.0.0.1:{false.port}/x", f"127.0.0.1:{false.port}")
+    false = Answering(400, b"This port is for another program.\r\n")
+    check(f"clickhouse://127.0.0.1:{false.port}/x", "is for another program.\n")
+    false = Answering(200, b"")
     t.lacks(t.assay("agent", "--check", "--store", f"clickhouse://127.0.0.1:{false.port}/x",
                     status=1).err, "\x1b", "the message")
 

@@ -58,17 +58,26 @@ struct click_request {
 	struct buf *answer;
 };
 
+/* Copies the first line without what old servers add to each message. */
+static void first_words(const char *said, char *line, size_t size)
+{
+	const char *added = strstr(said, ", e.what() = ");
+	size_t i = 0, length = strcspn(said, "\r\n");
+
+	if (added && (size_t)(added - said) < length)
+		length = (size_t)(added - said);
+	for (; i + 1 < size && i < length; i++)
+		line[i] = said[i];
+	line[i] = 0;
+}
+
 static int refuse(struct click_server *s, unsigned code, const struct buf *answer,
                   struct error *err)
 {
 	const char *words = buf_text(answer), *said = strstr(words, "DB::Exception: ");
 	char line[WORDS_MAX];
-	size_t i = 0;
 
-	said = said ? said + strlen("DB::Exception: ") : words;
-	for (; i + 1 < sizeof(line) && said[i] && said[i] != '\n'; i++)
-		line[i] = said[i];
-	line[i] = 0;
+	first_words(said ? said + strlen("DB::Exception: ") : words, line, sizeof(line));
 	switch (code_of(words)) {
 	case UNKNOWN_TABLE:
 	case UNKNOWN_DATABASE:
