@@ -7,6 +7,7 @@
 #include "store/sqlite/sqlite_store.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* SQLite accepts all names, so it is the last engine. */
 static const struct store_engine *const engines[] = {&click_engine, &sqlite_engine};
@@ -112,6 +113,12 @@ int store_keep_password(struct error *err)
 
 int store_create(const char *path, const char *cluster, struct error *err)
 {
+	if (strstr(path, ":/") && !store_is_remote(path))
+		return error_set(err, EINVAL,
+		                 "'%s' is not the name of a store on a server; the form is "
+		                 "clickhouse://[USER@]HOST[:PORT]/DATABASE, or clickhouse+https:// "
+		                 "for TLS",
+		                 path);
 	if (!store_is_remote(path))
 		return error_set(err, EINVAL,
 		                 "%s: a store in a file is created by 'assay start --store %s'",

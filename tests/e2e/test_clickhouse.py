@@ -83,7 +83,7 @@ def a_time_range_gives_the_same_report(t):
     t.equal(report(t, name, *words), report(t, file, *words))
     t.true(len(report(t, file, *words)["functions"]), "the range has functions")
     out = t.assay("report", "--store", name, "--until", "@1", status=1).err
-    t.has(out, "no data of the requested time")
+    t.has(out, "no data of the requested time; its data is from 20")
     sides = [t.assay("diff", "--json", "--from", f"@{starts[0]:.3f}", "--until",
                      f"@{starts[1]:.3f}", store, "--", "--from", f"@{starts[1] + 0.01:.3f}",
                      store).out.replace(str(store), "") for store in (file, name)]
@@ -488,6 +488,9 @@ def passwords_are_not_in_names(t):
             env={**os.environ, "ASSAY_CLICKHOUSE_PASSWORD": "se'cret"})
     t.assay("store", "copy", stored(t, t.path("secret.db")), as_writer, env={
         **os.environ, "ASSAY_CLICKHOUSE_PASSWORD_FILE": t.write("password", "se'cret\n")})
+    t.has(t.assay("store", "make", as_writer, status=2).err, "'make' is not a subcommand; there are create")
+    for wrong in ("https://db.example.com/assay", "clickhouse:/db.example.com/assay"):
+        t.has(t.assay("store", "create", wrong, status=1).err, f"'{wrong}' is not the name of a store on a server")
     reader = server.store("secret", user="reader@")
     t.true(report(t, reader)["functions"], "a user who may only read")
     t.has(t.assay("store", "create", server.store("other", user="reader@"), status=1).err,

@@ -193,7 +193,7 @@ static const struct command store_keep_command = {
                 "send. For a store of several machines it also makes the sums that reports of all "
                 "machines use. Ages are relative to the newest window.",
         .examples = "assay store keep clickhouse://db.example.com/assay\n"
-                    "    each hour, from cron or a timer\n"
+                    "    each minute, from cron or a timer\n"
                     "assay store keep --keep 90d clickhouse://db.example.com/assay\n"
                     "    windows older than three months are deleted\n",
         .options = keep_table,
@@ -203,6 +203,10 @@ static const struct command store_keep_command = {
 
 static int run(void *options, int argc, char **argv)
 {
+	if (argc)
+		return command_fail(2,
+		                    "store: '%s' is not a subcommand; there are create, copy, keep",
+		                    argv[0]);
 	return command_fail(2, "store: needs a subcommand: create, copy, keep");
 }
 
