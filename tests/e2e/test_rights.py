@@ -207,5 +207,23 @@ def a_file_of_another_user_is_refused(t):
         assert report(path)["recordings"] and assay("report", "-i", path).out
 
 
+@test
+def an_agent_of_another_user_says_what_it_may_not_sample(t):
+    with Everybody() as user, Paranoid(2):
+        place, log = f"{user.work}/run", t.path("log")
+        os.mkdir(place, 0o700)
+        os.chown(place, 65534, 65534)
+        with open(log, "w", encoding="utf-8") as file:
+            agent = t.start(*OTHER_USER, user.assay, "agent", "--to", f"pprof-dir:{place}/out", "--spool",
+                            f"{place}/spool", stderr=file,
+                            env={**os.environ, "XDG_RUNTIME_DIR": place, "HOME": place})
+        t.until(lambda: "samples go to" in log.read_text() or agent.poll() is not None, "the agent samples")
+        if "an agent runs on this machine" in log.read_text():
+            t.skip("another agent runs on this machine")
+        t.has(log.read_text(), "may not sample the whole machine, only processes of its own")
+        agent.terminate()
+        t.equal(agent.wait(), 0, "exit status")
+
+
 if __name__ == "__main__":
     main()

@@ -48,6 +48,10 @@ static int has_begun(void *ctx, const struct session_account *now)
 {
 	const struct start *s = ctx;
 
+	if (!now->machine_wide)
+		print_message(NAME
+		              ": this user may not sample the whole machine, only processes of its "
+		              "own: 'assay doctor' lists the missing rights");
 	if (now->send_error)
 		print_message(NAME ": %s; windows wait in %s until it is reached", now->send_error,
 		              now->spool);
