@@ -69,7 +69,8 @@ size_t time_parts_at(const struct time_parts *r, uint64_t time_ns, size_t parts)
 	if (r->slot_ns)
 		part = (time_ns / r->slot_ns - r->first_ns / r->slot_ns) * parts / r->windows;
 	else if (r->windows)
-		part = (uint64_t)(share * (double)r->windows + 1e-9) * parts / r->windows;
+		/* The nearest begin: lengths of windows differ, and times are rounded. */
+		part = (uint64_t)(share * (double)r->windows + 0.5) * parts / r->windows;
 	else
 		part = (size_t)(share * (double)parts);
 	return part < parts ? part : parts - 1;

@@ -92,11 +92,28 @@ static void samples_with_times_of_their_own_are_divided_evenly(void)
 	CHECK_EQ(time_parts_at(&r, BEGIN + DAY, MOST), MOST - 1);
 }
 
+/* As of an agent: the first window is longer than the others, and a time is rounded down. */
+static void each_window_of_a_short_range_is_a_part(void)
+{
+	const uint64_t first = UINT64_C(1795719620000000000), length = UINT64_C(5000000000);
+	const uint64_t longer[] = {0, 300, 1000000, 80000000};
+
+	for (size_t i = 0; i < sizeof(longer) / sizeof(*longer); i++) {
+		struct time_parts r =
+		        time_parts_between(first, first + 3 * length - 1000, length + longer[i]);
+
+		CHECK_EQ(time_parts_count(&r, 8, NULL), 4);
+		for (size_t n = 0; n < 4; n++)
+			CHECK_EQ(time_parts_at(&r, first + n * length - (n ? 1000 : 0), 4), n);
+	}
+}
+
 int main(void)
 {
 	RUN(windows_of_any_range_are_divided);
 	RUN(long_ranges_are_divided_at_full_slots);
 	RUN(ranges_may_begin_within_a_slot);
 	RUN(samples_with_times_of_their_own_are_divided_evenly);
+	RUN(each_window_of_a_short_range_is_a_part);
 	return check_end();
 }
