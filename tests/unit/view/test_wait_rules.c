@@ -9,6 +9,7 @@
 
 struct told {
 	struct wait_cause cause;
+	struct wait_waker waker;
 	char name[128];
 	bool named;
 };
@@ -22,6 +23,7 @@ static struct told tell(struct fixture *f, const struct wait_log *log, const str
 
 	wait_causes_init(&c, v);
 	t.cause = wait_cause_of(&c, key, wait_descriptor_name(log, key));
+	t.waker = wait_waker_of(&c, key, &t.cause);
 	t.named = wait_object_name(&c, log, key, &t.cause, &name);
 	snprintf(t.name, sizeof(t.name), "%s", buf_text(&name));
 	buf_done(&name);
@@ -30,20 +32,67 @@ static struct told tell(struct fixture *f, const struct wait_log *log, const str
 	return t;
 }
 
+/* A wait of cc1#1 at a path that sh ends; the test sets where. */
+static struct wait_key key_by_sh(const struct fixture *f, enum wait_woken woken, uint32_t path)
+{
+	struct wait_key key = key_at(f, path);
+
+	key.woken = (uint8_t)woken;
+	key.waker = f->sh;
+	return key;
+}
+
+static struct told tell_waker(struct fixture *f, struct wait_key key, uint32_t waker_path)
+{
+	const struct wait_log log = {0};
+
+	key.waker_path = waker_path;
+	return tell(f, &log, &key);
+}
+
+static void check_evidence(struct fixture *f, const struct wait_key *key, uint32_t waker_path,
+                           enum wait_evidence evidence)
+{
+	CHECK_EQ(tell_waker(f, *key, waker_path).waker.evidence, evidence);
+}
+
+/* Whether the thread of a softirq is the waker of a receiver from the network. */
+static void check_softirq(struct fixture *f, bool is_thread, uint32_t waker_path)
+{
+	const uint32_t path = PATH(f, "take", "sock_recvmsg", "tcp_recvmsg");
+	struct wait_waker waker =
+	        tell_waker(f, key_by_sh(f, WAIT_BY_SOFTIRQ, path), waker_path).waker;
+
+	CHECK_EQ(waker.is_thread, is_thread);
+	CHECK(is_thread || waker.place == ID_NONE);
+}
+
+/* A wait in a system call with that first argument. */
+static struct wait_key key_of_call(const struct fixture *f, uint32_t path, uint64_t argument)
+{
+	struct wait_key key = key_at(f, path);
+
+	key.in_system_call = true;
+	key.argument = argument;
+	return key;
+}
+
+static void check_told(const struct told *t, enum wait_kind kind, const char *name)
+{
+	if (t->cause.kind != kind || strcmp(t->name, name) != 0)
+		printf("# %s '%s', not %s '%s'\n", wait_kind_name(t->cause.kind), t->name,
+		       wait_kind_name(kind), name);
+	CHECK_EQ(t->cause.kind, kind);
+	CHECK(!strcmp(t->name, name));
+}
+
 static void check_kind(struct fixture *f, uint32_t path, enum wait_kind kind, const char *name)
 {
 	const struct wait_log log = {0};
-	struct wait_key key = key_at(f, path);
-	struct told t;
+	const struct wait_key key = key_of_call(f, path, 3);
+	const struct told t = tell(f, &log, &key);
 
-	key.in_system_call = true;
-	key.argument = 3;
-	t = tell(f, &log, &key);
-	if (t.cause.kind != kind || strcmp(t.name, name) != 0)
-		printf("# %s '%s', not %s '%s'\n", wait_kind_name(t.cause.kind), t.name,
-		       wait_kind_name(kind), name);
-	CHECK_EQ(t.cause.kind, kind);
-	CHECK(!strcmp(t.name, name));
+	check_told(&t, kind, name);
 }
 
 /* Paths as kernels from 6.1 to 6.18 have them. */
@@ -156,18 +205,18 @@ static void test_user_functions_tell_what_a_futex_is(void)
 
 static void test_a_waker_tells_what_a_futex_without_names_is(void)
 {
-	const struct wait_log log = {0};
 	struct wait_key key;
 	struct fixture f;
 
 	fixture_init(&f, false);
-	key = key_at(&f, PATH(&f, "hidden", "__x64_sys_futex", "futex_wait"));
-	key.woken = WAIT_BY_THREAD;
-	key.waker = f.sh;
-	key.waker_path = PATH(&f, "sem_post", "__x64_sys_futex", "futex_wake");
-	CHECK_EQ(tell(&f, &log, &key).cause.kind, WAIT_SEMAPHORE);
-	key.waker_path = PATH(&f, "start_thread", "__x64_sys_exit", "do_exit", "mm_release");
-	CHECK_EQ(tell(&f, &log, &key).cause.kind, WAIT_CHILD);
+	key = key_by_sh(&f, WAIT_BY_THREAD, PATH(&f, "hidden", "__x64_sys_futex", "futex_wait"));
+	CHECK_EQ(tell_waker(&f, key, PATH(&f, "sem_post", "__x64_sys_futex", "futex_wake"))
+	                 .cause.kind,
+	         WAIT_SEMAPHORE);
+	CHECK_EQ(tell_waker(&f, key,
+	                    PATH(&f, "start_thread", "__x64_sys_exit", "do_exit", "mm_release"))
+	                 .cause.kind,
+	         WAIT_CHILD);
 	fixture_done(&f);
 }
 
@@ -182,9 +231,8 @@ static void test_descriptors_have_names(void)
 	vec_push(&log.descriptors, (struct wait_descriptor){.number = 3, .name = "/srv/data.db"});
 	vec_push(&log.descriptors,
 	         (struct wait_descriptor){.number = 4, .name = "anon_inode:[eventpoll]"});
-	key = key_at(&f, PATH(&f, "commit", "__x64_sys_fdatasync", "do_fsync", "ext4_sync_file"));
-	key.in_system_call = true;
-	key.argument = 3;
+	key = key_of_call(
+	        &f, PATH(&f, "commit", "__x64_sys_fdatasync", "do_fsync", "ext4_sync_file"), 3);
 	key.descriptor = 0;
 	t = tell(&f, &log, &key);
 	CHECK(t.named && !strcmp(t.name, "/srv/data.db"));
@@ -204,20 +252,17 @@ static void test_descriptors_have_names(void)
 	fixture_done(&f);
 }
 
-static void check_name(struct fixture *f, uint32_t path, char *name, const char *want)
+static void check_name(struct fixture *f, enum wait_kind kind, uint32_t path, char *name,
+                       const char *want)
 {
 	struct wait_log log = {0};
-	struct wait_key key = key_at(f, path);
+	struct wait_key key = key_of_call(f, path, 3);
 	struct told t;
 
 	vec_push(&log.descriptors, (struct wait_descriptor){.number = 3, .name = name});
-	key.in_system_call = true;
-	key.argument = 3;
 	key.descriptor = 0;
 	t = tell(f, &log, &key);
-	if (strcmp(t.name, want) != 0)
-		printf("# '%s', not '%s'\n", t.name, want);
-	CHECK(!strcmp(t.name, want));
+	check_told(&t, kind, want);
 	vec_done(&log.descriptors);
 }
 
@@ -231,13 +276,13 @@ static void test_a_name_of_another_kind_is_not_shown(void)
 	file = PATH(&f, "load", "ksys_read", "vfs_read", "filemap_read");
 	pipe = PATH(&f, "take", "ksys_read", "vfs_read", "pipe_read");
 	socket = PATH(&f, "take", "__x64_sys_recvfrom", "sock_recvmsg", "tcp_recvmsg");
-	check_name(&f, file, "tcp 127.0.0.1:80 127.0.0.1:9", "descriptor 3");
-	check_name(&f, file, "pipe:[42]", "descriptor 3");
-	check_name(&f, file, "/srv/data.db", "/srv/data.db");
-	check_name(&f, pipe, "/run/fifo", "/run/fifo");
-	check_name(&f, pipe, "socket:[42]", "descriptor 3");
-	check_name(&f, socket, "/srv/data.db", "descriptor 3");
-	check_name(&f, socket, "unix /run/x.sock 7", "unix /run/x.sock 7");
+	check_name(&f, WAIT_FILE, file, "tcp 127.0.0.1:80 127.0.0.1:9", "descriptor 3");
+	check_name(&f, WAIT_FILE, file, "pipe:[42]", "descriptor 3");
+	check_name(&f, WAIT_FILE, file, "/srv/data.db", "/srv/data.db");
+	check_name(&f, WAIT_PIPE, pipe, "/run/fifo", "/run/fifo");
+	check_name(&f, WAIT_PIPE, pipe, "socket:[42]", "descriptor 3");
+	check_name(&f, WAIT_SOCKET, socket, "/srv/data.db", "descriptor 3");
+	check_name(&f, WAIT_SOCKET, socket, "unix /run/x.sock 7", "unix /run/x.sock 7");
 	fixture_done(&f);
 }
 
@@ -248,26 +293,22 @@ static void check_peer(struct fixture *f, uint32_t path, uint32_t waker_path, en
 	static char *const others[] = {"tcp 10.0.0.1:40001 10.0.0.9:5432",
 	                               "tcp 10.0.0.9:5432 10.0.0.2:40001", "/etc/passwd"};
 	struct wait_log log = {0};
-	struct wait_key key = key_at(f, path);
+	struct wait_key key = key_of_call(f, path, 3);
 	struct told t;
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		vec_push(&log.descriptors, (struct wait_descriptor){.name = others[i]});
 	if (name)
 		vec_push(&log.descriptors, (struct wait_descriptor){.name = (char *)name});
-	key.in_system_call = key.has_waker_number = true;
-	key.argument = 3;
+	key.has_waker_number = true;
 	key.woken = (uint8_t)woken;
 	key.waker = woken == WAIT_BY_INTERRUPT ? ID_NONE : f->sh;
 	key.waker_path = waker_path;
 	key.waker_number = 5;
 	key.waker_descriptor = name ? (uint32_t)log.descriptors.count - 1 : ID_NONE;
 	t = tell(f, &log, &key);
-	if (strcmp(t.name, want) != 0)
-		printf("# '%s', not '%s'\n", t.name, want);
 	CHECK(t.named);
-	CHECK_EQ(t.cause.kind, WAIT_EVENT);
-	CHECK(!strcmp(t.name, want));
+	check_told(&t, WAIT_EVENT, want);
 	vec_done(&log.descriptors);
 }
 
@@ -343,11 +384,10 @@ static void test_a_lock_without_a_variable_has_its_users(void)
 	struct fixture f;
 
 	fixture_init(&f, false);
-	key = key_at(&f, PATH(&f, "pthread_mutex_lock", "__x64_sys_futex", "futex_wait"));
-	key.in_system_call = true;
-	key.argument = 0x5600100;
-	key.path = fixture_path(&f, "main", "cache_put", "pthread_mutex_lock", "|",
-	                        "__x64_sys_futex", "futex_wait", NULL);
+	key = key_of_call(&f,
+	                  fixture_path(&f, "main", "cache_put", "pthread_mutex_lock", "|",
+	                               "__x64_sys_futex", "futex_wait", NULL),
+	                  0x5600100);
 	add_wait(&log, &key, 5, ID_NONE);
 	key.path = fixture_path(&f, "main", "cache_get", "pthread_mutex_lock", "|",
 	                        "__x64_sys_futex", "futex_wait", NULL);
@@ -363,76 +403,61 @@ static void test_a_lock_without_a_variable_has_its_users(void)
 	fixture_done(&f);
 }
 
-static struct wait_waker waker_of(struct fixture *f, const struct wait_key *key)
-{
-	const struct wait_log log = {0};
-	struct wait_cause cause = tell(f, &log, key).cause;
-	struct view *v = view_new(f->profile, f->symbols);
-	struct wait_causes c;
-	struct wait_waker waker;
-
-	wait_causes_init(&c, v);
-	waker = wait_waker_of(&c, key, &cause);
-	wait_causes_done(&c);
-	view_free(v);
-	return waker;
-}
-
 static void test_only_an_owner_is_a_holder(void)
 {
 	struct wait_key key;
 	struct fixture f;
+	uint32_t unlock;
 
 	fixture_init(&f, false);
-	key = key_at(&f, PATH(&f, "pthread_mutex_lock", "__x64_sys_futex", "futex_wait"));
-	key.woken = WAIT_BY_THREAD;
-	key.waker = f.sh;
-	key.waker_path = PATH(&f, "pthread_mutex_unlock", "__x64_sys_futex", "futex_wake");
-	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_UNLOCK);
-	key.waker_path = PATH(&f, "sem_post", "__x64_sys_futex", "futex_wake");
-	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_NONE);
+	unlock = PATH(&f, "pthread_mutex_unlock", "__x64_sys_futex", "futex_wake");
+	key = key_by_sh(&f, WAIT_BY_THREAD,
+	                PATH(&f, "pthread_mutex_lock", "__x64_sys_futex", "futex_wait"));
+	check_evidence(&f, &key, unlock, EVIDENCE_UNLOCK);
+	check_evidence(&f, &key, PATH(&f, "sem_post", "__x64_sys_futex", "futex_wake"),
+	               EVIDENCE_NONE);
 	/* A condition's wait unlocks its mutex; its signal shows no owner. */
-	key.waker_path = fixture_path(&f, "main", "pthread_cond_wait", "pthread_mutex_unlock", "|",
-	                              "__x64_sys_futex", "futex_wake", "try_to_wake_up", NULL);
-	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_UNLOCK);
-	key.waker_path = PATH(&f, "pthread_cond_signal", "__x64_sys_futex", "futex_wake");
-	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_NONE);
+	check_evidence(&f, &key,
+	               fixture_path(&f, "main", "pthread_cond_wait", "pthread_mutex_unlock", "|",
+	                            "__x64_sys_futex", "futex_wake", "try_to_wake_up", NULL),
+	               EVIDENCE_UNLOCK);
+	check_evidence(&f, &key, PATH(&f, "pthread_cond_signal", "__x64_sys_futex", "futex_wake"),
+	               EVIDENCE_NONE);
 	key.path = PATH(&f, "pthread_cond_wait", "__x64_sys_futex", "futex_wait");
-	key.waker_path = PATH(&f, "pthread_mutex_unlock", "__x64_sys_futex", "futex_wake");
-	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_NONE);
+	check_evidence(&f, &key, unlock, EVIDENCE_NONE);
 	key.path = PATH(&f, "pthread_mutex_lock", "__x64_sys_futex", "futex_lock_pi");
-	key.waker_path = PATH(&f, "pthread_mutex_unlock", "__x64_sys_futex", "futex_unlock_pi");
-	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_PI);
+	check_evidence(&f, &key,
+	               PATH(&f, "pthread_mutex_unlock", "__x64_sys_futex", "futex_unlock_pi"),
+	               EVIDENCE_PI);
 	key.path = PATH(&f, "save", "ksys_write", "vfs_write", "down_write");
-	key.waker_path = PATH(&f, "save", "ksys_write", "up_write", "rwsem_wake");
-	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_UNLOCK);
+	check_evidence(&f, &key, PATH(&f, "save", "ksys_write", "up_write", "rwsem_wake"),
+	               EVIDENCE_UNLOCK);
 	fixture_done(&f);
 }
 
 /* The kernel's functions have no names here: the records of contended locks remain. */
 static void test_records_of_contended_locks_are_evidence(void)
 {
-	const struct wait_log log = {0};
 	struct wait_key key;
 	struct fixture f;
+	uint32_t waker;
 
 	fixture_init(&f, false);
-	key = key_at(&f, fixture_path(&f, "main", "save", "|", "unheard_of", NULL));
-	key.woken = WAIT_BY_THREAD;
-	key.waker = f.sh;
-	key.waker_path = fixture_path(&f, "main", "|", "unheard_of", NULL);
-	CHECK_EQ(tell(&f, &log, &key).cause.kind, WAIT_OTHER);
+	key = key_by_sh(&f, WAIT_BY_THREAD,
+	                fixture_path(&f, "main", "save", "|", "unheard_of", NULL));
+	waker = fixture_path(&f, "main", "|", "unheard_of", NULL);
+	CHECK_EQ(tell_waker(&f, key, waker).cause.kind, WAIT_OTHER);
 	key.lock_flags = WAIT_LOCK_WRITE;
-	CHECK_EQ(tell(&f, &log, &key).cause.kind, WAIT_LOCK);
-	CHECK_STR(tell(&f, &log, &key).name, "kernel rwsem in unheard_of");
-	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_NONE);
+	CHECK_EQ(tell_waker(&f, key, waker).cause.kind, WAIT_LOCK);
+	CHECK_STR(tell_waker(&f, key, waker).name, "kernel rwsem in unheard_of");
+	check_evidence(&f, &key, waker, EVIDENCE_NONE);
 	key.waker_owned = true; /* a signal may have ended the wait */
-	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_NONE);
+	check_evidence(&f, &key, waker, EVIDENCE_NONE);
 	key.uninterruptible = true;
-	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_CONTENTION);
+	check_evidence(&f, &key, waker, EVIDENCE_CONTENTION);
 	CHECK_STR(wait_evidence_name(EVIDENCE_CONTENTION), "contention");
-	key.waker_path = PATH(&f, "save", "ksys_write", "up_write", "rwsem_wake");
-	CHECK_EQ(waker_of(&f, &key).evidence, EVIDENCE_UNLOCK);
+	check_evidence(&f, &key, PATH(&f, "save", "ksys_write", "up_write", "rwsem_wake"),
+	               EVIDENCE_UNLOCK);
 	fixture_done(&f);
 }
 
@@ -474,57 +499,48 @@ static void test_interrupts_belong_to_the_interrupted_function(void)
 
 static void test_an_interrupted_thread_is_no_waker(void)
 {
-	struct wait_key key;
 	struct fixture f;
 
 	fixture_init(&f, false);
-	key = key_at(&f, PATH(&f, "take", "sock_recvmsg", "tcp_recvmsg"));
-	key.woken = WAIT_BY_SOFTIRQ;
-	key.waker = f.sh;
-	key.waker_path = fixture_path(&f, "main", "compute", "|", "asm_common_interrupt",
-	                              "irq_exit_rcu", "handle_softirqs", "tcp_v4_rcv", NULL);
-	CHECK(!waker_of(&f, &key).is_thread);
-	key.waker_path = PATH(&f, "send_it", "tcp_sendmsg", "asm_common_interrupt", "irq_exit_rcu",
-	                      "handle_softirqs", "net_rx_action", "tcp_v4_rcv");
-	CHECK(!waker_of(&f, &key).is_thread);
+	check_softirq(&f, false,
+	              fixture_path(&f, "main", "compute", "|", "asm_common_interrupt",
+	                           "irq_exit_rcu", "handle_softirqs", "tcp_v4_rcv", NULL));
+	check_softirq(&f, false,
+	              PATH(&f, "send_it", "tcp_sendmsg", "asm_common_interrupt", "irq_exit_rcu",
+	                   "handle_softirqs", "net_rx_action", "tcp_v4_rcv"));
 	fixture_done(&f);
 }
 
 /* Only the network's softirq below a send is that of the thread in which it ran. */
 static void test_a_softirq_of_others_is_no_waker(void)
 {
-	struct wait_key key;
 	struct fixture f;
 
 	fixture_init(&f, false);
-	key = key_at(&f, PATH(&f, "take", "sock_recvmsg", "tcp_recvmsg"));
-	key.woken = WAIT_BY_SOFTIRQ;
-	key.waker = f.sh;
-	key.waker_path = PATH(&f, "send_it", "tcp_sendmsg", "__local_bh_enable_ip", "do_softirq",
-	                      "handle_softirqs", "net_rx_action", "__napi_poll", "process_backlog",
-	                      "tcp_v4_rcv");
-	CHECK(waker_of(&f, &key).is_thread);
-	key.waker_path = PATH(&f, "send_it", "udp_sendmsg", "__dev_queue_xmit",
-	                      "__local_bh_enable_ip", "do_softirq.part.0", "__do_softirq",
-	                      "__napi_poll.constprop.0", "process_backlog", "udp_rcv");
-	CHECK(waker_of(&f, &key).is_thread);
+	check_softirq(&f, true,
+	              PATH(&f, "send_it", "tcp_sendmsg", "__local_bh_enable_ip", "do_softirq",
+	                   "handle_softirqs", "net_rx_action", "__napi_poll", "process_backlog",
+	                   "tcp_v4_rcv"));
+	check_softirq(&f, true,
+	              PATH(&f, "send_it", "udp_sendmsg", "__dev_queue_xmit", "__local_bh_enable_ip",
+	                   "do_softirq.part.0", "__do_softirq", "__napi_poll.constprop.0",
+	                   "process_backlog", "udp_rcv"));
 	/* A packet of another machine, received by a thread that sends one itself. */
-	key.waker_path = PATH(&f, "send_it", "tcp_sendmsg", "__local_bh_enable_ip", "do_softirq",
-	                      "handle_softirqs", "net_rx_action", "__napi_poll", "virtnet_poll",
-	                      "tcp_v4_rcv");
-	CHECK(!waker_of(&f, &key).is_thread);
+	check_softirq(&f, false,
+	              PATH(&f, "send_it", "tcp_sendmsg", "__local_bh_enable_ip", "do_softirq",
+	                   "handle_softirqs", "net_rx_action", "__napi_poll", "virtnet_poll",
+	                   "tcp_v4_rcv"));
 	/* A packet that was received by a thread that sent none. */
-	key.waker_path = PATH(&f, "save", "ksys_write", "__local_bh_enable_ip", "do_softirq",
-	                      "handle_softirqs", "net_rx_action", "tcp_v4_rcv");
-	CHECK(!waker_of(&f, &key).is_thread);
+	check_softirq(&f, false,
+	              PATH(&f, "save", "ksys_write", "__local_bh_enable_ip", "do_softirq",
+	                   "handle_softirqs", "net_rx_action", "tcp_v4_rcv"));
 	/* The end of an I/O request, or a timer, below a send. */
-	key.waker_path = PATH(&f, "send_it", "tcp_sendmsg", "__local_bh_enable_ip", "do_softirq",
-	                      "handle_softirqs", "blk_done_softirq", "blk_mq_end_request");
-	CHECK(!waker_of(&f, &key).is_thread);
-	key.waker_path = PATH(&f, "send_it", "tcp_sendmsg", "__local_bh_enable_ip", "do_softirq",
-	                      "handle_softirqs", "run_timer_softirq", "call_timer_fn");
-	CHECK(!waker_of(&f, &key).is_thread);
-	CHECK_EQ(waker_of(&f, &key).place, ID_NONE);
+	check_softirq(&f, false,
+	              PATH(&f, "send_it", "tcp_sendmsg", "__local_bh_enable_ip", "do_softirq",
+	                   "handle_softirqs", "blk_done_softirq", "blk_mq_end_request"));
+	check_softirq(&f, false,
+	              PATH(&f, "send_it", "tcp_sendmsg", "__local_bh_enable_ip", "do_softirq",
+	                   "handle_softirqs", "run_timer_softirq", "call_timer_fn"));
 	fixture_done(&f);
 }
 
