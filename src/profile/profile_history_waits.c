@@ -46,7 +46,7 @@ static uint32_t descriptor_id(struct history_ids *ids, uint32_t id)
 	if (d->process == ID_NONE)
 		return fault_file_id(to, d);
 	process = history_process(ids, d->process);
-	found = wait_log_descriptor_of(to, process, d->number);
+	found = descriptor_numbers_get(&to->numbers, process, d->number);
 	known = found == ID_NONE ? NULL : &to->descriptors.items[found];
 	if (known && !strcmp(known->name, d->name))
 		return found;

@@ -79,37 +79,10 @@ static void count(struct system_calls *s, uint32_t process, const struct system_
 		count_error(sum, (int)-result);
 }
 
-static bool equal_file(const void *ctx, uint32_t id, const void *key)
-{
-	const struct system_calls *s = ctx;
-	const struct system_call_file *a = &s->files.items[id], *b = key;
-
-	return a->process == b->process && a->descriptor == b->descriptor;
-}
-
-static uint32_t find_file(const struct system_calls *s, uint32_t process, uint32_t descriptor)
-{
-	const struct system_call_file key = {process, descriptor, 0};
-	uint32_t id =
-	        id_table_find(&s->file_index, hash_pair(process, descriptor), equal_file, s, &key);
-
-	return id == ID_NONE ? ID_NONE : s->files.items[id].file;
-}
-
 void system_calls_file(struct system_calls *s, uint32_t process, uint32_t descriptor, uint32_t file)
 {
-	const struct system_call_file now = {process, descriptor, file};
-	uint64_t hash = hash_pair(process, descriptor);
-	uint32_t id = id_table_find(&s->file_index, hash, equal_file, s, &now);
-
-	if (!s->wanted)
-		return;
-	if (id == ID_NONE) {
-		id_table_add(&s->file_index, hash, (uint32_t)s->files.count);
-		vec_push(&s->files, now);
-	} else {
-		s->files.items[id].file = file;
-	}
+	if (s->wanted)
+		descriptor_numbers_set(&s->files, process, descriptor, file);
 }
 
 static struct system_call_open *thread_of(struct system_calls *s, uint32_t thread)
@@ -134,7 +107,7 @@ void system_calls_add(struct system_calls *s, uint32_t process, uint32_t thread,
 		        .number = (int32_t)call->number,
 		        .descriptor = call->argument < DESCRIPTORS_MAX ? (uint32_t)call->argument
 		                                                       : SYSTEM_CALL_NO_DESCRIPTOR,
-		        .file = find_file(s, process, (uint32_t)call->argument),
+		        .file = descriptor_numbers_get(&s->files, process, call->argument),
 		        .time_ns = time_ns};
 		return;
 	}
@@ -196,7 +169,6 @@ void system_calls_done(struct system_calls *s)
 	}
 	vec_done(&s->sums);
 	vec_done(&s->threads);
-	vec_done(&s->files);
+	descriptor_numbers_done(&s->files);
 	id_table_done(&s->index);
-	id_table_done(&s->file_index);
 }

@@ -18,9 +18,9 @@
 #ifndef ASSAY_PROFILE_WAITS_SYSTEM_CALLS_H
 #define ASSAY_PROFILE_WAITS_SYSTEM_CALLS_H
 
-#include "base/memory/hash.h"
 #include "event/event.h"
 #include "profile/calls/call_times.h"
+#include "profile/waits/descriptor_numbers.h"
 
 #define SYSTEM_CALLS_MAX (1u << 16)
 #define SYSTEM_CALL_NO_DESCRIPTOR UINT32_MAX
@@ -55,16 +55,11 @@ struct system_call_open {
 	uint64_t time_ns;
 };
 
-/* The present file of a descriptor. */
-struct system_call_file {
-	uint32_t process, descriptor, file;
-};
-
 struct system_calls {
 	bool wanted;
 	VEC(struct system_call_sum) sums;
-	struct id_table index, file_index;
-	VEC(struct system_call_file) files;
+	struct id_table index;
+	struct descriptor_numbers files;
 	VEC(struct system_call_open) threads; /* by thread id */
 	uint64_t unentered, unreturned, last, beyond;
 };

@@ -110,29 +110,6 @@ static void add_to_sum(struct wait_log *l, const struct wait *w)
 	sum->max_ns = max_of(sum->max_ns, w->in_ns - w->out_ns);
 }
 
-static bool number_equal(const void *ctx, uint32_t id, const void *key)
-{
-	const struct wait_number *a = &((const struct wait_log *)ctx)->numbers.items[id], *b = key;
-
-	return a->process == b->process && a->number == b->number;
-}
-
-static uint64_t number_hash(const struct wait_number *n)
-{
-	return hash_pair(n->process, n->number);
-}
-
-uint32_t wait_log_descriptor_of(const struct wait_log *l, uint32_t process, uint64_t number)
-{
-	struct wait_number n = {.process = process, .number = (uint32_t)number};
-	uint32_t id;
-
-	if (!l->numbers.count || number > INT32_MAX)
-		return ID_NONE;
-	id = id_table_find(&l->number_index, number_hash(&n), number_equal, l, &n);
-	return id == ID_NONE ? ID_NONE : l->numbers.items[id].descriptor;
-}
-
 static bool is_runnable(const struct wait_thread *t)
 {
 	return t->has_place && t->place.is_state_known ? t->place.is_runnable : t->preempted;
@@ -157,7 +134,7 @@ static void set_waker(const struct wait_log *l, const struct wait_wake *wake, st
 	if (!k->has_waker_number)
 		return;
 	k->waker_number = (uint32_t)wake->argument;
-	k->waker_descriptor = wait_log_descriptor_of(l, wake->process, wake->argument);
+	k->waker_descriptor = descriptor_numbers_get(&l->numbers, wake->process, wake->argument);
 }
 
 /* The thread still waits for the lock when it is switched in: the end of the contention follows. */
@@ -196,7 +173,7 @@ static struct wait_key key_of(const struct wait_log *l, uint32_t thread,
 	k.in_system_call = t->place.in_system_call;
 	if (k.in_system_call) {
 		k.argument = t->place.argument;
-		k.descriptor = wait_log_descriptor_of(l, t->process, k.argument);
+		k.descriptor = descriptor_numbers_get(&l->numbers, t->process, k.argument);
 	}
 	return k;
 }
@@ -496,18 +473,8 @@ uint32_t wait_log_descriptor(struct wait_log *l, uint32_t process, uint32_t numb
 
 void wait_log_number(struct wait_log *l, uint32_t process, uint32_t number, uint32_t descriptor)
 {
-	struct wait_number n = {.process = process, .number = number, .descriptor = descriptor};
-	uint32_t id;
-
-	if (!l->wanted)
-		return;
-	id = id_table_find(&l->number_index, number_hash(&n), number_equal, l, &n);
-	if (id != ID_NONE) {
-		l->numbers.items[id].descriptor = descriptor;
-		return;
-	}
-	id_table_add(&l->number_index, number_hash(&n), (uint32_t)l->numbers.count);
-	vec_push(&l->numbers, n);
+	if (l->wanted)
+		descriptor_numbers_set(&l->numbers, process, number, descriptor);
 }
 
 void wait_log_discard(struct wait_log *l, uint64_t from_ns)
@@ -562,11 +529,10 @@ static void keep_running(struct wait_log *l)
 static void forget_state(struct wait_log *l)
 {
 	wait_contention_done(&l->contention);
+	descriptor_numbers_done(&l->numbers);
 	vec_done(&l->threads);
-	vec_done(&l->numbers);
 	vec_done(&l->heard);
 	id_table_done(&l->sum_index);
-	id_table_done(&l->number_index);
 }
 
 void wait_log_finish(struct wait_log *l, uint64_t end_ns)
@@ -613,9 +579,8 @@ static void renumber_descriptors(struct wait_log *l, const uint32_t *map, size_t
 	struct wait_log old = *l;
 
 	memset(&l->descriptors, 0, sizeof(l->descriptors));
-	memset(&l->numbers, 0, sizeof(l->numbers));
-	memset(&l->number_index, 0, sizeof(l->number_index));
-	vec_each (n, &old.numbers) {
+	l->numbers = (struct descriptor_numbers){0};
+	vec_each (n, &old.numbers.items) {
 		const struct wait_descriptor *d = &old.descriptors.items[n->descriptor];
 		uint32_t process = id_now(map, count, n->process), descriptor;
 
@@ -627,8 +592,7 @@ static void renumber_descriptors(struct wait_log *l, const uint32_t *map, size_t
 	vec_each (d, &old.descriptors)
 		free(d->name);
 	vec_done(&old.descriptors);
-	vec_done(&old.numbers);
-	id_table_done(&old.number_index);
+	descriptor_numbers_done(&old.numbers);
 }
 
 void wait_log_renumber(struct wait_log *l, const uint32_t *new_thread, size_t thread_count,

@@ -29,6 +29,7 @@
 
 #include "base/memory/hash.h"
 #include "base/memory/vec.h"
+#include "profile/waits/descriptor_numbers.h"
 #include "profile/waits/wait_addresses.h"
 #include "profile/waits/wait_contention.h"
 
@@ -154,11 +155,6 @@ struct wait_thread {
 	bool has_place, has_wake, early, preempted, since_start, is_new;
 };
 
-/* The present descriptor of a number. */
-struct wait_number {
-	uint32_t process, number, descriptor;
-};
-
 struct wait_log {
 	bool wanted;
 	bool endless;              /* wait_log_finish() ends a window, see below */
@@ -179,9 +175,9 @@ struct wait_log {
 	struct wait_addresses addresses;   /* of the arguments (the builder's thread) */
 	struct wait_contention contention; /* while it is filled */
 	/* while it is filled */
-	struct id_table sum_index, number_index;
+	struct id_table sum_index;
 	VEC(struct wait_thread) threads; /* by thread id */
-	VEC(struct wait_number) numbers;
+	struct descriptor_numbers numbers;
 	VEC(uint64_t) heard;   /* by CPU: the time of its last record */
 	uint32_t losses;       /* records about losses */
 	uint32_t unknown_path; /* of waits without a sample */
@@ -231,8 +227,6 @@ uint32_t wait_log_sum(struct wait_log *l, const struct wait_key *key);
 void wait_log_add(struct wait_log *l, const struct wait *w);
 /* The blocked part of a wait; the rest is runnable. */
 uint64_t wait_log_blocked_ns(const struct wait_log *l, const struct wait *w);
-/* The descriptor that has a number at present; ID_NONE: not known. */
-uint32_t wait_log_descriptor_of(const struct wait_log *l, uint32_t process, uint64_t number);
 /* Removes sums without waits. */
 void wait_log_tidy(struct wait_log *l);
 

@@ -55,10 +55,31 @@ static void large_results_are_no_errors(void)
 {
 	struct system_calls s = {.wanted = true};
 
-	enter(&s, 1, 10, 9, 0x7f0000000000);
+	system_calls_file(&s, 0, 3, 7);
+	enter(&s, 1, 10, 9, 0x7f0000000003);
 	leave(&s, 1, 12, 9, -4096); /* an address of the upper half */
 	CHECK_EQ(s.sums.items[0].failed, 0);
 	CHECK_EQ(s.sums.items[0].key.descriptor, SYSTEM_CALL_NO_DESCRIPTOR);
+	CHECK_EQ(s.sums.items[0].key.file, ID_NONE);
+	system_calls_done(&s);
+}
+
+static void calls_have_the_present_file_of_their_descriptor(void)
+{
+	struct system_calls s = {.wanted = true};
+
+	for (uint32_t file = 7; file < 9; file++) {
+		system_calls_file(&s, 1, 3, file);
+		enter(&s, 11, 10, 0, 3);
+		leave(&s, 11, 12, 0, 0);
+		enter(&s, 21, 20, 0, 3); /* another process */
+		leave(&s, 21, 22, 0, 0);
+	}
+	CHECK_EQ(s.sums.count, 3);
+	CHECK_EQ(s.sums.items[0].key.file, 7);
+	CHECK_EQ(s.sums.items[1].key.file, ID_NONE);
+	CHECK_EQ(s.sums.items[1].count, 2);
+	CHECK_EQ(s.sums.items[2].key.file, 8);
 	system_calls_done(&s);
 }
 
@@ -122,6 +143,7 @@ int main(void)
 	RUN(calls_are_paired_by_thread);
 	RUN(threads_begin_change_and_end);
 	RUN(large_results_are_no_errors);
+	RUN(calls_have_the_present_file_of_their_descriptor);
 	RUN(calls_around_lost_records_are_not_paired);
 	RUN(memory_is_bounded);
 	return check_end();
