@@ -116,17 +116,6 @@ static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
 	return false;
 }
 
-static bool number_of(Dwarf_Die *die, unsigned name, uint64_t *number)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Word value;
-
-	if (dwarf_formudata(dwarf_attr(die, name, &attribute), &value))
-		return false;
-	*number = value;
-	return true;
-}
-
 /* The dimensions of an array; 0: one of them is not constant, or there are too many. */
 static size_t dimensions_of(Dwarf_Die *array, uint64_t lengths[DIMENSIONS_MAX])
 {
@@ -140,9 +129,9 @@ static size_t dimensions_of(Dwarf_Die *array, uint64_t lengths[DIMENSIONS_MAX])
 			continue;
 		if (count == DIMENSIONS_MAX)
 			return 0;
-		if (number_of(&die, DW_AT_upper_bound, &lengths[count]))
+		if (debug_entry_number(&die, DW_AT_upper_bound, &lengths[count]))
 			lengths[count]++;
-		else if (!number_of(&die, DW_AT_count, &lengths[count]))
+		else if (!debug_entry_number(&die, DW_AT_count, &lengths[count]))
 			return 0;
 		if (!lengths[count] || lengths[count] > UINT32_MAX)
 			return 0;
@@ -158,13 +147,13 @@ static uint64_t size_of(Dwarf_Die *type)
 	size_t count;
 	Dwarf_Die element;
 
-	if (number_of(type, DW_AT_byte_size, &size))
+	if (debug_entry_number(type, DW_AT_byte_size, &size))
 		return size;
 	if (dwarf_tag(type) == DW_TAG_pointer_type)
 		return POINTER_BYTES;
 	if (dwarf_tag(type) != DW_TAG_array_type || !type_of(type, &element))
 		return 0;
-	if (!number_of(&element, DW_AT_byte_size, &size))
+	if (!debug_entry_number(&element, DW_AT_byte_size, &size))
 		size = dwarf_tag(&element) == DW_TAG_pointer_type ? POINTER_BYTES : 0;
 	count = dimensions_of(type, lengths);
 	for (size_t i = 0; i < count; i++)
@@ -207,7 +196,7 @@ static bool member_at(struct debug_reader *r, Dwarf_Die *type, uint64_t offset, 
 			continue;
 		*at = 0;
 		if (dwarf_hasattr(member, DW_AT_data_member_location) &&
-		    !number_of(member, DW_AT_data_member_location, at))
+		    !debug_entry_number(member, DW_AT_data_member_location, at))
 			continue;
 		/* Static members have a place of their own. */
 		if (dwarf_hasattr(member, DW_AT_external) || !type_of(member, inside))

@@ -390,6 +390,17 @@ static const char *unit_text(Dwarf_Die *die, unsigned name)
 	return dwarf_formstring(dwarf_attr(die, name, &attribute));
 }
 
+bool debug_entry_number(Dwarf_Die *die, unsigned name, uint64_t *number)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	if (dwarf_formudata(dwarf_attr(die, name, &attribute), &value))
+		return false;
+	*number = value;
+	return true;
+}
+
 /* *whole: the entry that contains the functions, in the file or in the .dwo. False: it is missing.
  */
 static bool whole_unit(const struct debug_reader *r, Dwarf_Die *die, Dwarf_Die *whole)

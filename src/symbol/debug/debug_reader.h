@@ -51,6 +51,8 @@ uint32_t debug_memo_string(struct debug_memo *m, struct intern *strings, const v
                            const char *text);
 uint32_t debug_memo_find(const struct debug_memo *m, const void *key); /* or ID_NONE */
 
+/* False: the entry has no such attribute, or it is no number. */
+bool debug_entry_number(Dwarf_Die *die, unsigned name, uint64_t *number);
 /* True if libdw can skip each entry of the unit in bounded time. */
 bool debug_entries_are_small(struct debug_reader *r, Dwarf_Die *unit);
 

@@ -32,20 +32,17 @@ struct debug_walk {
 	struct debug_level levels[DEPTH_MAX];
 };
 
-static uint32_t number_of(Dwarf_Die *die, unsigned name)
+/* The number of a file or line; 0: none. */
+static uint32_t place_of(Dwarf_Die *die, unsigned name)
 {
-	Dwarf_Attribute attribute;
-	Dwarf_Word value;
+	uint64_t number;
 
-	if (!dwarf_attr(die, name, &attribute) || dwarf_formudata(&attribute, &value) ||
-	    value > INT_MAX)
-		return 0;
-	return (uint32_t)value;
+	return debug_entry_number(die, name, &number) && number <= INT_MAX ? (uint32_t)number : 0;
 }
 
 static uint32_t call_file(struct debug_walk *w, Dwarf_Die *die)
 {
-	uint32_t index = number_of(die, DW_AT_call_file);
+	uint32_t index = place_of(die, DW_AT_call_file);
 	const char *name;
 
 	if (!w->files || index >= w->file_count)
@@ -109,7 +106,7 @@ static uint32_t add_inlined(struct debug_walk *w, struct debug_level *l)
 	vec_push(&t->nodes, (struct debug_node){.parent = l->node,
 	                                        .name = name_of(w, &l->die),
 	                                        .call_file = call_file(w, &l->die),
-	                                        .call_line = number_of(&l->die, DW_AT_call_line)});
+	                                        .call_line = place_of(&l->die, DW_AT_call_line)});
 	return node;
 }
 
