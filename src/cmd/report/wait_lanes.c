@@ -223,7 +223,7 @@ static void add_waits(struct wait_lanes *l)
 	vec_each (w, &log->waits) {
 		const struct wait_key *key = &log->sums.items[w->sum].key;
 		uint32_t lane = lane_of(l, key->thread);
-		uint64_t blocked = w->woken_ns ? w->woken_ns - w->out_ns : w->in_ns - w->out_ns;
+		uint64_t blocked = wait_log_blocked_ns(log, w);
 
 		if (!lane)
 			continue;

@@ -152,7 +152,7 @@ static void put_parts(struct chrome_waits *c, const struct wait *w, const struct
 	if (key->woken == WAIT_PREEMPTED) {
 		put_part(c, w, w->out_ns, w->in_ns, "(preempted)");
 	} else {
-		uint64_t woken = w->woken_ns ? w->woken_ns : w->in_ns;
+		uint64_t woken = w->out_ns + wait_log_blocked_ns(c->report->log, w);
 
 		put_part(c, w, w->out_ns, woken, title_of(c, w));
 		put_part(c, w, woken, w->in_ns, "(runnable)");

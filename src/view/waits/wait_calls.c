@@ -55,11 +55,8 @@ void wait_calls_add(struct wait_calls *c, const char *function, uint32_t sum, ui
 void wait_calls_parts(const struct wait_calls *c, const struct wait *w, uint64_t *blocked_ns,
                       uint64_t *runnable_ns)
 {
-	bool preempted = c->report->log->sums.items[w->sum].key.woken == WAIT_PREEMPTED;
-	uint64_t woken = preempted ? w->out_ns : w->woken_ns ? w->woken_ns : w->in_ns;
-
-	*blocked_ns = woken - w->out_ns;
-	*runnable_ns = w->in_ns - woken;
+	*blocked_ns = wait_log_blocked_ns(c->report->log, w);
+	*runnable_ns = w->in_ns - w->out_ns - *blocked_ns;
 }
 
 /* --- the table --- */
