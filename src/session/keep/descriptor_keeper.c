@@ -109,6 +109,13 @@ void descriptor_keeper_free(struct descriptor_keeper *k)
 	free(k);
 }
 
+static void forget_unfinished(struct descriptor_keeper *k, int32_t pid)
+{
+	for (size_t i = k->unfinished.count; i-- > 0;)
+		if (k->unfinished.items[i].pid == pid)
+			k->unfinished.items[i] = k->unfinished.items[--k->unfinished.count];
+}
+
 /* The number may belong to another process from now on, or the program to another file. */
 void descriptor_keeper_event(struct descriptor_keeper *k, const struct event *e)
 {
@@ -119,6 +126,7 @@ void descriptor_keeper_event(struct descriptor_keeper *k, const struct event *e)
 
 	if (!k || !ends || e->pid != e->tid)
 		return;
+	forget_unfinished(k, e->pid);
 	id = pid_map_get(&k->pids, e->pid);
 	if (id == ID_NONE)
 		return;

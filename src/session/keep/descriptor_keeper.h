@@ -6,9 +6,11 @@
  * A switch sample of --waits has the first argument of the system call, and a wake-up that of the
  * waker. If the thread blocks or wakes, and the argument may be a descriptor, its name is read from
  * /proc once for each process and descriptor, and again after RECHECK_NS at the earliest, since a
- * number is used again after close(). A changed name makes another record. At most READS_PER_S
- *names are read in a second; a descriptor that was not read is read at a later sample. The names of
- * DESCRIPTORS_MAX descriptors are remembered, then all are forgotten and read again.
+ * number is used again after close(). A changed name makes another record.
+ *
+ * At most READS_PER_S names are read in a second; a descriptor that was not read is read at a later
+ * sample. The names of DESCRIPTORS_MAX descriptors are remembered, then all are forgotten and read
+ * again.
  *
  *	descriptor_keeper_new()
  *	descriptor_keeper_event()	forks, execs and exits, in the order of time
@@ -17,7 +19,7 @@
  *	descriptor_keeper_free()
  *
  * A socket whose addresses are not found yet is read again at later samples of any thread, some
- * times.
+ * times, until its process ends or executes another program.
  *
  * The name is that of the moment at which the sample is read: up to a tenth of a second after it, a
  * few ms after the start of a program (wakeup_schedule_started()). A process that exits before

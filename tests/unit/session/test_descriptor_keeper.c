@@ -178,6 +178,30 @@ static void new_sockets_are_read_again(void)
 	descriptor_keeper_free(k);
 }
 
+/* Its number, and those of its descriptors, may belong to others, on which no thread waits. */
+static void sockets_of_an_ended_process_are_not_read_again(void)
+{
+	static const enum event_kind kinds[] = {EVENT_EXIT, EVENT_FORK, EVENT_COMM};
+	struct event end = {.pid = getpid(), .tid = getpid(), .comm.exec = true}, e, named;
+	uint64_t second = UINT64_C(1000000000), now_ns = second;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		struct descriptor_keeper *k = descriptor_keeper_new(&recording);
+		int first = connected(), other;
+
+		CHECK(!strncmp(name_at(k, now_ns, (uint64_t)first, 1), "tcp 127.0.0.1:", 14));
+		other = connected(); /* newer than the table of sockets */
+		CHECK(!strncmp(name_at(k, now_ns, (uint64_t)other, 1), "socket:[", 8));
+		end.kind = kinds[i];
+		descriptor_keeper_event(k, &end);
+		e = sample_at(now_ns += second, 0, 0);
+		CHECK(!descriptor_keeper_sample(k, &e, false, &named));
+		close(first);
+		close(other);
+		descriptor_keeper_free(k);
+	}
+}
+
 static void descriptors_of_exited_processes_are_counted(void)
 {
 	struct descriptor_keeper *k = descriptor_keeper_new(&recording);
@@ -229,6 +253,7 @@ int main(void)
 	RUN(other_samples_are_no_waits_for_a_descriptor);
 	RUN(wakers_have_descriptors);
 	RUN(new_sockets_are_read_again);
+	RUN(sockets_of_an_ended_process_are_not_read_again);
 	RUN(descriptors_of_exited_processes_are_counted);
 	RUN(reads_are_limited_in_number);
 	recording_done(&recording);
