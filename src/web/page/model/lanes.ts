@@ -108,6 +108,8 @@ export function zoomed(l: { durationNs: number }, s: Stretch, at: number, factor
 }
 
 /* Moves a stretch into the time of the trace, in whole ns. */
+export const allOf = (l: { durationNs: number }): Stretch => ({ from: 0, to: Math.max(Math.ceil(l.durationNs), 1) });
+
 export function within(l: { durationNs: number }, s: Stretch): Stretch {
 	const all = Math.max(l.durationNs, 1), length = Math.min(s.to - s.from, all);
 	const from = Math.min(Math.max(s.from, 0), all - length);

@@ -6,7 +6,7 @@ import { Section } from "../data/contract";
 import { safeText } from "../data/texts";
 import { Analysis } from "../model/analysis";
 import { amount, counted, share, time } from "../model/figure";
-import { Lanes, readLanes } from "../model/lanes";
+import { allOf, Lanes, readLanes } from "../model/lanes";
 import { Model, readModel } from "../model/model";
 import { isTimed, Stretch } from "../model/selection";
 import { waitModel } from "../model/wait_model";
@@ -21,7 +21,7 @@ import { FunctionsView, ProcessesView } from "./functions_view";
 import { HeatView } from "./heat_view";
 import { LanesView } from "./lanes_view";
 import { SeriesView } from "./series_view";
-import { allOf, WaitsView } from "./waits_view";
+import { WaitsView } from "./waits_view";
 
 const darkQuery = window.matchMedia("(prefers-color-scheme: dark)");
 

@@ -4,6 +4,7 @@
  * the page scrolls a taller element behind it, so that deep trees need no large canvas.
  */
 import { Frames } from "../model/layout";
+import { emptyCanvas } from "./canvas";
 import { Palette } from "./colours";
 
 export const LINE = 18;
@@ -39,13 +40,7 @@ export function topOf(p: Picture, level: number): number {
 let charWidth = 0;
 
 export function draw(canvas: HTMLCanvasElement, p: Picture, w: Window_, c: Palette): void {
-	const ratio = window.devicePixelRatio || 1, g = canvas.getContext("2d")!;
-	canvas.width = Math.round(w.width * ratio);
-	canvas.height = Math.round(w.height * ratio);
-	g.setTransform(ratio, 0, 0, ratio, 0, 0);
-	g.clearRect(0, 0, w.width, w.height);
-	g.font = FONT;
-	g.textBaseline = "middle";
+	const g = emptyCanvas(canvas, w.width, w.height, FONT);
 	charWidth ||= g.measureText("0").width;
 	for (let i = 0; i < p.frames.count; i++) {
 		const y = topOf(p, p.frames.level[i]) - w.scroll;

@@ -2,6 +2,7 @@
 /* heat_canvas: draws the cells of the heatmap, the selected stretches and the cursor. */
 import { Heat } from "../model/heat";
 import { Stretch } from "../model/selection";
+import { emptyCanvas } from "./canvas";
 import { heatColour, Palette } from "./colours";
 
 export type Cell = [column: number, line: number];
@@ -21,11 +22,8 @@ export function paint(
 	canvas: HTMLCanvasElement, h: Heat, size: { width: number; line: number }, marks: Mark[],
 	cursor: Cell | null, p: Palette,
 ): void {
-	const ratio = window.devicePixelRatio || 1, g = canvas.getContext("2d")!;
 	const s: Scale = { cell: size.width / h.columns, line: size.line, height: h.lines * size.line };
-	canvas.width = Math.round(size.width * ratio);
-	canvas.height = Math.round(s.height * ratio);
-	g.setTransform(ratio, 0, 0, ratio, 0, 0);
+	const g = emptyCanvas(canvas, size.width, s.height);
 	for (let column = 0; column < h.columns; column++)
 		for (let line = 0; line < h.lines; line++) {
 			const part = h.amount[column * h.lines + line] / h.most;

@@ -2,7 +2,9 @@
 /* lanes_canvas: draws the calls of each thread over time; the canvas has the size of the visible part. */
 import { callAt, LANE_LINE, LANE_TITLE, Lanes, LEVELS_MOST, OUT } from "../model/lanes";
 import { Stretch } from "../model/selection";
+import { emptyCanvas } from "./canvas";
 import { frameColour, Palette } from "./colours";
+import { Drag, drawDrag } from "./time_canvas";
 
 const FONT = "11px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 
@@ -15,7 +17,7 @@ export interface LanesPicture {
 	scroll: number;
 	hover: number; /* call; -1: none */
 	matches: ((name: string) => boolean) | null;
-	drag: { from: number; to: number } | null; /* pixels */
+	drag: Drag | null;
 }
 
 /* Colours and matches by name, since names repeat. */
@@ -41,23 +43,12 @@ function looks(p: LanesPicture, c: Palette): (call: number) => Look {
 
 /* Returns the number of calls that are too narrow to draw. */
 export function drawLanes(canvas: HTMLCanvasElement, p: LanesPicture, c: Palette): number {
-	const ratio = window.devicePixelRatio || 1, g = canvas.getContext("2d")!, look = looks(p, c);
+	const g = emptyCanvas(canvas, p.width, p.height, FONT), look = looks(p, c);
 	let narrow = 0;
-	canvas.width = Math.round(p.width * ratio);
-	canvas.height = Math.round(p.height * ratio);
-	g.setTransform(ratio, 0, 0, ratio, 0, 0);
-	g.clearRect(0, 0, p.width, p.height);
-	g.font = FONT;
-	g.textBaseline = "middle";
 	for (let i = 0; i < p.l.lanes.length; i++)
 		if (p.tops[i + 1] > p.scroll && p.tops[i] < p.scroll + p.height)
 			narrow += drawLane(g, p, i, c, look);
-	if (p.drag) {
-		g.globalAlpha = 0.25;
-		g.fillStyle = c.accent;
-		g.fillRect(Math.min(p.drag.from, p.drag.to), 0, Math.abs(p.drag.to - p.drag.from), p.height);
-		g.globalAlpha = 1;
-	}
+	drawDrag(g, p.drag, p.height, c);
 	return narrow;
 }
 

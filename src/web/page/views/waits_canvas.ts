@@ -8,7 +8,9 @@ import { Stretch } from "../model/selection";
 import { Arrows, eachState, RUNNABLE } from "../model/wait_lanes";
 import { WaitPath } from "../model/wait_path";
 import { inAt, wakerOf, WaitLane, Waits, wokenAt } from "../model/waits";
+import { emptyCanvas } from "./canvas";
 import { Palette } from "./colours";
+import { Drag, drawDrag } from "./time_canvas";
 
 export const LANE = 19, TOP = 20, GUTTER = 190;
 const BAR = 13, FONT = "11.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
@@ -27,7 +29,7 @@ export interface WaitsPicture {
 	wait: number; /* the selected one; -1: none */
 	hover: number; /* likewise, below the pointer */
 	lane: number; /* in which the path ends; -1: none */
-	drag: { from: number; to: number } | null; /* pixels */
+	drag: Drag | null;
 }
 
 const HUES: Record<string, [number, number]> = {
@@ -165,14 +167,8 @@ function outline(g: CanvasRenderingContext2D, p: WaitsPicture, rows: Map<number,
 }
 
 export function drawWaits(canvas: HTMLCanvasElement, p: WaitsPicture, c: Palette): void {
-	const ratio = window.devicePixelRatio || 1, g = canvas.getContext("2d")!;
+	const g = emptyCanvas(canvas, p.width, p.height, FONT);
 	const rows = new Map(p.lanes.map((l, i): [number, number] => [l.id, i]));
-	canvas.width = Math.round(p.width * ratio);
-	canvas.height = Math.round(p.height * ratio);
-	g.setTransform(ratio, 0, 0, ratio, 0, 0);
-	g.clearRect(0, 0, p.width, p.height);
-	g.font = FONT;
-	g.textBaseline = "middle";
 	p.lanes.forEach((_, row) => {
 		if (yOf(p, row) > -LANE && yOf(p, row) < p.height)
 			drawLane(g, p, row, c);
@@ -188,12 +184,7 @@ export function drawWaits(canvas: HTMLCanvasElement, p: WaitsPicture, c: Palette
 	outline(g, p, rows, p.wait, c.accent);
 	g.clearRect(0, 0, p.width, TOP - 1);
 	drawDensity(g, p, c);
-	if (p.drag) {
-		g.globalAlpha = 0.2;
-		g.fillStyle = c.accent;
-		g.fillRect(Math.min(p.drag.from, p.drag.to), 0, Math.abs(p.drag.to - p.drag.from), p.height);
-		g.globalAlpha = 1;
-	}
+	drawDrag(g, p.drag, p.height, c);
 }
 
 /* The row at a height of the visible part; -1: none. */

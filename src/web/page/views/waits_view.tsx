@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * waits_view: when threads ran and waited, who woke them, and the path that decided the elapsed time.
- * A drag shows a part of the time, a click on a wait explains it, a click on a name ends the path there.
+ * A click on a wait explains it, a click on a name ends the path there.
  */
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { count, counted, moment, share, time } from "../model/figure";
-import { within, zoomed } from "../model/lanes";
+import { allOf, within } from "../model/lanes";
 import { Stretch } from "../model/selection";
 import { View } from "../model/view";
 import { arrowsOf, insteadOf, kindsOf, lanesShown, longestWaits, waitAtMoment } from "../model/wait_lanes";
@@ -13,13 +13,11 @@ import { findPath, processesOf, usualEnd, WaitPath } from "../model/wait_path";
 import {
 	causeText, inAt, laneText, pathOf, wakerOf, WaitLane, Waits, WOKEN_NOT_SEEN, WOKEN_OPEN, WOKEN_PREEMPTED,
 } from "../model/waits";
-import { palette } from "./colours";
 import { Bar, Choice, PlainTable, Switch, TableButton } from "./controls";
-import { pressed } from "./lanes_view";
-import { useWidth } from "./width";
+import { HEIGHT_MOST, TimeCanvas, Times, useTimes, ZoomButtons } from "./time_canvas";
 import { drawWaits, GUTTER, LANE, pathColour, rowAt, stateColour, statesOf, TOP, WaitsPicture } from "./waits_canvas";
 
-const HEIGHT_MOST = 560, ROWS = 200, DRAG = 4, LANES_LISTED = 300;
+const ROWS = 200, LANES_LISTED = 300;
 
 export interface WaitsProps {
 	w: Waits;
@@ -29,8 +27,6 @@ export interface WaitsProps {
 	/* The stretch of the pictures above and the time of the lanes, from one to the other; null: no times. */
 	linked: { to: (s: Stretch) => Stretch; from: (s: Stretch) => Stretch } | null;
 }
-
-export const allOf = (w: Waits): Stretch => ({ from: 0, to: Math.max(w.durationNs, 1) });
 
 function span(ns: number, from: number): string {
 	return `${time(ns)} from ${moment(from, ns || 1)}`;
@@ -188,15 +184,12 @@ function LongestTable(p: { w: Waits; shown: WaitLane[]; s: Stretch; choose: (i: 
 	);
 }
 
-function Controls(p: WaitsProps & { shown: Stretch; lanes: WaitLane[]; ends: number; show: (s: Stretch) => void }) {
-	const { w, v, shown, show } = p, others = w.lanes.some((l) => !l.selected && l.first < l.end);
-	const zoom = (key: string) => show(pressed(w, shown, key)!);
+function Controls(p: WaitsProps & { t: Times; lanes: WaitLane[]; ends: number }) {
+	const { w, v } = p, { shown, show } = p.t, others = w.lanes.some((l) => !l.selected && l.first < l.end);
 	return (
 		<div class="controls">
 			<span class="note" id="waits-shown" role="status">{span(shown.to - shown.from, shown.from)}</span>
-			<button type="button" onClick={() => zoom("+")} aria-label="less time">+</button>
-			<button type="button" onClick={() => zoom("-")} aria-label="more time">−</button>
-			{v.calls && <button type="button" onClick={() => show(allOf(w))}>all</button>}
+			<ZoomButtons t={p.t} />
 			{p.linked && v.first && <button type="button" onClick={() => show(p.linked!.from(v.second ?? v.first!))}>the stretch of the heatmap</button>}
 			{p.linked && v.calls && (
 				<button type="button" onClick={() => p.set({ first: p.linked!.to(shown), second: null })}>select this time in the heatmap</button>
@@ -213,10 +206,8 @@ function endOf(w: Waits, v: View): number {
 }
 
 export function WaitsView(p: WaitsProps) {
-	const { w, v } = p, box = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null), width = useWidth(box);
-	const [scroll, setScroll] = useState(0), [hover, setHover] = useState(-1);
-	const [drag, setDrag] = useState<WaitsPicture["drag"]>(null);
-	const shown = within(w, v.calls ?? allOf(w)), end = endOf(w, v), room = Math.max(width - GUTTER, 10);
+	const { w, v } = p, shown = within(w, v.calls ?? allOf(w)), end = endOf(w, v), [hover, setHover] = useState(-1);
+	const t = useTimes(p, w, shown, GUTTER), { width, room, scroll, drag } = t;
 	const path = useMemo(() => findPath(w, end, shown), [w, end, shown.from, shown.to]);
 	const lanes = useMemo(() => lanesShown(w, shown, v.others, path), [w, v.others, path, shown.from, shown.to]);
 	const arrows = useMemo(() => arrowsOf(w, lanes, shown, Math.ceil(room / 4), Math.ceil(room / 14), 2),
@@ -228,68 +219,22 @@ export function WaitsView(p: WaitsProps) {
 		kindState: new Map(kinds.map((k, i): [number, number] => [k, 2 + i])),
 		colours: statesOf([...kinds.map((k) => w.texts.get(k)), "other"], p.dark),
 	};
-	const show = (s: Stretch) => p.set({ calls: s.from <= 0 && s.to >= w.durationNs ? null : s });
-	const nsOf = (x: number) => shown.from + ((Math.max(x, GUTTER) - GUTTER) / room) * (shown.to - shown.from);
-	const at = (e: MouseEvent) => {
-		const r = canvas.current!.getBoundingClientRect();
-		return { x: e.clientX - r.left, y: e.clientY - r.top };
-	};
 	const waitAtPlace = (x: number, y: number) => {
 		const row = rowAt(picture, y);
-		return row < 0 || x < GUTTER ? -1 : waitAtMoment(w, lanes[row], nsOf(x), ((shown.to - shown.from) / room) * 1.5);
+		return row < 0 || x < GUTTER ? -1 : waitAtMoment(w, lanes[row], t.nsOf(x), ((shown.to - shown.from) / room) * 1.5);
 	};
 
-	useLayoutEffect(() => {
-		if (width)
-			drawWaits(canvas.current!, picture, palette(document.documentElement));
-	});
-
-	const release = (e: MouseEvent) => {
-		const { x, y } = at(e), from = drag?.from ?? x, row = rowAt(picture, y);
-		setDrag(null);
-		if (Math.abs(x - from) >= DRAG)
-			show(within(w, { from: nsOf(Math.min(from, x)), to: nsOf(Math.max(from, x)) }));
-		else if (x < GUTTER && row >= 0)
-			p.set({ ends: lanes[row].id });
-		else
-			p.set({ wait: waitAtPlace(x, y) });
-	};
-	const wheel = (e: WheelEvent) => {
-		if (!e.ctrlKey)
-			return;
-		show(zoomed(w, shown, nsOf(at(e).x), e.deltaY < 0 ? 0.7 : 1.4));
-		e.preventDefault();
-	};
-	const key = (e: KeyboardEvent) => {
-		const next = pressed(w, shown, e.key);
-		if (!next)
-			return;
-		show(next);
-		e.preventDefault();
+	const click = (x: number, y: number) => {
+		const row = rowAt(picture, y);
+		p.set(x < GUTTER && row >= 0 ? { ends: lanes[row].id } : { wait: waitAtPlace(x, y) });
 	};
 	const hovered = hover >= 0 && hover < w.count;
 	return (
 		<>
-			<Controls {...p} shown={shown} lanes={lanes} ends={end} show={show} />
-			<div class="flame" ref={box} style={{ height: `${height}px` }} onScroll={(e) => setScroll(e.currentTarget.scrollTop)}>
-				<div style={{ height: `${TOP + lanes.length * LANE + 4}px` }}>
-					<canvas ref={canvas} tabIndex={0} role="application" style={{ width: `${width}px`, height: `${height - 2}px` }}
-						aria-label="Threads over time: arrows move, plus and minus zoom; the table has the longest waits"
-						onMouseDown={(e) => setDrag({ from: at(e).x, to: at(e).x })}
-						onMouseMove={(e) => {
-							const { x, y } = at(e);
-							if (drag)
-								setDrag({ from: drag.from, to: x });
-							else
-								setHover(waitAtPlace(x, y));
-						}}
-						onMouseLeave={() => {
-							setHover(-1);
-							setDrag(null);
-						}}
-						onMouseUp={release} onDblClick={() => show(allOf(w))} onWheel={wheel} onKeyDown={key} />
-				</div>
-			</div>
+			<Controls {...p} t={t} lanes={lanes} ends={end} />
+			<TimeCanvas t={t} label="Threads" rows="waits" box={height} height={height - 2} whole={TOP + lanes.length * LANE + 4}
+				draw={(canvas, c) => drawWaits(canvas, picture, c)} click={click}
+				hover={(x, y) => setHover(waitAtPlace(x, y))} leave={() => setHover(-1)} />
 			<p class="status" id="waits-status">
 				{hovered && `${laneText(w.lanes[w.lane[hover]])}: ${causeText(w, hover)}, blocked ${time(w.blocked[hover])}, runnable ${time(w.runnable[hover])}; released by ${released(w, hover)}`}
 			</p>
