@@ -100,13 +100,6 @@ void map_set_insert(struct map_set *s, const struct mapping *m)
 	s->last = 0;
 }
 
-static int newest_first(const void *pa, const void *pb)
-{
-	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
-
-	return a > b ? -1 : a < b;
-}
-
 uint64_t map_set_order(const struct map_set *s, size_t keep)
 {
 	uint64_t *orders, order;
@@ -116,8 +109,8 @@ uint64_t map_set_order(const struct map_set *s, size_t keep)
 	orders = xmalloc(s->maps.count * sizeof(*orders));
 	for (size_t i = 0; i < s->maps.count; i++)
 		orders[i] = s->maps.items[i].order;
-	qsort(orders, s->maps.count, sizeof(*orders), newest_first);
-	order = orders[keep - 1];
+	sorted_u64(orders, s->maps.count);
+	order = orders[s->maps.count - keep];
 	free(orders);
 	return order;
 }

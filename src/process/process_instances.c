@@ -10,6 +10,8 @@
  */
 #include "process/process_internal.h"
 
+#include "base/memory/sorted.h"
+
 #include <string.h>
 
 #define NAMES_KEPT 16384
@@ -47,13 +49,6 @@ void process_instance_return(struct process_table *t, uint32_t name, uint32_t in
 		--*last;
 }
 
-static int newest_first(const void *pa, const void *pb)
-{
-	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
-
-	return a > b ? -1 : a < b;
-}
-
 /*
  * The lowest serial of last use for which a name is kept, so that the kept names stay within the
  * limit.
@@ -67,8 +62,8 @@ static uint64_t used_since(const struct process_table *old)
 		if (*use)
 			vec_push(&uses, *use);
 	if (uses.count > NAMES_KEPT) {
-		qsort(uses.items, uses.count, sizeof(*uses.items), newest_first);
-		since = uses.items[NAMES_KEPT - 1];
+		sorted_u64(uses.items, uses.count);
+		since = uses.items[uses.count - NAMES_KEPT];
 	}
 	vec_done(&uses);
 	return since;

@@ -17,6 +17,13 @@ static int compare_doubles(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static int compare_floats(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 void sorted_u64(uint64_t *values, size_t count)
 {
 	if (count)
@@ -27,4 +34,10 @@ void sorted_doubles(double *values, size_t count)
 {
 	if (count)
 		qsort(values, count, sizeof(*values), compare_doubles);
+}
+
+void sorted_floats(float *values, size_t count)
+{
+	if (count)
+		qsort(values, count, sizeof(*values), compare_floats);
 }

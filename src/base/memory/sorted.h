@@ -33,6 +33,8 @@
 
 /* Sorts in ascending order; `values` may be NULL if `count` is 0. */
 void sorted_u64(uint64_t *values, size_t count);
-void sorted_doubles(double *values, size_t count); /* without NAN */
+/* Without NAN. */
+void sorted_doubles(double *values, size_t count);
+void sorted_floats(float *values, size_t count);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/statistics/samples.h"
 
+#include "base/memory/sorted.h"
 #include "base/memory/xalloc.h"
 #include "base/statistics/distributions.h"
 
@@ -19,17 +20,9 @@ double sorted_quantile(const double *sorted, size_t count, double at)
 	return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 double sort_median(double *values, size_t count)
 {
-	if (count)
-		qsort(values, count, sizeof(*values), by_value);
+	sorted_doubles(values, count);
 	return sorted_quantile(values, count, 0.5);
 }
 

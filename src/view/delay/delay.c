@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/delay/delay.h"
 
+#include "base/memory/sorted.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +26,6 @@
 /* Maximum number of instructions before an address that are searched for the instruction that
  * turned interrupts off. */
 #define REGION_MAX 400
-
-static int compare_floats(const void *a, const void *b)
-{
-	float x = *(const float *)a, y = *(const float *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 static double middle(const float *sorted, size_t count)
 {
@@ -60,7 +55,7 @@ struct delay_lateness delay_lateness_of(float *late, size_t count, const float *
 
 	if (count < DELAY_SAMPLES_MIN || usual_count < DELAY_SAMPLES_MIN)
 		return l;
-	qsort(late, count, sizeof(*late), compare_floats);
+	sorted_floats(late, count);
 	l.known = true;
 	l.median_ns = middle(late, count);
 	l.usual_ns = middle(usual, usual_count);

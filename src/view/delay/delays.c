@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/delay/delays.h"
 
+#include "base/memory/sorted.h"
 #include "event/tick_grid.h"
 
 #include <stdlib.h>
@@ -166,13 +167,6 @@ static void read_track(struct delay_search *s, uint32_t track, uint64_t period_n
 	}
 }
 
-static int compare_floats(const void *a, const void *b)
-{
-	float x = *(const float *)a, y = *(const float *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The timer of one thread stops when the thread is switched out, so it has no grid. */
 static bool has_grid(const struct recording *rec)
 {
@@ -194,8 +188,7 @@ static void measure_lateness(struct delay_search *s)
 		    has_grid(p->recordings.items[t->recording]))
 			read_track(s, i, p->events.items[t->event].period_ns);
 	}
-	if (s->usual.count)
-		qsort(s->usual.items, s->usual.count, sizeof(*s->usual.items), compare_floats);
+	sorted_floats(s->usual.items, s->usual.count);
 }
 
 /* ---- the decision ---------------------------------------------------------- */

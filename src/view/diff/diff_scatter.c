@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/diff/diff_scatter.h"
 
+#include "base/memory/sorted.h"
 #include "base/memory/xalloc.h"
 #include "base/statistics/distributions.h"
 #include "base/statistics/samples.h"
@@ -22,13 +23,6 @@
 /* A row with a larger dispersion than this part of its class is not predicted by the class. */
 #define OUTLIER 0.01
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static double typical(const struct diff_scatter *s, double mean)
 {
 	return s->floor + s->spread * mean;
@@ -41,7 +35,7 @@ static void relative(const struct diff_scatter *s, const struct diff_scattered *
 	for (size_t i = 0; i < count; i++)
 		out[i] = log(fmax(rows[i].dispersion, DISPERSION_MIN * typical(s, rows[i].mean)) /
 		             typical(s, rows[i].mean));
-	qsort(out, count, sizeof(*out), by_value);
+	sorted_doubles(out, count);
 }
 
 /* The mean without a tenth of the values at each end. */
@@ -124,7 +118,7 @@ static double spread_within(const struct diff_ratio *rows, size_t count, double 
 
 		for (size_t j = 0; j < count; j++)
 			work[j] = fabs(rows[j].ratio_log) / sqrt(rows[j].variance + 2 * spread);
-		qsort(work, count, sizeof(*work), by_value);
+		sorted_doubles(work, count);
 		if (sorted_quantile(work, count, part) > z)
 			low = spread;
 		else if (!i)
