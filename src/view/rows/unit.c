@@ -185,6 +185,13 @@ static void hex_json(const struct unit *unit, struct cell cell, struct json *j)
 	buf_done(&text);
 }
 
+static void put_rate(const struct unit *unit, struct cell cell, struct buf *out)
+{
+	double q = cell_number(cell);
+
+	buf_addf(out, q < 0.0001 ? "<0.0001" : "%.4f", q);
+}
+
 const struct unit unit_text = {.name = "text", .left = true, .text = put_text};
 const struct unit unit_number = {.name = "number", .text = put_number};
 const struct unit unit_count = {.name = "count", .text = put_count};
@@ -193,4 +200,5 @@ const struct unit unit_fine_time = {.name = "ns", .text = put_fine_time};
 const struct unit unit_date = {.name = "ns", .left = true, .text = put_date};
 const struct unit unit_bytes = {.name = "bytes", .text = put_bytes};
 const struct unit unit_share = {.name = "share", .text = put_share};
+const struct unit unit_rate = {.name = "rate", .text = put_rate};
 const struct unit unit_hex = {.name = "address", .text = put_hex, .json = hex_json};

@@ -75,6 +75,7 @@ extern const struct unit unit_fine_time; /* ns: "12.3 ns" */
 extern const struct unit unit_date;      /* ns since 1970: "2024-05-06 07:08:09" */
 extern const struct unit unit_bytes;
 extern const struct unit unit_share; /* 0 to 1: "12.3 %" */
+extern const struct unit unit_rate;  /* "0.0123" */
 extern const struct unit unit_hex;   /* "0x1234", in JSON a string */
 
 void unit_text_add(const struct unit *unit, struct cell cell, struct buf *out);

@@ -77,15 +77,7 @@ static void put_ratio(const struct unit *unit, struct cell cell, struct buf *out
 	diff_ratio_text(1 + cell_number(cell), out);
 }
 
-static void put_rate(const struct unit *unit, struct cell cell, struct buf *out)
-{
-	double q = cell_number(cell);
-
-	buf_addf(out, q < 0.0001 ? "<0.0001" : "%.4f", q);
-}
-
 static const struct unit unit_change = {.name = "ratio", .text = put_ratio};
-static const struct unit unit_rate = {.name = "rate", .text = put_rate};
 
 static void add_table(struct document *out, const struct watch *w, size_t lines)
 {

@@ -98,16 +98,8 @@ static void put_ratio(const struct unit *unit, struct cell cell, struct buf *out
 
 static const struct unit unit_change = {.name = "ratio", .text = put_ratio};
 
-static void put_rate(const struct unit *unit, struct cell cell, struct buf *out)
-{
-	double q = cell_number(cell);
-
-	buf_addf(out, q < 0.0001 ? "<0.0001" : "%.4f", q);
-}
-
 /* A text on the right: it is never cut. */
 static const struct unit unit_interval = {.name = "interval"};
-static const struct unit unit_rate = {.name = "rate", .text = put_rate};
 
 static const struct diff_list_rows *rows_of(const struct row_source *s)
 {
