@@ -63,9 +63,7 @@ void process_table_restart(struct process_table *t)
 
 struct thread_records *process_thread_state(struct process_table *t, uint32_t thread)
 {
-	while (t->thread_states.count <= thread)
-		vec_add(&t->thread_states);
-	return &t->thread_states.items[thread];
+	return vec_at(&t->thread_states, thread);
 }
 
 static void name_process(struct process_table *t, uint32_t id, uint32_t name)

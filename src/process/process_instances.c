@@ -35,9 +35,7 @@ static uint32_t *last_number(struct process_table *t, uint32_t name)
 
 uint32_t process_instance_next(struct process_table *t, uint32_t name)
 {
-	while (t->named.count <= name)
-		vec_push(&t->named, 0);
-	t->named.items[name] = t->process_serial;
+	*vec_at(&t->named, name) = t->process_serial;
 	return ++*last_number(t, name);
 }
 
@@ -103,8 +101,6 @@ void process_instances_carry(struct process_table *t, const struct process_table
 		}
 		id = intern_add(&t->names, name);
 		*last_number(t, id) = number;
-		while (t->named.count <= id)
-			vec_push(&t->named, 0);
-		t->named.items[id] = use;
+		*vec_at(&t->named, id) = use;
 	}
 }

@@ -24,9 +24,7 @@ uint32_t process_restore(struct process_table *t, const struct process *like,
 	if (!p.serial)
 		p.serial = id + 1;
 	/* Later events continue from the highest number. */
-	while (t->instances.count <= p.name)
-		vec_push(&t->instances, 0);
-	if (t->instances.items[p.name] < p.instance)
+	if (*vec_at(&t->instances, p.name) < p.instance)
 		t->instances.items[p.name] = p.instance;
 	vec_push(&t->processes, p);
 	vec_add(&t->states);

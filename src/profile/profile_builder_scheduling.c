@@ -99,9 +99,7 @@ void profile_builder_fault(struct profile_builder *b, const struct event *e,
 
 	if (*path != '/')
 		return;
-	while (b->fault_files.count <= key->region)
-		vec_push(&b->fault_files, 0);
-	known = &b->fault_files.items[key->region];
+	known = vec_at(&b->fault_files, key->region);
 	if (!*known)
 		*known = 1 + wait_log_descriptor(&b->profile->waits, ID_NONE, UINT32_MAX,
 		                                 e->time_ns, path);

@@ -70,9 +70,7 @@ static struct counter_cpu *cpu_of(struct profile_counter *c, uint16_t number)
 	const struct recording_attr *attr = main_attr(c);
 	struct counter_cpu *cpu;
 
-	while (c->cpus.count <= number)
-		vec_add(&c->cpus);
-	cpu = &c->cpus.items[number];
+	cpu = vec_at(&c->cpus, number);
 	if (cpu->seen)
 		return cpu;
 	cpu->seen = true;
@@ -125,9 +123,7 @@ static void add_to_axis(struct profile_counter *c, const struct counter_update *
 
 	if (!c->time_axis)
 		return;
-	while (cpu->tracks.count <= n->event)
-		vec_push(&cpu->tracks, 0);
-	if (!cpu->tracks.items[n->event])
+	if (!*vec_at(&cpu->tracks, n->event))
 		cpu->tracks.items[n->event] =
 		        time_axis_track(axis, c->recording_index, n->cpu, n->event) + 1;
 	time_axis_add(axis, cpu->tracks.items[n->event] - 1, &entry);

@@ -153,9 +153,7 @@ static void count_lost(struct profile_windows *w, const struct event *e)
 	w->now.lost_records += e->lost.count;
 	if (e->cpu >= CPUS_MAX)
 		return;
-	while (w->lost.count <= e->cpu)
-		vec_push(&w->lost, 0);
-	w->lost.items[e->cpu] += e->lost.count;
+	*vec_at(&w->lost, e->cpu) += e->lost.count;
 }
 
 static int on_event(void *ctx, const struct event *e, struct error *err)

@@ -150,9 +150,7 @@ uint32_t push_service_of(struct push_services *s, const struct profile *p,
 	const struct process_table *t = p->processes;
 	uint32_t process = process_table_thread_at(t, row->thread)->process;
 
-	while (s->of_process.count <= process)
-		vec_push(&s->of_process, 0);
-	if (!s->of_process.items[process])
+	if (!*vec_at(&s->of_process, process))
 		s->of_process.items[process] = look_up(s, p, process_table_process(t, process));
 	return s->of_process.items[process];
 }

@@ -90,9 +90,7 @@ static const char *inline_name(struct symbolizer *s, struct symbol_image *i,
 	const char **place;
 	char *plain;
 
-	while (i->inline_names.count <= in->name_id)
-		vec_push(&i->inline_names, NULL);
-	place = &i->inline_names.items[in->name_id];
+	place = vec_at(&i->inline_names, in->name_id);
 	if (*place)
 		return *place;
 	plain = symbolizer_plain(s, i, in->name, false);

@@ -262,9 +262,7 @@ static void load(struct symbolizer *s, struct symbol_image *i, uint32_t image)
 
 struct symbol_image *symbolizer_image(struct symbolizer *s, uint32_t image)
 {
-	while (s->loaded.count <= image)
-		vec_push(&s->loaded, NULL);
-	if (!s->loaded.items[image]) {
+	if (!*vec_at(&s->loaded, image)) {
 		s->loaded.items[image] = xcalloc(1, sizeof(struct symbol_image));
 		load(s, s->loaded.items[image], image);
 	}

@@ -49,6 +49,15 @@
 		&(v)->items[(v)->count++];                                                         \
 	})
 
+/* The address of the item with that index; the array grows with zeroed items up to it. */
+#define vec_at(v, index)                                                                           \
+	({                                                                                         \
+		size_t at_ = (index);                                                              \
+		while ((v)->count <= at_)                                                          \
+			vec_add(v);                                                                \
+		&(v)->items[at_];                                                                  \
+	})
+
 #define vec_last(v) (&(v)->items[(v)->count - 1])
 
 #define vec_done(v)                                                                                \

@@ -85,9 +85,7 @@ static uint32_t image_of(struct callgrind_reader *r, uint32_t text)
 {
 	struct named_image *image;
 
-	while (r->images.count <= text)
-		vec_push(&r->images, 0);
-	if (!r->images.items[text]) {
+	if (!*vec_at(&r->images, text)) {
 		r->images.items[text] = (uint32_t)r->n->images.count + 1;
 		image = vec_add(&r->n->images);
 		image->name = text;

@@ -72,9 +72,7 @@ uint32_t profile_names_place(struct profile_names *names, struct symbolized_prof
 {
 	struct named_line line = {.function = named_function_id(n, f), .line = f->line};
 
-	while (names->places.count <= line.function)
-		vec_push(&names->places, 0);
-	if (!names->places.items[line.function])
+	if (!*vec_at(&names->places, line.function))
 		names->places.items[line.function] = named_place_add(n, f->image, 0, &line, 1) + 1;
 	return names->places.items[line.function] - 1;
 }

@@ -12,9 +12,7 @@ static uint64_t near_ticks(const struct tags_collect *c)
 
 static struct collect_stream *stream_of(struct collect_file *f, uint32_t ring)
 {
-	while (f->streams.count <= ring)
-		vec_add(&f->streams);
-	return &f->streams.items[ring];
+	return vec_at(&f->streams, ring);
 }
 
 static int stream_make(struct tags_collect *c, struct collect_file *f, struct collect_stream *s,

@@ -5,16 +5,12 @@
 
 static struct thread_track *track_of(struct ledger_threads *l, uint32_t thread)
 {
-	while (l->threads.count <= thread)
-		vec_add(&l->threads);
-	return &l->threads.items[thread];
+	return vec_at(&l->threads, thread);
 }
 
 static struct ledger_process *process_of(struct ledger_threads *l, uint32_t process)
 {
-	while (l->processes.count <= process)
-		vec_add(&l->processes);
-	return &l->processes.items[process];
+	return vec_at(&l->processes, process);
 }
 
 static void charge(struct ledger_threads *l, const struct thread_track *t, uint64_t time_ns)

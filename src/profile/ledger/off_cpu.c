@@ -3,9 +3,7 @@
 
 static struct off_cpu_thread *thread_of(struct off_cpu *o, uint32_t thread)
 {
-	while (o->threads.count <= thread)
-		vec_add(&o->threads);
-	return &o->threads.items[thread];
+	return vec_at(&o->threads, thread);
 }
 
 void off_cpu_sample(struct off_cpu *o, uint32_t thread, const struct profile_row *key)

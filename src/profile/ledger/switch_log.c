@@ -5,9 +5,7 @@
 
 static struct switch_absence *open_of(struct switch_log *l, uint32_t thread)
 {
-	while (l->open.count <= thread)
-		vec_add(&l->open);
-	return &l->open.items[thread];
+	return vec_at(&l->open, thread);
 }
 
 static void add(struct switch_log *l, const struct switch_absence *a)

@@ -109,9 +109,7 @@ void stack_code_free(struct stack_code *c)
 
 static struct code_image *image_file(struct stack_code *c, uint32_t image)
 {
-	while (c->files.count <= image)
-		vec_add(&c->files);
-	return &c->files.items[image];
+	return vec_at(&c->files, image);
 }
 
 static uint16_t next_number(struct stack_code *c)

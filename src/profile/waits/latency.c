@@ -5,18 +5,14 @@
 
 static struct latency_thread *thread_of(struct latency *l, uint32_t thread)
 {
-	while (l->threads.count <= thread)
-		vec_add(&l->threads);
-	return &l->threads.items[thread];
+	return vec_at(&l->threads, thread);
 }
 
 static struct latency_group *group_of(struct latency *l, uint32_t process)
 {
 	if (l->mode == LATENCY_OF_MACHINE)
 		return &l->machine;
-	while (l->processes.count <= process)
-		vec_add(&l->processes);
-	return &l->processes.items[process];
+	return vec_at(&l->processes, process);
 }
 
 static void start(struct latency *l, uint32_t thread, uint32_t process)
@@ -47,9 +43,7 @@ static void set_cpu(struct latency *l, uint16_t cpu, uint32_t thread)
 
 	if (cpu == UINT16_MAX)
 		return;
-	while (l->cpus.count <= cpu)
-		vec_push(&l->cpus, 0);
-	on_cpu = &l->cpus.items[cpu];
+	on_cpu = vec_at(&l->cpus, cpu);
 	if (*on_cpu && *on_cpu - 1 != thread)
 		stop(l, *on_cpu - 1);
 	*on_cpu = thread == ID_NONE ? 0 : thread + 1;
@@ -90,9 +84,7 @@ uint64_t latency_weight(struct latency *l, uint32_t thread, uint32_t process, ui
 
 	start(l, thread, process);
 	g = group_of(l, thread_of(l, thread)->process);
-	while (g->rests.count <= g->running)
-		vec_push(&g->rests, 0);
-	rest = &g->rests.items[g->running];
+	rest = vec_at(&g->rests, g->running);
 	whole = weight / g->running;
 	*rest += weight % g->running;
 	if (*rest >= g->running) {

@@ -87,9 +87,7 @@ void system_calls_file(struct system_calls *s, uint32_t process, uint32_t descri
 
 static struct system_call_open *thread_of(struct system_calls *s, uint32_t thread)
 {
-	while (s->threads.count <= thread)
-		vec_add(&s->threads);
-	return &s->threads.items[thread];
+	return vec_at(&s->threads, thread);
 }
 
 void system_calls_add(struct system_calls *s, uint32_t process, uint32_t thread, uint64_t time_ns,

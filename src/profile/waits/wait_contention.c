@@ -30,9 +30,7 @@ void wait_contention_begin(struct wait_contention *c, uint32_t thread, uint64_t 
 	/* A mutex has the flag SPIN, too, as long as the thread spins before it sleeps. */
 	if (flags & WAIT_LOCK_SPIN && !(flags & WAIT_LOCK_MUTEX))
 		return;
-	while (c->threads.count <= thread)
-		vec_push(&c->threads, (struct wait_contended){0});
-	c->threads.items[thread] = (struct wait_contended){address, (uint8_t)flags};
+	*vec_at(&c->threads, thread) = (struct wait_contended){address, (uint8_t)flags};
 	if (wait_contention_owner(c, address) == thread)
 		set_owner(c, address, ID_NONE);
 }

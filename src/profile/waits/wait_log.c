@@ -10,9 +10,7 @@
 
 static struct wait_thread *thread_of(struct wait_log *l, uint32_t thread)
 {
-	while (l->threads.count <= thread)
-		vec_add(&l->threads);
-	return &l->threads.items[thread];
+	return vec_at(&l->threads, thread);
 }
 
 static uint64_t max_of(uint64_t a, uint64_t b)
@@ -390,9 +388,7 @@ void wait_log_heard(struct wait_log *l, uint16_t cpu, uint64_t time_ns)
 {
 	if (!l->wanted || cpu == NO_CPU || !time_ns)
 		return;
-	while (l->heard.count <= cpu)
-		vec_push(&l->heard, 0);
-	l->heard.items[cpu] = time_ns;
+	*vec_at(&l->heard, cpu) = time_ns;
 }
 
 static void take_from_sum(struct wait_log *l, const struct wait *w)

@@ -167,9 +167,7 @@ static void set_named(struct watched_rule *w, int32_t pid, bool named)
 {
 	if (pid < 0 || pid >= PID_MOST || is_named(w, pid) == named)
 		return;
-	while (w->named.count <= (size_t)pid / 64)
-		vec_push(&w->named, 0);
-	w->named.items[pid / 64] ^= UINT64_C(1) << pid % 64;
+	*vec_at(&w->named, (size_t)pid / 64) ^= UINT64_C(1) << pid % 64;
 }
 
 static bool matches(const struct trigger_rule *r, const char *name)

@@ -201,9 +201,7 @@ static struct labelled_container *container_of(struct label_keeper *k, const cha
 	if (k->containers.count >= LABEL_CONTAINERS_MAX)
 		forget_containers(k);
 	at = intern_add(&k->container_ids, id);
-	while (k->containers.count <= at)
-		*vec_add(&k->containers) = (struct labelled_container){0};
-	return &k->containers.items[at];
+	return vec_at(&k->containers, at);
 }
 
 static bool may_look(struct label_keeper *k, uint64_t now_ns, unsigned *used, unsigned most)

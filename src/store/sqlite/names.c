@@ -17,9 +17,7 @@ int64_t *text_names_place(struct text_names *t, const char *text)
 		intern_init(&t->texts);
 	t->begun = true;
 	id = intern_add(&t->texts, text);
-	while (t->ids.count <= id)
-		vec_push(&t->ids, 0);
-	return &t->ids.items[id];
+	return vec_at(&t->ids, id);
 }
 
 static void pair_names_drop(struct pair_names *p)

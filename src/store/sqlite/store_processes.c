@@ -90,9 +90,7 @@ static int process_name(struct window_writer *w, uint32_t name, int64_t *id, str
 {
 	int status = 0;
 
-	while (w->names.count <= name)
-		vec_push(&w->names, 0);
-	if (!w->names.items[name])
+	if (!*vec_at(&w->names, name))
 		status = names_text(&w->s->names, &w->s->db,
 		                    process_table_name(w->p->processes, name),
 		                    &w->names.items[name], err);

@@ -100,9 +100,7 @@ void diff_run_count(struct diff_runs *t, uint32_t run, uint32_t path, double cou
 {
 	struct diff_run *r = &t->runs.items[run];
 
-	while (r->paths.count <= path)
-		vec_push(&r->paths, (struct diff_sum){0});
-	r->paths.items[path].count += count;
+	vec_at(&r->paths, path)->count += count;
 	r->paths.items[path].cpu_ns += cpu_ns;
 }
 
@@ -111,8 +109,6 @@ void diff_run_window(struct diff_runs *t, uint32_t run, uint32_t row, unsigned w
 	struct diff_run *r = &t->runs.items[run];
 	size_t place = (size_t)row * DIFF_WINDOWS + window;
 
-	while (r->windows.count <= place)
-		vec_push(&r->windows, 0);
-	r->windows.items[place] += (float)count;
+	*vec_at(&r->windows, place) += (float)count;
 	r->windowed = true;
 }

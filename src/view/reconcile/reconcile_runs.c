@@ -150,9 +150,7 @@ struct reconcile_sum *reconcile_sum_of(struct reconcile_runs *t, uint32_t run, u
 {
 	struct reconcile_run *r = &t->runs.items[run];
 
-	while (r->sums.count <= row)
-		vec_push(&r->sums, (struct reconcile_sum){0});
-	return &r->sums.items[row];
+	return vec_at(&r->sums, row);
 }
 
 uint32_t reconcile_path(struct reconcile_runs *t, uint32_t parent, uint32_t row, double cpu_ns)

@@ -101,9 +101,7 @@ static uint64_t text_slot(struct flat_grouping *g, uint32_t process, enum flat_k
 	struct buf text = {0};
 	uint64_t *known;
 
-	while (g->text_of[key].count <= process)
-		vec_push(&g->text_of[key], 0);
-	known = &g->text_of[key].items[process];
+	known = vec_at(&g->text_of[key], process);
 	if (!*known) {
 		process_key_text(t, process_table_process(t, process), key, g->flat->request.labels,
 		                 false, &text);

@@ -80,9 +80,7 @@ static void add_rows(struct view_tree *t, const uint32_t *rows, size_t count, bo
 		const struct profile_row *row = &v->profile->rows.items[rows[i]];
 
 		names[i] = view_is_interrupt(v, row) ? g->interrupts : view_process(v, row)->name;
-		while (starts.count <= (size_t)names[i] + 1)
-			vec_push(&starts, 0);
-		starts.items[names[i] + 1]++;
+		(*vec_at(&starts, (size_t)names[i] + 1))++;
 	}
 	for (size_t i = 1; i < starts.count; i++)
 		starts.items[i] += starts.items[i - 1];

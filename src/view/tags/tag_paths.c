@@ -124,12 +124,8 @@ static struct stack *stack_of(struct tag_paths *p, const struct tag_trace *t,
 	struct stack *stack;
 	struct tag_path_lane *lane;
 
-	while (p->lanes.count <= stream)
-		vec_add(&p->lanes);
-	lane = &p->lanes.items[stream];
-	while (lane->stacks.count <= line->process)
-		vec_add(&lane->stacks);
-	stack = &lane->stacks.items[line->process];
+	lane = vec_at(&p->lanes, stream);
+	stack = vec_at(&lane->stacks, line->process);
 	if (stack->who != line->who + 1) {
 		stack->who = line->who + 1;
 		stack->owner = owner_id(p, t, line);
@@ -276,9 +272,7 @@ static void add_node_of_row(struct finish *f, size_t row, const struct tag_path_
 {
 	size_t id = (size_t)(node - f->p->nodes.items);
 
-	while (f->latest.count <= row)
-		vec_push(&f->latest, 0);
-	f->earlier[id] = f->latest.items[row];
+	f->earlier[id] = *vec_at(&f->latest, row);
 	f->latest.items[row] = (uint32_t)id + 1;
 }
 

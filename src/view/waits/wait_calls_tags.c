@@ -52,9 +52,7 @@ static struct tagged_thread *thread_of(struct tagged *t, uint32_t who)
 	struct tagged_thread made = {.pid = identity->pid, .tid = identity->tid};
 	uint32_t *known;
 
-	while (t->of_who.count <= who)
-		vec_push(&t->of_who, 0);
-	known = &t->of_who.items[who];
+	known = vec_at(&t->of_who, who);
 	for (uint32_t i = 0; !*known && i < t->threads.count; i++)
 		if (t->threads.items[i].pid == made.pid && t->threads.items[i].tid == made.tid)
 			*known = i + 1;

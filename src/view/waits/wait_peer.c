@@ -36,9 +36,7 @@ static void count_end(struct wait_peers *p, const char *address)
 {
 	uint32_t id = intern_add(&p->addresses, address);
 
-	while (p->connections.count <= id)
-		vec_push(&p->connections, 0);
-	p->connections.items[id]++;
+	(*vec_at(&p->connections, id))++;
 }
 
 /* Both ends of each named connection: the end of a server is in many of them. */

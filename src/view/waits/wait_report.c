@@ -125,9 +125,7 @@ static struct wait_share *share_of(struct wait_report *r, uint32_t process)
 	char *service;
 	size_t i = 0;
 
-	while (r->programs.count <= process)
-		vec_push(&r->programs, 0);
-	if (r->programs.items[process])
+	if (*vec_at(&r->programs, process))
 		return &r->shares.items[r->programs.items[process] - 1];
 	service = process_service(t, p);
 	made.service = intern_add(&r->texts, service);

@@ -29,9 +29,7 @@ static void add_thread(struct wait_tree *g, uint32_t text, bool is_waker)
 {
 	uint32_t step = 2 * text + is_waker;
 
-	while (g->names.count <= step)
-		vec_push(&g->names, NULL);
-	if (!g->names.items[step])
+	if (!*vec_at(&g->names, step))
 		g->names.items[step] =
 		        xasprintf("%s%s", is_waker ? "<- " : "", wait_text(g->report, text));
 	vec_push(&g->way.all, (struct tree_builder_step){.function = TEXT_STEP | step,

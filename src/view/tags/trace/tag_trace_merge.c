@@ -125,9 +125,7 @@ static void note_out(struct trace_merge_source *s, const struct tag_step *step)
 {
 	uint32_t at = step->process % OUTS;
 
-	while (s->outs.count <= at)
-		vec_add(&s->outs);
-	s->outs.items[at] = (struct trace_merge_out){step->process, true, step->time};
+	*vec_at(&s->outs, at) = (struct trace_merge_out){step->process, true, step->time};
 }
 
 static enum trace_line_kind kind_of(enum tag_step_kind kind)

@@ -197,9 +197,7 @@ static bool chosen(struct tag_select *s, uint32_t id, uint32_t process)
 	const struct tag_identity *who = &s->t->whos.items[id];
 	bool device = s->t->recording->streams.items[who->stream].device;
 
-	while (s->chosen.count <= id)
-		vec_push(&s->chosen, 0);
-	if (!s->chosen.items[id])
+	if (!*vec_at(&s->chosen, id))
 		s->chosen.items[id] =
 		        1 +
 		        (among(o->threads, o->thread_count, who->tid, who->thread) &&
