@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "process/mapped_image.h"
 
+#include "base/text/base_name.h"
+
 #include <string.h>
 
 static bool starts(const char *text, const char *prefix)
@@ -37,10 +39,9 @@ bool mapped_image_generated(const struct event_mmap *m)
 
 bool mapped_image_jitdump(const char *filename)
 {
-	const char *name = strrchr(filename, '/');
+	const char *name = base_name(filename);
 	size_t digits;
 
-	name = name ? name + 1 : filename;
 	if (!starts(name, "jit-"))
 		return false;
 	digits = strspn(name + 4, "0123456789");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "push/push_window.h"
 
+#include "base/text/base_name.h"
 #include "store/frame_names.h"
 
 #include <inttypes.h>
@@ -85,7 +86,7 @@ static uint32_t place_of(struct converting *c, uint32_t id)
 	const char *name = frame_names_of(c->w->names, id);
 	enum image_kind kind = c->p->images.images.items[f->image].kind;
 	struct named_function function = {.image = image_of(c, f->image)};
-	const char *path = image_path(&c->p->images, f->image), *base = strrchr(path, '/');
+	const char *base = base_name(image_path(&c->p->images, f->image));
 	struct named_line line = {0};
 	char *word;
 
@@ -94,7 +95,6 @@ static uint32_t place_of(struct converting *c, uint32_t id)
 	if (name) {
 		function.name = named_text(c->n, name);
 	} else {
-		base = base ? base + 1 : path;
 		word = *base == '[' ? xstrdup(base) : xasprintf("[%s]", base);
 		function.name = named_text(c->n, word);
 		free(word);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* reconcile: do sampling and counting agree? */
+#include "base/text/base_name.h"
 #include "cmd/cli/command.h"
 #include "cmd/cli/medium.h"
 #include "cmd/reconcile/reconcile_commands.h"
@@ -36,13 +37,6 @@ static const struct option options[] = {
         {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
         {.kind = OPTION_END},
 };
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static int compare(const struct reconcile_command_options *o, struct reconcile_runs *runs)
 {

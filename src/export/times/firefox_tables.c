@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "export/times/firefox_tables.h"
 
+#include "base/text/base_name.h"
 #include "export/times/firefox_markers.h"
 
 #include <stdio.h>
@@ -69,10 +70,9 @@ static void put_libraries(struct firefox_tables *t)
 {
 	begin_column(t, "libs");
 	vec_each (image, &t->n->images) {
-		const char *path = text_of(t, image->name), *base = strrchr(path, '/');
+		const char *path = text_of(t, image->name), *base = base_name(path);
 		char build_id[2 * BUILD_ID_MAX + 1];
 
-		base = base ? base + 1 : path;
 		build_id_text(&image->build_id, build_id);
 		json_object(t->j);
 		json_kstr(t->j, "arch", "");

@@ -6,6 +6,7 @@
 #include "format/pprof/pprof_read.h"
 
 #include "base/read/gunzip.h"
+#include "base/text/base_name.h"
 #include "base/text/plural.h"
 #include "format/pprof/pprof_file.h"
 #include "format/pprof/pprof_tables.h"
@@ -339,9 +340,7 @@ static int name_process(struct pprof_reader *r, struct error *err)
 	if (ret)
 		return ret;
 	file = intern_text(&r->t.n->texts, text);
-	if (strrchr(file, '/'))
-		file = strrchr(file, '/') + 1;
-	r->process = named_text(r->t.n, file);
+	r->process = named_text(r->t.n, base_name(file));
 	return 0;
 }
 

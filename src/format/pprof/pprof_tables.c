@@ -2,6 +2,7 @@
 #include "format/pprof/pprof_tables.h"
 
 #include "base/memory/buf.h"
+#include "base/text/base_name.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -310,9 +311,7 @@ static struct named_line nameless(struct pprof_tables *t, uint32_t image, uint64
 	struct buf text = {0};
 
 	if (image != NAMED_NONE)
-		file = intern_text(&t->n->texts, t->n->images.items[image].name);
-	if (strrchr(file, '/'))
-		file = strrchr(file, '/') + 1;
+		file = base_name(intern_text(&t->n->texts, t->n->images.items[image].name));
 	buf_addf(&text, "%s+0x%" PRIx64, *file ? file : "[unknown]", address);
 	function.name = named_text(t->n, buf_text(&text));
 	buf_done(&text);

@@ -2,6 +2,7 @@
 #include "launch/calls/kernel_calls.h"
 
 #include "base/clock.h"
+#include "base/text/base_name.h"
 #include "profile/calls/graph_paths.h"
 #include "launch/calls/graph_cost.h"
 #include "launch/calls/graph_merge.h"
@@ -10,7 +11,6 @@
 #include "launch/source.h"
 #include "source/perf/perf_ring_size.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #define BUFFER_BYTES (8u << 20)
@@ -63,12 +63,11 @@ static void begin_paths(struct kernel_calls_run *r, pid_t pid)
 	};
 	struct call_process *p;
 	char *text = command_run_text(r->command);
-	const char *name = strrchr(r->command[0], '/');
 
 	if (r->options->count || function_graph_filtered(r->graph))
 		o.flags |= CALL_FILTERED;
 	r->paths = graph_paths_new(r->into, &o);
-	r->root = graph_paths_root(r->paths, pid, name ? name + 1 : r->command[0]);
+	r->root = graph_paths_root(r->paths, pid, base_name(r->command[0]));
 	p = &r->into->processes.items[r->root];
 	p->command = intern_add(&r->into->images.names, text);
 	p->parent = getpid();

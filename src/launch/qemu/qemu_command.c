@@ -2,6 +2,7 @@
 #include "launch/qemu/qemu_command.h"
 
 #include "base/memory/xalloc.h"
+#include "base/text/base_name.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,13 +15,6 @@ struct accelerators {
 	bool kvm, tcg;
 	const char *kvm_option, *kvm_value; /* the words that name KVM */
 };
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static bool begins(const char *text, const char *start)
 {

@@ -2,6 +2,7 @@
 #include "session/sinks/snapshot_name.h"
 
 #include "base/file/file_place.h"
+#include "base/text/base_name.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -31,8 +32,7 @@ static bool is_taken(const struct file_place *p, const char *path)
 	struct stat st;
 
 	/* A file that cannot be checked is not overwritten. */
-	return file_place_stat(p, strrchr(path, '/') ? strrchr(path, '/') + 1 : path, &st) !=
-	       -ENOENT;
+	return file_place_stat(p, base_name(path), &st) != -ENOENT;
 }
 
 /* The caller frees the name. NULL: an error was set. */

@@ -2,6 +2,7 @@
 #include "view/annotate/annotate_document.h"
 
 #include "base/memory/xalloc.h"
+#include "base/text/base_name.h"
 #include "base/text/figure.h"
 
 #include <inttypes.h>
@@ -119,13 +120,6 @@ static enum row_kind kind_of(const struct row_source *s, uint32_t row)
 }
 
 /* ---- cells ----------------------------------------------------------------- */
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /* "; inlined: inner at a.c:3, in outer at b.c:4", or the function itself after inlined code. */
 static void put_inlines(const struct annotate *a, const struct annotate_line *line, struct buf *out)

@@ -2,6 +2,7 @@
 #include "view/calls/call_report.h"
 
 #include "base/memory/xalloc.h"
+#include "base/text/base_name.h"
 #include "view/symbolized/symbolized_sums.h"
 
 #include <errno.h>
@@ -73,8 +74,7 @@ static bool is_in_image(const struct call_report *r, uint32_t function)
 	if (f->kind != CALL_FUNCTION)
 		return false;
 	path = image_path(&r->paths->images, f->frame.image);
-	return filter_list_has(&r->request.filter.image, path,
-	                       strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+	return filter_list_has(&r->request.filter.image, path, base_name(path));
 }
 
 static bool is_named(const struct call_report *r, uint32_t function)

@@ -2,6 +2,7 @@
 /* The first lines of a report on waits. */
 #include "view/waits/wait_document.h"
 
+#include "base/text/base_name.h"
 #include "base/text/figure.h"
 #include "base/text/plural.h"
 #include "view/summary/summary.h"
@@ -70,10 +71,10 @@ static double group_ns(const void *model, size_t i)
 /* "table_lock"; "data.db on vda" of a file whose device is known. */
 static void put_object(const struct wait_report *r, const struct wait_group *g, struct buf *out)
 {
-	const char *name = wait_text(r, g->name), *last = strrchr(name, '/');
+	const char *name = wait_text(r, g->name);
 
 	if (g->device)
-		buf_addf(out, " %s on %s", last ? last + 1 : name, wait_text(r, g->device));
+		buf_addf(out, " %s on %s", base_name(name), wait_text(r, g->device));
 	else if (g->name)
 		buf_addf(out, " %s", name);
 }
