@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * tag_words: tests of the words of a packet (include/assay/tags_wire.h) for the usual case, in
- * which they can be copied as they are. Each is one pass without branches. No state. Any thread.
- * Uses: include/assay.
+ * which they can be copied as they are, and the time of a word. Each test is one pass without
+ * branches. No state. Any thread. Uses: include/assay.
  */
 #ifndef ASSAY_TAGS_TAG_WORDS_H
 #define ASSAY_TAGS_TAG_WORDS_H
@@ -38,6 +38,12 @@ static inline bool tag_words_are_events(const uint64_t *words, size_t count)
 		wrong |= (word == 0) | ((word & ASSAY_TAGS_TAG_MASK) == ASSAY_TAG_VOID);
 	}
 	return !wrong;
+}
+
+/* The whole time of a word that is at or after `now`. */
+static inline uint64_t tag_words_time(uint64_t now, uint64_t word)
+{
+	return now + (((word >> ASSAY_TAGS_TAG_BITS) - now) & ASSAY_TAGS_CLOCK_MASK);
 }
 
 /* Ticks from the first word to the last word, if the clocks of the words ascend. */

@@ -215,12 +215,6 @@ static void see(struct ctf_seen *seen, const uint64_t *words, size_t count)
 	}
 }
 
-/* The whole time of a word, at or after `now`. */
-static uint64_t time_at(uint64_t now, uint64_t word)
-{
-	return now + (((word >> ASSAY_TAGS_TAG_BITS) - now) & ASSAY_TAGS_CLOCK_MASK);
-}
-
 /*
  * The number of words that fit into a packet that begins at `begin`; *last: the time of the last of
  * them.
@@ -231,14 +225,14 @@ static size_t run_of(const uint64_t *words, size_t count, uint64_t begin, uint64
 	size_t i;
 
 	if (count && count <= WORDS_MAX && tag_words_ascend(words, count)) {
-		uint64_t first = time_at(begin, words[0]);
+		uint64_t first = tag_words_time(begin, words[0]);
 
 		*last = first + span;
 		if (*last - begin < TURN)
 			return count;
 	}
 	for (i = 0; i < count && i < WORDS_MAX; i++) {
-		uint64_t t = time_at(now, words[i]);
+		uint64_t t = tag_words_time(now, words[i]);
 
 		if (t - begin >= TURN)
 			break;
@@ -259,7 +253,7 @@ static void fill_header(struct assay_tags_packet *h, struct written_stream *s,
                         const struct tag_packet *p, const struct ctf_run *run)
 {
 	uint64_t bits = (sizeof(*h) + run->count * 8) * 8;
-	uint64_t first = run->count ? time_at(run->begin, run->words[0]) : UINT64_MAX;
+	uint64_t first = run->count ? tag_words_time(run->begin, run->words[0]) : UINT64_MAX;
 
 	*h = (struct assay_tags_packet){.magic = ASSAY_CTF_MAGIC,
 	                                .stream_id = s->class,
@@ -322,7 +316,7 @@ int ctf_writer_packet(struct ctf_writer *w, uint32_t stream, const struct tag_pa
 		struct assay_tags_packet header;
 
 		if (!run.first) /* a second packet for the same words begins with its first event */
-			run.begin = time_at(run.last, run.words[0]);
+			run.begin = tag_words_time(run.last, run.words[0]);
 		run.count = run_of(run.words, left, run.begin, &run.last);
 		left -= run.count;
 		run.final = !left;

@@ -22,11 +22,6 @@ static bool more(const struct merging *g)
 	return g->event < g->m->count;
 }
 
-static uint64_t time_after(uint64_t time, uint64_t word)
-{
-	return time + (((word >> ASSAY_TAGS_TAG_BITS) - time) & ASSAY_TAGS_CLOCK_MASK);
-}
-
 static void put(struct merging *g, uint64_t time, uint32_t tag)
 {
 	/*
@@ -43,7 +38,7 @@ static void put_event(struct merging *g)
 	put(g, g->time > g->last ? g->time : g->last,
 	    (uint32_t)(g->m->words[g->event] & ASSAY_TAGS_TAG_MASK));
 	if (++g->event < g->m->count)
-		g->time = time_after(g->time, g->m->words[g->event]);
+		g->time = tag_words_time(g->time, g->m->words[g->event]);
 }
 
 static void put_switch(struct merging *g, uint64_t time)
@@ -102,9 +97,9 @@ static uint64_t end_of(const struct merging *g)
 	uint64_t time = m->begin;
 
 	if (g->ascends && m->count)
-		return time_after(time, m->words[0]) + tag_words_span(m->words, m->count);
+		return tag_words_time(time, m->words[0]) + tag_words_span(m->words, m->count);
 	for (size_t i = 0; i < m->count; i++)
-		time = time_after(time, m->words[i]);
+		time = tag_words_time(time, m->words[i]);
 	return time;
 }
 
@@ -144,7 +139,7 @@ size_t tags_merge(const struct tags_merge *m, bool whole, struct tags_merged *in
 
 	into->words.count = into->pieces.count = 0;
 	if (m->count)
-		g.time = time_after(m->begin, m->words[0]);
+		g.time = tag_words_time(m->begin, m->words[0]);
 	while (g.at < m->switch_count && is_due(&g, end)) {
 		if (m->switches[g.at].tag == ASSAY_TAG_SWITCH_IN)
 			switch_in(&g);

@@ -8,6 +8,7 @@
 #include "base/memory/heap.h"
 #include "sql/tables/columns.h"
 #include "sql/tables/table.h"
+#include "tags/tag_words.h"
 
 #include "assay/tags_wire.h"
 
@@ -57,7 +58,7 @@ static bool find_word(struct tag_event_source *s)
 		s->at++;
 	if (s->at >= p->count)
 		return false;
-	s->ticks += ((p->words[s->at] >> ASSAY_TAGS_TAG_BITS) - s->ticks) & ASSAY_TAGS_CLOCK_MASK;
+	s->ticks = tag_words_time(s->ticks, p->words[s->at]);
 	s->time = s->ticks > s->time ? s->ticks : s->time;
 	return true;
 }
