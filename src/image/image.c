@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/image.h"
 
+#include "base/text/base_name.h"
 #include "image/jit_code.h"
 #include "image/stored_names.h"
 
@@ -69,4 +70,11 @@ uint32_t image_table_named(struct image_table *t, enum image_kind kind, const ch
 	struct image image = {.kind = kind, .path = intern_add(&t->names, path)};
 
 	return image_table_add(t, &image);
+}
+
+const char *image_name(const struct image_table *t, uint32_t id)
+{
+	const char *path = image_path(t, id), *name = base_name(path);
+
+	return *path == '/' && *name ? name : path;
 }

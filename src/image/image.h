@@ -76,4 +76,7 @@ static inline const char *image_path(const struct image_table *t, uint32_t id)
 	return intern_text(&t->names, t->images.items[id].path);
 }
 
+/* "libc.so.6" of "/usr/lib/libc.so.6"; names in brackets stay whole. */
+const char *image_name(const struct image_table *t, uint32_t id);
+
 #endif

@@ -161,10 +161,7 @@ const struct process *view_process(const struct view *v, const struct profile_ro
 
 const char *view_image_short(const struct view *v, uint32_t image)
 {
-	const char *path = image_path(&v->profile->images, image);
-	const char *slash = strrchr(path, '/');
-
-	return path[0] == '/' && slash && slash[1] ? slash + 1 : path;
+	return image_name(&v->profile->images, image);
 }
 
 static bool is_scheduler(const char *name)

@@ -44,15 +44,6 @@ size_t call_names_count(const struct call_names *n)
 	return n->count;
 }
 
-/* "libc.so.6" of "/usr/lib/libc.so.6"; names in brackets stay whole. */
-static const char *image_name(const struct call_paths *c, uint32_t image)
-{
-	const char *path = image_path(&c->images, image);
-	const char *slash = strrchr(path, '/');
-
-	return path[0] == '/' && slash && slash[1] ? slash + 1 : path;
-}
-
 /* The symbol that begins at this function, or NULL; a symbol that only covers a range is not used.
  */
 static const struct symbol *symbol_of(struct symbolizer *symbols, const struct call_function *f)
@@ -106,7 +97,7 @@ static char *make_name(const struct call_names *n, const struct call_function *f
 	}
 	plain = found_name(n->symbols, f, n->raw);
 	return plain ? plain
-	             : xasprintf("%s+0x%" PRIx64, image_name(n->paths, f->frame.image),
+	             : xasprintf("%s+0x%" PRIx64, image_name(&n->paths->images, f->frame.image),
 	                         f->frame.offset);
 }
 
@@ -121,7 +112,9 @@ const char *call_names_library(const struct call_names *n, uint32_t function)
 {
 	const struct call_function *f = &n->paths->functions.items[function];
 
-	return f->kind == CALL_FUNCTION && f->library ? image_name(n->paths, f->frame.image) : NULL;
+	return f->kind == CALL_FUNCTION && f->library
+	               ? image_name(&n->paths->images, f->frame.image)
+	               : NULL;
 }
 
 void call_names_text(struct call_names *n, uint32_t function, struct buf *out)
