@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/waits/wait_calls.h"
 
-#include "view/document/grid.h"
 #include "view/waits/wait_document.h"
 
 #include <stdlib.h>
@@ -146,14 +145,6 @@ static struct row_set *call_rows(struct wait_calls *c)
 
 /* --- the account --- */
 
-static void term(struct grid *g, enum row_kind kind, const char *name, int64_t ns, uint64_t whole)
-{
-	grid_row(g, kind);
-	grid_add(g, cell_text(name));
-	grid_add(g, cell_int(ns));
-	grid_add(g, cell_real(whole ? (double)ns / (double)whole : 0));
-}
-
 /* Both files measured the waits in calls: the difference is printed. */
 static void account(const struct wait_calls *c, struct document *d)
 {
@@ -163,13 +154,13 @@ static void account(const struct wait_calls *c, struct document *d)
 	uint64_t whole = c->is_counted_known ? c->counted_ns : c->waited_ns;
 	struct grid *g = grid_new(columns, sizeof(columns) / sizeof(*columns));
 
-	term(g, ROW_ITEM, "in calls", (int64_t)in_calls, whole);
+	wait_term(g, ROW_ITEM, "in calls", (int64_t)in_calls, whole);
 	if (c->is_counted_known) {
-		term(g, ROW_ITEM, "residual", (int64_t)whole - (int64_t)in_calls, whole);
-		term(g, ROW_TOTAL, "in calls, as counted", (int64_t)whole, whole);
+		wait_term(g, ROW_ITEM, "residual", (int64_t)whole - (int64_t)in_calls, whole);
+		wait_term(g, ROW_TOTAL, "in calls, as counted", (int64_t)whole, whole);
 	} else {
-		term(g, ROW_ITEM, "outside of calls", (int64_t)c->outside_ns, whole);
-		term(g, ROW_TOTAL, "waiting", (int64_t)whole, whole);
+		wait_term(g, ROW_ITEM, "outside of calls", (int64_t)c->outside_ns, whole);
+		wait_term(g, ROW_TOTAL, "waiting", (int64_t)whole, whole);
 	}
 	document_grid(d, "Waits of the counted processes", "calls_account", g);
 }

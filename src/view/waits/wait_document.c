@@ -3,7 +3,6 @@
 
 #include "base/text/figure.h"
 #include "base/text/plural.h"
-#include "view/document/grid.h"
 #include "view/waits/wait_tree.h"
 
 #include <inttypes.h>
@@ -14,7 +13,7 @@ static int64_t residual_ns(const struct wait_account *a)
 	       (int64_t)a->blocked_ns - (int64_t)a->unseen_ns;
 }
 
-static void term(struct grid *g, enum row_kind kind, const char *name, int64_t ns, uint64_t whole)
+void wait_term(struct grid *g, enum row_kind kind, const char *name, int64_t ns, uint64_t whole)
 {
 	grid_row(g, kind);
 	grid_add(g, cell_text(name));
@@ -25,7 +24,7 @@ static void term(struct grid *g, enum row_kind kind, const char *name, int64_t n
 static void part(struct grid *g, const char *name, uint64_t ns, uint64_t whole)
 {
 	if (ns)
-		term(g, ROW_PART, name, (int64_t)ns, whole);
+		wait_term(g, ROW_PART, name, (int64_t)ns, whole);
 }
 
 static void missing(struct grid *g, const char *name)
@@ -37,10 +36,10 @@ static void missing(struct grid *g, const char *name)
 
 static void waiting_terms(struct grid *g, const struct wait_account *a, uint64_t whole)
 {
-	term(g, ROW_ITEM, "runnable", (int64_t)a->runnable_ns, whole);
+	wait_term(g, ROW_ITEM, "runnable", (int64_t)a->runnable_ns, whole);
 	part(g, "  preempted", a->preempted_ns, whole);
 	part(g, "  after a wake-up", a->runnable_ns - a->preempted_ns, whole);
-	term(g, ROW_ITEM, "blocked", (int64_t)a->blocked_ns, whole);
+	wait_term(g, ROW_ITEM, "blocked", (int64_t)a->blocked_ns, whole);
 	part(g, "  for a named object", a->named_ns, whole);
 	part(g, "  of unknown cause", a->other_ns, whole);
 	part(g, "  with lost records", a->lost_ns, whole);
@@ -58,20 +57,20 @@ static void ledger(struct document *d, const struct wait_report *r)
 	struct buf text = {0};
 
 	if (a->is_closed)
-		term(g, ROW_ITEM, "on CPU", (int64_t)a->oncpu_ns, whole);
+		wait_term(g, ROW_ITEM, "on CPU", (int64_t)a->oncpu_ns, whole);
 	else
 		missing(g, "on CPU");
 	waiting_terms(g, a, whole);
 	if (a->is_closed) {
-		term(g, ROW_ITEM, "not seen", (int64_t)a->unseen_ns, whole);
+		wait_term(g, ROW_ITEM, "not seen", (int64_t)a->unseen_ns, whole);
 		part(g, "  off the CPU from the start", a->before_ns, whole);
-		term(g, ROW_ITEM, "residual", residual_ns(a), whole);
+		wait_term(g, ROW_ITEM, "residual", residual_ns(a), whole);
 		text_counted(&text, a->threads, "thread", "threads");
 		buf_puts(&text, " x time");
 	} else {
 		buf_puts(&text, "waits");
 	}
-	term(g, ROW_TOTAL, buf_text(&text), (int64_t)whole, whole);
+	wait_term(g, ROW_TOTAL, buf_text(&text), (int64_t)whole, whole);
 	document_grid(d, "Where the threads' time went", "ledger", g);
 	buf_done(&text);
 }

@@ -9,6 +9,7 @@
 #define ASSAY_VIEW_WAITS_WAIT_DOCUMENT_H
 
 #include "profile/symbolized_profile.h"
+#include "view/document/grid.h"
 #include "view/document/document.h"
 #include "view/waits/wait_path.h"
 
@@ -40,5 +41,7 @@ struct cell wait_row_word(const struct wait_report *report, const struct wait_ro
 /* The path must outlive the rows. */
 struct row_set *wait_path_rows(struct wait_path *p);
 void wait_summary(struct document *d, const struct wait_report *r);
+/* A row of an account: its name, the time and the share of the whole. */
+void wait_term(struct grid *g, enum row_kind kind, const char *name, int64_t ns, uint64_t whole);
 
 #endif
