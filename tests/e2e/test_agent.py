@@ -279,6 +279,21 @@ def a_store_that_is_away_is_caught_up(t):
     t.true(len(check_once(t, server, "later")) >= 3, "three windows")
 
 
+@test
+def a_signal_to_the_whole_group_ends_the_session(t):
+    """As Ctrl-C in a terminal: the session gets no second signal, which would kill it at its end."""
+    server = clickhouse_server.server(t)
+    agent = Agent(t, server.store("group"))
+    for _ in range(3):
+        agent.start()
+        agent.until_it_samples()
+        os.killpg(agent.process.pid, signal.SIGINT)
+        t.equal(t.wait(agent.process), 0, f"exit status; {agent.text()}")
+        agent.log.truncate(0)
+    ends = server.ask("SELECT DISTINCT ended FROM sessions", "group").split()
+    t.equal(ends, ["stopped"], "ends of sessions")
+
+
 def until_sent(t, agent, count):
     t.until(lambda: (agent.sent() or {"batches": {"sent": 0}})["batches"]["sent"] >= count,
             f"{count} windows are sent", 90)

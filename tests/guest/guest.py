@@ -205,6 +205,15 @@ def unpack_kernel(cache, root):
     os.rename(root + ".new", root)
 
 
+def loaded_later(program):
+    """The disassembler, which assay loads when it needs it; ldd does not see it."""
+    with open(program, "rb") as f:
+        names = set(re.findall(rb"libcapstone\.so\.\d+", f.read()))
+    known = subprocess.run(["ldconfig", "-p"], stdout=subprocess.PIPE, timeout=240).stdout.decode()
+    return [path for name, path in re.findall(r"^\s+(\S+) \(libc6,\S*(?:x86-64|AArch64).*=> (\S+)", known, re.M)
+            if name.encode() in names]
+
+
 def libraries(program):
     """Shared libraries and loader of a program, as ldd sees them."""
     text = subprocess.run(["ldd", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -250,7 +259,7 @@ class Initramfs:
 
     def program(self, path, name=None):
         self.file(name or "/bin/" + os.path.basename(path), path)
-        for library in libraries(path):
+        for library in libraries(path) + loaded_later(path):
             self.file(library, library)
 
     def write(self, path):
