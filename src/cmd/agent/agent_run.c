@@ -100,6 +100,9 @@ static _Noreturn void session_process(struct agent *g, int begun, pid_t parent)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(1);
+	/* Signals of a terminal go to the agent alone, which ends the session: a second one kills.
+	 */
+	setpgid(0, 0);
 	close(g->signals);
 	if (g->c->lock >= 0)
 		close(g->c->lock);
@@ -265,8 +268,10 @@ static void hear_signal(struct agent *g)
 	} else if (info.ssi_signo == SIGCHLD) {
 		reap(g);
 	} else {
+		/* A second SIGTERM would kill the session at its end, which takes 10 s at most. */
+		if (!g->ends)
+			end_session(g);
 		g->ends = true;
-		end_session(g);
 	}
 }
 
