@@ -25,3 +25,19 @@ int capstone_library_load(struct capstone_library *l, struct error *err)
 #undef CAPSTONE_FIND
 	return all ? 0 : error_set(err, ENOENT, LIBRARY " does not have the expected functions");
 }
+
+int capstone_open(struct capstone *c, cs_arch arch, cs_mode mode, struct error *err)
+{
+	int status = capstone_library_load(&c->library, err);
+	cs_err refused;
+
+	if (status)
+		return status;
+	refused = c->library.open(arch, mode, &c->handle);
+	return refused ? error_set(err, ENOTSUP, "capstone: %s", c->library.strerror(refused)) : 0;
+}
+
+void capstone_close(struct capstone *c)
+{
+	c->library.close(&c->handle);
+}

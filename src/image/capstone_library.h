@@ -2,9 +2,13 @@
 /*
  * capstone_library: the functions of libcapstone, which is loaded when code is disassembled.
  *
- * Linking it would make each process of assay hold 1.4 MB of its tables, and take most of the time
- * of a start. -ENOENT with a sentence: it is not installed. Stateless; the library stays loaded.
- * Any thread. Uses: base.
+ * Linking it would make each process of assay hold 1.4 MB of its tables, and take two fifths of the
+ * loader's time at each start. -ENOENT with a sentence: it is not installed. The library stays
+ * loaded. Any thread. Uses: base.
+ *
+ *	capstone_open(&c, CS_ARCH_X86, CS_MODE_64)
+ *	c.library.disasm_iter(c.handle, ..)	cs_disasm_iter(), and so on
+ *	capstone_close(&c)
  */
 #ifndef ASSAY_IMAGE_CAPSTONE_LIBRARY_H
 #define ASSAY_IMAGE_CAPSTONE_LIBRARY_H
@@ -31,5 +35,15 @@ struct capstone_library {
 };
 
 int capstone_library_load(struct capstone_library *l, struct error *err);
+
+/* A disassembler of one kind of machine. */
+struct capstone {
+	struct capstone_library library;
+	csh handle;
+};
+
+/* Loads the library. -ENOTSUP: it has not this kind of machine. After an error nothing is open. */
+int capstone_open(struct capstone *c, cs_arch arch, cs_mode mode, struct error *err);
+void capstone_close(struct capstone *c);
 
 #endif

@@ -40,13 +40,8 @@ static bool calls(const cs_insn *in)
 	               : !strcmp(in->mnemonic, "bl") || !strcmp(in->mnemonic, "blr");
 }
 
-struct disassembler {
-	struct capstone_library library;
-	csh handle;
-};
-
-static void look_at(const struct disassembler *d, const uint8_t *code, size_t size,
-                    uint64_t address, struct frame_pointers *survey)
+static void look_at(const struct capstone *d, const uint8_t *code, size_t size, uint64_t address,
+                    struct frame_pointers *survey)
 {
 	const struct capstone_library *l = &d->library;
 	cs_insn *in = l->malloc(d->handle);
@@ -65,7 +60,7 @@ static void look_at(const struct disassembler *d, const uint8_t *code, size_t si
 	survey->framed += framed;
 }
 
-static void look_at_functions(struct elf_file *f, const struct disassembler *d,
+static void look_at_functions(struct elf_file *f, const struct capstone *d,
                               struct frame_pointers *survey)
 {
 	struct symbol_table table;
@@ -126,19 +121,10 @@ static void find_debug_file(const struct build_id *id, struct frame_pointers *su
 		survey->debug_file[0] = '\0';
 }
 
-static int open_disassembler(struct disassembler *d, struct error *err)
-{
-	int status = capstone_library_load(&d->library, err);
-
-	if (!status && d->library.open(OWN_ARCH, OWN_MODE, &d->handle) != CS_ERR_OK)
-		status = error_set(err, ENOTSUP, "capstone cannot disassemble this machine's code");
-	return status;
-}
-
 int frame_pointers_survey(const char *path, struct frame_pointers *survey, struct error *err)
 {
 	struct elf_file *f = NULL;
-	struct disassembler d;
+	struct capstone d;
 	int r;
 
 	memset(survey, 0, sizeof(*survey));
@@ -148,14 +134,14 @@ int frame_pointers_survey(const char *path, struct frame_pointers *survey, struc
 	if (elf_file_machine(f) != OWN_MACHINE)
 		r = error_set(err, ENOTSUP, "%s: code of another machine", path);
 	else
-		r = open_disassembler(&d, err);
+		r = capstone_open(&d, OWN_ARCH, OWN_MODE, err);
 	if (!r) {
 		look_at_functions(f, &d, survey);
 		survey->symtab = elf_file_has_symtab(f);
 		survey->unwind_table = has_section(f, ".eh_frame");
 		survey->debug_info = has_section(f, ".debug_info");
 		find_debug_file(elf_file_build_id(f), survey);
-		d.library.close(&d.handle);
+		capstone_close(&d);
 	}
 	elf_file_close(f);
 	return r;

@@ -6,48 +6,39 @@
 #include <errno.h>
 #include <string.h>
 
-struct engine {
-	struct capstone_library library;
-	csh handle;
-};
-
-static int open_engine(const struct symbol_code *code, struct engine *e, struct error *err)
+static int open_engine(const struct symbol_code *code, struct capstone *e, struct error *err)
 {
 	cs_arch arch = CS_ARCH_X86;
 	cs_mode mode = CS_MODE_64;
 	int status;
-	cs_err r;
 
 	if (code->machine == CODE_OTHER)
 		return error_set(err, ENOTSUP,
 		                 "%s: code for this machine type cannot be disassembled",
 		                 code->source);
-	status = capstone_library_load(&e->library, err);
-	if (status)
-		return status;
 	if (code->machine == CODE_X86_32)
 		mode = CS_MODE_32;
 	if (code->machine == CODE_ARM64) {
 		arch = CS_ARCH_ARM64;
 		mode = CS_MODE_ARM;
 	}
-	r = e->library.open(arch, mode, &e->handle);
-	if (r != CS_ERR_OK)
-		return error_set(err, ENOTSUP, "capstone: %s", e->library.strerror(r));
+	status = capstone_open(e, arch, mode, err);
+	if (status)
+		return status;
 	e->library.option(e->handle, CS_OPT_DETAIL, CS_OPT_ON);
 	if (arch == CS_ARCH_X86)
 		e->library.option(e->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 	return 0;
 }
 
-static bool is_jump_or_call(const struct engine *e, const cs_insn *insn)
+static bool is_jump_or_call(const struct capstone *e, const cs_insn *insn)
 {
 	return e->library.insn_group(e->handle, insn, CS_GRP_JUMP) ||
 	       e->library.insn_group(e->handle, insn, CS_GRP_CALL);
 }
 
 /* Finds the target of a direct jump or call. */
-static bool find_target_x86(const struct engine *e, const cs_insn *insn, uint64_t *target)
+static bool find_target_x86(const struct capstone *e, const cs_insn *insn, uint64_t *target)
 {
 	const cs_detail *detail = insn->detail;
 
@@ -60,7 +51,7 @@ static bool find_target_x86(const struct engine *e, const cs_insn *insn, uint64_
 	return false;
 }
 
-static bool find_target_arm64(const struct engine *e, const cs_insn *insn, uint64_t *target)
+static bool find_target_arm64(const struct capstone *e, const cs_insn *insn, uint64_t *target)
 {
 	const cs_arm64 *a = &insn->detail->arm64;
 
@@ -98,8 +89,8 @@ static char *text_of(const cs_insn *insn)
 	return text;
 }
 
-static void add_decoded(const struct engine *e, const struct symbol_code *code, const cs_insn *insn,
-                        struct disassembly *out)
+static void add_decoded(const struct capstone *e, const struct symbol_code *code,
+                        const cs_insn *insn, struct disassembly *out)
 {
 	struct instruction *i = vec_add(&out->items);
 
@@ -117,7 +108,7 @@ int disassemble(const struct symbol_code *code, struct disassembly *out, struct 
 	uint64_t address = code->address;
 	size_t left = code->size;
 	cs_insn *insn;
-	struct engine e;
+	struct capstone e;
 	int r;
 
 	*out = (struct disassembly){0};
@@ -132,7 +123,7 @@ int disassemble(const struct symbol_code *code, struct disassembly *out, struct 
 			add_undecoded(out, &bytes, &left, &address);
 	}
 	e.library.free(insn, 1);
-	e.library.close(&e.handle);
+	capstone_close(&e);
 	return 0;
 }
 
