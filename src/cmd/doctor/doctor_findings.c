@@ -278,22 +278,29 @@ static void add_container(struct findings *f, const struct rights *r)
 		             NULL, NULL);
 }
 
+/* A library that is loaded when it is needed; `status` and `err` are those of an attempt. */
+static void add_library(struct findings *f, const char *group, const char *name, int status,
+                        const struct error *err, const char *cost, const char *mend)
+{
+	if (!status)
+		findings_add(f, group, FINDING_OK, name, xstrdup("it can be loaded"), NULL, NULL);
+	else
+		findings_add(f, group, FINDING_MISSING, name, xstrdup(err->text), cost,
+		             status == -ENOENT ? mend : NULL);
+}
+
 /* Only the process that sends or reads loads the library. */
 static void add_sending(struct findings *f)
 {
 	const struct http_client_options options = {.name = "doctor"};
 	struct http_client *client = NULL;
 	struct error err = {0};
-	int rc = http_client_open(&client, &options, &err);
+	int status = http_client_open(&client, &options, &err);
 
 	http_client_close(client);
-	if (!rc)
-		findings_add(f, "sending", FINDING_OK, "libcurl", xstrdup("it can be loaded"), NULL,
-		             NULL);
-	else
-		findings_add(f, "sending", FINDING_MISSING, "libcurl", xstrdup(err.text),
-		             "no stores on servers (clickhouse://) and no back ends (--to)",
-		             rc == -ENOENT ? "apt-get install libcurl4" : NULL);
+	add_library(f, "sending", "libcurl", status, &err,
+	            "no stores on servers (clickhouse://) and no back ends (--to)",
+	            "apt-get install libcurl4");
 }
 
 /* A program that was not installed as a package may lack it. */
@@ -301,16 +308,12 @@ static void add_disassembler(struct findings *f)
 {
 	struct capstone_library library;
 	struct error err = {0};
-	int rc = capstone_library_load(&library, &err);
+	int status = capstone_library_load(&library, &err);
 
-	if (!rc)
-		findings_add(f, "code", FINDING_OK, "libcapstone", xstrdup("it can be loaded"),
-		             NULL, NULL);
-	else
-		findings_add(f, "code", FINDING_MISSING, "libcapstone", xstrdup(err.text),
-		             "no 'assay annotate'; delays by interrupts that are off are found by "
-		             "lateness alone",
-		             rc == -ENOENT ? "apt-get install libcapstone4" : NULL);
+	add_library(f, "code", "libcapstone", status, &err,
+	            "no 'assay annotate'; delays by interrupts that are off are found by lateness "
+	            "alone",
+	            "apt-get install libcapstone4");
 }
 
 struct findings *doctor_findings(const struct rights *r)
