@@ -309,19 +309,6 @@ static int fetch_window_rows(struct click_fetch *f, struct error *err)
 	return status;
 }
 
-static int refuse_range(const struct click_fetch *f, struct error *err)
-{
-	char from[STORE_TIME_TEXT], to[STORE_TIME_TEXT];
-
-	if (!f->windows_all)
-		return error_set(err, ENODATA, "%s: no window was written to it yet",
-		                 f->server->name);
-	return error_set(err, ENODATA,
-	                 "%s has no data of the requested time; its data is from %s to %s",
-	                 f->server->name, store_time_text(f->first_ns, from),
-	                 store_time_text(f->last_ns, to));
-}
-
 int click_fetch_windows(struct click_fetch *f, struct error *err)
 {
 	int status = fetch_sessions(f, err);
@@ -331,7 +318,7 @@ int click_fetch_windows(struct click_fetch *f, struct error *err)
 	if (!status)
 		status = count_windows(f, err);
 	if (!status && !f->parts.pairs.count)
-		status = refuse_range(f, err);
+		status = store_no_data(f->server->name, f->first_ns, f->last_ns, err);
 	if (!status && f->sums)
 		status = click_fetch_runs(f, err);
 	if (!status)

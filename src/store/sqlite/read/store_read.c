@@ -4,6 +4,7 @@
 #include "store/sqlite/sqlite_store.h"
 #include "store/sqlite/store_waits.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -56,6 +57,17 @@ const char *store_time_text(uint64_t time_ns, char text[STORE_TIME_TEXT])
 	    !strftime(text, STORE_TIME_TEXT, "%Y-%m-%d %H:%M:%S", &tm))
 		snprintf(text, STORE_TIME_TEXT, "%ju s", (uintmax_t)seconds);
 	return text;
+}
+
+int store_no_data(const char *name, uint64_t first_ns, uint64_t last_ns, struct error *err)
+{
+	char from[STORE_TIME_TEXT], to[STORE_TIME_TEXT];
+
+	if (!last_ns)
+		return error_set(err, ENODATA, "%s: no window was written to it yet", name);
+	return error_set(err, ENODATA,
+	                 "%s has no data of the requested time; its data is from %s to %s", name,
+	                 store_time_text(first_ns, from), store_time_text(last_ns, to));
 }
 
 static int open_store(struct store_reader *r, const char *path, struct error *err)

@@ -55,20 +55,12 @@ static int refuse_range(struct store_reader *r, struct error *err)
 	static const char sql[] = "SELECT min(w.start_ns), max(w.end_ns) FROM window w "
 	                          "JOIN session s ON s.id = w.session WHERE s.host IN " STORE_HOSTS(
 	                                  "?1") " AND w.level >= 0";
-	char from[STORE_TIME_TEXT], to[STORE_TIME_TEXT];
 	sqlite3_stmt *s;
 	int status = database_find(&r->db, sql, &s, err, "s", r->range->host);
 
 	if (status < 0)
 		return status;
-	if (status != 1 || sqlite3_column_type(s, 0) == SQLITE_NULL)
-		status = error_set(err, ENODATA, "%s: no window was written to it yet", r->db.path);
-	else
-		status = error_set(err, ENODATA,
-		                   "%s has no data of the requested time; its data is from %s to "
-		                   "%s",
-		                   r->db.path, store_time_text(store_column(s, 0), from),
-		                   store_time_text(store_column(s, 1), to));
+	status = store_no_data(r->db.path, store_column(s, 0), store_column(s, 1), err);
 	sqlite3_reset(s);
 	return status;
 }

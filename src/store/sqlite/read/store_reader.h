@@ -98,6 +98,11 @@ int store_reader_notes(struct store_reader *r, struct error *err);
 /* A time as local time, for messages. */
 #define STORE_TIME_TEXT 32
 const char *store_time_text(uint64_t time_ns, char text[STORE_TIME_TEXT]);
+/*
+ * Sets the error for a range without windows: `name` has windows from first_ns to last_ns, 0: none
+ * at all. Returns -ENODATA.
+ */
+int store_no_data(const char *name, uint64_t first_ns, uint64_t last_ns, struct error *err);
 
 /* The number in a column; negative numbers, which only a damaged file has, become 0. */
 uint64_t store_column(sqlite3_stmt *statement, int column);
