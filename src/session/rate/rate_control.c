@@ -243,12 +243,15 @@ static void look_at_rings(struct rate_control *s, double fullest, bool lost, uin
 	}
 }
 
+static uint64_t doubled(uint64_t ns, uint64_t most_ns)
+{
+	return 2 * ns < most_ns ? 2 * ns : most_ns;
+}
+
 /* On a busy machine many attempts may fail, and each one uses CPU time. */
 static uint64_t next_try_ns(uint64_t last_ns)
 {
-	if (!last_ns)
-		return COST_RETRY_NS;
-	return 2 * last_ns < COST_EVERY_NS ? 2 * last_ns : COST_EVERY_NS;
+	return last_ns ? doubled(last_ns, COST_EVERY_NS) : COST_RETRY_NS;
 }
 
 static void measure(struct rate_control_bound *b, uint64_t for_ns)
@@ -263,12 +266,8 @@ static void measure(struct rate_control_bound *b, uint64_t for_ns)
 			b->cost_every_ns = next_try_ns(b->cost_every_ns);
 		return;
 	}
-	same = fabs((double)figure.ns - b->cost_ns) < COST_SAME * b->cost_ns;
-	if (!b->cost.samples || !same)
-		b->cost_every_ns = COST_EVERY_NS;
-	else
-		b->cost_every_ns = 2 * b->cost_every_ns < COST_EVERY_MAX_NS ? 2 * b->cost_every_ns
-		                                                            : COST_EVERY_MAX_NS;
+	same = b->cost.samples && fabs((double)figure.ns - b->cost_ns) < COST_SAME * b->cost_ns;
+	b->cost_every_ns = same ? doubled(b->cost_every_ns, COST_EVERY_MAX_NS) : COST_EVERY_NS;
 	b->cost_ns += (b->cost.samples ? COST_WEIGHT : 1) * ((double)figure.ns - b->cost_ns);
 	if (!b->cost.samples)
 		b->cost = figure;

@@ -171,38 +171,39 @@ static uint64_t passes_ns(struct sample_probe *c)
 	                               : least;
 }
 
+static int open_event(struct sample_probe *c, const struct perf_event_attr *planned,
+                      struct error *err)
+{
+	struct perf_event_attr attr = probe_attr(planned, c->period_ns);
+
+	c->fd = perf_event_open_fd(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (c->fd < 0)
+		return error_set(err, errno, "the kernel does not allow assay to sample itself: %s",
+		                 strerror(errno));
+	return perf_ring_map(&c->ring, c->fd, RING_BYTES, err);
+}
+
 int sample_probe_open(struct sample_probe **out, const struct perf_event_attr *planned,
                       uint64_t most_ns, struct error *err)
 {
 	struct sample_probe *c = xcalloc(1, sizeof(*c));
-	struct perf_event_attr attr;
-	int status = 0;
+	int status;
 
-	*out = NULL;
 	c->fd = -1;
 	c->line_count = lines_of_cache();
 	status = make_work(c, err);
-	if (status) {
-		sample_probe_close(c);
-		return status;
+	if (!status) {
+		c->period_ns = passes_ns(c);
+		if (most_ns && c->period_ns > most_ns)
+			c->period_ns = most_ns;
+		status = open_event(c, planned, err);
 	}
-	c->period_ns = passes_ns(c);
-	if (most_ns && c->period_ns > most_ns)
-		c->period_ns = most_ns;
-	attr = probe_attr(planned, c->period_ns);
-	c->fd = perf_event_open_fd(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if (c->fd < 0)
-		status = error_set(err, errno,
-		                   "the kernel does not allow assay to sample itself: %s",
-		                   strerror(errno));
-	if (!status)
-		status = perf_ring_map(&c->ring, c->fd, RING_BYTES, err);
 	if (status) {
 		sample_probe_close(c);
-		return status;
+		c = NULL;
 	}
 	*out = c;
-	return 0;
+	return status;
 }
 
 void sample_probe_close(struct sample_probe *c)
