@@ -70,7 +70,6 @@ static void bound_memory(struct click_sender *s)
 	s->sent = (struct click_map){0};
 }
 
-/* Frees the memory, since the next batch comes seconds later. */
 static void forget_rows(struct click_sender *s)
 {
 	for (int i = 0; i < CLICK_TABLES; i++)
@@ -379,6 +378,8 @@ static int flush(struct click_sender *s, struct error *err)
 		if (!status && s->rows[i].size)
 			status = insert(s, (enum click_table)i, err);
 	}
+	/* The next batch comes seconds later. */
+	forget_rows(s);
 	return status;
 }
 
@@ -425,10 +426,7 @@ static int send_batch(struct click_sender *s, const int64_t *windows, size_t cou
 {
 	int status = read_batch(s, windows, count, done, err);
 
-	if (!status)
-		status = flush(s, err);
-	forget_rows(s);
-	return status;
+	return status ? status : flush(s, err);
 }
 
 int click_sender_windows(struct click_sender *s, const int64_t *windows, size_t count,
