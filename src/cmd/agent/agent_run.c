@@ -100,8 +100,7 @@ static _Noreturn void session_process(struct agent *g, int begun, pid_t parent)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(1);
-	/* Signals of a terminal go to the agent alone, which ends the session: a second one kills.
-	 */
+	/* Signals of a terminal go to the agent alone, which ends the session. */
 	setpgid(0, 0);
 	close(g->signals);
 	if (g->c->lock >= 0)

@@ -168,7 +168,7 @@ static uint32_t free_place(struct label_keeper *k)
 		return k->free_places.items[--k->free_places.count];
 	if (k->processes.count >= LABEL_PROCESSES_MAX)
 		forget_processes(k);
-	*vec_add(&k->processes) = (struct labelled_process){0};
+	vec_add(&k->processes);
 	return (uint32_t)k->processes.count - 1;
 }
 
