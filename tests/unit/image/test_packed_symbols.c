@@ -6,17 +6,10 @@
 #include "check.h"
 #include "image/elf/packed_symbols.h"
 #include "image/kernel.h"
+#include "random_numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t seed = 1;
-
-static uint64_t next_random(void)
-{
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return seed >> 33;
-}
 
 /* The truth: the last function that begins at or before the address, if it contains the address. */
 static const char *expected(const struct symbol_table *t, uint64_t address)

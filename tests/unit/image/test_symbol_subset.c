@@ -7,17 +7,10 @@
 #include "image/elf/symbol_subset.h"
 #include "image/elf/symbol_table.h"
 #include "symbol/symbolizer.h"
+#include "random_numbers.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
-
-static uint64_t seed = 1;
-
-static uint64_t next_random(void)
-{
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return seed >> 33;
-}
 
 static unsigned doubtful_tables;
 

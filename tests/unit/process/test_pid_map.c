@@ -3,17 +3,10 @@
 #include "base/memory/hash.h"
 #include "check.h"
 #include "process/pid_map.h"
+#include "random_numbers.h"
 
 #define PIDS 300
 #define CHANGES 20000
-
-static uint64_t seed = 1;
-
-static uint32_t next_random(void)
-{
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(seed >> 33);
-}
 
 static void check_all(const struct pid_map *m, const uint32_t *truth)
 {
@@ -39,7 +32,7 @@ static void random_changes(void)
 		bool more = next_random() % 100 < (i / 1000 % 2 ? 20 : 80);
 		int32_t pid = (int32_t)(next_random() % PIDS);
 
-		truth[pid] = more ? next_random() : ID_NONE;
+		truth[pid] = more ? (uint32_t)next_random() : ID_NONE;
 		if (more)
 			pid_map_set(&m, pid, truth[pid]);
 		else
