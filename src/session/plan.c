@@ -154,6 +154,7 @@ struct perf_event_attr plan_common_attr(const struct plan *plan, const struct se
 	        .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 	                       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 	                       (plan->kernel || o->user_callchain ? PERF_SAMPLE_CALLCHAIN : 0) |
+	                       (plan->machine_wide ? 0 : PERF_SAMPLE_STREAM_ID) |
 	                       (o->data_addresses ? PERF_SAMPLE_ADDR : 0) |
 	                       (plan->cgroups ? PERF_SAMPLE_CGROUP : 0),
 	        .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |

@@ -77,7 +77,6 @@ static int open_stream(struct session *s, struct error *err)
 	                                   .recording = &s->recording,
 	                                   .source = s->source,
 	                                   .sink = s->sink,
-	                                   .tasks = &s->tasks,
 	                                   .method = o->method,
 	                                   .foreign = s->foreign,
 	                                   .keeper = s->keeper,

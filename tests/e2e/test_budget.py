@@ -5,8 +5,10 @@ lists the rates."""
 
 import math
 import re
+import signal
+import time
 
-from harness import main, stolen_ns, test, test_of_shares
+from harness import ASSAY, main, stolen_ns, test, test_of_shares
 
 FLOOR_HZ = 19
 # Uses this CPU time, by the process's own clock, and prints its pid.
@@ -95,6 +97,47 @@ def samples_stand_for_the_time_between_them(t):
     chance = 6 * math.sqrt(sum(rate["period_ns"] * rate["length_ns"] for rate in rates))
     t.between(report["burnt_ns"], seconds * 1e9 * 0.98 - chance,
               seconds * 1e9 * 1.05 + chance + stolen, "time of the process that knows its own")
+
+
+def samples_stand_for_cpu_time(t, report, threads):
+    """The last tick of a thread comes up to a period before its end. Lost records are no samples."""
+    ledger, recording = report["ledger"], report["recordings"][0]
+    ends = threads * max(rate["period_ns"] for rate in recording["rates"])
+    lost = recording["lost_records"] * 2 * report["event"]["period_ns"]
+    t.between(ledger["unobserved_ns"], -0.02 * ledger["oncpu_ns"],
+              0.02 * ledger["oncpu_ns"] + ends + lost, "time without samples")
+
+
+@test_of_shares
+def the_period_is_that_of_the_event_and_not_of_the_thread(t):
+    """A program and its clones on one CPU: when it switches between them, the kernel exchanges
+    their events, and only those that assay opened have the lower rate."""
+    t.need("taskset")
+    for words in ((), ("-g",)):
+        path = t.path("clones.data")
+        t.assay("record", "-q", "-F", "4999", "--budget", "10%", *words, "-o", path, "--", "taskset",
+                "-c", "0", t.workload("threads"), "2", "300", timeout=150)
+        report = t.report(path)
+        t.true(report["recordings"][0]["rates"], "the rate was not lowered")
+        samples_stand_for_cpu_time(t, report, 3)
+
+
+@test_of_shares
+def the_period_of_clones_is_right_after_an_overload(t):
+    t.need("taskset")
+    path = t.path("behind.data")
+    recorder = t.start(ASSAY, "record", "-q", "-F", "4999", "-g", "--memory", "4", "-o", path, "--",
+                       "taskset", "-c", "0", t.workload("threads"), "2", "600")
+    # While it is stopped the buffers become full.
+    time.sleep(0.5)
+    recorder.send_signal(signal.SIGSTOP)
+    time.sleep(0.2)
+    recorder.send_signal(signal.SIGCONT)
+    t.equal(t.wait(recorder), 0, "status of the recorder")
+    report = t.report(path)
+    t.true(any(rate["reason"] == "behind" for rate in report["recordings"][0]["rates"]),
+           f"the rate was not lowered: {report['recordings'][0]['rates']}")
+    samples_stand_for_cpu_time(t, report, 3)
 
 
 @test

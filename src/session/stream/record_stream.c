@@ -134,17 +134,18 @@ void record_stream_begin(struct record_stream *s, uint64_t start_ns)
 }
 
 /*
- * True if assay opened the event of a thread; an inherited event has the period of the moment of
- * the fork.
+ * True if an event that assay opened took the sample, and false if an inherited copy took it, whose
+ * period is still that of the fork. The thread does not tell: when the kernel switches between a
+ * thread and its clone, it may exchange their events.
  */
-static bool opened_by_us(const struct record_stream *s, int32_t tid)
+static bool opened_by_us(const struct record_stream *s, const struct ring_record *record,
+                         const struct event *e)
 {
-	if (s->o.plan->machine_wide)
-		return true;
-	vec_each (task, s->o.tasks)
-		if (*task == tid)
-			return true;
-	return false;
+	const struct perf_layout *l = &s->decoder.layouts.items[e->attr];
+
+	return !l->at[PERF_FIELD_STREAM_ID] ||
+	       load_u64(record->bytes + l->at[PERF_FIELD_STREAM_ID]) ==
+	               load_u64(record->bytes + l->id_at);
 }
 
 /* Delivers an event to a sink that needs it. */
@@ -200,7 +201,8 @@ static int encode_walked(struct record_stream *s, struct ring_record *record, st
 {
 	const struct perf_event_attr *attr = &s->file_attrs.items[e->attr];
 	uint64_t id = load_u64(record->bytes + PERF_RECORD_HEADER_SIZE);
-	size_t start;
+	size_t start, stream = s->decoder.layouts.items[e->attr].at[PERF_FIELD_STREAM_ID];
+	uint64_t stream_id = stream ? load_u64(record->bytes + stream) : 0;
 	int status;
 
 	/* This comes first, since a deleted file must be copied before stacks through it are
@@ -214,9 +216,11 @@ static int encode_walked(struct record_stream *s, struct ring_record *record, st
 		return deliver(s, e, err);
 	start = s->out.size;
 	status = perf_record_encode(&s->out, attr, id, e, err);
-	/* Copies the kernel's misc bits, since an event contains only some of them. */
+	/* Copies the kernel's misc bits and the event's own id, which an event does not contain. */
 	if (!status)
 		memcpy(s->out.data + start + 4, record->bytes + 4, sizeof(uint16_t));
+	if (!status && stream)
+		memcpy(s->out.data + start + stream, &stream_id, sizeof(stream_id));
 	return status ? status : deliver(s, e, err);
 }
 
@@ -277,7 +281,7 @@ static int take_sample(struct record_stream *s, struct ring_record *record, stru
 		status = label_process(s, record, e, err);
 	if (status)
 		return status;
-	if (s->rate_control.changes.count && opened_by_us(s, e->tid))
+	if (s->rate_control.changes.count && opened_by_us(s, record, e))
 		e->sample.period = rate_control_period(&s->rate_control, e->attr, record->cpu,
 		                                       e->time_ns, period);
 	tick_count_event(&s->ticks, e);

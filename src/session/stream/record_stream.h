@@ -33,7 +33,6 @@ struct record_stream_options {
 	const struct recording *recording; /* fields of its tracepoints; NULL: not needed */
 	struct perf_source *source;
 	struct session_sink *sink;
-	const proc_ids *tasks; /* tasks whose events assay opened */
 	enum stack_method method;
 	/* Reads files and memory of other processes; NULL: this process does */
 	struct foreign *foreign;
