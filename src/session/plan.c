@@ -120,31 +120,30 @@ static bool can_tell_cgroups(void)
 	return fd >= 0;
 }
 
-/* Applies the kernel's limit of the rate; with a budget the limit is the highest rate. */
-static int find_rate(struct plan *plan, const struct session_options *o, struct error *err)
+/* The kernel lowers its limit when samples take long, so even the default rate may be above it. */
+static uint64_t allowed_hz(uint64_t asked_hz)
 {
-	uint64_t asked = o->frequency_hz;
 	int64_t most;
 
-	plan->frequency_hz = asked;
 	if (rights_sysctl("kernel.perf_event_max_sample_rate", &most) || most <= 0 ||
-	    asked <= (uint64_t)most)
-		return 0;
-	if (o->budget > 0) {
-		plan->frequency_hz = (uint64_t)most;
+	    asked_hz <= (uint64_t)most)
+		return asked_hz;
+	return (uint64_t)most;
+}
+
+static void note_rate(struct plan *plan, uint64_t asked_hz)
+{
+	vec_each (event, &plan->events) {
+		if (!event->attr.freq || event->attr.sample_freq >= asked_hz)
+			continue;
 		plan_note(plan,
-		          "At most %" PRId64 " samples per second were taken, not %" PRIu64
-		          ": the kernel now limits the rate (kernel.perf_event_max_sample_rate).",
-		          most, asked);
-		return 0;
+		          "At most %" PRIu64 " samples per second were taken, not %" PRIu64
+		          ": this is the kernel's limit now, by a setting or because samples took "
+		          "too long. 'sysctl kernel.perf_event_max_sample_rate=%" PRIu64
+		          "' raises it.",
+		          (uint64_t)event->attr.sample_freq, asked_hz, asked_hz);
+		return;
 	}
-	return error_set(err, EINVAL,
-	                 "%" PRIu64 " Hz is above the current limit of the kernel, %" PRId64
-	                 "; 'sysctl "
-	                 "kernel.perf_event_max_sample_rate=%" PRIu64
-	                 "' raises it (the kernel may have lowered it because samples took "
-	                 "too long), or use -F %" PRId64,
-	                 asked, most, asked, most);
 }
 
 struct perf_event_attr plan_common_attr(const struct plan *plan, const struct session_options *o)
@@ -331,10 +330,9 @@ static void find_cgroups(struct plan *plan, const struct session_options *o)
 
 int plan_make(struct plan *plan, const struct session_options *o, struct error *err)
 {
-	int status = find_rate(plan, o, err);
+	int status = 0;
 
-	if (status)
-		return status;
+	plan->frequency_hz = allowed_hz(o->frequency_hz);
 	find_rights(plan, o);
 	find_unwinding(plan, o);
 	find_cgroups(plan, o);
@@ -345,6 +343,7 @@ int plan_make(struct plan *plan, const struct session_options *o, struct error *
 		status = add_sampled(plan, o, perf_event_default(), err);
 	if (status)
 		return status;
+	note_rate(plan, o->frequency_hz);
 	add_witness(plan, o);
 	add_off_cpu(plan, o);
 	plan_add_waits(plan, o);

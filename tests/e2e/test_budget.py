@@ -4,6 +4,7 @@ sample, each sample has its own period, the time accounts close at all rates, an
 lists the rates."""
 
 import math
+import os
 import re
 import signal
 import time
@@ -164,14 +165,31 @@ def no_rate_is_below_the_floor(t):
 
 @test
 def more_than_the_kernel_allows_is_a_ceiling(t):
-    most = most_hz()
-    path = t.path("budget.data")
-    t.assay("record", "-q", "-F", most * 3, "-o", path, "--", "true", status=1)
-    t.assay("record", "-q", "-F", most * 3, "--budget", "5", "-o", path, "--", "true")
-    report = t.report(path)
-    t.equal(report["event"]["frequency_hz"], most, "the ceiling")
-    t.true(any(str(most * 3) in warning for warning in report["warnings"]),
-           f"no warning: {report['warnings']}")
+    most, path = most_hz(), t.path("budget.data")
+    for words in ((), ("--budget", "5")):
+        err = t.assay("record", "-F", most * 3, *words, "-o", path, "--", "true").err
+        report = t.report(path)
+        t.equal(report["event"]["frequency_hz"], most, "the ceiling")
+        t.true(any(f"not {most * 3}" in warning for warning in report["warnings"]),
+               f"no warning: {report['warnings']}")
+        t.has(err, f"kernel.perf_event_max_sample_rate={most * 3}")
+
+
+@test
+def the_default_rate_is_lowered_to_the_limit_of_the_kernel(t):
+    """The file of the limit is another one in a namespace: the machine's limit stays."""
+    t.need("unshare", "mount")
+    if os.getuid() or t.run("unshare", "-m", "true", status=None).status:
+        t.skip("mounting needs root")
+    limited = ("unshare", "-m", "sh", "-c", f"mount --bind {t.write('limit', '500')} "
+               '/proc/sys/kernel/perf_event_max_sample_rate && exec "$@"', "sh", ASSAY)
+    path = t.path("limited.data")
+    err = t.run(*limited, "record", "-o", path, "--", "true").err
+    t.has(err, "At most 500 samples per second were taken, not 997")
+    t.equal(t.report(path)["event"]["frequency_hz"], 500, "the rate")
+    # A lower rate, a period and single events have nothing to do with the limit.
+    for words in (("-F", "499"), ("-c", "1000000"), ("-e", "page-faults")):
+        t.lacks(t.run(*limited, "record", *words, "-o", path, "--", "true").err, "At most")
 
 
 @test

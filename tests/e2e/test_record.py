@@ -273,7 +273,6 @@ def books_of_a_process_close(t):
 @test
 def refusals_say_why_and_what_to_do(t):
     for words, part, status in (
-            (("-F", "100000000"), "perf_event_max_sample_rate", 1),
             (("-e", "no-such-event"), "no-such-event", 1),
             (("-p", "4194300"), "4194300", 1),
             (("-p", "x"), "'x'", 2),

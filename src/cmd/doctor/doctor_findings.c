@@ -189,7 +189,7 @@ static void add_rates(struct findings *f, const struct rights *r)
 		        f, "clock", low ? FINDING_LIMITED : FINDING_OK,
 		        "perf_event_max_sample_rate",
 		        xasprintf("%" PRId64 " samples per second and CPU", r->max_sample_rate),
-		        low ? "higher rates (-F) are refused" : NULL,
+		        low ? "higher rates (-F) are lowered to it" : NULL,
 		        low ? "sysctl kernel.perf_event_max_sample_rate=100000" : NULL);
 	}
 	if (r->cpu_time_max_percent != RIGHTS_UNKNOWN) {

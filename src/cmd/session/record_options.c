@@ -40,8 +40,8 @@ const struct option record_what_table[] = {
          .offset = AT(events)},
         {OPTION_STRING, 'F', "freq", "HZ",
          "samples per second on each CPU, or max (default 997; top: 97)",
-         .details = "At most kernel.perf_event_max_sample_rate. A higher rate is refused; "
-                    "with --budget it is the limit.",
+         .details = "A rate above kernel.perf_event_max_sample_rate is lowered to it, with a "
+                    "note: the kernel takes no more samples.",
          .offset = AT(frequency)},
         {OPTION_COUNT, 'c', "count", "COUNT",
          "one sample per COUNT events (clocks: ns) instead of -F", .offset = AT(period)},
