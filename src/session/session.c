@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 void session_hold_signals(struct session *s, sigset_t *mask)
@@ -250,6 +251,19 @@ static unsigned privileges_needed(const struct session *s)
 	       (s->options->budget > 0 ? PRIVILEGE_SAMPLE : 0);
 }
 
+/* A thread that began during the calls is complete after this time: a fork takes some 0.1 ms. */
+#define FORK_NS 1000000
+
+static void enable_threads(struct session *s)
+{
+	struct timespec rest = {.tv_nsec = FORK_NS};
+
+	if (s->plan.machine_wide || !session_follows_pids(s->options))
+		return;
+	nanosleep(&rest, NULL);
+	perf_source_enable_inherited(s->source);
+}
+
 static int begin(struct session *s, struct session_result *result, struct error *err)
 {
 	int status;
@@ -261,6 +275,8 @@ static int begin(struct session *s, struct session_result *result, struct error 
 		s->options->begins(s->options->ctx);
 	account_mark_take(&s->start, s->foreign);
 	status = perf_source_enable(s->source, false, err);
+	if (!status)
+		enable_threads(s);
 	if (!status && s->child.pid) {
 		status = command_child_start(&s->child, s->options->command[0], err);
 		result->command_failed = status != 0;
@@ -366,6 +382,7 @@ static void close_session(struct session *s, struct session_result *result)
 	account_mark_done(&s->start);
 	account_mark_done(&s->end);
 	vec_done(&s->tasks);
+	vec_done(&s->children);
 	buf_done(&s->encoded);
 	if (s->signals >= 0)
 		close(s->signals);

@@ -42,7 +42,9 @@ struct session {
 	struct command_child child;
 	struct account_mark start, end;
 	struct perf_source_options source_options;
-	proc_ids tasks;
+	proc_ids tasks;     /* whose events were opened */
+	proc_ids children;  /* processes that the targets had forked before that */
+	size_t newcomers;   /* threads and processes that began while events were opened */
 	struct buf encoded; /* own records that are not yet passed to the sink */
 	sigset_t old_mask;
 	int signals; /* signalfd */

@@ -29,20 +29,75 @@ struct targets session_targets(const struct session *s)
 	                        .helper = foreign_pid(s->foreign)};
 }
 
+static void list_tasks(struct session *s, proc_ids *tasks, proc_ids *children)
+{
+	struct targets targets = session_targets(s);
+
+	targets_children(&targets, children);
+	targets_threads(&targets, tasks);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The number of ids that are not among the old ones. Sorts the old ones. */
+static size_t count_new(const proc_ids *ids, proc_ids *old)
+{
+	size_t count = 0;
+
+	if (old->count)
+		qsort(old->items, old->count, sizeof(*old->items), compare_ids);
+	vec_each (id, ids)
+		count += !old->count ||
+		         !bsearch(id, old->items, old->count, sizeof(*old->items), compare_ids);
+	return count;
+}
+
+/*
+ * A thread inherits the events that its creator has at that moment. If it begins while these are
+ * opened one after the other, it has some of them on some CPUs: its time would be counted in part.
+ */
+static bool began_since(void *ctx, bool last)
+{
+	struct session *s = ctx;
+	proc_ids tasks = {0}, children = {0};
+
+	list_tasks(s, &tasks, &children);
+	s->newcomers = count_new(&tasks, &s->tasks) + count_new(&children, &s->children);
+	if (s->newcomers && tasks.count && !last) {
+		vec_done(&s->tasks);
+		vec_done(&s->children);
+		s->tasks = tasks;
+		s->children = children;
+		s->source_options.tasks = s->tasks.items;
+		s->source_options.task_count = s->tasks.count;
+		return true;
+	}
+	vec_done(&tasks);
+	vec_done(&children);
+	return s->newcomers;
+}
+
 static int open_source(struct session *s, struct error *err)
 {
 	struct perf_source_options *so = &s->source_options;
-	struct targets targets = session_targets(s);
 	int status;
 
 	if (!s->plan.machine_wide)
-		targets_threads(&targets, &s->tasks);
+		list_tasks(s, &s->tasks, &s->children);
 	if (!s->plan.machine_wide && !s->tasks.count)
 		return error_set(err, ESRCH, "none of the processes exists");
 	so->events = s->plan.events.items;
 	so->event_count = s->plan.events.count;
 	so->tasks = s->plan.machine_wide ? NULL : s->tasks.items;
 	so->task_count = s->tasks.count;
+	/* A command does not run yet. All processes of a user are too many to be listed again. */
+	so->began = !s->plan.machine_wide && session_follows_pids(s->options) ? began_since : NULL;
+	so->ctx = s;
 	so->ring_bytes = perf_ring_size(s->options->memory_bytes, s->plan.unwind);
 	so->track_bytes = s->plan.unwind ? perf_ring_size_track(so->ring_bytes) : 0;
 	status = perf_source_open(&s->source, so, err);
@@ -51,6 +106,12 @@ static int open_source(struct session *s, struct error *err)
 		          perf_source_denied(s->source),
 		          plural(perf_source_denied(s->source), "event", "events"),
 		          plural(perf_source_denied(s->source), "is", "are"));
+	if (!status && s->newcomers)
+		plan_note(&s->plan,
+		          "%zu %s began while sampling was set up, and more in each new attempt: "
+		          "some "
+		          "of their time may be missing.",
+		          s->newcomers, plural(s->newcomers, "thread", "threads"));
 	return status;
 }
 

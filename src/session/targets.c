@@ -20,6 +20,12 @@ void targets_threads(const struct targets *t, proc_ids *threads)
 	vec_done(&own);
 }
 
+void targets_children(const struct targets *t, proc_ids *pids)
+{
+	for (size_t i = 0; t->pids && i < t->pids->count; i++)
+		proc_children(t->pids->items[i], pids);
+}
+
 void targets_processes(const struct targets *t, proc_ids *pids)
 {
 	if (t->command)

@@ -24,6 +24,8 @@ struct targets {
 
 /* The threads to sample. A command that does not run yet has one thread. */
 void targets_threads(const struct targets *t, proc_ids *threads);
+/* Children of the requested processes. They are not sampled if they were forked before. */
+void targets_children(const struct targets *t, proc_ids *pids);
 void targets_processes(const struct targets *t, proc_ids *pids);
 
 /* True if all requested processes have exited, and no others are followed. */

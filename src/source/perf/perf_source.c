@@ -160,13 +160,13 @@ static int attach_ring(struct perf_source *s, int fd, const struct perf_source_e
 	return 0;
 }
 
+/* Opens an event for a task on a CPU, without a ring. */
 static int open_instance(struct perf_source *s, size_t index, int32_t task, size_t cpu,
                          struct error *err)
 {
 	struct perf_source_event *event = &s->options->events[index];
 	bool tasks = s->options->tasks != NULL;
-	uint64_t id;
-	int fd, status;
+	int fd;
 
 	do
 		fd = perf_event_open_fd(&event->attr, task, (int)s->cpus.items[cpu].cpu, -1,
@@ -181,34 +181,55 @@ static int open_instance(struct perf_source *s, size_t index, int32_t task, size
 	}
 	if (fd < 0)
 		return explain(errno, event, tasks, err);
-	/* Without the filter there are samples that nothing needs. */
-	if (event->filter)
-		ioctl(fd, PERF_EVENT_IOC_SET_FILTER, event->filter);
-	status = attach_ring(s, fd, event, &s->cpus.items[cpu], err);
-	if (!status && ioctl(fd, PERF_EVENT_IOC_ID, &id))
-		status = error_set(err, errno, "event '%s' has no id: %s", event->name,
-		                   strerror(errno));
-	if (status) {
-		close(fd);
-		return status;
-	}
-	vec_push(&event->ids, id);
 	vec_push(&s->instances,
 	         (struct instance){.fd = fd, .event = (uint32_t)index, .cpu = (uint32_t)cpu});
 	return 0;
 }
 
+/*
+ * All events of a task one after the other, those that report new threads first: a thread that
+ * begins in between has only the events before it.
+ */
+static int open_task(struct perf_source *s, int32_t task, struct error *err)
+{
+	int status = 0;
+
+	for (int track = 1; track >= 0; track--)
+		for (size_t event = 0; event < s->options->event_count; event++)
+			for (size_t cpu = 0; !status && cpu < s->cpus.count; cpu++)
+				if ((s->options->events[event].role == ATTR_TRACK) == track)
+					status = open_instance(s, event, task, cpu, err);
+	return status;
+}
+
+static void close_instances(struct perf_source *s)
+{
+	vec_each (instance, &s->instances)
+		close(instance->fd);
+	s->instances.count = 0;
+	s->denied = 0;
+}
+
+/* The more threads a process creates, the less likely is a moment without a new one. */
+#define TRIES 32
+#define TRIES_NS UINT64_C(100000000)
+
 static int open_all(struct perf_source *s, struct error *err)
 {
 	static const int32_t everything = -1;
-	const int32_t *tasks = s->options->tasks ? s->options->tasks : &everything;
-	size_t count = s->options->tasks ? s->options->task_count : 1;
+	const struct perf_source_options *o = s->options;
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + TRIES_NS;
 	int status = 0;
 
-	for (size_t cpu = 0; cpu < s->cpus.count; cpu++)
-		for (size_t event = 0; event < s->options->event_count; event++)
-			for (size_t task = 0; !status && task < count; task++)
-				status = open_instance(s, event, tasks[task], cpu, err);
+	for (int tries = 1;; tries++) {
+		bool last = tries == TRIES || clock_ns(CLOCK_MONOTONIC) > until_ns;
+
+		for (size_t i = 0; !status && i < (o->tasks ? o->task_count : 1); i++)
+			status = open_task(s, o->tasks ? o->tasks[i] : everything, err);
+		if (status || !o->began || !o->began(o->ctx, last) || last)
+			break;
+		close_instances(s);
+	}
 	if (status || s->instances.count)
 		return status;
 	if (is_filtered(s->denied_code))
@@ -219,6 +240,29 @@ static int open_all(struct perf_source *s, struct error *err)
 		        "you have no right to sample any of the processes; run as root, or "
 		        "give the CAP_PERFMON capability ('assay doctor' shows details)");
 	return error_set(err, ESRCH, "the process exited before it could be sampled");
+}
+
+/* Gives the instances their rings and filters, and finds their ids. */
+static int connect_all(struct perf_source *s, struct error *err)
+{
+	int status = 0;
+
+	vec_each (instance, &s->instances) {
+		struct perf_source_event *event = &s->options->events[instance->event];
+		uint64_t id;
+
+		/* Without the filter there are samples that nothing needs. */
+		if (event->filter)
+			ioctl(instance->fd, PERF_EVENT_IOC_SET_FILTER, event->filter);
+		status = attach_ring(s, instance->fd, event, &s->cpus.items[instance->cpu], err);
+		if (!status && ioctl(instance->fd, PERF_EVENT_IOC_ID, &id))
+			status = error_set(err, errno, "event '%s' has no id: %s", event->name,
+			                   strerror(errno));
+		if (status)
+			break;
+		vec_push(&event->ids, id);
+	}
+	return status;
 }
 
 int perf_source_open(struct perf_source **source, const struct perf_source_options *options,
@@ -232,6 +276,8 @@ int perf_source_open(struct perf_source **source, const struct perf_source_optio
 	raise_file_limit();
 	list_cpus(s);
 	status = open_all(s, err);
+	if (!status)
+		status = connect_all(s, err);
 	if (status) {
 		perf_source_close(s);
 		s = NULL;
@@ -248,8 +294,7 @@ void perf_source_close(struct perf_source *s)
 		perf_ring_unmap(&cpu->ring);
 		perf_ring_unmap(&cpu->track);
 	}
-	vec_each (instance, &s->instances)
-		close(instance->fd);
+	close_instances(s);
 	if (s->epoll >= 0)
 		close(s->epoll);
 	vec_done(&s->cpus);
@@ -277,6 +322,14 @@ int perf_source_enable(struct perf_source *s, bool tracking, struct error *err)
 			                 event->name, strerror(errno));
 	}
 	return 0;
+}
+
+void perf_source_enable_inherited(struct perf_source *s)
+{
+	/* The call can only fail if the event's task has exited. */
+	vec_each (instance, &s->instances)
+		if (!s->options->events[instance->event].attr.enable_on_exec)
+			ioctl(instance->fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 /* The result of read(2), in the order of the read_format bits that are set. */

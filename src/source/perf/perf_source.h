@@ -7,6 +7,7 @@
  *
  *	perf_source_open()	opens events and rings; nothing is sampled yet
  *	perf_source_enable()	once for tracking, then once for sampling
+ *	perf_source_enable_inherited()	for running tasks
  *	perf_source_read()	delivers the contents of the rings, any number of times
  *	perf_source_disable()	then read once more
  *	perf_source_close()
@@ -32,11 +33,23 @@ struct perf_source_event {
 	VEC(uint64_t) ids;    /* set by open: the kernel's ids of all its instances */
 };
 
+/*
+ * True if a thread began since the tasks were listed that may have inherited only a part of their
+ * events. The tasks are then listed again, unless it is the `last` call.
+ */
+typedef bool perf_source_began_fn(void *ctx, bool last);
+
 struct perf_source_options {
 	struct perf_source_event *events; /* [0] is the sampled event; owned by the caller */
 	size_t event_count;
 	const int32_t *tasks; /* thread ids, NULL: the whole machine */
 	size_t task_count;
+	/*
+	 * Called after the events of the tasks were opened, which takes about 3 us each. True: they
+	 * are closed, and opened for the tasks that are then in `tasks`. NULL: not needed.
+	 */
+	perf_source_began_fn *began;
+	void *ctx;
 	size_t ring_bytes; /* for each CPU; rounded down to pages, a power of two */
 	/*
 	 * Size of a second ring on each CPU for the tracking event, so that large samples never
@@ -65,6 +78,14 @@ void perf_source_close(struct perf_source *source);
 
 /* Enables the tracking events or the sampling events. */
 int perf_source_enable(struct perf_source *source, bool tracking, struct error *err);
+/*
+ * For tasks, some time after all events were enabled: enables inherited events that a thread got
+ * disabled. A thread that begins while an event is enabled takes over its earlier state if the
+ * kernel has exchanged the events of its creator with those of a clone: the lock that should
+ * prevent that is then another one (inherit_event() in kernel/events/core.c). After one more
+ * exchange all later threads would have no events.
+ */
+void perf_source_enable_inherited(struct perf_source *source);
 /* Disables all events and reads the counters. */
 void perf_source_disable(struct perf_source *source);
 

@@ -419,6 +419,26 @@ void proc_threads(int32_t pid, proc_ids *tids)
 	list_numbers(path, tids, -1);
 }
 
+void proc_children(int32_t pid, proc_ids *pids)
+{
+	proc_ids tids = {0};
+
+	proc_threads(pid, &tids);
+	vec_each (tid, &tids) {
+		char path[64];
+		int32_t child;
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, *tid);
+		file = fopen(path, "re");
+		while (file && fscanf(file, "%" SCNd32, &child) == 1)
+			vec_push(pids, child);
+		if (file)
+			fclose(file);
+	}
+	vec_done(&tids);
+}
+
 bool proc_has_ended(int32_t pid)
 {
 	proc_ids tids = {0};

@@ -76,6 +76,10 @@ bool proc_thread_name(int32_t pid, int32_t tid, char name[PROC_NAME_SIZE]);
 /* Lists the thread ids of a process; the list is empty if the process has exited. */
 void proc_threads(int32_t pid, proc_ids *tids);
 
+/* Appends the processes that a thread of the process forked; none if this kernel does not list
+ * them. */
+void proc_children(int32_t pid, proc_ids *pids);
+
 /* True if no thread of the process runs any more: it is gone, or is a zombie. */
 bool proc_has_ended(int32_t pid);
 
