@@ -31,6 +31,11 @@ static void choose_attr(struct profile_counter *c, uint16_t attr)
 	c->of_cpus =
 	        (r->account.present && r->account.machine_wide) ||
 	        (attr < r->attrs.count && recording_attr_may_be_of_cpus(&r->attrs.items[attr]));
+	c->threads.tick_ns = attr < r->attrs.count && r->attrs.items[attr].role == ATTR_CLOCK &&
+	                                     !r->attrs.items[attr].exclude_kernel &&
+	                                     !r->attrs.items[attr].exclude_user
+	                             ? r->attrs.items[attr].period_ns
+	                             : 0;
 }
 
 static const struct account_cpu *account_of(const struct recording *r, uint32_t cpu)

@@ -134,6 +134,7 @@ static void sum_process(struct ledger_process *to, const struct ledger_process *
 	to->blocked_ns += p->blocked_ns;
 	to->unknown_ns += p->unknown_ns;
 	to->weight += p->weight;
+	to->switches += p->switches;
 	to->threads = p->threads > to->threads ? p->threads : to->threads;
 }
 

@@ -52,8 +52,10 @@ struct ledger_process {
 	uint32_t threads; /* number of threads in the sums */
 	uint64_t wall_ns; /* sum over threads of their time in the recording */
 	uint64_t oncpu_ns, runnable_ns, blocked_ns; /* from switch records */
-	uint64_t unknown_ns; /* before a thread's first record, state unknown */
+	uint64_t unknown_ns; /* off CPU before a thread's first record: runnable or blocked */
 	uint64_t weight;     /* samples x period: a second measurement of on-CPU time */
+	/* Times that switch records began or ended a time on a CPU. Stores do not keep them. */
+	uint64_t switches;
 };
 
 struct ledger {

@@ -13,6 +13,19 @@ static struct ledger_process *process_of(struct ledger_threads *l, uint32_t proc
 	return vec_at(&l->processes, process);
 }
 
+/* A shorter time on a CPU may have no samples by chance, or because the rate was lowered. */
+#define CONFIRMED_NS UINT64_C(50000000)
+#define CONFIRMED_TICKS 20
+
+/* The part of a time that the thread was on a CPU. */
+static uint64_t confirmed(const struct ledger_threads *l, const struct thread_track *t, uint64_t ns)
+{
+	bool doubtful = t->assumed && l->tick_ns && ns > CONFIRMED_NS &&
+	                ns / CONFIRMED_TICKS > l->tick_ns && t->weight < ns / 2;
+
+	return doubtful ? t->weight : ns;
+}
+
 static void charge(struct ledger_threads *l, const struct thread_track *t, uint64_t time_ns)
 {
 	struct ledger_process *p = process_of(l, t->process);
@@ -20,7 +33,8 @@ static void charge(struct ledger_threads *l, const struct thread_track *t, uint6
 
 	switch (t->state) {
 	case THREAD_ON_CPU:
-		p->oncpu_ns += ns;
+		p->oncpu_ns += confirmed(l, t, ns);
+		p->unknown_ns += ns - confirmed(l, t, ns);
 		break;
 	case THREAD_RUNNABLE:
 		p->runnable_ns += ns;
@@ -41,6 +55,7 @@ static void enter(struct ledger_threads *l, struct thread_track *t, uint64_t tim
 {
 	charge(l, t, time_ns);
 	t->state = state;
+	t->weight = 0;
 	if (time_ns > t->since_ns)
 		t->since_ns = time_ns;
 }
@@ -49,8 +64,10 @@ static void enter(struct ledger_threads *l, struct thread_track *t, uint64_t tim
 static void begin(struct ledger_threads *l, struct thread_track *t, uint32_t process,
                   uint64_t start_ns, enum thread_state state)
 {
-	*t = (struct thread_track){state, process, start_ns, start_ns};
+	*t = (struct thread_track){
+	        .state = state, .process = process, .since_ns = start_ns, .start_ns = start_ns};
 	process_of(l, process)->threads++;
+	++*vec_at(&l->live, process);
 }
 
 void ledger_thread_switch(struct ledger_threads *l, uint32_t thread, uint32_t process,
@@ -62,6 +79,9 @@ void ledger_thread_switch(struct ledger_threads *l, uint32_t thread, uint32_t pr
 		return;
 	if (t->state == THREAD_UNHEARD)
 		begin(l, t, process, l->start_ns, out ? THREAD_ON_CPU : THREAD_UNKNOWN);
+	t->assumed = false;
+	if (time_ns > l->start_ns && out == (t->state == THREAD_ON_CPU))
+		process_of(l, t->process)->switches++;
 	if (out)
 		enter(l, t, time_ns, preempted ? THREAD_RUNNABLE : THREAD_BLOCKED);
 	else
@@ -74,8 +94,11 @@ void ledger_thread_sample(struct ledger_threads *l, uint32_t thread, uint32_t pr
 	struct thread_track *t = track_of(l, thread);
 
 	process_of(l, process)->weight += weight;
-	if (t->state == THREAD_UNHEARD)
+	if (t->state == THREAD_UNHEARD) {
 		begin(l, t, process, l->start_ns, THREAD_ON_CPU);
+		t->assumed = true;
+	}
+	t->weight += weight;
 }
 
 void ledger_thread_fork(struct ledger_threads *l, uint32_t thread, uint32_t process,
@@ -95,6 +118,7 @@ static void end(struct ledger_threads *l, struct thread_track *t, uint64_t time_
 	enter(l, t, time_ns, THREAD_ENDED);
 	if (time_ns > t->start_ns)
 		process_of(l, t->process)->wall_ns += time_ns - t->start_ns;
+	--*vec_at(&l->live, t->process);
 }
 
 void ledger_thread_exit(struct ledger_threads *l, uint32_t thread, uint32_t process,
@@ -105,6 +129,7 @@ void ledger_thread_exit(struct ledger_threads *l, uint32_t thread, uint32_t proc
 	/* Only a running thread can exit: without an earlier switch in, it ran since the start. */
 	if (t->state == THREAD_UNHEARD && process != ID_NONE)
 		begin(l, t, process, l->start_ns, THREAD_ON_CPU);
+	t->assumed &= process == ID_NONE;
 	end(l, t, time_ns);
 }
 
@@ -121,7 +146,12 @@ void ledger_thread_exec(struct ledger_threads *l, uint32_t old, uint32_t old_pro
 		 */
 		if (t->state == THREAD_UNHEARD)
 			begin(l, t, old_process, l->start_ns, THREAD_ON_CPU);
+		t->assumed = false;
 		end(l, t, time_ns);
+		if (*vec_at(&l->live, old_process))
+			vec_each (other, &l->threads)
+				if (other->process == old_process)
+					end(l, other, time_ns);
 	}
 	t = track_of(l, thread);
 	if (t->state == THREAD_UNHEARD)
@@ -164,7 +194,7 @@ void ledger_thread_cut(struct ledger_threads *l, uint64_t to_ns, struct ledger *
 void ledger_thread_renumber(struct ledger_threads *l, const uint32_t *new_thread,
                             size_t thread_count, const uint32_t *new_process, size_t process_count)
 {
-	struct ledger_threads now = {.start_ns = l->start_ns};
+	struct ledger_threads now = {.start_ns = l->start_ns, .tick_ns = l->tick_ns};
 
 	for (uint32_t i = 0; i < l->threads.count && i < thread_count; i++) {
 		const struct thread_track *t = &l->threads.items[i];
@@ -177,6 +207,7 @@ void ledger_thread_renumber(struct ledger_threads *l, const uint32_t *new_thread
 		*moved = *t;
 		moved->process = new_process[t->process];
 		process_of(&now, moved->process)->threads++;
+		++*vec_at(&now.live, moved->process);
 	}
 	ledger_thread_done(l);
 	*l = now;
@@ -193,5 +224,6 @@ void ledger_thread_done(struct ledger_threads *l)
 {
 	vec_done(&l->threads);
 	vec_done(&l->processes);
+	vec_done(&l->live);
 	*l = (struct ledger_threads){0};
 }

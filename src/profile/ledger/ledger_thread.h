@@ -2,9 +2,14 @@
 /*
  * ledger_thread: the time of each thread on a CPU, runnable, or waiting, summed by process.
  *
- * The input is switch records, forks, execs and exits, in time order. The state of a thread that
- * existed at the start is unknown until its first record; if that is a switch out or a sample, the
- * thread was on a CPU since the start. Threads without records are not counted. Times in ns.
+ * The input is switch records, forks, execs and exits, in time order. A thread that existed at the
+ * start and has a switch in as its first record was off the CPU until then; with another first
+ * record it was on a CPU since the start. A thread that has only samples is on a CPU as far as they
+ * confirm it: if less than half of its time has samples, it was on a CPU for the time of the
+ * samples, and the rest is unknown. (A thread that began while the events of its creator were
+ * opened may have inherited the clock and not the event of the switches.)
+ * Threads without records are not counted. An exec ends all other threads of its process, also the
+ * one that made it: the kernel gives it the number of the first thread. Times in ns.
  * ledger_thread_done() frees. Uses: base, profile/ledger/ledger.h.
  */
 #ifndef ASSAY_PROFILE_LEDGER_LEDGER_THREAD_H
@@ -24,14 +29,18 @@ enum thread_state {
 
 struct thread_track {
 	enum thread_state state;
+	bool assumed; /* on a CPU, by samples alone */
 	uint32_t process;
 	uint64_t since_ns, start_ns;
+	uint64_t weight; /* of samples since since_ns */
 };
 
 struct ledger_threads {
-	uint64_t start_ns;                    /* of the recording */
+	uint64_t start_ns; /* of the recording */
+	uint64_t tick_ns;  /* the clock's period; 0: not every time on a CPU has samples */
 	VEC(struct thread_track) threads;     /* by thread id */
 	VEC(struct ledger_process) processes; /* by process id */
+	VEC(uint32_t) live;                   /* threads that have not ended, by process id */
 };
 
 void ledger_thread_switch(struct ledger_threads *l, uint32_t thread, uint32_t process,

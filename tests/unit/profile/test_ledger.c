@@ -255,6 +255,7 @@ static void threads_time(void)
 	CHECK_EQ(a->blocked_ns, 202 * MS);
 	CHECK_EQ(a->wall_ns, 1000 * MS);
 	CHECK_EQ(a->weight, MS);
+	CHECK_EQ(a->switches, 2);
 	CHECK_EQ(a->threads, 1);
 	a = account_of(&p, "child");
 	CHECK_EQ(a->oncpu_ns, 50 * MS + 70 * MS);
@@ -467,6 +468,68 @@ static struct ledger_process process_account(const struct ledger *ledger, uint32
 }
 
 /*
+ * A thread that has only samples may have begun while sampling was set up, without the event of the
+ * switches: it is not on a CPU until the end.
+ */
+static void samples_alone_are_no_time_on_a_cpu(void)
+{
+	struct play p;
+	const struct ledger_process *a;
+
+	play_begin(&p);
+	comm(&p, 10, "rare", false, 0);
+	comm(&p, 11, "busy", false, 0);
+	comm(&p, 12, "switched", false, 0);
+	for (uint64_t ms = 1; ms < 1000; ms++) {
+		if (ms % 10 == 0)
+			put_sample(&p, 10, ms, 0, 1);
+		if (ms % 10)
+			put_sample(&p, 11, ms, 0, 1);
+		if (ms == 1)
+			put_sample(&p, 12, ms, 0, 1);
+	}
+	put_switch(&p, 12, 12, 1000, true, false);
+	play_end(&p);
+	a = account_of(&p, "rare");
+	CHECK_EQ(a->oncpu_ns, 99 * MS);
+	CHECK_EQ(a->unknown_ns, 901 * MS);
+	CHECK_EQ(account_of(&p, "busy")->oncpu_ns, 1000 * MS);
+	CHECK_EQ(account_of(&p, "switched")->oncpu_ns, 1000 * MS);
+	profile_free(p.profile);
+}
+
+/*
+ * The kernel gives the number of the first thread to the thread that makes an exec, so this one has
+ * no records any more, and no exit. All other threads have ended.
+ */
+static void an_exec_by_another_thread_ends_the_threads(void)
+{
+	struct play p;
+	const struct ledger_process *a;
+	struct event fork = {.kind = EVENT_FORK, .fork = {.parent_pid = 10, .parent_tid = 10}};
+
+	play_begin(&p);
+	comm(&p, 10, "server", false, 0);
+	put_switch(&p, 10, 10, 50, true, false);
+	put(&p, fork, 10, 11, 60);
+	put(&p, fork, 10, 12, 60);
+	put_switch(&p, 10, 11, 100, false, false);
+	put_switch(&p, 10, 12, 100, false, false);
+	put(&p, (struct event){.kind = EVENT_EXIT}, 10, 10, 200);
+	put(&p, (struct event){.kind = EVENT_EXIT}, 10, 12, 200);
+	comm(&p, 10, "next", true, 300);
+	put_switch(&p, 10, 10, 400, true, false);
+	play_end(&p);
+	a = account_of(&p, "server");
+	CHECK_EQ(a->oncpu_ns, (50 + 200 + 100) * MS);
+	CHECK_EQ(a->wall_ns, (200 + 240 + 140) * MS);
+	a = account_of(&p, "next");
+	CHECK_EQ(a->oncpu_ns, 100 * MS);
+	CHECK_EQ(a->blocked_ns, 600 * MS);
+	profile_free(p.profile);
+}
+
+/*
  * A thread runs while it execs. Without earlier records it ran since the start of the recording; if
  * the thread is known, its new instance begins at the exec.
  */
@@ -571,6 +634,8 @@ int main(void)
 	RUN(a_switch_counts_once_whichever_record_is_lost);
 	RUN(a_tick_due_just_before_the_end_is_not_missing);
 	RUN(exec_says_that_a_thread_ran);
+	RUN(samples_alone_are_no_time_on_a_cpu);
+	RUN(an_exec_by_another_thread_ends_the_threads);
 	RUN(wall_time_without_account_begins_a_period_before_the_first_tick);
 	RUN(the_last_window_ends_with_the_sampling_of_its_cpu);
 	return check_end();
