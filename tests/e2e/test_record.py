@@ -260,13 +260,16 @@ def books_of_a_process_close(t):
     out = t.path("a.data")
     truth = t.json(t.assay("record", "-q", "-o", out, "--", t.workload("waits"), "200").out)
     ledger = t.report(out)["ledger"]
-    known = ledger["oncpu_ns"] + ledger["runnable_ns"] + ledger["blocked_ns"]
+    known = ledger["switched_oncpu_ns"] + ledger["runnable_ns"] + ledger["blocked_ns"]
     t.near((known + ledger["unknown_ns"]) / ledger["thread_wall_ns"], 1, 1e-6,
            "on-CPU + runnable + blocked + unknown / lifetimes")
+    t.equal(ledger["switched_oncpu_ns"] - ledger["oncpu_ns"], ledger["residual_ns"],
+            "the residual is the difference between switch records and the kernel's counter")
     # Before its first run, the waiting time of the recorder's child is unknown; after that, all of
     # it is known.
     t.between(ledger["unknown_ns"], 0, ledger["elapsed_ns"] - truth["all"]["wall_ns"], "unknown")
-    t.near(ledger["oncpu_ns"] / ledger["counted_oncpu_ns"], 1, 0.03,
+    t.equal(ledger["oncpu_ns"], ledger["counted_oncpu_ns"], "on-CPU")
+    t.near(ledger["switched_oncpu_ns"] / ledger["counted_oncpu_ns"], 1, 0.03,
            "on-CPU by switch records / by the kernel's counter")
 
 

@@ -59,11 +59,11 @@ def parts_of_one_command_add_up(t):
     data, edges = record(t)
     whole, split = report(data), parts(data, edges)
     check_lengths(t, whole, split, edges)
-    check_sums(t, whole, split, ("user_ns", "oncpu_ns", "blocked_ns", "runnable_ns",
+    check_sums(t, whole, split, ("user_ns", "switched_oncpu_ns", "blocked_ns", "runnable_ns",
                                  "thread_wall_ns"))
     _, spin, asleep, again, _ = (part["ledger"] for part in split)
     t.true(asleep["blocked_ns"] >= 0.29e9, f"{asleep['blocked_ns']} ns blocked while it slept")
-    t.true(spin["oncpu_ns"] and again["oncpu_ns"], "the loops ran")
+    t.true(spin["switched_oncpu_ns"] and again["switched_oncpu_ns"], "the loops ran")
     for part in split:
         t.equal(part["observer"]["cpu_ns"], None, "the recorder's own cost")
         t.equal(part["ledger"]["counted_oncpu_ns"], None, "the kernel's counter")

@@ -10,8 +10,14 @@
  * residual is the difference that remains; it may be negative.
  *
  * For a recording of one process the whole is the lifetime of its threads. Idle is the time that
- * the threads were off the CPU (runnable + blocked, from switch records). Unobserved is the
- * threads' CPU time as the kernel counted it, minus the time that samples stand for.
+ * the threads were off the CPU (runnable + blocked, from switch records, and `unknown` before the
+ * first record of a thread). Unobserved is the threads' CPU time as the kernel counted it, minus
+ *the time that samples stand for.
+ *
+ * Time on a CPU is measured twice: by the kernel's counter, and by the switch records, which also
+ * say how long threads were off the CPU. The residual is the difference. The kernel writes a record
+ * of a switch after it has switched on the thread's events, and before it switches them off: so the
+ * counter has some microseconds more for each switch.
  *
  * An event that does not count time (cycles) splits the busy time that switch records measured.
  * Without switch records such an event has no account of time: `present` is false, and `events`
@@ -37,9 +43,11 @@ struct account_terms {
 	int64_t unobserved_ns;
 	uint64_t lost_ns; /* part of unobserved: records that the kernel counted as lost */
 	int64_t residual_ns;
-	uint64_t unknown_ns; /* part of residual: time before the first switch record */
-	double chance_ns;    /* the residual that is expected by chance for this number of ticks, of
-	                        either sign; 0: not known */
+	/* Time before the first switch record. The machine: part of residual. A process: of idle.
+	 */
+	uint64_t unknown_ns;
+	double chance_ns; /* the residual that is expected by chance for this number of ticks, of
+	                     either sign; 0: not known */
 };
 
 /* Sums of the main event by CPU mode; `all` is the sum of the others. */
@@ -79,6 +87,9 @@ struct account_view {
 	VEC(struct account_line) lines; /* per CPU */
 	/* Only for a recording of one process. */
 	uint64_t oncpu_ns, runnable_ns, blocked_ns, counted_oncpu_ns;
+	uint64_t switched_oncpu_ns; /* by switch records; oncpu_ns is counted_oncpu_ns if known */
+	uint64_t switches;          /* onto a CPU and off it */
+	uint64_t lost;              /* records of all kinds that the kernel dropped */
 	uint32_t threads;
 	VEC(char *) remarks; /* sentences that explain the residual and name missing figures */
 };

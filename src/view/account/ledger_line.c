@@ -29,6 +29,7 @@ void ledger_line(const struct account_view *a, unsigned width, struct buf *out)
 	        {"idle", NULL, (double)t->idle_ns, machine},
 	        {"runnable", NULL, (double)a->runnable_ns, !machine},
 	        {"blocked", NULL, (double)a->blocked_ns, !machine},
+	        {"unkn", "off CPU at the start", (double)t->unknown_ns, !machine && t->unknown_ns},
 	        {"steal", NULL, (double)t->steal_ns, machine && a->has_steal},
 	        {"unobs", "unobserved", (double)t->unobserved_ns, a->has_unobserved},
 	        {"resid", "residual", (double)t->residual_ns, true},

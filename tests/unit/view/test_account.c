@@ -124,13 +124,49 @@ static void test_account_of_a_process(void)
 	r = fixture_report(&f, &(struct report_request){.limit = -1});
 	CHECK_EQ(r->account->wall_ns, 200 * MS);
 	CHECK_EQ(r->account->threads, 3);
-	CHECK_EQ(r->account->total.idle_ns, 97 * MS);
+	CHECK_EQ(r->account->total.idle_ns, 98 * MS);
+	CHECK_EQ(r->account->oncpu_ns, 101 * MS);
+	CHECK_EQ(r->account->switched_oncpu_ns, 102 * MS);
 	/* 101 by the counter, 65 + 15 + 5 seen */
 	CHECK_EQ(r->account->total.unobserved_ns, 16 * MS);
-	CHECK_EQ(r->account->total.residual_ns, 2 * MS);
+	CHECK_EQ(r->account->total.residual_ns, 1 * MS);
 	CHECK_EQ(r->account->counted_oncpu_ns, 101 * MS);
 	report_free(r);
 	fixture_done(&f);
+}
+
+/* The remark about the account of a process with this time on a CPU and so many switches. */
+static void check_remark(uint64_t switched_ms, uint64_t switches, uint64_t lost, const char *cause)
+{
+	struct fixture f;
+	struct report *r;
+	struct ledger_process one = {.threads = 3,
+	                             .wall_ns = (100 + switched_ms) * MS,
+	                             .oncpu_ns = switched_ms * MS,
+	                             .blocked_ns = 100 * MS,
+	                             .switches = switches};
+
+	fixture_init(&f, false);
+	f.profile->ledger.machine_wide = false;
+	f.profile->ledger.cpus.count = 0;
+	f.profile->ledger.counted_oncpu_ns = 100 * MS;
+	f.profile->recordings.items[0]->lost_records = lost;
+	vec_push(&f.profile->ledger.processes, one);
+	r = fixture_report(&f, &(struct report_request){.limit = -1});
+	CHECK_EQ(r->account->total.residual_ns, (int64_t)switched_ms * MS - 100 * MS);
+	CHECK(r->account->remarks.count && strstr(*vec_last(&r->account->remarks), cause));
+	CHECK(!strstr(*vec_last(&r->account->remarks), "timer"));
+	report_free(r);
+	fixture_done(&f);
+}
+
+static void test_cause_of_the_residual_of_a_process(void)
+{
+	check_remark(250, 10, 0, "may have begun while sampling was set up");
+	check_remark(250, 10, 7, "7 records were lost");
+	check_remark(60, 10, 0, "for less time than the kernel counted");
+	check_remark(90, 5000, 0,
+	             "is the work of 5000 switches: for each, the kernel's counter and");
 }
 
 static void test_account_without_the_kernel(void)
@@ -229,6 +265,7 @@ int main(void)
 	RUN(test_account_without_switches);
 	RUN(test_account_of_samples_without_cpu);
 	RUN(test_account_of_a_process);
+	RUN(test_cause_of_the_residual_of_a_process);
 	RUN(test_account_without_the_kernel);
 	RUN(test_account_of_a_part);
 	RUN(test_account_of_two_clocks);

@@ -167,12 +167,13 @@ static void process(struct report_writing *w, const struct account_view *a)
 		term(g, a, ROW_PART, "  unobserved", a->total.unobserved_ns);
 	term(g, a, ROW_ITEM, "runnable", (int64_t)a->runnable_ns);
 	term(g, a, ROW_ITEM, "blocked", (int64_t)a->blocked_ns);
+	if (a->total.unknown_ns)
+		term(g, a, ROW_ITEM, "off CPU at the start", (int64_t)a->total.unknown_ns);
 	snprintf(name, sizeof(name), "lifetime of %" PRIu32 " %s", a->threads,
 	         plural(a->threads, "thread", "threads"));
 	total(g, a, name);
 	if (a->counted_oncpu_ns)
-		term(g, a, ROW_PART, "on CPU by the kernel's counter",
-		     (int64_t)a->counted_oncpu_ns);
+		term(g, a, ROW_PART, "on CPU by switch records", (int64_t)a->switched_oncpu_ns);
 	document_grid(w->document, "Where the time went", "ledger", g);
 }
 
@@ -358,6 +359,8 @@ static void of_process_facts(struct document *d, const struct account_view *a)
 	document_int(d, "runnable_ns", a->runnable_ns);
 	document_int(d, "blocked_ns", a->blocked_ns);
 	document_known(d, "counted_oncpu_ns", a->counted_oncpu_ns, a->counted_oncpu_ns);
+	document_int(d, "switches", a->switches);
+	document_int(d, "switched_oncpu_ns", a->switched_oncpu_ns);
 }
 
 void report_document_ledger(struct report_writing *w)

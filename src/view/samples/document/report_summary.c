@@ -82,6 +82,7 @@ static void account_parts(struct report_summing *g)
 	} else {
 		time_part(g, "runnable", "runnable", (int64_t)a->runnable_ns);
 		time_part(g, "blocked", "blocked", (int64_t)a->blocked_ns);
+		time_part(g, "unknown", "off CPU at the start", (int64_t)t->unknown_ns);
 	}
 	if (a->has_unobserved)
 		time_part(g, "unobserved", "unobserved", t->unobserved_ns);
