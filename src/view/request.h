@@ -91,6 +91,7 @@ struct report_request {
 	bool children;  /* functions with their callees, sorted by the total */
 	bool tree;
 	bool inverted;   /* the tree has callees above callers */
+	bool inlines;    /* inlined functions count apart */
 	bool instances;  /* each process of a name by itself */
 	bool full_paths; /* readers: call paths from the outermost function on */
 	struct document_reader reader;

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define INLINES_MAX 64
+
 struct view *view_new(const struct profile *profile, struct symbolizer *symbols)
 {
 	struct view *v = xcalloc(1, sizeof(*v));
@@ -29,6 +31,8 @@ void view_free(struct view *v)
 	free(v->interrupts);
 	sample_order_done(&v->order);
 	view_joined_free(v->joined);
+	free(v->chains);
+	vec_done(&v->inlined);
 	free(v);
 }
 
@@ -47,6 +51,31 @@ const struct symbol *view_function(struct view *v, uint32_t frame)
 	if (!v->functions[frame])
 		v->functions[frame] = symbolizer_find(v->symbols, view_place(v, frame));
 	return v->functions[frame];
+}
+
+const char *const *view_inlined(struct view *v, uint32_t frame)
+{
+	static const char *const none = NULL;
+	struct symbol_inline found[INLINES_MAX];
+	size_t count;
+
+	if (!v->inlines)
+		return &none;
+	if (!v->chains)
+		v->chains = xcalloc(v->profile->frames.count + 1, sizeof(*v->chains));
+	if (!v->chains[frame]) {
+		v->chains[frame] = (uint32_t)v->inlined.count + 1;
+		count = symbolizer_inlines(v->symbols, view_place(v, frame), found, INLINES_MAX);
+		while (count--)
+			vec_push(&v->inlined, found[count].name);
+		vec_push(&v->inlined, NULL);
+	}
+	return &v->inlined.items[v->chains[frame] - 1];
+}
+
+const char *view_inlines_text(bool apart)
+{
+	return apart ? "counted apart" : "a part of the function that contains them";
 }
 
 void view_line_text(struct view *v, uint32_t frame, bool brief, struct buf *out)

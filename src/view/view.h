@@ -28,6 +28,10 @@ struct view {
 	/* per row of the profile in the kernel: 1: no interrupt, 2: one, 0: not determined yet */
 	uint8_t *interrupts;
 	struct view_joined *joined; /* joined.h; NULL: nothing was asked for yet */
+	bool inlines;               /* inlined functions count apart; set by the owner */
+	uint32_t *chains; /* per frame id: place of its first inlined function + 1; NULL, 0: not
+	                   * looked up yet */
+	VEC(const char *) inlined; /* chains, outermost first, each terminated by NULL */
 };
 
 struct view *view_new(const struct profile *profile, struct symbolizer *symbols);
@@ -35,6 +39,14 @@ void view_free(struct view *v);
 
 /* The function of a frame id. Never NULL; equal pointers mean equal functions. */
 const struct symbol *view_function(struct view *v, uint32_t frame);
+/*
+ * The functions that are inlined at a frame, outermost first, up to a NULL; none unless `inlines`
+ * is set: an inlined function is then a part of the function of the frame. Equal pointers mean
+ * equal names. Valid until the next call.
+ */
+const char *const *view_inlined(struct view *v, uint32_t frame);
+/* How a report or an export has inlined functions, for its reader. */
+const char *view_inlines_text(bool apart);
 /* Appends "file.c:12", or "function:?" if the line is unknown; `brief`: without directories. */
 void view_line_text(struct view *v, uint32_t frame, bool brief, struct buf *out);
 

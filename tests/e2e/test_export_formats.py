@@ -63,16 +63,16 @@ def from_speedscope(doc, profile):
 @test
 def every_kind_has_the_same_paths_in_each_format(t):
     for _, _, file, what in files(t):
-        doc = t.json(t.assay("export", "--to", "json", file).out)
+        doc = t.json(t.assay("export", "--inline", "--to", "json", file).out)
         want = from_json(doc)
-        rows, values = from_csv(t.assay("export", "--to", "csv", file).out)
+        rows, values = from_csv(t.assay("export", "--inline", "--to", "csv", file).out)
         t.equal(len(values), len(doc["values"]), f"{what}: values")
         got = collections.defaultdict(lambda: [0] * len(values))
         for row in rows:
             for i, value in enumerate(values):
                 got[tuple(row["path"].split(";"))][i] += int(row[value])
         t.equal(dict(got), dict(want), f"{what}: csv")
-        otlp = Otlp(t.assay("export", "--to", "otlp", file, text=False).out)
+        otlp = Otlp(t.assay("export", "--inline", "--to", "otlp", file, text=False).out)
         for i, profile in enumerate(otlp.profiles):
             value = doc["values"][i]
             t.equal(profile.type, (value["name"], value["unit"]), f"{what}: type in otlp")
@@ -80,7 +80,7 @@ def every_kind_has_the_same_paths_in_each_format(t):
             for way, number, _ in profile.samples:
                 got[way] += number
             t.equal(dict(got), {way: v[i] for way, v in want.items() if v[i]}, f"{what}: otlp")
-        scope = t.json(t.assay("export", "--to", "speedscope", file).out)
+        scope = t.json(t.assay("export", "--inline", "--to", "speedscope", file).out)
         for i, profile in enumerate(scope["profiles"]):
             t.equal(profile["name"], doc["values"][i]["name"], f"{what}: name of a value")
             t.equal(+from_speedscope(scope, profile),
@@ -101,10 +101,10 @@ def annotated(t, path, *words):
 def callgrind_annotate_has_the_totals_of_every_kind(t):
     t.need("callgrind_annotate")
     for _, shape, file, what in files(t):
-        doc = t.json(t.assay("export", "--to", "json", file).out)
+        doc = t.json(t.assay("export", "--inline", "--to", "json", file).out)
         value = next(i for i, v in enumerate(doc["values"]) if v["unit"] == "nanoseconds")
         out = t.path("out.cg")
-        t.assay("export", "--to", "callgrind", "-o", out, file)
+        t.assay("export", "--inline", "--to", "callgrind", "-o", out, file)
         event = doc["values"][value]["name"].capitalize() + "_ns"
         found = annotated(t, out, f"--show={event}", f"--sort={event}")
         t.equal(found["PROGRAM TOTALS"], sum(v[value] for v in from_json(doc).values()),

@@ -57,20 +57,18 @@ def recorded(t, *options, name="a.data"):
 def shapes_of_recursion_have_their_paths(t):
     for kind, shape, file, what in files(t):
         value, unit = MAIN_VALUE[what.split(",")[0]]
-        page = page_of(t, "report", file)
+        page = page_of(t, "report", "--inline", file)
         stacks = page.stacks()
         found = by_path(stacks, value)
         del found[("(outside)",)]
         t.equal(dict(found), {way: net * unit for way, net in paths(shape).items()}, what)
-        rows = kind.rows(t.report(*kind.words, file))
+        rows = kind.rows(t.report(*kind.words, "--inline", file))
         own = collections.Counter()
         for way, number in found.items():
             own[way[-1]] += number
-        # Samples of an inlined function count for the function around it in JSON.
         t.equal(sum(own.values()), unit * whole(shape), f"{what}: the total")
-        if what.split(",")[0] != "samples":
-            t.equal(dict(own), {row["function"]: row[kind.own] for row in rows if row[kind.own]},
-                    f"{what}: as JSON")
+        t.equal(dict(own), {row["function"]: row[kind.own] for row in rows if row[kind.own]},
+                f"{what}: as JSON")
 
 
 def chrome_calls(t, trace):
@@ -273,7 +271,7 @@ def hostile_names_keep_their_bytes(t):
     file = t.write("names.pb", profile.bytes().replace(b"caf\xc3\xa9", b"caf\xff "))
     want = {(shown or name).replace("caf\u00e9", "caf\\xff "): float(at + 1)
             for at, (name, shown) in enumerate(names.items())}
-    page = page_of(t, "report", file)
+    page = page_of(t, "report", "--inline", file)
     html = t.path("page.html").read_bytes()
     stacks = page.stacks()
     t.equal(dict(by_path(stacks, "samples")), {(name,): v for name, v in want.items()}, "names")

@@ -99,7 +99,7 @@ def inlined_shares(found):
 @test_of_shares
 def inlined_functions_have_nodes_with_their_shares(t):
     truth = json.loads(record(t, build(t)))
-    found = t.report("-g", t.path("a.data"), env=environment(t))
+    found = t.report("-g", "--inline", t.path("a.data"), env=environment(t))
     shares = inlined_shares(found)
     t.equal(sorted(shares), ["heavy", "light"], "inlined functions of work")
     both = shares["heavy"] + shares["light"]
@@ -112,40 +112,44 @@ def inlined_functions_have_nodes_with_their_shares(t):
     spins = [path for path, node in nodes(found["tree"])
              if path[-1] == "spin" and node.get("inlined")]
     t.equal({path[-2] for path in spins}, {"heavy", "light"}, "who calls spin")
-    # The flat table has only functions with code of their own.
-    names = {row["function"] for row in found["functions"]}
-    t.true("work" in names and not names & {"heavy", "light", "spin"}, f"functions {names}")
+    # The table of functions counts them apart, too.
+    own = {row["function"]: row["samples"] for row in found["functions"]}
+    t.equal(own.get("spin"), sum(node["self_samples"] for path, node in nodes(found["tree"])
+                                 if path[-1] == "spin"), "samples of spin in the table")
 
 
 @test
 def without_inlined_functions_they_are_not_there(t):
     record(t, build(t))
-    with_ = t.report("-g", t.path("a.data"), env=environment(t))
-    without = t.report("-g", "--no-inline", t.path("a.data"), env=environment(t))
+    with_ = t.report("-g", "--inline", t.path("a.data"), env=environment(t))
+    without = t.report("-g", t.path("a.data"), env=environment(t))
+    names = {row["function"] for row in without["functions"]}
+    t.true("work" in names and not names & {"heavy", "light", "spin"}, f"functions {names}")
     t.equal([path for path, node in nodes(without["tree"]) if node.get("inlined")], [])
     t.equal(with_["tree"]["samples"], without["tree"]["samples"])
     share = {path[-1]: node["share"] for path, node in nodes(with_["tree"])}["work"]
     t.equal({path[-1]: node["share"] for path, node in nodes(without["tree"])}["work"], share)
-    text = t.assay("report", "-g", t.path("a.data"), env=environment(t)).out
+    text = t.assay("report", "-g", "--inline", t.path("a.data"), env=environment(t)).out
     t.has(text, "heavy (inlined)")
-    text = t.assay("report", "-g", "--no-inline", t.path("a.data"), env=environment(t)).out
-    t.lacks(text, "inlined")
+    for words in ((), ("--no-inline",), ("--inline", "--no-inline")):
+        text = t.assay("report", "-g", *words, t.path("a.data"), env=environment(t)).out
+        t.lacks(text, "(inlined)")
 
 
 @test
 def the_index_is_kept_and_gives_the_same_report(t):
     program = build(t, "-Wl,--build-id=0x0123456789abcdef")
     record(t, program)
-    first = t.assay("report", "-g", t.path("a.data"), env=environment(t)).out
+    first = t.assay("report", "-g", "--inline", t.path("a.data"), env=environment(t)).out
     kept = t.path("cache") / "assay" / "inline" / "0123456789abcdef"
     t.true(kept.exists(), f"{kept} is not there")
-    t.equal(t.assay("report", "-g", t.path("a.data"), env=environment(t)).out, first)
+    t.equal(t.assay("report", "-g", "--inline", t.path("a.data"), env=environment(t)).out, first)
     content = kept.read_bytes()
     kept.write_bytes(content[:len(content) // 2])
-    t.equal(t.assay("report", "-g", t.path("a.data"), env=environment(t)).out, first)
+    t.equal(t.assay("report", "-g", "--inline", t.path("a.data"), env=environment(t)).out, first)
     t.equal(len(kept.read_bytes()), len(content), "bytes of the index made again")
     os.chmod(t.path("cache"), 0o500)
-    t.equal(t.assay("report", "-g", t.path("a.data"),
+    t.equal(t.assay("report", "-g", "--inline", t.path("a.data"),
                     env={"XDG_CACHE_HOME": "/proc/none", "HOME": "/proc/none"}).out, first)
 
 
@@ -178,11 +182,11 @@ def split_dwarf_is_read_and_missed(t):
     record(t, t.path("parts"))
     for dwo in t.directory.glob("*.dwo"):
         dwo.rename(t.path("hidden"))
-        missed = t.report("-g", t.path("a.data"), env=environment(t))
+        missed = t.report("-g", "--inline", t.path("a.data"), env=environment(t))
         t.path("hidden").rename(dwo)
     t.equal(inlined_shares(missed), {})
     t.true(any("inlined functions" in text for text in missed["warnings"]), missed["warnings"])
-    found = t.report("-g", t.path("a.data"), env=environment(t))
+    found = t.report("-g", "--inline", t.path("a.data"), env=environment(t))
     t.equal(sorted(inlined_shares(found)), ["heavy", "light"])
     t.true(not any("inlined functions" in text for text in found["warnings"]), found["warnings"])
 
@@ -205,7 +209,7 @@ def deep_recursion_is_one_line(t):
     # frame pointers reach no deeper than the kernel's 127 frames
     t.true("deep  (recursion, 1" in text, text[-1500:])
     t.equal(text.count("deep  ("), 1, "lines of deep")
-    found = t.report("-g", t.path("a.data"), env=environment(t))
+    found = t.report("-g", "--inline", t.path("a.data"), env=environment(t))
     # While the program enters or leaves the recursion (some us), the stack is less deep and begins
     # in main.
     levels = [node["recursion"] for path, node in nodes(found["tree"])

@@ -106,7 +106,7 @@ def json_has_the_same_callers_and_callees(t):
         for (name, function), want in NEIGHBOURS.items():
             shape = SHAPES[name]
             what = f"{word}, {function} of {name}"
-            report = t.report("--callers", function, "--callees", function,
+            report = t.report("--inline", "--callers", function, "--callees", function,
                               kind.write(t, f"{word} {name}".replace(" ", "-"), shape))
             for key, rows in zip(("callers", "callees"), want):
                 got = neighbour_rows(report, key)
@@ -128,7 +128,7 @@ def text_has_the_same_callers_and_callees(t):
     for word, kind in KINDS.items():
         for (name, function), want in NEIGHBOURS.items():
             shape = SHAPES[name]
-            text = t.assay("report", "--callers", function, "--callees", function,
+            text = t.assay("report", "--inline", "--callers", function, "--callees", function,
                            "--percent-limit", "0",
                            kind.write(t, f"{word} {name}".replace(" ", "-"), shape)).out
             for key, title, rows in zip(("caller", "callee"), ("Callers of", "Called by"), want):

@@ -13,7 +13,7 @@ from recursion_shapes import files, paths, self_of, ways
 def folded(t, file):
     """The numbers of an export by path from main on."""
     found = collections.Counter()
-    for line in t.assay("export", "--to", "folded", file).out.splitlines():
+    for line in t.assay("export", "--inline", "--to", "folded", file).out.splitlines():
         if not line.startswith("#"):
             way, number = line.rsplit(" ", 1)
             way = [name.removesuffix("_[i]") for name in way.split(";")]
@@ -29,7 +29,7 @@ def exports_contain_the_paths_as_they_are(t):
         t.equal({way: number / per_us for way, number in got.items() if number}, paths(shape),
                 f"{what}: folded stacks")
         made = t.path(file.name + ".exported.pb.gz")
-        t.assay("export", "--to", "pprof", "-o", made, file)
+        t.assay("export", "--inline", "--to", "pprof", "-o", made, file)
         pprof, ways = Pprof(made), collections.Counter()
         value = next(i for i, (_, unit) in enumerate(pprof.types) if unit == "nanoseconds")
         for way, values, _ in pprof.samples:
@@ -86,7 +86,7 @@ def callgrind(text):
 def callgrind_counts_each_path_once(t):
     """The calls of a function add up to its total if only its outermost calls have the time."""
     for _, shape, file, what in files(t, "calls"):
-        own, pairs = callgrind(t.assay("export", "--to", "callgrind", file).out)
+        own, pairs = callgrind(t.assay("export", "--inline", "--to", "callgrind", file).out)
         t.equal(+own, self_of(shape), f"{what}: own")
         calls = collections.Counter(
             (way[-2] if way[1:] else "(outside)", way[-1]) for way in ways(shape))
@@ -100,7 +100,7 @@ def callgrind_counts_each_path_once(t):
 @test
 def chrome_contains_each_call(t):
     for _, shape, file, what in files(t, "tags"):
-        events = t.json(t.assay("export", "--to", "chrome", file).out)["traceEvents"]
+        events = t.json(t.assay("export", "--inline", "--to", "chrome", file).out)["traceEvents"]
         got, way, last = collections.Counter(), (), 0
         for event in events:
             if event["ph"] not in "BE":
@@ -115,7 +115,7 @@ def chrome_contains_each_call(t):
 def a_report_of_an_export_has_the_same_totals(t):
     for kind, shape, file, what in files(t):
         made = t.path(file.name + ".again.pb.gz")
-        t.assay("export", "--to", "pprof", "-o", made, file)
+        t.assay("export", "--inline", "--to", "pprof", "-o", made, file)
         event = next(v["name"] for v in t.report(made)["values"] if v["unit"] == "nanoseconds")
         rows = t.report("--children", "--event", event, made)["functions"]
         t.equal({row["function"]: row["total"] / 1000 for row in rows}, shape.totals, what)

@@ -55,7 +55,7 @@ def differences(got, want, shape, at=""):
 def check_trees(t, *kinds):
     wrong = []
     for _, shape, file, what in files(t, *kinds):
-        text = t.assay("report", "-g", "--percent-limit", "0", file).out
+        text = t.assay("report", "-g", "--inline", "--percent-limit", "0", file).out
         wrong += [f"{what}: {d}" for d in differences(tree_of_text(text), shape.tree, shape)]
     t.equal(wrong, [], "differences")
 
@@ -106,7 +106,7 @@ def tree_of_json(report, word):
 def the_trees_of_json_are_those_of_the_text(t):
     for word in KINDS:
         for _, shape, file, what in files(t, word):
-            report = t.json(t.assay("report", "-g", "--nested", file).out)
+            report = t.json(t.assay("report", "-g", "--inline", "--nested", file).out)
             t.equal(tree_of_json(report, word), shape.tree, what)
 
 
@@ -125,7 +125,7 @@ def nodes_of(node, key, way=()):
 
 
 def inverted(t, word, file, *words):
-    report = t.json(t.assay("report", "--inverted", "--nested", *words, file).out)
+    report = t.json(t.assay("report", "--inverted", "--inline", "--nested", *words, file).out)
     return report.get("inverted_tree") or report["processes"][0]["inverted_tree"]
 
 
@@ -152,7 +152,7 @@ def inverted_trees_have_the_paths_of_each_function(t):
 def inverted_trees_in_text_have_the_same_values(t):
     for word in KINDS:
         for _, shape, file, what in files(t, word):
-            text = t.assay("report", "--inverted", "--percent-limit", "0", file).out
+            text = t.assay("report", "--inverted", "--inline", "--percent-limit", "0", file).out
             want = collections.Counter()
             for path, us in shape.inverted.items():
                 path = [name.split(":")[0] for name in path.split()]
@@ -187,20 +187,20 @@ def limits_of_trees_are_shares_of_what_is_selected(t):
     for word, kind in KINDS.items():
         file = kind.write(t, f"{word}-small", SMALL)
         for option in ("-g", "--inverted"):
-            text = t.assay("report", option, "-S", "leaf", "--percent-limit", "1", file).out
+            text = t.assay("report", option, "--inline", "-S", "leaf", "--percent-limit", "1", file).out
             for name in ("f", "g", "leaf"):
                 t.true(re.search(rf" {name}$", text, re.M), f"{word} {option}: {name}: {text}")
-            text = t.assay("report", option, "-S", "leaf", "--percent-limit", "50", file).out
+            text = t.assay("report", option, "--inline", "-S", "leaf", "--percent-limit", "50", file).out
             t.true(not re.search(r" g$", text, re.M), f"{word} {option}: 40 % is below 50 %")
             t.true(re.search(r" f$", text, re.M), f"{word} {option}: 60 % is above 50 %")
-            text = t.assay("report", option, "--percent-limit", "1", file).out
+            text = t.assay("report", option, "--inline", "--percent-limit", "1", file).out
             t.true(not re.search(r" g$", text, re.M), f"{word} {option}: 0.8 % of all")
 
 
 @test
 def inverted_trees_are_not_for_without(t):
     file = KINDS["samples"].write(t, "without", SHAPES["direct"])
-    t.has(t.assay("report", "--inverted", "--without", "f", file, status=2).err,
+    t.has(t.assay("report", "--inverted", "--inline", "--without", "f", file, status=2).err,
           "not --callers, --callees and --inverted")
 
 

@@ -90,6 +90,7 @@ static const struct option options[] = {
         {.kind = OPTION_INCLUDE, .include = filter_option_table, .offset = AT(filters)},
         {.kind = OPTION_GROUP, .help = "Symbols"},
         {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
+        {.kind = OPTION_INCLUDE, .include = inline_option_table, .offset = AT(load)},
         {.kind = OPTION_END},
 };
 
@@ -287,6 +288,7 @@ static int export_samples(const struct export_options *o)
 	n.depth_max = export_depth(o->to);
 	symbols = load_symbolizer(profile, &o->load);
 	view = view_new(profile, symbols);
+	view->inlines = o->load.inlines;
 	event = profile_main_event(profile);
 	if (profile_find_event(profile, o->event, &event, &err))
 		status = command_fail(1, "export: %s", err.text);

@@ -35,7 +35,7 @@ struct load_options {
 	        *build;                        /* a store instead of files; NULL: not given */
 	const char *kallsyms, *vmlinux, *root; /* as in symbol_options */
 	const char *debuginfod;                /* NULL: not used; "": $DEBUGINFOD_URLS */
-	bool raw_names, no_inlines;
+	bool raw_names, inlines, no_inlines;
 	const volatile sig_atomic_t *stop; /* samples: -EINTR once it is not 0; NULL: never */
 	bool time_axis;                    /* the profile gets the time of each sample */
 	uint32_t parts;                    /* of a store: as in struct store_range */
@@ -59,6 +59,7 @@ extern const struct option load_option_table[]; /* -i, --time, --store.. */
 extern const struct option load_to_form_table[];
 extern const struct option
         symbol_option_table[]; /* --kallsyms, --vmlinux, --symfs, --no-demangle, --no-inline */
+extern const struct option inline_option_table[]; /* --inline; of commands that divide by it */
 
 /* The n-th file of the command line, files of -i first; NULL: there are fewer. */
 const char *load_named(const struct load_options *o, size_t n);

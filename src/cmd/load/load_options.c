@@ -51,8 +51,20 @@ const struct option symbol_option_table[] = {
                     "them: it lists what is being fetched, and a later report uses it. Without "
                     "this option no server is contacted.",
          .needs = HAS_CODE, .offset = AT(debuginfod)},
-        {OPTION_FLAG, 0, "no-inline", NULL, "leave out functions that were inlined into others",
+        {OPTION_FLAG, 0, "no-inline", NULL,
+         "inlined functions are a part of the function that contains them (of samples the default)",
          .offset = AT(no_inlines)},
+        {.kind = OPTION_END},
+};
+
+const struct option inline_option_table[] = {
+        {OPTION_FLAG, 0, "inline", NULL,
+         "count inlined functions apart (the default of profiles of other tools)",
+         .details = "In tables, trees, the page and exports alike. By default a function of a "
+                    "recording of samples is one of the file's symbols, and contains the time of "
+                    "the functions that were inlined into it, as in a store and in SQL. A profile "
+                    "of another tool has the functions that its producer wrote.",
+         .offset = AT(inlines)},
         {.kind = OPTION_END},
 };
 
@@ -85,6 +97,7 @@ void load_words(const struct load_options *o, struct buf *out)
 		shell_word_add(out, options[i].value);
 	}
 	buf_puts(out, o->raw_names ? " --no-demangle" : "");
+	buf_puts(out, o->inlines ? " --inline" : "");
 	buf_puts(out, o->no_inlines ? " --no-inline" : "");
 	for (size_t i = 0; !o->store && (file = load_file(o, i)); i++) {
 		buf_putc(out, ' ');

@@ -87,6 +87,7 @@ static const struct option options[] = {
         {.kind = OPTION_INCLUDE, .include = report_tags_own_table, .offset = AT(tags)},
         {.kind = OPTION_GROUP, .help = "Symbols"},
         {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
+        {.kind = OPTION_INCLUDE, .include = inline_option_table, .offset = AT(load)},
         {.kind = OPTION_END},
 };
 
@@ -115,12 +116,13 @@ static int check_numbers(const struct filter *f, struct error *err)
 static int make_brief(const struct report_command_options *o, struct report_request *q,
                       struct error *err)
 {
-	if (o->full || o->report.nested || o->event || medium_is_page(&o->report.style) ||
-	    report_asks_for_tables(options, o))
+	if (o->full || o->report.nested || o->event || o->load.inlines ||
+	    medium_is_page(&o->report.style) || report_asks_for_tables(options, o))
 		return error_set(
 		        err, EINVAL,
 		        "--brief prints the findings of the whole recording: give it without "
-		        "--full, --nested, --html, --event, filters and options of tables");
+		        "--full, --nested, --html, --event, --inline, filters and options of "
+		        "tables");
 	if (load_named(&o->load, o->load.store ? 0 : 1) || o->load.time || o->load.from ||
 	    o->load.to || o->load.host)
 		return error_set(err, EINVAL,
@@ -151,6 +153,7 @@ static int make_request(const struct report_command_options *o, struct report_re
 	                             .event = o->latency ? PROFILE_LATENCY_EVENT : o->event,
 	                             .process_limit =
 	                                     (o->process_limit < 0 ? 1 : o->process_limit) / 100,
+	                             .inlines = o->load.inlines,
 	                             .instances = o->instances};
 	q->filter.function = filters_list(&o->function);
 	q->filter.no_idle = o->no_idle;

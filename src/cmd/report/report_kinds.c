@@ -156,9 +156,9 @@ static bool has_option(const struct option_table *t, const char *name)
 bool report_asks_for_tables(const struct option *options, const void *values)
 {
 	static const char others[] =
-	        "input,time,store,from,until,to,host,event,"                     /* what is read */
-	        "kallsyms,vmlinux,symfs,debuginfod,no-demangle,no-inline,names," /* names */
-	        "json,nested,full,brief,no-pager,no-source";                     /* the form */
+	        "input,time,store,from,until,to,host,event," /* what is read */
+	        "kallsyms,vmlinux,symfs,debuginfod,no-demangle,inline,no-inline,names," /* names */
+	        "json,nested,full,brief,no-pager,no-source"; /* the form */
 	struct option_table table, media;
 	bool asks = false;
 

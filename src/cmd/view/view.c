@@ -60,6 +60,7 @@ static const struct option options[] = {
         {.kind = OPTION_INCLUDE, .include = report_select_table, .offset = AT(report)},
         {.kind = OPTION_GROUP, .help = "Symbols"},
         {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(report.load)},
+        {.kind = OPTION_INCLUDE, .include = inline_option_table, .offset = AT(report.load)},
         {.kind = OPTION_END},
 };
 

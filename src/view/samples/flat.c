@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define FLAT_SLOTS (FLAT_KEYS + 1) /* an address takes two slots */
+#define FLAT_SLOTS (FLAT_KEYS + 2) /* an address and a function take two slots */
 #define NO_SYMBOL_BIT ((uint64_t)1 << 63)
 
 struct group_memo {
@@ -29,7 +29,7 @@ struct flat_grouping {
 	/* If the key depends on frame, mode, process and group only: the last group of each frame
 	 */
 	struct group_memo *memo; /* per frame id, NULL: other keys */
-	bool by_process;
+	bool by_process, by_function;
 	struct frame_groups *groups;       /* with FLAT_GROUP */
 	uint32_t *group_of;                /* per profile row, NULL: not needed */
 	struct intern texts;               /* of labels */
@@ -185,7 +185,8 @@ static bool slots_equal(const void *ctx, uint32_t id, const void *key)
 }
 
 /* Fills the group's key and returns its hash. */
-static uint64_t fill_slots(struct flat_grouping *g, uint32_t row_id, uint32_t path, uint64_t *slots)
+static uint64_t fill_slots(struct flat_grouping *g, uint32_t row_id, uint32_t path,
+                           const char *inlined, uint64_t *slots)
 {
 	struct flat *f = g->flat;
 	const struct profile_row *row = &f->view->profile->rows.items[row_id];
@@ -205,15 +206,22 @@ static uint64_t fill_slots(struct flat_grouping *g, uint32_t row_id, uint32_t pa
 		if (key == FLAT_ADDRESS && frame != ID_NONE)
 			slots[n] = f->view->profile->frames.items[frame].frame.offset;
 		n += key == FLAT_ADDRESS;
+		if (key == FLAT_FUNCTION) {
+			if (inlined)
+				slots[n - 1] = view_joined_image(
+				        f->view, f->view->profile->frames.items[frame].frame.image);
+			slots[n++] = (uint64_t)(uintptr_t)inlined;
+		}
 	}
 	return hash_bytes(slots, n * sizeof(*slots));
 }
 
-static struct flat_row *group_add(struct flat_grouping *g, uint32_t row_id, uint32_t path)
+static struct flat_row *group_add(struct flat_grouping *g, uint32_t row_id, uint32_t path,
+                                  const char *inlined)
 {
 	struct flat *f = g->flat;
 	uint64_t slots[FLAT_SLOTS] = {0};
-	uint64_t hash = fill_slots(g, row_id, path, slots);
+	uint64_t hash = fill_slots(g, row_id, path, inlined, slots);
 	uint32_t id = id_table_find(&g->index, hash, slots_equal, g, slots);
 	struct flat_row *added;
 
@@ -226,31 +234,57 @@ static struct flat_row *group_add(struct flat_grouping *g, uint32_t row_id, uint
 	added->example = row_id;
 	added->frame = innermost(f->view->profile, path);
 	added->path = path;
+	added->inlined = inlined;
 	added->mark = ID_NONE;
 	return added;
 }
 
-static struct flat_row *group_row(struct flat_grouping *g, uint32_t row_id, uint32_t path)
+/* `inlined`: the function that is inlined at the end of the path; NULL: the function there. */
+static struct flat_row *group_row(struct flat_grouping *g, uint32_t row_id, uint32_t path,
+                                  const char *inlined)
 {
 	uint32_t frame = innermost(g->flat->view->profile, path);
 	const struct profile_row *row = &g->flat->view->profile->rows.items[row_id];
-	struct group_memo *memo = g->memo && frame != ID_NONE ? &g->memo[frame] : NULL;
+	struct group_memo *memo = g->memo && frame != ID_NONE && !inlined ? &g->memo[frame] : NULL;
 	struct flat_row *group;
 	uint16_t mode, rule_group;
 	uint64_t process;
 
 	if (!memo)
-		return group_add(g, row_id, path);
+		return group_add(g, row_id, path, inlined);
 	mode = (uint16_t)mode_slot(g->flat->view, row, frame);
 	rule_group = g->groups ? frame_groups_of(g->groups, path) : 0;
 	process = g->by_process ? process_slot(g, row, FLAT_PROCESS) : 0;
 	if (memo->group && memo->mode == mode && memo->process == process &&
 	    memo->rule_group == rule_group)
 		return &g->flat->rows.items[memo->group - 1];
-	group = group_add(g, row_id, path);
+	group = group_add(g, row_id, path, NULL);
 	*memo = (struct group_memo){(uint32_t)(group - g->flat->rows.items) + 1, mode, rule_group,
 	                            process};
 	return group;
+}
+
+/* The function number `i` that is inlined at the end of a path, outermost first; NULL: none. */
+static const char *inlined_at(struct flat_grouping *g, uint32_t path, size_t i)
+{
+	uint32_t frame = innermost(g->flat->view->profile, path);
+
+	return frame != ID_NONE && g->by_function ? view_inlined(g->flat->view, frame)[i] : NULL;
+}
+
+/* The innermost function that is inlined at the end of a path; NULL: none is. */
+static const char *innermost_inlined(struct flat_grouping *g, uint32_t path)
+{
+	const char *found = NULL, *name;
+
+	for (size_t i = 0; (name = inlined_at(g, path, i)); i++)
+		found = name;
+	return found;
+}
+
+static struct flat_row *group_of_path(struct flat_grouping *g, uint32_t row_id, uint32_t path)
+{
+	return group_row(g, row_id, path, innermost_inlined(g, path));
 }
 
 static void add_total(struct flat_row *group, const struct profile_row *row, uint32_t row_id,
@@ -273,9 +307,10 @@ static void add_row(struct flat_grouping *g, uint32_t row_id)
 	const struct profile *p = f->view->profile;
 	const struct profile_row *row = &p->rows.items[row_id];
 	bool is_switch = p->events.items[row->event].role == ATTR_SWITCH;
+	const char *inlined;
 	/* The number of waits and their time belong in one row. */
 	uint32_t path = is_switch ? view_wait_path(f->view, row->path) : row->path;
-	struct flat_row *group = group_row(g, row_id, path);
+	struct flat_row *group = group_of_path(g, row_id, path);
 	bool removed = f->request.without && sample_is_removed(f->request.without, row->path);
 
 	if (removed) {
@@ -291,8 +326,11 @@ static void add_row(struct flat_grouping *g, uint32_t row_id)
 		g->group_of[row_id] = (uint32_t)(group - f->rows.items);
 	if (!f->request.children)
 		return;
-	for (uint32_t n = path; n != PATH_ROOT; n = p->paths.items[n].parent)
-		add_total(group_row(g, row_id, n), row, row_id, removed);
+	for (uint32_t n = path; n != PATH_ROOT; n = p->paths.items[n].parent) {
+		add_total(group_row(g, row_id, n, NULL), row, row_id, removed);
+		for (size_t i = 0; (inlined = inlined_at(g, n, i)); i++)
+			add_total(group_row(g, row_id, n, inlined), row, row_id, removed);
+	}
 }
 
 static void add_wait_to(struct flat_row *group, const struct profile_row *row, uint32_t row_id)
@@ -311,10 +349,15 @@ static void add_wait(struct flat_grouping *g, uint32_t row_id)
 	const struct profile *p = f->view->profile;
 	const struct profile_row *row = &p->rows.items[row_id];
 	uint32_t path = view_wait_path(f->view, row->path);
+	const char *inlined;
 
-	add_wait_to(group_row(g, row_id, path), row, row_id);
-	for (uint32_t n = path; f->request.children && n != PATH_ROOT; n = p->paths.items[n].parent)
-		add_wait_to(group_row(g, row_id, n), row, row_id);
+	add_wait_to(group_of_path(g, row_id, path), row, row_id);
+	for (uint32_t n = path; f->request.children && n != PATH_ROOT;
+	     n = p->paths.items[n].parent) {
+		add_wait_to(group_row(g, row_id, n, NULL), row, row_id);
+		for (size_t i = 0; (inlined = inlined_at(g, n, i)); i++)
+			add_wait_to(group_row(g, row_id, n, inlined), row, row_id);
+	}
 	f->runnable_ns += row->runnable_ns;
 	f->blocked_ns += row->blocked_ns;
 	f->has_waits = true;
@@ -345,7 +388,8 @@ static void group_witness(struct flat_grouping *g, const struct selection *s)
 		uint64_t hash;
 
 		memset(slots, 0, sizeof(slots));
-		hash = fill_slots(g, *id, p->rows.items[*id].path, slots);
+		hash = fill_slots(g, *id, p->rows.items[*id].path,
+		                  innermost_inlined(g, p->rows.items[*id].path), slots);
 		g->group_of[*id] = id_table_find(&g->index, hash, slots_equal, g, slots);
 	}
 }
@@ -402,7 +446,8 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 	by_field = has_field(f);
 	f->base_samples = s->base_samples;
 	f->base_weight = s->base_weight;
-	g.slot_count = f->request.key_count + flat_has_key(f, FLAT_ADDRESS);
+	g.by_function = flat_has_key(f, FLAT_FUNCTION);
+	g.slot_count = f->request.key_count + flat_has_key(f, FLAT_ADDRESS) + g.by_function;
 	g.by_process = flat_has_key(f, FLAT_PROCESS);
 	if (flat_has_key(f, FLAT_GROUP))
 		f->groups = g.groups = frame_groups_new(v, request->rules);
@@ -493,6 +538,8 @@ const char *flat_function(const struct flat *f, const struct flat_row *row)
 
 	if (row->frame == ID_NONE)
 		return "[no address]";
+	if (row->inlined)
+		return row->inlined;
 	symbol = view_function(f->view, row->frame);
 	return symbol->named ? symbol->name : "[no symbol]";
 }

@@ -31,6 +31,8 @@ struct flat_row {
 	uint32_t path;                        /* path of that row, up to the frame */
 	uint32_t frame;                       /* a frame of this group, ID_NONE: the path is
 	                                       * empty */
+	const char *inlined;                  /* the function that is inlined there; NULL: the
+	                                       * function of the frame */
 	uint32_t mark;                        /* scratch: last profile row that was added */
 	uint64_t samples, weight;             /* self */
 	uint64_t total_samples, total_weight; /* with callees; without children equal to self */

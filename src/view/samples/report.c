@@ -352,6 +352,7 @@ int report_new(struct report **out, const struct profile *p, struct symbolizer *
 
 	r->options = *options;
 	r->view = view_new(p, symbols);
+	r->view->inlines = options->inlines;
 	ret = profile_find_event(p, options->event, &r->event, err);
 	if (!ret)
 		ret = recording_facts_check(options, recording_lacks_samples(p, r->event), true,

@@ -3,8 +3,6 @@
 
 #include "view/joined.h"
 
-#define INLINES_MAX 64
-
 static struct tree_builder_step function_step(struct view *v, uint32_t frame)
 {
 	const struct symbol *symbol = view_joined_function(v, frame);
@@ -33,28 +31,12 @@ static struct tree_builder_step inlined_step(uint32_t frame, const char *name)
 	                                  .inlined = true};
 }
 
-/* The functions inlined at a frame, outermost first, terminated by NULL. */
-static const char *const *inlined_at(struct tree_steps *s, uint32_t frame)
-{
-	struct symbol_inline found[INLINES_MAX];
-	size_t count = 0;
-
-	if (!s->chains[frame]) {
-		s->chains[frame] = (uint32_t)s->inlined.count + 1;
-		if (s->wanted[frame])
-			count = symbolizer_inlines(s->view->symbols, view_place(s->view, frame),
-			                           found, INLINES_MAX);
-		while (count--)
-			vec_push(&s->inlined, found[count].name);
-		vec_push(&s->inlined, NULL);
-	}
-	return &s->inlined.items[s->chains[frame] - 1];
-}
-
 void tree_steps_add(struct tree_steps *s, uint32_t frame, struct tree_builder_steps *out)
 {
 	vec_push(&out->all, function_step(s->view, frame));
-	for (const char *const *name = inlined_at(s, frame); *name; name++)
+	if (!s->wanted || !s->wanted[frame])
+		return;
+	for (const char *const *name = view_inlined(s->view, frame); *name; name++)
 		vec_push(&out->all, inlined_step(frame, *name));
 }
 
@@ -158,7 +140,8 @@ static void ask_all(struct tree_steps *s)
 	uint32_t *order = profile_frames_by_image(p);
 
 	for (size_t i = 0; i < p->frames.count; i++)
-		inlined_at(s, order[i]);
+		if (s->wanted[order[i]])
+			view_inlined(s->view, order[i]);
 	free(order);
 }
 
@@ -166,14 +149,13 @@ void tree_steps_begin(struct tree_steps *s, struct view *v, const struct selecti
                       double limit)
 {
 	*s = (struct tree_steps){.view = v};
-	s->chains = xcalloc(v->profile->frames.count + 1, sizeof(*s->chains));
+	if (!v->inlines)
+		return;
 	s->wanted = choose_frames(v, selection, limit);
 	ask_all(s);
 }
 
 void tree_steps_done(struct tree_steps *s)
 {
-	vec_done(&s->inlined);
 	free(s->wanted);
-	free(s->chains);
 }

@@ -14,10 +14,7 @@
 
 struct tree_steps {
 	struct view *view;
-	bool *wanted;     /* per frame: its inlined functions may be shown */
-	uint32_t *chains; /* per frame: index of its first inlined function + 1; 0: not looked up
-	                   * yet */
-	VEC(const char *) inlined; /* chains, outermost first, each terminated by NULL */
+	bool *wanted; /* per frame: its inlined functions may be shown; NULL: none is */
 };
 
 void tree_steps_begin(struct tree_steps *s, struct view *v, const struct selection *selection,

@@ -233,6 +233,8 @@ static void facts(struct symbolized_writing *w, const char *path)
 
 	document_heading(w->document, "A profile of %s", *name ? name : "a value without a name");
 	document_string(w->document, "kind", "pprof");
+	document_string(w->document, "inlined_functions",
+	                view_inlines_text(w->report->selection.inlines));
 	document_string(w->document, "file", path);
 	document_line(w->document, "file", path);
 	date(w);

@@ -97,7 +97,9 @@ static void make_place(struct samples_naming_naming *g, uint32_t frame)
 	struct symbol_inline found[INLINES_MAX];
 	struct named_line lines[INLINES_MAX + 1];
 	struct frame place = view_place(g->view, frame);
-	size_t count = symbolizer_inlines(g->view->symbols, place, found, INLINES_MAX);
+	size_t count = g->view->inlines
+	                       ? symbolizer_inlines(g->view->symbols, place, found, INLINES_MAX)
+	                       : 0;
 	const char *file = NULL;
 	int line = 0;
 
@@ -219,8 +221,10 @@ static void set_values(struct symbolized_profile *n, const struct profile *p,
 	n->period = e && e->period_ns ? (int64_t)e->period_ns : 0;
 }
 
-static void describe(struct symbolized_profile *n, const struct profile *p)
+static void describe(struct symbolized_profile *n, const struct view *v)
 {
+	const struct profile *p = v->profile;
+
 	vec_each (item, &p->recordings) {
 		const struct recording *r = *item;
 		int64_t time_ns = (int64_t)(recording_time_s(r) * 1000000000u);
@@ -239,6 +243,7 @@ static void describe(struct symbolized_profile *n, const struct profile *p)
 		if (r->truncated)
 			named_comment(n, "%s: cut short", r->path ? r->path : "");
 	}
+	named_comment(n, "inlined functions: %s", view_inlines_text(v->inlines));
 }
 
 void named_of_samples(struct symbolized_profile *n, struct view *v, const struct selection *s,
@@ -248,7 +253,7 @@ void named_of_samples(struct symbolized_profile *n, struct view *v, const struct
 	struct samples_naming_naming g = {.n = n, .view = v, .unknown = NAMED_NONE};
 
 	set_values(n, p, s);
-	describe(n, p);
+	describe(n, v);
 	g.places = xcalloc(p->frames.count + 1, sizeof(*g.places));
 	g.images = xcalloc(p->images.images.count + 1, sizeof(*g.images));
 	g.paths = xcalloc(p->paths.count + 1, sizeof(*g.paths));

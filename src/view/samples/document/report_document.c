@@ -231,6 +231,7 @@ static void facts(struct report_writing *w)
 	document_int(d, "samples", r->selection.samples);
 	document_int(d, "base_samples", r->selection.base_samples);
 	document_int(d, "paths", r->paths);
+	document_string(d, "inlined_functions", view_inlines_text(r->view->inlines));
 	report_document_timeline(w);
 }
 
@@ -310,6 +311,8 @@ static void rows_title(struct report_writing *w)
 	buf_clear(&w->text);
 	buf_puts(&w->text, "Samples by ");
 	request_keys_text(&w->report->options, &w->text);
+	if (w->report->view->inlines && request_has_key(&w->report->options, FLAT_FUNCTION))
+		buf_puts(&w->text, ", inlined functions counted apart");
 }
 
 static void tables_for_readers(struct report_writing *w)
@@ -327,7 +330,10 @@ static void tables_for_readers(struct report_writing *w)
 	if (request_of_paths(&r->options))
 		return;
 	report_document_time(w);
-	table(w, MEDIA_READERS, "Functions, over all processes", "functions", r->functions);
+	table(w, MEDIA_READERS,
+	      r->view->inlines ? "Functions, over all processes, inlined ones counted apart"
+	                       : "Functions, over all processes",
+	      "functions", r->functions);
 	process_tables(w);
 	table(w, MEDIA_READERS, "Kernel, for all processes", "kernel_functions", r->kernel);
 	delays(w, MEDIA_READERS);
