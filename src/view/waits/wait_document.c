@@ -41,9 +41,9 @@ static void waiting_terms(struct grid *g, const struct wait_account *a, uint64_t
 	part(g, "  after a wake-up", a->runnable_ns - a->preempted_ns, whole);
 	wait_term(g, ROW_ITEM, "blocked", (int64_t)a->blocked_ns, whole);
 	part(g, "  for a named object", a->named_ns, whole);
-	part(g, "  of unknown cause", a->other_ns, whole);
-	part(g, "  with lost records", a->lost_ns, whole);
-	part(g, "  without a wake-up", a->no_waker_ns, whole);
+	part(g, "  for an object without a name", a->blocked_ns - a->named_ns - a->unknown_ns,
+	     whole);
+	part(g, "  of unknown cause", a->unknown_ns, whole);
 }
 
 /* The account for readers: the terms are measured one by one, and the residual is printed. */
@@ -52,7 +52,7 @@ static void ledger(struct document *d, const struct wait_report *r)
 	static const struct grid_column columns[] = {
 	        {"", &unit_text, false}, {"time", &unit_time, false}, {"share", &unit_share, true}};
 	const struct wait_account *a = &r->account;
-	uint64_t whole = a->is_closed ? a->wall_ns : a->blocked_ns + a->runnable_ns;
+	uint64_t whole = wait_account_whole(a);
 	struct grid *g = grid_new(columns, sizeof(columns) / sizeof(*columns));
 	struct buf text = {0};
 
@@ -105,11 +105,25 @@ static void facts(struct document *d, const struct wait_report *r)
 	document_int(d, "before_ns", (int64_t)a->before_ns);
 	document_known(d, "residual_ns", residual_ns(a), a->is_closed);
 	document_int(d, "named_ns", (int64_t)a->named_ns);
+	document_int(d, "unnamed_ns", (int64_t)(a->blocked_ns - a->named_ns - a->unknown_ns));
+	document_int(d, "unknown_ns", (int64_t)a->unknown_ns);
 	document_int(d, "other_ns", (int64_t)a->other_ns);
 	document_int(d, "no_stack_ns", (int64_t)a->no_stack_ns);
 	document_int(d, "lost_ns", (int64_t)a->lost_ns);
 	document_int(d, "no_waker_ns", (int64_t)a->no_waker_ns);
 	document_end(d);
+}
+
+/* Attributes of blocked time: a wait may have several, so they are no parts of the account. */
+static void note_blocked(struct section *s, uint64_t ns, const char *what)
+{
+	struct buf text = {0};
+
+	text_time(&text, (int64_t)ns);
+	buf_addf(&text, " of the blocked time %s.", what);
+	if (ns)
+		section_note(s, buf_text(&text));
+	buf_done(&text);
 }
 
 static void notes(struct document *d, const struct wait_report *r)
@@ -122,6 +136,9 @@ static void notes(struct document *d, const struct wait_report *r)
 	else if (!r->account.is_closed)
 		section_note(s, "The recording has no switch records, so the time on the CPU is "
 		                "not known.");
+	note_blocked(s, r->account.lost_ns, "overlaps lost records");
+	note_blocked(s, r->account.no_waker_ns,
+	             "has no wake-up: none was seen, or the wait lasted to the end");
 	if (r->log->has_wakings)
 		section_note(s,
 		             "\"released by\" is the thread whose wake-up ended the wait, in the "

@@ -188,8 +188,10 @@ static void account_sum(struct wait_account *a, const struct wait_sum *sum,
 	if (named)
 		a->named_ns += sum->blocked_ns;
 	/* Waits without a stack because of lost records are not of unknown cause. */
-	if (cause->kind == WAIT_OTHER && !(cause->no_stack && sum->key.lost))
+	if (cause->kind == WAIT_OTHER && !(cause->no_stack && sum->key.lost)) {
 		a->other_ns += sum->blocked_ns;
+		a->unknown_ns += named ? 0 : sum->blocked_ns;
+	}
 	if (cause->no_stack && !sum->key.lost)
 		a->no_stack_ns += sum->blocked_ns;
 	if (sum->key.lost)

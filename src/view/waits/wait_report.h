@@ -62,7 +62,10 @@ struct wait_account {
 	uint64_t blocked_ns, runnable_ns;
 	uint64_t preempted_ns; /* of runnable_ns: the thread was not blocked before */
 	uint64_t before_ns;    /* off the CPU since before the recording: in no row */
-	uint64_t named_ns, other_ns, no_stack_ns, lost_ns; /* of blocked_ns */
+	/* Of blocked_ns: with the name of an object; of the rest, with no known cause. */
+	uint64_t named_ns, unknown_ns;
+	/* Attributes of blocked_ns, of which one wait may have several. */
+	uint64_t other_ns, no_stack_ns, lost_ns;
 	uint64_t no_waker_ns; /* of blocked_ns: no wake-up was seen, or none came before the end */
 	uint64_t count;
 };
@@ -101,6 +104,12 @@ int wait_report_check(const struct profile *p, const char *file, struct error *e
 int wait_report_new(struct wait_report **out, struct view *v, const struct wait_log *log,
                     const struct wait_options *o, struct error *err);
 void wait_report_free(struct wait_report *r);
+
+/* The time of which shares are: of the account, the summary, the causes and the call paths. */
+static inline uint64_t wait_account_whole(const struct wait_account *a)
+{
+	return a->is_closed ? a->wall_ns : a->blocked_ns + a->runnable_ns;
+}
 
 static inline const char *wait_text(const struct wait_report *r, uint32_t text)
 {

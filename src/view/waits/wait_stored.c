@@ -39,6 +39,7 @@ static void account(struct wait_account *a, const struct wait_stored *row)
 	a->preempted_ns += row->preempted_ns;
 	a->named_ns += row->named ? row->blocked_ns : 0;
 	a->other_ns += row->other_ns;
+	a->unknown_ns += row->named ? 0 : row->other_ns;
 	a->no_stack_ns += row->no_stack_ns;
 	a->lost_ns += row->lost_ns;
 	a->no_waker_ns += row->no_waker_ns;

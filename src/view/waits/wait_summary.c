@@ -10,12 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-/* A kind and an object, over all waiters and releasers. */
+/* A waiter, a kind and an object, over all releasers. */
 struct wait_group {
 	enum wait_kind kind;
-	uint32_t name, device;
+	uint32_t name, device, waiter;
 	uint64_t ns;
 	uint32_t largest; /* row */
+	bool several;     /* released by different threads */
 };
 
 struct wait_groups {
@@ -32,14 +33,18 @@ static bool same_group(const void *ctx, uint32_t id, const void *key)
 {
 	const struct wait_group *a = &((const struct wait_groups *)ctx)->items.items[id], *b = key;
 
-	return a->kind == b->kind && a->name == b->name && a->device == b->device;
+	return a->kind == b->kind && a->name == b->name && a->device == b->device &&
+	       a->waiter == b->waiter;
 }
 
 static struct wait_group *group_of(struct wait_groups *g, const struct wait_row *row)
 {
-	const struct wait_group key = {
-	        .kind = row->kind, .name = row->name, .device = row->device, .largest = ID_NONE};
-	uint64_t hash = hash_pair(key.kind, key.name);
+	const struct wait_group key = {.kind = row->kind,
+	                               .name = row->name,
+	                               .device = row->device,
+	                               .waiter = row->waiter,
+	                               .largest = ID_NONE};
+	uint64_t hash = hash_pair((uint64_t)key.kind << 32 | key.waiter, key.name);
 	uint32_t id = id_table_find(&g->index, hash, same_group, g, &key);
 
 	if (id == ID_NONE) {
@@ -57,6 +62,8 @@ static void group(struct wait_groups *g, const struct wait_report *r)
 		struct wait_group *to = group_of(g, row);
 
 		to->ns += waited_ns(row);
+		to->several |= to->largest != ID_NONE && waited_ns(row) &&
+		               r->rows.items[to->largest].by != row->by;
 		if (to->largest == ID_NONE ||
 		    waited_ns(row) > waited_ns(&r->rows.items[to->largest]))
 			to->largest = i;
@@ -93,6 +100,7 @@ static char *reason_text(const struct wait_report *r, const struct wait_group *g
 {
 	const struct wait_row *row = &r->rows.items[g->largest];
 	struct cell place = wait_row_word(r, row, WAIT_WORD_IN);
+	const char *others = g->several ? " and others" : "";
 	struct buf text = {0};
 	char *copy;
 
@@ -102,10 +110,10 @@ static char *reason_text(const struct wait_report *r, const struct wait_group *g
 	    !ends_with(buf_text(&text), place.s))
 		buf_addf(&text, " in %s", place.s);
 	if (row->by && g->kind == WAIT_CPU)
-		buf_addf(&text, ": %s ran", wait_text(r, row->by));
+		buf_addf(&text, ": %s%s ran", wait_text(r, row->by), others);
 	else if (row->by)
-		buf_addf(&text, ", released by %s", wait_text(r, row->by));
-	if (row->holder)
+		buf_addf(&text, ", released by %s%s", wait_text(r, row->by), others);
+	if (row->holder && !g->several)
 		buf_addf(&text, ", which held it (%s)", wait_evidence_name(row->evidence));
 	copy = xstrdup(buf_text(&text));
 	buf_done(&text);
@@ -209,7 +217,7 @@ static void recorded(struct summary *s, const struct wait_report *r)
 void wait_summary(struct document *d, const struct wait_report *r)
 {
 	const struct wait_account *a = &r->account;
-	uint64_t whole = a->is_closed ? a->wall_ns : a->blocked_ns + a->runnable_ns;
+	uint64_t whole = wait_account_whole(a);
 	struct summary s;
 
 	summary_init(&s, &r->options->request.reader, &unit_time, "ns");

@@ -87,7 +87,7 @@ static struct cell waited_cell(const struct row_source *s, const struct column *
 
 static void add_columns(struct row_source *s, const struct wait_report *r)
 {
-	struct cell all = cell_int((int64_t)(r->account.blocked_ns + r->account.runnable_ns));
+	struct cell all = cell_int((int64_t)wait_account_whole(&r->account));
 	const struct column columns[] = {
 	        {"share", "share", "share", &unit_share, ROLE_RATIO, .of = "waited", .base = all,
 	         .cut = true},
