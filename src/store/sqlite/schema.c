@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define DIGITS(number) #number
+#define TEXT_OF(number) DIGITS(number)
+
 /*
  * These settings come before the first table, since they cannot be changed later. auto_vacuum
  * writes the first page, so it is part of the transaction: a process that is killed leaves an empty
@@ -187,10 +190,23 @@ static const char table_views[] =
         "CREATE VIEW hosts AS SELECT id, name, release, arch, cpu, cpus FROM host;"
         "CREATE VIEW ledger AS SELECT * FROM ledger_cpu;"
         "CREATE VIEW buffers AS SELECT * FROM buffer;"
-        "CREATE VIEW gaps AS SELECT id, host, start_ns, end_ns, why FROM gap;"
-        "CREATE VIEW frames AS SELECT id, image, offset, function, flags & 1 AS kernel,"
-        " (flags >> 1) & 1 AS caller FROM frame;"
-        "CREATE VIEW stacks AS SELECT id, parent, frame, depth FROM stack;";
+        /*
+         * The breaks between the windows of a host follow from the windows, as in the notes of a
+         * report (store_read_notes.c); those with a row of their own have it.
+         */
+        "CREATE VIEW gaps AS SELECT id, host, start_ns, end_ns, why FROM gap UNION ALL"
+        " SELECT -row_number() OVER (ORDER BY host, start_ns), host, start_ns, end_ns,"
+        " '" STORE_BREAK_WHY "' FROM"
+        " (SELECT s.host AS host, max(w.end_ns) OVER (PARTITION BY s.host ORDER BY w.start_ns"
+        "   ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS start_ns,"
+        "   w.start_ns AS end_ns FROM window w JOIN session s ON s.id = w.session) AS b"
+        " WHERE end_ns - start_ns >= " TEXT_OF(
+                STORE_BREAK_NS) " AND NOT EXISTS (SELECT 1 FROM gap g WHERE g.host = b.host"
+                                "  AND g.start_ns < b.end_ns AND g.end_ns > b.start_ns);"
+                                "CREATE VIEW frames AS SELECT id, image, offset, function, flags & "
+                                "1 AS kernel,"
+                                " (flags >> 1) & 1 AS caller FROM frame;"
+                                "CREATE VIEW stacks AS SELECT id, parent, frame, depth FROM stack;";
 
 /* Changed in version 4. */
 static const char process_view[] =

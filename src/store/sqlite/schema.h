@@ -58,6 +58,11 @@
  * Version 1 had no window_rate and no session_budget, version 2 no session_note, version 3 no
  * process.version and process.labels, version 4 no wait_cause, wait and wait_time.
  */
+/* Time between windows that is a break: shorter ones are always there. And its reason, if no row of
+ * `gap` has another. */
+#define STORE_BREAK_NS 500000000
+#define STORE_BREAK_WHY "no measurement ran"
+
 #define STORE_VERSION 5
 #define SCHEMA_PAGE_BYTES 4096
 

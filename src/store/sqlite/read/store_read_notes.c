@@ -11,8 +11,6 @@
 
 #define SECOND UINT64_C(1000000000)
 #define HOLES_LISTED 4
-/* Shorter gaps are ignored: between two windows there is always some time. */
-#define HOLE_NS (SECOND / 2)
 
 struct hole {
 	uint64_t start_ns, end_ns;
@@ -50,7 +48,7 @@ static int by_start(const void *a, const void *b)
 
 static void add_hole(struct holes *h, uint64_t start_ns, uint64_t end_ns)
 {
-	if (end_ns < start_ns + HOLE_NS)
+	if (end_ns < start_ns + STORE_BREAK_NS)
 		return;
 	vec_push(&h->list, (struct hole){start_ns, end_ns});
 	h->all_ns += end_ns - start_ns;
@@ -94,7 +92,7 @@ static int describe_hole(struct store_reader *r, const struct hole *hole, struct
 	buf_addf(out, "%s%s from %s on (%s)", out->size ? "; " : "",
 	         duration_text(hole->end_ns - hole->start_ns, length),
 	         store_time_text(hole->start_ns, from),
-	         status == 1 ? store_column_text(s, 0) : "no measurement ran");
+	         status == 1 ? store_column_text(s, 0) : STORE_BREAK_WHY);
 	sqlite3_reset(s);
 	return 0;
 }
