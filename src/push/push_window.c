@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "push/push_window.h"
 
-#include "base/text/base_name.h"
 #include "store/frame_names.h"
+#include "symbol/symbolizer.h"
+#include "view/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -86,19 +87,11 @@ static uint32_t place_of(struct converting *c, uint32_t id)
 	const char *name = frame_names_of(c->w->names, id);
 	enum image_kind kind = c->p->images.images.items[f->image].kind;
 	struct named_function function = {.image = image_of(c, f->image)};
-	const char *base = base_name(image_path(&c->p->images, f->image));
 	struct named_line line = {0};
-	char *word;
 
 	if (c->places[id])
 		return c->places[id] - 1;
-	if (name) {
-		function.name = named_text(c->n, name);
-	} else {
-		word = *base == '[' ? xstrdup(base) : xasprintf("[%s]", base);
-		function.name = named_text(c->n, word);
-		free(word);
-	}
+	function.name = named_text(c->n, name ? name : SYMBOL_UNNAMED);
 	line.function = named_function_id(c->n, &function);
 	c->places[id] = 1 + named_place_add(c->n, function.image,
 	                                    kind == IMAGE_JIT || kind == IMAGE_NAME ? 0 : f->offset,
@@ -106,7 +99,7 @@ static uint32_t place_of(struct converting *c, uint32_t id)
 	return c->places[id] - 1;
 }
 
-/* The outermost frame first; without frames the path is "[unknown]". */
+/* The outermost frame first; without frames the path is VIEW_NO_ADDRESS. */
 static uint32_t path_of(struct converting *c, uint32_t node)
 {
 	const struct path_node *nodes = c->p->paths.items;
@@ -114,7 +107,7 @@ static uint32_t path_of(struct converting *c, uint32_t node)
 	uint32_t path = NAMED_ROOT;
 
 	if (node == PATH_ROOT)
-		return named_path_step(c->n, NAMED_ROOT, named_place_word(c->n, "[unknown]"));
+		return named_path_step(c->n, NAMED_ROOT, named_place_word(c->n, VIEW_NO_ADDRESS));
 	if (c->paths[node])
 		return c->paths[node];
 	for (uint32_t at = node; at != PATH_ROOT; at = nodes[at].parent)

@@ -5,6 +5,7 @@
 #include "sql/views.h"
 
 #include "base/memory/xalloc.h"
+#include "symbol/symbolizer.h"
 #include "view/diff/diff.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ static const char samples_question[] =
         " sum(own.samples) AS samples, sum(own.weight) AS weight"
         " FROM own LEFT JOIN stacks s ON s.id = own.stack"
         " LEFT JOIN frames f ON f.id = s.frame GROUP BY 1, 2, 3) "
-        "SELECT coalesce(n.name, '[no symbol]'), i.name, window, samples, weight"
+        "SELECT coalesce(n.name, '" SYMBOL_UNNAMED "'), i.name, window, samples, weight"
         " FROM placed LEFT JOIN functions n ON n.id = placed.function"
         " LEFT JOIN images i ON i.id = coalesce(n.image, placed.image)";
 

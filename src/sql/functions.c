@@ -20,7 +20,7 @@
 #define DEPTH_MAX 65536 /* frames of one stack; a damaged file may contain more */
 
 static const char step[] =
-        "SELECT s.parent, coalesce(n.name, '[no symbol]') FROM stacks s "
+        "SELECT s.parent, coalesce(n.name, '" SYMBOL_UNNAMED "') FROM stacks s "
         "LEFT JOIN frames f ON f.id = s.frame LEFT JOIN functions n ON n.id = f.function "
         "WHERE s.id = ?1";
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sql/views.h"
 
+#include "symbol/symbolizer.h"
+
 #include <stddef.h>
 
 /*
@@ -43,7 +45,7 @@ const struct sql_view sql_views[] = {
          "LEFT JOIN stacks s ON s.id = own.stack LEFT JOIN frames f ON f.id = s.frame "
          "GROUP BY 1, f.image, f.offset, f.function) "
          "SELECT placed.name AS name, i.path AS image, offset, "
-         "coalesce(n.name, '[no symbol]') AS function, sum(samples) AS samples, " SHARE
+         "coalesce(n.name, '" SYMBOL_UNNAMED "') AS function, sum(samples) AS samples, " SHARE
          " FROM placed LEFT JOIN images i ON i.id = placed.image "
          "LEFT JOIN functions n ON n.id = placed.function "
          "GROUP BY placed.name, placed.image, offset, function "
@@ -56,7 +58,7 @@ const struct sql_view sql_views[] = {
          "sum(samples) AS samples, sum(weight) AS weight FROM own "
          "LEFT JOIN stacks s ON s.id = own.stack LEFT JOIN frames f ON f.id = s.frame "
          "GROUP BY 1, 2) "
-         "SELECT coalesce(n.name, '[no symbol]') AS function, i.name AS image, "
+         "SELECT coalesce(n.name, '" SYMBOL_UNNAMED "') AS function, i.name AS image, "
          "sum(samples) AS samples, sum(weight) AS weight_ns, " SHARE
          " FROM placed LEFT JOIN functions n ON n.id = placed.function "
          "LEFT JOIN images i ON i.id = coalesce(n.image, placed.image) "

@@ -430,7 +430,7 @@ static const struct symbol *unnamed_symbol(struct symbolizer *s, struct symbol_i
 
 	if (!i->unnamed)
 		i->unnamed = symbolizer_symbol_new(s, image,
-		                                   xstrdup(unknown ? "[unknown]" : "[no symbol]"));
+		                                   xstrdup(unknown ? "[unknown]" : SYMBOL_UNNAMED));
 	return i->unnamed;
 }
 

@@ -21,6 +21,9 @@
 #include "base/error.h"
 #include "image/image.h"
 
+/* The name, in every medium, of all code of an image whose symbol is not known. */
+#define SYMBOL_UNNAMED "[no symbol]"
+
 struct symbol {
 	const char *name; /* demangled, owned by the symbolizer */
 	uint32_t image;
@@ -29,6 +32,11 @@ struct symbol {
 	bool range;           /* the name is "[between a and b]", which are two dynamic symbols */
 	bool sized;           /* the address lies inside a symbol that has a size */
 };
+
+static inline const char *symbol_text(const struct symbol *symbol)
+{
+	return symbol->named ? symbol->name : SYMBOL_UNNAMED;
+}
 
 struct symbol_options {
 	bool raw_names;   /* do not demangle */

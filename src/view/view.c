@@ -84,9 +84,7 @@ void view_line_text(struct view *v, uint32_t frame, bool brief, struct buf *out)
 	int line;
 
 	if (!symbolizer_line(v->symbols, view_place(v, frame), &file, &line)) {
-		buf_addf(out, "%s:?",
-		         view_function(v, frame)->named ? view_function(v, frame)->name
-		                                        : "[no symbol]");
+		buf_addf(out, "%s:?", symbol_text(view_function(v, frame)));
 		return;
 	}
 	slash = brief ? strrchr(file, '/') : NULL;

@@ -70,6 +70,8 @@ uint32_t view_counted_process(struct view *v, const struct profile_row *row);
 /* The name of a process id of view_counted_process(); VIEW_INTERRUPTS for ID_NONE. */
 const char *view_process_name(const struct view *v, uint32_t process);
 #define VIEW_INTERRUPTS "[interrupts]"
+/* The function of a sample without an address, in every medium. */
+#define VIEW_NO_ADDRESS "[no address]"
 
 /* The process that ran when the row was sampled. */
 const struct process *view_process(const struct view *v, const struct profile_row *row);

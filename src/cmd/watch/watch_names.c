@@ -2,6 +2,7 @@
 #include "cmd/watch/watch_names.h"
 
 #include "base/memory/buf.h"
+#include "symbol/symbolizer.h"
 #include "view/diff/diff_sources.h"
 
 static bool same_place(const void *ctx, uint32_t id, const void *key)
@@ -24,7 +25,7 @@ static uint32_t place_of(struct watch_names *n, int64_t function, int64_t image)
 
 	if (id != ID_NONE)
 		return id;
-	p.name = intern_add(&n->texts, DIFF_NO_SYMBOL);
+	p.name = intern_add(&n->texts, SYMBOL_UNNAMED);
 	p.file = intern_add(&n->texts, "");
 	for (size_t i = 0; i < WATCH_MODES; i++)
 		p.series[i] = ID_NONE;

@@ -2,6 +2,7 @@
 #include "view/diff/diff_join.h"
 
 #include "base/memory/xalloc.h"
+#include "symbol/symbolizer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,7 @@ static double common(const struct diff_runs *t, const double *row_ns, const stru
 		uint32_t id;
 
 		if (other.image != small->text ||
-		    !strcmp(intern_text(&t->texts, other.function), DIFF_NO_SYMBOL))
+		    !strcmp(intern_text(&t->texts, other.function), SYMBOL_UNNAMED))
 			continue;
 		other.image = large->text;
 		id = diff_runs_find(t, &other);

@@ -18,8 +18,8 @@ static uint32_t row_of_frame(struct diff_paths *s, uint32_t frame, enum diff_cla
 
 		buf_clear(&s->text);
 		diff_image_text(image_path(&p->images, image), &s->text);
-		*known = 1 + diff_runs_row(s->runs, symbol->named ? symbol->name : DIFF_NO_SYMBOL,
-		                           buf_text(&s->text), modes[class], class);
+		*known = 1 + diff_runs_row(s->runs, symbol_text(symbol), buf_text(&s->text),
+		                           modes[class], class);
 	}
 	return *known - 1;
 }

@@ -28,8 +28,6 @@ enum diff_side { DIFF_A, DIFF_B, DIFF_SIDES };
 enum diff_class { DIFF_USER, DIFF_KERNEL, DIFF_INTERRUPT, DIFF_CLASSES };
 
 #define DIFF_NO_PATH 0
-/* The function of code whose names are not known. */
-#define DIFF_NO_SYMBOL "[no symbol]"
 /* Windows are equal parts of a run's time, the same number in each run. */
 #define DIFF_WINDOWS 20
 

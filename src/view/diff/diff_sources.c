@@ -3,6 +3,7 @@
 
 #include "base/memory/xalloc.h"
 #include "profile/time_parts.h"
+#include "symbol/symbolizer.h"
 #include "view/diff/diff_paths.h"
 
 #include <math.h>
@@ -150,7 +151,7 @@ static uint32_t add_place(struct named *s, uint32_t path, uint32_t id)
 	}
 	if (!place->count)
 		path = diff_runs_path(s->runs, path,
-		                      diff_runs_row(s->runs, DIFF_NO_SYMBOL, buf_text(&s->text),
+		                      diff_runs_row(s->runs, SYMBOL_UNNAMED, buf_text(&s->text),
 		                                    "user", DIFF_USER));
 	return path;
 }

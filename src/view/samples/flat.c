@@ -537,11 +537,11 @@ const char *flat_function(const struct flat *f, const struct flat_row *row)
 	const struct symbol *symbol;
 
 	if (row->frame == ID_NONE)
-		return "[no address]";
+		return VIEW_NO_ADDRESS;
 	if (row->inlined)
 		return row->inlined;
 	symbol = view_function(f->view, row->frame);
-	return symbol->named ? symbol->name : "[no symbol]";
+	return symbol_text(symbol);
 }
 
 uint64_t flat_address(const struct flat *f, const struct flat_row *row)

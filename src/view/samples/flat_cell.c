@@ -70,7 +70,7 @@ void flat_cell(const struct flat *f, const struct flat_row *row, enum flat_key k
 		break;
 	case FLAT_LINE:
 		if (row->frame == ID_NONE)
-			buf_puts(out, "[no address]");
+			buf_puts(out, VIEW_NO_ADDRESS);
 		else
 			view_line_text(f->view, row->frame, brief, out);
 		break;

@@ -113,7 +113,7 @@ static struct cell name_cell(const struct row_source *s, const struct column *c,
 	if (node->name)
 		return cell_text(node->name);
 	symbol = view_function(v, node->of);
-	return cell_text(symbol->named ? symbol->name : "[no symbol]");
+	return cell_text(symbol_text(symbol));
 }
 
 /* Processes and "[deeper]" have no image. */

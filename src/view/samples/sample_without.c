@@ -27,7 +27,7 @@ static int find(struct sample_without *w, const struct report_request *q, struct
 	for (uint32_t i = 0; i < count; i++) {
 		const struct symbol *symbol = view_function(v, i);
 
-		name_of[i] = intern_add(&names, symbol->named ? symbol->name : "[no symbol]");
+		name_of[i] = intern_add(&names, symbol_text(symbol));
 	}
 	ret = without_find(
 	        &w->found, q,

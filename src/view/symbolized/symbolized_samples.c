@@ -44,14 +44,12 @@ static bool symbol_equal(const void *ctx, uint32_t id, const void *key)
 	return ((const struct samples_naming_naming *)ctx)->symbols.items[id].symbol == key;
 }
 
-/* A function without a symbol gets the name of its image: "[libc.so.6]". */
+/* The one function of an image that stands for all of its code without symbols. */
 static uint32_t unnamed(struct samples_naming_naming *g, uint32_t image)
 {
-	const char *name = view_image_short(g->view, image);
-	char *word = *name == '[' ? xstrdup(name) : xasprintf("[%s]", name);
-	struct named_function f = {.name = named_text(g->n, word), .image = image_of(g, image)};
+	struct named_function f = {.name = named_text(g->n, SYMBOL_UNNAMED),
+	                           .image = image_of(g, image)};
 
-	free(word);
 	return named_function_id(g->n, &f);
 }
 
@@ -166,7 +164,7 @@ static uint32_t path_of(struct samples_naming_naming *g, uint32_t node)
 	if (node != PATH_ROOT)
 		return g->paths[node] - 1;
 	if (g->unknown == NAMED_NONE)
-		g->unknown = named_place_word(g->n, "[unknown]");
+		g->unknown = named_place_word(g->n, VIEW_NO_ADDRESS);
 	return named_path_step(g->n, NAMED_ROOT, g->unknown);
 }
 

@@ -43,7 +43,7 @@ const char *wait_step_name(const struct wait_steps *s, const struct tree_builder
 	if (step->name)
 		return step->name;
 	symbol = view_function(s->view, step->of);
-	return symbol->named ? symbol->name : "[no symbol]";
+	return symbol_text(symbol);
 }
 
 void wait_steps_done(struct wait_steps *s)

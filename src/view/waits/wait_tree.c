@@ -69,7 +69,7 @@ const char *wait_tree_name(const struct view_tree *t, uint32_t node)
 	if (of->name)
 		return of->name;
 	symbol = view_function(g->report->view, of->of);
-	return symbol->named ? symbol->name : "[no symbol]";
+	return symbol_text(symbol);
 }
 
 static struct cell name_cell(const struct row_source *s, const struct column *c, uint32_t row,
