@@ -31,14 +31,20 @@ static char *name_taken(struct tag_lanes *l)
 static size_t lane_of(struct tag_lanes *l, const struct tag_trace *t, const struct trace_line *line)
 {
 	uint32_t id = tag_tracks_of(&l->tracks, t, line);
-	const struct tag_track *track = &l->tracks.items.items[id];
+	struct tag_track *track = &l->tracks.items.items[id];
 	const struct tag_identity *who = &t->whos.items[line->who];
+	bool is_new = id >= l->open.count;
 	struct page_lane *lane;
 
-	if (id < l->open.count)
+	if (!tag_track_names(track, line, who) && !is_new)
 		return id;
-	vec_push(&l->open, (struct lane_open){0});
-	lane = vec_add(&l->lanes->lanes);
+	if (is_new) {
+		vec_push(&l->open, (struct lane_open){0});
+		vec_add(&l->lanes->lanes);
+	}
+	lane = &l->lanes->lanes.items[id];
+	free(lane->process);
+	free(lane->thread);
 	tag_track_process(track, who, &l->name);
 	lane->process = name_taken(l);
 	tag_track_thread(track, who, &l->name);

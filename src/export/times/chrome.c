@@ -67,13 +67,15 @@ static void introduce(struct chrome *c, const struct chrome_track *track,
 static struct chrome_track *track_of(struct chrome *c, const struct trace_line *line)
 {
 	uint32_t id = tag_tracks_of(&c->numbers, c->trace, line);
+	const struct tag_identity *who = &c->trace->whos.items[line->who];
+	bool is_new = id >= c->tracks.count;
 	struct chrome_track *track;
 
-	if (id < c->tracks.count)
-		return &c->tracks.items[id];
-	track = vec_add(&c->tracks);
-	track->of = c->numbers.items.items[id];
-	introduce(c, track, &c->trace->whos.items[line->who]);
+	if (is_new)
+		vec_add(&c->tracks)->of = c->numbers.items.items[id];
+	track = &c->tracks.items[id];
+	if (tag_track_names(&track->of, line, who) || is_new)
+		introduce(c, track, who);
 	return track;
 }
 

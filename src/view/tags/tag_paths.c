@@ -5,6 +5,7 @@
 #include "view/symbolized/symbolized.h"
 #include "view/tags/tag_path_times.h"
 #include "view/tags/tag_percentiles.h"
+#include "view/tags/trace/tag_tracks.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -36,6 +37,7 @@ struct tag_path_level {
 struct stack {
 	VEC(struct tag_path_level) levels;
 	uint32_t who, owner; /* who: index of the latest owner + 1 */
+	bool nameless;       /* a device did not record the name of the owner so far */
 	bool preempted;      /* the last switch out was a preemption */
 };
 
@@ -96,10 +98,12 @@ static uint32_t owner_id(struct tag_paths *p, const struct tag_trace *t,
 	char text[32];
 
 	if (stream->device) {
+		bool named = tag_line_is_named(line, who);
+
 		snprintf(text, sizeof(text), line->process ? "process %" PRIu32 : "no process",
 		         line->process);
-		o.is.process = named_text(&p->texts, text);
-		o.is.pid = (int32_t)line->process;
+		o.is.process = named_text(&p->texts, named ? who->process : text);
+		o.is.pid = named ? who->pid : (int32_t)line->process;
 		if (t->recording->streams.count > 1) { /* each CPU has process numbers of its own */
 			snprintf(text, sizeof(text), "cpu %" PRIu32, who->stream);
 			o.is.thread = named_text(&p->texts, text);
@@ -117,6 +121,20 @@ static uint32_t owner_id(struct tag_paths *p, const struct tag_trace *t,
 	return (uint32_t)p->owners.count - 1;
 }
 
+static void set_owner(struct tag_paths *p, const struct tag_trace *t, const struct trace_line *line,
+                      struct stack *stack)
+{
+	bool named = tag_line_is_named(line, &t->whos.items[line->who]);
+	uint32_t owner = owner_id(p, t, line);
+
+	/* Calls before the first line with a name are of the same process. */
+	if (stack->nameless && named)
+		p->owners.items[stack->owner].is = p->owners.items[owner].is;
+	stack->nameless = !named;
+	stack->who = line->who + 1;
+	stack->owner = owner;
+}
+
 static struct stack *stack_of(struct tag_paths *p, const struct tag_trace *t,
                               const struct trace_line *line)
 {
@@ -126,10 +144,11 @@ static struct stack *stack_of(struct tag_paths *p, const struct tag_trace *t,
 
 	lane = vec_at(&p->lanes, stream);
 	stack = vec_at(&lane->stacks, line->process);
-	if (stack->who != line->who + 1) {
-		stack->who = line->who + 1;
-		stack->owner = owner_id(p, t, line);
-	}
+	/* A device says who continues at the switch; a line at the end may be of any process. */
+	if (!stack->who ||
+	    (t->recording->streams.items[stream].device ? line->kind == TRACE_LINE_IN
+	                                                : stack->who != line->who + 1))
+		set_owner(p, t, line, stack);
 	return stack;
 }
 

@@ -175,7 +175,9 @@ static void take(void *of, const struct tag_step *step)
 	const struct tag_identity *next = &s->merge->t->whos.items[s->next_who];
 	struct trace_line *line;
 
-	if (step->kind == TAG_STEP_SWITCH_IN && *step->name) {
+	/* A process without a recorded name must not inherit the name of the one before it. */
+	if (step->kind == TAG_STEP_SWITCH_IN && s->stream->device &&
+	    (*step->name || *next->process)) {
 		meet_process(s, step);
 		next = &s->merge->t->whos.items[s->next_who];
 	}

@@ -43,6 +43,15 @@ void tag_tracks_done(struct tag_tracks *tracks)
 	id_table_done(&tracks->index);
 }
 
+bool tag_track_names(struct tag_track *track, const struct trace_line *line,
+                     const struct tag_identity *who)
+{
+	if (!track->device || track->named || !tag_line_is_named(line, who))
+		return false;
+	track->named = true;
+	return true;
+}
+
 void tag_track_process(const struct tag_track *track, const struct tag_identity *who,
                        struct buf *out)
 {
@@ -57,6 +66,8 @@ void tag_track_thread(const struct tag_track *track, const struct tag_identity *
 {
 	if (track->device && !track->process)
 		buf_puts(out, "no process");
+	else if (track->device && track->named)
+		buf_puts(out, who->process);
 	else if (track->device)
 		buf_addf(out, "process %" PRIu32, track->process);
 	else

@@ -18,6 +18,7 @@ struct tag_track {
 	uint32_t stream, process; /* process: for a device; otherwise 0 */
 	int32_t pid, tid;
 	bool device;
+	bool named; /* tag_track_names() was true */
 };
 
 struct tag_tracks {
@@ -29,8 +30,17 @@ uint32_t tag_tracks_of(struct tag_tracks *tracks, const struct tag_trace *t,
                        const struct trace_line *line);
 void tag_tracks_done(struct tag_tracks *tracks);
 
-/* Append the name of the process, and of the thread. `who`: the identity in the track's first line.
- */
+/* True at the first line that says which process of a device the track is. */
+bool tag_track_names(struct tag_track *track, const struct trace_line *line,
+                     const struct tag_identity *who);
+/* Whether the device recorded the name of the process whose line it is. */
+static inline bool tag_line_is_named(const struct trace_line *line, const struct tag_identity *who)
+{
+	return line->kind == TRACE_LINE_IN && line->process && who->process[0];
+}
+
+/* Append the name of the process, and of the thread. `who`: the identity in the track's first
+ * line, and in the line of tag_track_names(). */
 void tag_track_process(const struct tag_track *track, const struct tag_identity *who,
                        struct buf *out);
 void tag_track_thread(const struct tag_track *track, const struct tag_identity *who,
