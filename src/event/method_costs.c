@@ -13,6 +13,13 @@ void method_costs_done(struct method_costs *c)
 	*c = (struct method_costs){0};
 }
 
+void method_cost_set(struct method_cost *cost, const struct on_off_figure *figure)
+{
+	cost->ns = figure->ns;
+	cost->low_ns = figure->low_ns;
+	cost->high_ns = figure->high_ns;
+}
+
 const char *method_cost_key(enum method_cost_kind kind)
 {
 	static const char *const keys[] = {

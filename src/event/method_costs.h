@@ -8,6 +8,8 @@
 #ifndef ASSAY_EVENT_METHOD_COSTS_H
 #define ASSAY_EVENT_METHOD_COSTS_H
 
+#include "base/statistics/on_off.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -34,6 +36,8 @@ struct method_costs {
 };
 
 void method_costs_done(struct method_costs *c);
+
+void method_cost_set(struct method_cost *cost, const struct on_off_figure *figure);
 
 /* The name of a cost in files and for programs: "sample", "sample_stack". */
 const char *method_cost_key(enum method_cost_kind kind);

@@ -2,9 +2,8 @@
 #include "launch/event_cost.h"
 
 #include "base/clock.h"
-#include "base/memory/sorted.h"
 #include "base/memory/xalloc.h"
-#include "base/statistics/samples.h"
+#include "base/statistics/on_off.h"
 #include "launch/calls/calls_runtime.h"
 #include "launch/run_directory.h"
 #include "launch/tags/tags_runtime.h"
@@ -22,10 +21,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ROUNDS 15
-/* Number of calls in a round: several packets of event tags. The records of all rounds fit into the
+#define PAIRS 30
+/* Number of calls in a piece: several packets of event tags. The records of all pieces fit into the
  * rings. */
-#define EVENTS 10000
+#define EVENTS 5000
+#define LONGEST_NS UINT64_C(5000000000)
 
 struct runtime {
 	const struct shared_kind *kind;
@@ -83,8 +83,10 @@ static __attribute__((noinline)) void tagged(void)
 	tag_event(2);
 }
 
-static double round_ns(void (*event)(void))
+static double piece(void *ctx, bool on, uint32_t *events)
 {
+	const struct runtime *r = ctx;
+	void (*event)(void) = on ? r->event : r->bare;
 	uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	for (int i = 0; i < EVENTS; i++)
@@ -92,9 +94,18 @@ static double round_ns(void (*event)(void))
 	return (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / EVENTS;
 }
 
-static _Noreturn void child(const struct runtime *r, const char *directory, int to)
+static _Noreturn void child(struct runtime *r, const char *directory, int to)
 {
-	double ns[ROUNDS];
+	double ns[PAIRS];
+	struct on_off m = {.piece = piece,
+	                   .ctx = r,
+	                   .differences = ns,
+	                   .room = PAIRS,
+	                   .pairs_least = PAIRS,
+	                   .cpu_ns = LONGEST_NS,
+	                   .elapsed_ns = LONGEST_NS};
+	struct on_off_figure figure;
+	uint32_t none;
 	void *library;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -104,11 +115,10 @@ static _Noreturn void child(const struct runtime *r, const char *directory, int 
 		r->load(library);
 	if (!library || !r->loaded())
 		_exit(1);
-	round_ns(r->event); /* creates the runtime's files */
-	for (int i = 0; i < ROUNDS; i++)
-		ns[i] = round_ns(r->event) - round_ns(r->bare);
-	sorted_doubles(ns, ROUNDS);
-	_exit(write(to, ns, sizeof(ns)) != sizeof(ns));
+	piece(r, true, &none); /* creates the runtime's files */
+	on_off_run(&m);
+	on_off_of_pairs(ns, m.count, &figure);
+	_exit(write(to, &figure, sizeof(figure)) != sizeof(figure));
 }
 
 /* ---- in assay ---------------------------------------------------------------- */
@@ -127,7 +137,7 @@ static void remove_files(const char *directory)
 }
 
 /* False: the child could not load the runtime, or was killed. */
-static bool run_child(const struct runtime *r, const char *directory, double *ns)
+static bool run_child(struct runtime *r, const char *directory, struct on_off_figure *figure)
 {
 	int ends[2];
 	pid_t pid;
@@ -139,29 +149,27 @@ static bool run_child(const struct runtime *r, const char *directory, double *ns
 	if (!pid)
 		child(r, directory, ends[1]);
 	close(ends[1]);
-	done = pid > 0 &&
-	       read(ends[0], ns, ROUNDS * sizeof(*ns)) == (ssize_t)(ROUNDS * sizeof(*ns));
+	done = pid > 0 && read(ends[0], figure, sizeof(*figure)) == sizeof(*figure);
 	close(ends[0]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	return done;
 }
 
-static int measure(const struct runtime *r, struct method_cost *cost, struct error *err)
+static int measure(struct runtime *r, struct method_cost *cost, struct error *err)
 {
-	double ns[ROUNDS];
+	struct on_off_figure figure;
 	char *directory;
 	int status = run_directory_begin(r->kind, &directory, err);
 
 	if (status)
 		return status;
-	if (run_child(r, directory, ns)) {
-		cost->ns = sorted_quantile(ns, ROUNDS, 0.5);
-		cost->low_ns = sorted_quantile(ns, ROUNDS, 0.25);
-		cost->high_ns = sorted_quantile(ns, ROUNDS, 0.75);
-	} else {
+	if (!run_child(r, directory, &figure))
 		status = error_set(err, EIO, "%s cannot be loaded or has stopped", r->library);
-	}
+	else if (!on_off_precise(&figure))
+		status = error_set(err, EBUSY, "the machine is too busy");
+	else
+		method_cost_set(cost, &figure);
 	remove_files(directory);
 	free(directory);
 	return status;

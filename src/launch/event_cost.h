@@ -4,8 +4,8 @@
  * (both hooks of libassay-calls), an event tag (of libassay-tags).
  *
  * A child process loads the runtime and calls it in a loop, as a program that was built for it
- * would. The files of the runtime are in a directory of their own, which is removed. The result is
- * the median of several rounds with its quartiles. 0 or -errno. One thread. Uses: base, source.
+ * would, in turn with an empty function (on_off.h). The files of the runtime are in a directory of
+ * their own, which is removed. 0 or -errno. One thread. Uses: base, event, source.
  */
 #ifndef ASSAY_LAUNCH_EVENT_COST_H
 #define ASSAY_LAUNCH_EVENT_COST_H

@@ -269,14 +269,22 @@ static void state_system_call_cost(struct session *s)
 	const struct session_options *o = s->options;
 	struct system_call_cost cost;
 	char *sentence;
+	int status;
 
-	if (!o->system_calls || system_call_cost_measure(&s->plan, &cost))
+	if (!o->system_calls)
 		return;
-	sentence = xasprintf("Each system call of the traced processes takes about %.2f us longer: "
-	                     "a short one %.2f us without tracing, %.2f us with it (measured "
-	                     "before the recording).",
-	                     (cost.traced_ns - cost.plain_ns) / 1000, cost.plain_ns / 1000,
-	                     cost.traced_ns / 1000);
+	status = system_call_cost_measure(&s->plan, &cost);
+	if (status && status != -EBUSY)
+		return;
+	sentence =
+	        status ? xstrdup("By how much each traced system call takes longer is not "
+	                         "known: the machine was too busy to measure it.")
+	               : xasprintf("Each system call of the traced processes takes about %.2f us "
+	                           "longer: "
+	                           "a short one %.2f us without tracing, %.2f us with it (measured "
+	                           "before the recording).",
+	                           (cost.traced_ns - cost.plain_ns) / 1000, cost.plain_ns / 1000,
+	                           cost.traced_ns / 1000);
 	if (o->remark)
 		o->remark(o->ctx, sentence);
 	plan_note(&s->plan, "%s", sentence);

@@ -7,6 +7,7 @@ import math
 import os
 import re
 import signal
+import subprocess
 import time
 
 from harness import ASSAY, main, stolen_ns, test, test_of_shares
@@ -150,6 +151,25 @@ def what_is_within_the_budget_is_sampled_as_asked(t):
     text = t.assay("report", "--full", path).out
     t.lacks(text, "\nRates\n")
     t.has(text, "cpu-clock at 997 Hz" if "cpu-clock" in text else " at 997 Hz")
+
+
+@test_of_shares
+def a_busy_machine_keeps_its_rate(t):
+    """97 samples a second need a tenth of this budget. Programs that take the CPU while the costs are
+    measured do not change the costs."""
+    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"])
+            for _ in range(2 * len(os.sched_getaffinity(0)))]
+    try:
+        path = t.path("budget.data")
+        t.assay("record", "-q", "-a", "-F", "97", "--budget", "4", "-o", path, "--", "sleep", "3",
+                timeout=60)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    recording = t.report(path)["recordings"][0]
+    for rate in recording["rates"]:
+        t.true(rate["period_ns"] < 1e9 / (2 * FLOOR_HZ), f"{rate} with {recording['budget']}")
 
 
 @test

@@ -10,7 +10,8 @@
 
 #include <sys/utsname.h>
 
-#define SAMPLE_NS UINT64_C(150000000) /* CPU time for each kind of sample */
+#define SAMPLE_NS UINT64_C(100000000) /* CPU time for each kind of sample, in a try */
+#define TRIES 3
 #define FREQUENCY_HZ 997
 #define STACK_BYTES 32768
 
@@ -21,21 +22,21 @@ static void not_known(struct method_cost *cost, const char *why)
 
 static void measure_sample(const struct perf_event_attr *attr, struct method_cost *cost)
 {
-	struct sample_cost_figure figure = {0};
+	struct on_off_figure figure;
 	struct error err = {0};
 	struct sample_cost *probe;
+	bool known = false;
 
 	if (sample_cost_open(&probe, attr, &err)) {
 		not_known(cost, err.text);
 		return;
 	}
-	if (sample_cost_measure(probe, SAMPLE_NS, &figure)) {
-		cost->ns = (double)figure.ns;
-		cost->low_ns = (double)figure.low_ns;
-		cost->high_ns = (double)figure.high_ns;
-	} else {
+	for (int i = 0; i < TRIES && !known; i++)
+		known = sample_cost_measure(probe, SAMPLE_NS, &figure);
+	if (known)
+		method_cost_set(cost, &figure);
+	else
 		not_known(cost, "the machine is too busy");
-	}
 	sample_cost_close(probe);
 }
 
@@ -57,17 +58,22 @@ static void of_plan(const struct session_options *o, struct method_costs *costs,
 	plan_done(&plan);
 }
 
+/* The two records of a switch. */
 static void measure_switch(const struct session_options *o, struct method_cost *cost)
 {
 	struct plan plan = {0};
 	struct error err = {0};
-	uint64_t ns;
+	struct on_off_figure figure;
 
 	if (plan_make(&plan, o, &err) ||
-	    record_cost_switch(&vec_last(&plan.events)->attr, &ns, &err))
+	    record_cost_switch(&plan, &plan.events.items[plan.events.count - 1], &figure, &err)) {
 		not_known(cost, err.text);
-	else
-		cost->ns = (double)ns;
+	} else {
+		method_cost_set(cost, &figure);
+		cost->ns *= 2;
+		cost->low_ns *= 2;
+		cost->high_ns *= 2;
+	}
 	plan_done(&plan);
 }
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/rate/calibration.h"
 
-#include "base/clock.h"
-#include "base/memory/sorted.h"
-#include "base/statistics/samples.h"
+#include "base/statistics/on_off.h"
 #include "event/attr.h"
 #include "session/rate/sample_probe.h"
 
@@ -21,9 +19,8 @@
 #define PERIOD_NS UINT64_C(200000)
 #define PIECE_PERIODS 1.5
 #define WARM_UP_PASSES 8
-#define USUAL_NS UINT64_C(1000000000) /* ends after this time if there are enough pairs, */
-#define MOST_NS UINT64_C(2000000000)  /* and after this time in any case */
-#define ENOUGH_PAIRS 100
+#define USUAL_NS UINT64_C(1000000000)
+#define ENOUGH_PAIRS 100 /* with less, it takes as long again */
 #define LEAST_PAIRS 30
 #define PAIRS_MAX 8192
 /* A result is too uncertain if half of its interval is above both. */
@@ -66,66 +63,68 @@ static long switches(void)
 	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-struct calibration_piece {
-	uint64_t ns; /* 0: it was interrupted */
-	uint32_t samples;
+struct work {
+	struct sample_probe *probe;
+	uint32_t steps; /* of a piece */
 };
 
-static struct calibration_piece run_piece(struct sample_probe *probe, uint32_t steps, bool on)
+static double piece(void *ctx, bool on, uint32_t *events)
 {
+	const struct work *w = ctx;
 	uint64_t begin, now;
-	struct calibration_piece piece = {0};
+	uint32_t samples = 0;
 	long before;
 
-	if (on && !sample_probe_enable(probe, true))
-		return piece;
+	if (on && !sample_probe_enable(w->probe, true))
+		return ON_OFF_DISTURBED;
 	before = switches();
-	begin = now = sample_probe_step(probe);
-	for (uint32_t i = 0; i < steps; i++) {
-		now = sample_probe_step(probe);
-		piece.samples += sample_probe_count(probe);
+	begin = now = sample_probe_step(w->probe);
+	for (uint32_t i = 0; i < w->steps; i++) {
+		now = sample_probe_step(w->probe);
+		samples += sample_probe_count(w->probe);
 	}
-	if (switches() == before)
-		piece.ns = now - begin;
 	if (on)
-		sample_probe_enable(probe, false);
-	return piece;
+		sample_probe_enable(w->probe, false);
+	*events = samples;
+	return switches() != before || (samples > 0) != on ? ON_OFF_DISTURBED
+	                                                   : (double)(now - begin);
 }
 
 /* The number of steps that take `ns`: by the quickest of a few passes. */
 static uint32_t steps_of(struct sample_probe *probe, double ns)
 {
-	uint64_t least = UINT64_MAX;
+	struct work pass = {.probe = probe, .steps = SAMPLE_PROBE_PASS};
+	double least = INFINITY;
+	uint32_t none;
 
 	for (int i = 0; i < WARM_UP_PASSES; i++) {
-		struct calibration_piece piece = run_piece(probe, SAMPLE_PROBE_PASS, false);
+		double took = piece(&pass, false, &none);
 
-		if (piece.ns && piece.ns < least)
-			least = piece.ns;
+		if (took > 0 && took < least)
+			least = took;
 	}
-	if (least == UINT64_MAX)
-		return 0;
-	return (uint32_t)ceil(ns * SAMPLE_PROBE_PASS / (double)least);
+	return isinf(least) ? 0 : (uint32_t)ceil(ns * SAMPLE_PROBE_PASS / least);
 }
 
-static size_t run_pairs(struct sample_probe *probe, uint32_t steps, double *pair_ns)
+/* Returns the number of pairs. */
+static size_t run_pairs(struct sample_probe *probe, double *pair_ns)
 {
-	uint64_t begin = clock_ns(CLOCK_MONOTONIC), spent = 0;
-	size_t count = 0;
+	double piece_ns = PIECE_PERIODS * (double)sample_probe_period_ns(probe);
+	struct work work = {.probe = probe, .steps = steps_of(probe, piece_ns)};
+	struct on_off m = {.piece = piece,
+	                   .ctx = &work,
+	                   .differences = pair_ns,
+	                   .room = PAIRS_MAX,
+	                   .pairs_least = PAIRS_MAX,
+	                   .cpu_ns = USUAL_NS,
+	                   .elapsed_ns = USUAL_NS};
 
-	for (size_t turn = 0;
-	     count < PAIRS_MAX && spent < MOST_NS && (spent < USUAL_NS || count < ENOUGH_PAIRS);
-	     turn++) {
-		bool first = turn % 2;
-		struct calibration_piece a = run_piece(probe, steps, first);
-		struct calibration_piece b = run_piece(probe, steps, !first);
-		struct calibration_piece on = first ? a : b, off = first ? b : a;
-
-		if (on.ns && off.ns && on.samples)
-			pair_ns[count++] = ((double)on.ns - (double)off.ns) / on.samples;
-		spent = clock_ns(CLOCK_MONOTONIC) - begin;
-	}
-	return count;
+	if (!work.steps)
+		return 0;
+	on_off_run(&m);
+	if (m.count < ENOUGH_PAIRS)
+		on_off_run(&m);
+	return m.count;
 }
 
 static double slowdown(double sample_ns, double hz)
@@ -143,20 +142,20 @@ static int64_t ppm(double share)
 void calibration_of_pairs(double *pair_ns, size_t count, double hz,
                           struct account_calibration *result)
 {
-	/* The bounds of the median are the values whose ranks are 1.96 deviations from it. */
-	double away = count ? 0.98 / sqrt((double)count) : 0, low, high, middle;
+	struct on_off_figure figure;
+	double low, high, middle;
 
 	*result = (struct account_calibration){.state = CALIBRATION_BUSY, .pairs = count};
 	if (count < LEAST_PAIRS)
 		return;
-	sorted_doubles(pair_ns, count);
-	middle = sorted_quantile(pair_ns, count, 0.5);
-	low = slowdown(sorted_quantile(pair_ns, count, 0.5 - away), hz);
-	high = slowdown(sorted_quantile(pair_ns, count, 0.5 + away), hz);
-	result->slowdown_ppm = ppm(slowdown(middle, hz));
+	on_off_of_pairs(pair_ns, count, &figure);
+	middle = slowdown(figure.ns, hz);
+	low = slowdown(figure.least_ns, hz);
+	high = slowdown(figure.most_ns, hz);
+	result->slowdown_ppm = ppm(middle);
 	result->low_ppm = ppm(low);
 	result->high_ppm = ppm(high);
-	if ((high - low) / 2 <= fmax(UNCERTAIN, UNCERTAIN_PART * slowdown(middle, hz)))
+	if ((high - low) / 2 <= fmax(UNCERTAIN, UNCERTAIN_PART * middle))
 		result->state = CALIBRATION_DONE;
 }
 
@@ -165,15 +164,13 @@ static void measure(const struct plan *plan, struct account_calibration *result)
 	double hz = rate_hz(plan), pair_ns[PAIRS_MAX];
 	struct error err = {0};
 	struct sample_probe *probe;
-	uint32_t steps;
 
 	if (sample_probe_open(&probe, main_clock(plan), (uint64_t)fmin(1e9 / hz, PERIOD_NS),
 	                      &err)) {
 		result->state = CALIBRATION_REFUSED;
 		return;
 	}
-	steps = steps_of(probe, PIECE_PERIODS * (double)sample_probe_period_ns(probe));
-	calibration_of_pairs(pair_ns, steps ? run_pairs(probe, steps, pair_ns) : 0, hz, result);
+	calibration_of_pairs(pair_ns, run_pairs(probe, pair_ns), hz, result);
 	sample_probe_close(probe);
 }
 

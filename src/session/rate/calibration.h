@@ -3,11 +3,10 @@
  * calibration: measures by how much sampling slows the programs of this machine.
  *
  * A child process runs a fixed piece of work (sample_probe.h) again and again, in turn without and
- * with the planned event: off, on, on, off. Each pair gives the additional time per sample, and the
+ * with the planned event (on_off.h): each pair gives the additional time of a sample, and the
  * median of all pairs, at the planned rate, is the slowdown. Pieces in which the child lost its CPU
- * are discarded, so other programs make the measurement longer, but not wrong. The interval is that
- * of the median (order statistics, 95 %). If too few pieces were undisturbed within two seconds, or
- * the interval is too wide, the result says so.
+ * are discarded, so other programs make the measurement longer, but not wrong. If too few pieces
+ * were undisturbed within two seconds, or the interval is too wide, the result says so.
  *
  * The CPU time is the child's, and not part of the recorder's. One thread. Uses: base, event,
  * source.

@@ -4,8 +4,7 @@
 #include "base/clock.h"
 #include "event/attr.h"
 #include "session/rate/budget.h"
-#include "session/rate/record_cost.h"
-#include "session/rate/sample_cost.h"
+#include "session/rate/rate_costs.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -21,17 +20,6 @@
 
 /* If the main clock is slowed, the witness stays this many times slower, as in plan.c. */
 #define WITNESS_TIMES 8.618
-/* Assumed costs if they cannot be measured: few machines need more. */
-#define COST_ASSUMED_NS 40000
-#define RECORD_ASSUMED_NS 1000
-#define COST_FIRST_NS UINT64_C(16000000) /* maximum time of the first measurement */
-#define COST_AGAIN_NS UINT64_C(10000000) /* and of each later one, */
-/* Interval of later measurements. It doubles each time that the cost is about the same. */
-#define COST_EVERY_NS UINT64_C(60000000000)
-#define COST_EVERY_MAX_NS UINT64_C(600000000000)
-#define COST_SAME 0.25
-/* After a measurement with too few samples; each later one comes after twice this time. */
-#define COST_RETRY_NS UINT64_C(2000000000)
 #define LOOK_EVERY_NS UINT64_C(900000000)
 /* Interval of checks while the cost of the set-up is paid off. */
 #define LOOK_EARLY_NS UINT64_C(400000000)
@@ -44,20 +32,13 @@
 #define END_ASSUMED_NS 5000000
 /* So many checks above the budget at the lowest rate stop the samples of --waits. */
 #define WAITS_CHECKS 3
-/* Weight of a new measured cost, since a few ms on a busy machine are not representative. */
-#define COST_WEIGHT 0.5
 
 struct rate_control_bound {
 	struct budget control;
-	struct sample_cost *probe; /* NULL: the kernel refused */
-	struct sample_cost_figure cost;
-	double cost_ns; /* in use */
-	uint64_t record_ns;
-	uint64_t begun_ns, looked_ns, measured_ns, cpu_ns;
-	uint64_t cost_every_ns;  /* time until the cost is measured again */
-	uint64_t tracked;        /* at the last check */
-	uint64_t waits, wait_ns; /* samples of --waits at the last check, and the cost of one */
-	unsigned over;           /* checks in a row above the budget, at the lowest rate */
+	struct rate_costs costs;
+	uint64_t looked_ns, cpu_ns;
+	struct rate_records records; /* at the last check */
+	unsigned over;               /* checks in a row above the budget, at the lowest rate */
 	double share;
 };
 
@@ -107,7 +88,7 @@ void rate_control_done(struct rate_control *s)
 		free(change->done_ns);
 	vec_done(&s->changes);
 	if (s->bound)
-		sample_cost_close(s->bound->probe);
+		rate_costs_close(&s->bound->costs);
 	free(s->bound);
 }
 
@@ -243,36 +224,6 @@ static void look_at_rings(struct rate_control *s, double fullest, bool lost, uin
 	}
 }
 
-static uint64_t doubled(uint64_t ns, uint64_t most_ns)
-{
-	return 2 * ns < most_ns ? 2 * ns : most_ns;
-}
-
-/* On a busy machine many attempts may fail, and each one uses CPU time. */
-static uint64_t next_try_ns(uint64_t last_ns)
-{
-	return last_ns ? doubled(last_ns, COST_EVERY_NS) : COST_RETRY_NS;
-}
-
-static void measure(struct rate_control_bound *b, uint64_t for_ns)
-{
-	struct sample_cost_figure figure;
-	bool same;
-
-	if (!b->probe)
-		return;
-	if (!sample_cost_measure(b->probe, for_ns, &figure)) {
-		if (!b->cost.samples)
-			b->cost_every_ns = next_try_ns(b->cost_every_ns);
-		return;
-	}
-	same = b->cost.samples && fabs((double)figure.ns - b->cost_ns) < COST_SAME * b->cost_ns;
-	b->cost_every_ns = same ? doubled(b->cost_every_ns, COST_EVERY_MAX_NS) : COST_EVERY_NS;
-	b->cost_ns += (b->cost.samples ? COST_WEIGHT : 1) * ((double)figure.ns - b->cost_ns);
-	if (!b->cost.samples)
-		b->cost = figure;
-}
-
 /* Maximum number of samples per second on a CPU; idle CPUs are sampled too. */
 static double samples_each_second(const struct rate_control *s)
 {
@@ -288,23 +239,13 @@ void rate_control_budget(struct rate_control *s, double share)
 {
 	const struct perf_source_event *clock = main_clock(s);
 	struct rate_control_bound *b;
-	struct error denied = {0};
 
 	s->unbound = !clock;
 	if (!clock)
 		return;
 	b = s->bound = xcalloc(1, sizeof(*b));
 	b->share = share;
-	b->cost_ns = COST_ASSUMED_NS;
-	b->record_ns = RECORD_ASSUMED_NS;
-	if (sample_cost_open(&b->probe, &clock->attr, &denied))
-		b->probe = NULL;
-	measure(b, COST_FIRST_NS);
-	vec_each (event, &s->plan->events)
-		if (event->role == ATTR_TRACK)
-			record_cost_measure(&event->attr, &b->record_ns, &denied);
-		else if (s->plan->waits && event->role == ATTR_SWITCH)
-			record_cost_switch(&event->attr, &b->wait_ns, &denied);
+	rate_costs_open(&b->costs, s->plan, clock, clock_ns(CLOCK_MONOTONIC));
 }
 
 static char *too_short(const struct rate_control_bound *b, double set_up_ns, double duration_ns)
@@ -341,14 +282,15 @@ char *rate_control_begin(struct rate_control *s, uint64_t cpu_ns, uint64_t durat
 	start = (struct budget_start){
 	        .share = b->share,
 	        .asked_hz = 1e9 / (double)first_period_ns(&main_clock(s)->attr),
-	        .sample_ns = b->cost_ns * (1 + 1 / WITNESS_TIMES) * (s->plan->unwind ? 2 : 1),
+	        .sample_ns =
+	                b->costs.sample.ns * (1 + 1 / WITNESS_TIMES) * (s->plan->unwind ? 2 : 1),
 	        .set_up_ns = cpu_ns ? ((double)cpu_ns + END_ASSUMED_NS) /
 	                                      (double)perf_source_cpu_count(s->source)
 	                            : 0,
 	        .duration_ns = (double)duration_ns};
 	budget_begin(&b->control, &start);
-	b->looked_ns = b->measured_ns = now_ns;
-	b->tracked = s->tracked;
+	b->looked_ns = now_ns;
+	b->records = s->records;
 	b->cpu_ns = own_cpu_ns(s);
 	settle(s, now_ns);
 	return cpu_ns ? too_short(b, (double)cpu_ns + END_ASSUMED_NS, (double)duration_ns) : NULL;
@@ -362,13 +304,11 @@ static struct budget_load load_since(struct rate_control *s, uint64_t now_ns)
 	struct budget_load load = {.elapsed_ns = now_ns - b->looked_ns,
 	                           .hz = b->control.asked_hz / s->stretch};
 
-	load.sampling = samples_each_second(s) * b->cost_ns / 1e9;
-	load.own = ((double)(cpu_ns - b->cpu_ns) +
-	            (double)(s->tracked - b->tracked) * (double)b->record_ns +
-	            (double)(s->waits - b->waits) * (double)b->wait_ns) /
+	load.sampling = samples_each_second(s) * b->costs.sample.ns / 1e9;
+	load.own = ((double)(cpu_ns - b->cpu_ns) + rate_costs_of(&b->costs, &s->records) -
+	            rate_costs_of(&b->costs, &b->records)) /
 	           (double)(load.elapsed_ns * cpus);
-	b->tracked = s->tracked;
-	b->waits = s->waits;
+	b->records = s->records;
 	b->looked_ns = now_ns;
 	b->cpu_ns = cpu_ns;
 	return load;
@@ -409,10 +349,7 @@ static void look_at_budget(struct rate_control *s, uint64_t now_ns)
 	load = load_since(s, now_ns);
 	budget_look(&b->control, &load);
 	look_at_waits(s, &load, now_ns);
-	if (b->probe && now_ns - b->measured_ns > b->cost_every_ns) {
-		measure(b, b->cost.samples ? COST_AGAIN_NS : COST_FIRST_NS);
-		b->measured_ns = now_ns;
-	}
+	rate_costs_look(&b->costs, now_ns);
 }
 
 int rate_control_rest_ms(const struct rate_control *s)
@@ -469,17 +406,28 @@ static void note_merged(const struct rate_control *s, struct account *account)
 		                   (double)s->slowed_ns[0] / 1e9));
 }
 
+/* ns of a record that is not a sample: the mean of all. Before there are any, of a switch. */
+static uint64_t record_ns(const struct rate_control_bound *b)
+{
+	struct rate_records r = b->records;
+	uint64_t count = r.switches + r.others + r.waits;
+
+	return (uint64_t)llround(count ? rate_costs_of(&b->costs, &r) / (double)count
+	                               : b->costs.switched.ns);
+}
+
 static void account_budget(const struct rate_control_bound *b, struct account_budget *a)
 {
+	const struct believed_cost *sample = &b->costs.sample;
 	const struct budget *c = &b->control;
 
 	*a = (struct account_budget){
 	        .share_ppm = (uint64_t)llround(c->share * 1e6),
-	        .cost_ns = (uint64_t)llround(b->cost_ns),
-	        .cost_low_ns = b->cost.low_ns,
-	        .cost_high_ns = b->cost.high_ns,
-	        .cost_samples = b->cost.samples,
-	        .record_ns = b->record_ns,
+	        .cost_ns = (uint64_t)llround(sample->ns),
+	        .cost_low_ns = (uint64_t)llround(fmax(sample->figure.low_ns, 0)),
+	        .cost_high_ns = (uint64_t)llround(fmax(sample->figure.high_ns, 0)),
+	        .cost_samples = sample->figure.pairs,
+	        .record_ns = record_ns(b),
 	        .looked_ns = c->looked_ns,
 	        .over_ns = c->over_ns,
 	        .most_ppm = (uint64_t)llround(c->most * 1e6),
@@ -547,6 +495,6 @@ void rate_control_status(const struct rate_control *s, struct session_status *st
 
 	if (clock && status->period_ns)
 		status->period_ns = period_at(s, clock, s->stretch);
-	if (s->bound && s->bound->cost.samples)
-		status->sample_cost_ns = (uint64_t)llround(s->bound->cost_ns);
+	if (s->bound && s->bound->costs.sample.figure.pairs)
+		status->sample_cost_ns = (uint64_t)llround(s->bound->costs.sample.ns);
 }

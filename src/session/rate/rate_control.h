@@ -23,6 +23,7 @@
 #include "base/process/foreign.h"
 #include "event/recording.h"
 #include "session/plan.h"
+#include "session/rate/rate_costs.h"
 #include "session/status.h"
 #include "source/perf/perf_source.h"
 
@@ -53,9 +54,8 @@ struct rate_control {
 	uint64_t merged; /* number of changes that were merged into others */
 	uint64_t changed_ns, calm_since_ns, patience_ns;
 	uint64_t slowed_ns[2]; /* before the last change: [0] for the rings, [1] for the budget */
-	uint64_t waits;        /* samples of --waits; the reader of the rings counts them */
-	uint64_t waits_end_ns; /* when the budget ended them; 0: it did not */
-	uint64_t tracked;      /* records other than samples; the reader of the rings counts them */
+	struct rate_records records; /* the reader of the rings counts them */
+	uint64_t waits_end_ns;       /* when the budget ended them; 0: it did not */
 	struct rate_control_bound
 	        *bound; /* NULL: no budget, or (`unbound`) none that could be applied*/
 	bool unbound;
@@ -69,8 +69,8 @@ void rate_control_init(struct rate_control *s, const struct plan *plan, struct p
 void rate_control_done(struct rate_control *s);
 
 /*
- * Sets the budget: the maximum share of a CPU's time. Keeps the caller busy for 16 ms, to measure
- * the cost of a sample on this machine.
+ * Sets the budget: the maximum share of a CPU's time. Keeps the caller busy for about 20 ms, to
+ * measure what samples and records cost on this machine.
  */
 void rate_control_budget(struct rate_control *s, double share);
 /*

@@ -2,199 +2,259 @@
 #include "session/rate/record_cost.h"
 
 #include "base/clock.h"
-#include "base/memory/sorted.h"
-#include "source/perf/perf_events.h"
-#include "source/perf/perf_ring.h"
+#include "session/rate/own_events.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#define TURNS 10    /* number of turns of each kind */
-#define REPEATED 16 /* in a turn */
+#define PAIRS_LEAST 24
+#define PAIRS_MAX 400
+/* Repetitions in a piece: short, since a longer piece is interrupted more often. */
+#define REPEATED 8
+#define WARM_UP 2
+#define CPU_NS UINT64_C(6000000)
+#define ELAPSED_NS UINT64_C(200000000)
+/* A piece took longer than its threads ran: the kernel charged records to threads between them. */
+#define INTERRUPTED 1.3
 #define PAGE_BYTES 4096
-/* Large enough for the records of a turn, about 150 bytes each. */
-#define RING_BYTES (16u << 10)
+/* Large enough for the records of a piece, about 150 bytes each. */
+#define RING_BYTES (32u << 10)
+/* A clock that is stopped and started at each switch, but hardly ever samples. */
+#define NEVER_NS UINT64_C(1000000000)
 
-struct turns {
-	uint64_t on_ns[TURNS], off_ns[TURNS];
-	uint32_t count;
-};
-
-/* The operation that a turn repeats. Returns the time; 0: it failed. */
+/* The operation that a piece repeats. */
 struct deed {
-	uint64_t (*turn)(const struct deed *d);
-	int program;   /* a descriptor of this program's file */
-	int out, back; /* pipes to and from the child that answers */
+	bool (*run)(const struct deed *d, int times);
+	struct own_events events;
+	clockid_t clocks[2]; /* of the threads that do it */
+	size_t clock_count;
+	int program;            /* a descriptor of this program's file */
+	int out, back;          /* pipes to and from the thread that answers */
+	uint32_t records_least; /* in a piece */
+	bool missing;           /* an enabled event had no record */
 };
 
-/* Maps and unmaps a page of this program several times. */
-static uint64_t map_for_a_while(const struct deed *d)
+static bool map_repeatedly(const struct deed *d, int times)
 {
-	uint64_t begin = clock_ns(CLOCK_MONOTONIC);
-
-	for (int i = 0; i < REPEATED; i++) {
+	for (int i = 0; i < times; i++) {
 		void *page =
 		        mmap(NULL, PAGE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE, d->program, 0);
 
 		if (page == MAP_FAILED)
-			return 0;
+			return false;
 		munmap(page, PAGE_BYTES);
 	}
-	return clock_ns(CLOCK_MONOTONIC) - begin;
-}
-
-/* Waits several times for a child on the same CPU: each time this thread is switched out and in. */
-static uint64_t wait_for_a_while(const struct deed *d)
-{
-	uint64_t begin = clock_ns(CLOCK_MONOTONIC);
-	char byte = 0;
-
-	for (int i = 0; i < REPEATED; i++)
-		if (write(d->out, &byte, 1) != 1 || read(d->back, &byte, 1) != 1)
-			return 0;
-	return clock_ns(CLOCK_MONOTONIC) - begin;
-}
-
-static bool take_turns(int fd, const struct deed *d, struct perf_ring *ring, struct turns *t)
-{
-	for (; t->count < TURNS; t->count++) {
-		uint64_t head = perf_ring_head(ring);
-
-		t->off_ns[t->count] = d->turn(d);
-		if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
-			return false;
-		t->on_ns[t->count] = d->turn(d);
-		ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-		if (!t->on_ns[t->count] || perf_ring_head(ring) == head)
-			return false;
-		perf_ring_release_to(ring, perf_ring_head(ring));
-	}
-	sorted_u64(t->on_ns, TURNS);
-	sorted_u64(t->off_ns, TURNS);
 	return true;
 }
 
-static uint64_t each(const struct turns *t)
+/* Each time this thread is switched out and in. */
+static bool pass_repeatedly(const struct deed *d, int times)
 {
-	uint64_t on = t->on_ns[TURNS / 2], off = t->off_ns[TURNS / 2];
+	char byte = 0;
 
-	return on < off + REPEATED ? 1 : (on - off) / REPEATED;
+	for (int i = 0; i < times; i++)
+		if (write(d->out, &byte, 1) != 1 || read(d->back, &byte, 1) != 1)
+			return false;
+	return true;
 }
 
-static int measure(const struct perf_event_attr *planned, const struct deed *d, uint64_t *ns,
-                   struct error *err)
+static uint64_t used_ns(const struct deed *d)
 {
-	struct perf_event_attr attr = *planned;
-	struct perf_ring ring = {0};
-	struct turns turns = {0};
-	int fd, status = 0;
+	uint64_t sum = 0;
 
-	attr.disabled = 1;
-	attr.inherit = attr.enable_on_exec = 0;
-	fd = perf_event_open_fd(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		status = error_set(err, errno, "the cost of a record cannot be measured: %s",
-		                   strerror(errno));
-	if (!status)
-		status = perf_ring_map(&ring, fd, RING_BYTES, err);
-	if (!status && !take_turns(fd, d, &ring, &turns))
-		status =
-		        error_set(err, ENODATA,
-		                  "the cost of a record cannot be measured: there were no records");
-	if (!status)
-		*ns = each(&turns);
-	perf_ring_unmap(&ring);
-	if (fd >= 0)
-		close(fd);
-	return status;
+	for (size_t i = 0; i < d->clock_count; i++)
+		sum += clock_ns(d->clocks[i]);
+	return sum;
 }
 
-int record_cost_measure(const struct perf_event_attr *planned, uint64_t *ns, struct error *err)
+/* The CPU time of a piece. */
+static double piece(void *ctx, bool on, uint32_t *events)
 {
-	struct deed d = {.turn = map_for_a_while,
+	struct deed *d = ctx;
+	uint64_t begin, used, records;
+	bool done;
+
+	if (on && !own_events_enable(&d->events, true))
+		return ON_OFF_DISTURBED;
+	/* The first ones are slower: the change of the event has evicted caches. */
+	d->run(d, WARM_UP);
+	begin = clock_ns(CLOCK_MONOTONIC);
+	used = used_ns(d);
+	done = d->run(d, REPEATED);
+	used = used_ns(d) - used;
+	begin = clock_ns(CLOCK_MONOTONIC) - begin;
+	if (on)
+		own_events_enable(&d->events, false);
+	records = own_events_count(&d->events, OWN_EVENTS_ANY);
+	*events = d->records_least;
+	d->missing |= on && records < d->records_least;
+	if (!done || (d->clock_count > 1 && (double)begin > INTERRUPTED * (double)used))
+		return ON_OFF_DISTURBED;
+	return (double)used;
+}
+
+static int not_measured(struct error *err, const char *why)
+{
+	return error_set(err, EBUSY, "the cost of a record cannot be measured: %s", why);
+}
+
+/* The plan's clocks of a thread are stopped and started at its switches. */
+static void add_clocks(const struct plan *plan, struct own_events *events)
+{
+	vec_each (event, &plan->events) {
+		struct perf_event_attr attr = event->attr;
+
+		if ((event->role != ATTR_CLOCK && event->role != ATTR_WITNESS) ||
+		    events->count == OWN_EVENTS_MAX)
+			continue;
+		attr.freq = 0;
+		attr.sample_period = NEVER_NS;
+		own_events_add(events, &attr, -1, NULL);
+	}
+}
+
+static int measure(const struct plan *plan, const struct perf_source_event *event, int cpu,
+                   struct deed *d, struct on_off_figure *figure, struct error *err)
+{
+	double differences[PAIRS_MAX];
+	struct on_off m = {.piece = piece,
+	                   .ctx = d,
+	                   .differences = differences,
+	                   .room = PAIRS_MAX,
+	                   .pairs_least = PAIRS_LEAST,
+	                   .cpu_ns = CPU_NS,
+	                   .elapsed_ns = ELAPSED_NS};
+	int status = own_events_open(&d->events, &event->attr, 1, cpu, RING_BYTES, err);
+
+	if (status)
+		return status;
+	if (cpu < 0 && d->clock_count > 1)
+		add_clocks(plan, &d->events);
+	on_off_run(&m);
+	own_events_close(&d->events);
+	if (d->missing)
+		return error_set(err, ENODATA,
+		                 "the cost of a record cannot be measured: there were no records");
+	if (!on_off_result(&m, figure))
+		return not_measured(err, "the machine is too busy");
+	return 0;
+}
+
+int record_cost_mapping(const struct plan *plan, const struct perf_source_event *event,
+                        struct on_off_figure *figure, struct error *err)
+{
+	struct deed d = {.run = map_repeatedly,
+	                 .clocks = {CLOCK_THREAD_CPUTIME_ID},
+	                 .clock_count = 1,
+	                 .records_least = REPEATED,
 	                 .program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
+	struct on_off_figure found;
 	int status;
 
 	if (d.program < 0)
-		return error_set(err, errno, "the cost of a record cannot be measured: %s",
-		                 strerror(errno));
-	status = measure(planned, &d, ns, err);
+		return not_measured(err, strerror(errno));
+	status = measure(plan, event, -1, &d, &found, err);
+	if (!status)
+		*figure = found;
 	close(d.program);
 	return status;
 }
 
-/* The child answers each byte, and ends when the other end of its pipe is closed. */
-static _Noreturn void answer(int from, int to)
+struct answerer {
+	pthread_t thread;
+	int from, to;
+};
+
+/* Answers each byte, and ends when the other end of its pipe is closed. */
+static void *answer(void *arg)
 {
+	const struct answerer *a = arg;
 	char byte;
 
-	while (read(from, &byte, 1) == 1 && write(to, &byte, 1) == 1)
+	while (read(a->from, &byte, 1) == 1 && write(a->to, &byte, 1) == 1)
 		;
-	_exit(0);
+	return NULL;
 }
 
-/* Keeps this thread, and the child that it starts, on the CPU that it runs on. */
-static bool pin(cpu_set_t *before)
+/* Keeps this thread, and the thread that it starts, on the CPU that it runs on. -1: it cannot. */
+static int bind_here(cpu_set_t *before)
 {
 	cpu_set_t one;
 	int cpu = sched_getcpu();
 
 	if (cpu < 0 || sched_getaffinity(0, sizeof(*before), before))
-		return false;
+		return -1;
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
-	return !sched_setaffinity(0, sizeof(one), &one);
+	return sched_setaffinity(0, sizeof(one), &one) ? -1 : cpu;
 }
 
-static int with_child(const struct perf_event_attr *planned, const int *there, const int *back,
-                      uint64_t *ns, struct error *err)
+static int start(struct answerer *a)
 {
-	struct deed d = {.turn = wait_for_a_while, .out = there[1], .back = back[0]};
-	pid_t child = fork();
+	sigset_t all, before;
 	int status;
 
-	if (!child) {
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	status = pthread_create(&a->thread, NULL, answer, a);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -status;
+}
+
+static int between_threads(const struct plan *plan, const struct perf_source_event *event,
+                           const int *there, const int *back, struct on_off_figure *figure,
+                           struct error *err)
+{
+	struct answerer a = {.from = there[0], .to = back[1]};
+	struct deed d = {.run = pass_repeatedly,
+	                 .clocks = {CLOCK_THREAD_CPUTIME_ID},
+	                 .clock_count = 2,
+	                 .out = there[1],
+	                 .back = back[0]};
+	cpu_set_t before;
+	int cpu = bind_here(&before), status;
+	uint32_t switches = plan->machine_wide ? 2 : 1; /* that the event sees, in a repetition */
+
+	if (cpu < 0)
+		return not_measured(err, "the thread cannot be bound to a CPU");
+	d.records_least = REPEATED * switches * (event->role == ATTR_TRACK ? 2 : 1);
+	status = start(&a);
+	if (!status && !pthread_getcpuclockid(a.thread, &d.clocks[1])) {
+		status = measure(plan, event, plan->machine_wide ? cpu : -1, &d, figure, err);
 		close(there[1]);
-		answer(there[0], back[1]);
+		pthread_join(a.thread, NULL);
+	} else {
+		status = not_measured(err, "no second thread");
+		close(there[1]);
 	}
-	if (child < 0)
-		return error_set(err, errno, "the cost of a switch cannot be measured: fork: %s",
-		                 strerror(errno));
-	status = measure(planned, &d, ns, err);
-	kill(child, SIGKILL);
-	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
+	sched_setaffinity(0, sizeof(before), &before);
 	return status;
 }
 
-int record_cost_switch(const struct perf_event_attr *planned, uint64_t *ns, struct error *err)
+int record_cost_switch(const struct plan *plan, const struct perf_source_event *event,
+                       struct on_off_figure *figure, struct error *err)
 {
+	struct on_off_figure found;
 	int there[2], back[2], status;
-	cpu_set_t before;
-	bool pinned;
 
 	if (pipe2(there, O_CLOEXEC))
-		return error_set(err, errno, "pipe: %s", strerror(errno));
+		return not_measured(err, strerror(errno));
 	if (pipe2(back, O_CLOEXEC)) {
-		status = error_set(err, errno, "pipe: %s", strerror(errno));
+		status = not_measured(err, strerror(errno));
+		close(there[1]);
 	} else {
-		pinned = pin(&before);
-		status = with_child(planned, there, back, ns, err);
-		if (pinned)
-			sched_setaffinity(0, sizeof(before), &before);
+		status = between_threads(plan, event, there, back, &found, err);
 		close(back[0]);
 		close(back[1]);
 	}
 	close(there[0]);
-	close(there[1]);
+	if (!status)
+		*figure = found;
 	return status;
 }

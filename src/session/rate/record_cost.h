@@ -1,26 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * record_cost: measures the kernel's cost of a record about a switch or a mapping.
+ * record_cost: measures the kernel's cost of a record that is not a sample.
  *
- * The planned tracking event is opened for this thread alone, while the thread maps a page of this
- * program and unmaps it, repeatedly. The event is enabled in every other turn; the difference of
- * the medians is the cost of one record. Mappings are the most expensive of the frequent records
- * (their build-id is looked up); a switch costs about two thirds. Keeps this thread busy for
- * about 2 ms. One thread. Uses: base, source.
+ * A mapping: this thread maps a page of this program and unmaps it, repeatedly. It is the most
+ * expensive of the frequent records, since its build-id is looked up. A switch: two threads on one
+ * CPU pass a byte to and fro. On a busy machine most records are of switches.
+ *
+ * The work is done in turn without and with the planned event, by the CPU time of the threads
+ * (on_off.h): the kernel charges the two records of a switch to the thread that it switches to. The
+ * event follows the CPU if the plan is for the whole machine; else this thread, and the cost
+ * includes that the kernel stops and starts the plan's clocks at each switch.
+ *
+ * Keeps this thread busy for 1 to 6 ms, on a busy machine for up to 200 ms of elapsed time. 0 or
+ * -errno; -EBUSY: the figure is not precise enough. One thread. Uses: base, source, session/plan.h.
  */
 #ifndef ASSAY_SESSION_RATE_RECORD_COST_H
 #define ASSAY_SESSION_RATE_RECORD_COST_H
 
 #include "base/error.h"
+#include "base/statistics/on_off.h"
+#include "session/plan.h"
 
-#include <linux/perf_event.h>
-#include <stdint.h>
+/* ns of a record. On an error *figure is unchanged. */
+int record_cost_mapping(const struct plan *plan, const struct perf_source_event *event,
+                        struct on_off_figure *figure, struct error *err);
 
-/* *ns: the cost of one record, at least 1. On -errno *ns is unchanged. */
-int record_cost_measure(const struct perf_event_attr *planned, uint64_t *ns, struct error *err);
-
-/* The cost of the two records of a context switch: a thread waits for a child process on the same
- * CPU, and is switched out and in again. */
-int record_cost_switch(const struct perf_event_attr *planned, uint64_t *ns, struct error *err);
+/* ns of one of the two records of a switch, or of the sample of a tracepoint. */
+int record_cost_switch(const struct plan *plan, const struct perf_source_event *event,
+                       struct on_off_figure *figure, struct error *err);
 
 #endif

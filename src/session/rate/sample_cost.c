@@ -1,31 +1,73 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/rate/sample_cost.h"
 
-#include "base/clock.h"
-#include "base/memory/sorted.h"
 #include "base/memory/xalloc.h"
 #include "session/rate/sample_probe.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 
-#define SPANS_MAX 512
+#define PAIRS_MAX 512
 /*
- * On a busy machine this thread gets only part of the time: the wall time may be this many times
+ * On a busy machine this thread gets only part of the time: the elapsed time may be this many times
  * longer.
  */
 #define BUSY 20
-#define ENOUGH 8
-#define STEPS_SPAN (SAMPLE_PROBE_PASS + 1)
-
-struct spans {
-	uint64_t ns[SPANS_MAX];
-	uint32_t count;
-};
+#define STEPS (SAMPLE_PROBE_PASS + 1) /* of a piece */
+/* A sample that does not come within so many steps has been lost. */
+#define WAIT_STEPS (16 * SAMPLE_PROBE_PASS)
 
 struct sample_cost {
 	struct sample_probe *probe;
-	struct spans sampled, quiet;
+	struct on_off pairs;
+	double differences[PAIRS_MAX];
 };
+
+static long switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+/* Reads all of the memory once, since another thread may have evicted it. */
+static double disturbed(struct sample_probe *probe)
+{
+	for (int i = 0; i < SAMPLE_PROBE_PASS; i++)
+		sample_probe_step(probe);
+	sample_probe_count(probe);
+	return ON_OFF_DISTURBED;
+}
+
+/*
+ * All pieces have the same number of steps, and one reading of the number of switches. A piece with
+ * a sample begins with the step in which the sample came.
+ */
+static double piece(void *ctx, bool on, uint32_t *events)
+{
+	struct sample_cost *c = ctx;
+	uint64_t begin = sample_probe_step(c->probe), now = begin;
+	long before = switches();
+	uint32_t samples = 0;
+
+	sample_probe_count(c->probe);
+	for (int waited = 0; on && !samples; waited++) {
+		if (waited == WAIT_STEPS)
+			return disturbed(c->probe);
+		begin = now;
+		before = switches();
+		now = sample_probe_step(c->probe);
+		samples = sample_probe_count(c->probe);
+	}
+	for (int i = on; i < STEPS; i++) {
+		now = sample_probe_step(c->probe);
+		samples += sample_probe_count(c->probe);
+	}
+	if (switches() != before)
+		return disturbed(c->probe);
+	return samples == on ? (double)(now - begin) : ON_OFF_DISTURBED;
+}
 
 int sample_cost_open(struct sample_cost **out, const struct perf_event_attr *planned,
                      struct error *err)
@@ -33,6 +75,12 @@ int sample_cost_open(struct sample_cost **out, const struct perf_event_attr *pla
 	struct sample_cost *c = xcalloc(1, sizeof(*c));
 	int status = sample_probe_open(&c->probe, planned, 0, err);
 
+	c->pairs = (struct on_off){.piece = piece,
+	                           .ctx = c,
+	                           .differences = c->differences,
+	                           .room = PAIRS_MAX,
+	                           .on_first = true,
+	                           .pairs_least = PAIRS_MAX};
 	if (status)
 		free(c);
 	*out = status ? NULL : c;
@@ -47,73 +95,19 @@ void sample_cost_close(struct sample_cost *c)
 	free(c);
 }
 
-static void keep(struct spans *s, uint64_t ns)
+bool sample_cost_measure(struct sample_cost *c, uint64_t for_ns, struct on_off_figure *figure)
 {
-	if (s->count < SPANS_MAX)
-		s->ns[s->count++] = ns;
-}
+	struct on_off *m = &c->pairs;
 
-/*
- * All spans have the same number of steps. A span with a sample begins with the step in which the
- * sample came; other spans, without a sample, are for comparison. A span with a second sample is
- * discarded.
- */
-static void watch(struct sample_cost *c, uint64_t for_ns)
-{
-	uint64_t begin = sample_probe_step(c->probe), before = begin, span_ns = 0, now;
-	uint64_t own = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	uint32_t left = STEPS_SPAN, samples;
-	bool sampled = false;
-
-	sample_probe_count(c->probe);
-	for (; clock_ns(CLOCK_THREAD_CPUTIME_ID) - own < for_ns && before - begin < BUSY * for_ns;
-	     before = now) {
-		now = sample_probe_step(c->probe);
-		samples = sample_probe_count(c->probe);
-		if (samples) {
-			sampled = samples == 1;
-			left = STEPS_SPAN;
-			span_ns = 0;
-		}
-		span_ns += now - before;
-		if (--left)
-			continue;
-		keep(sampled ? &c->sampled : &c->quiet, span_ns);
-		sampled = false;
-		left = STEPS_SPAN;
-		span_ns = 0;
-	}
-}
-
-static uint64_t less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 1;
-}
-
-void sample_cost_of_gaps(uint64_t *gaps, uint32_t count, uint64_t loop_ns,
-                         struct sample_cost_figure *figure)
-{
-	if (!count)
-		return;
-	sorted_u64(gaps, count);
-	figure->ns = less(gaps[count / 2], loop_ns);
-	figure->low_ns = less(gaps[count / 4], loop_ns);
-	figure->high_ns = less(gaps[count - 1 - count / 4], loop_ns);
-	figure->samples = count;
-}
-
-bool sample_cost_measure(struct sample_cost *c, uint64_t for_ns, struct sample_cost_figure *figure)
-{
 	if (!sample_probe_enable(c->probe, true))
 		return false;
-	watch(c, for_ns);
+	m->cpu_ns = for_ns;
+	m->elapsed_ns = BUSY * for_ns;
+	on_off_run(m);
 	sample_probe_enable(c->probe, false);
 	sample_probe_rest(c->probe);
-	if (c->sampled.count < ENOUGH || c->quiet.count < ENOUGH)
+	if (!on_off_result(m, figure) && m->count < PAIRS_MAX)
 		return false;
-	sorted_u64(c->quiet.ns, c->quiet.count);
-	sample_cost_of_gaps(c->sampled.ns, c->sampled.count, c->quiet.ns[c->quiet.count / 2],
-	                    figure);
-	c->sampled.count = c->quiet.count = 0;
-	return true;
+	m->count = 0;
+	return on_off_precise(figure);
 }

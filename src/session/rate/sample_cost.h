@@ -5,9 +5,9 @@
  * The planned event, with call chains and stack copies, samples this thread alone, about a thousand
  * times per second. At the same time a loop reads a buffer as large as the second-level cache,
  * takes page faults and reads the clock. The loop is slower after a sample, until the evicted cache
- * lines are back. The cost is the median of this time, minus the time of the loop without a sample.
- * Time used by other threads or by the host falls mostly between samples and does not change the
- * median.
+ * lines are back. The cost is the median of this time, minus the time of the loop without a sample
+ * shortly before or after (on_off.h). Pieces in which the thread lost its CPU are discarded, and so
+ * is the time until the caches are warm again.
  *
  *	sample_cost_open()	-errno: the kernel refuses it
  *	sample_cost_measure()	keeps this thread busy for the given time; any number of calls
@@ -21,15 +21,11 @@
 #define ASSAY_SESSION_RATE_SAMPLE_COST_H
 
 #include "base/error.h"
+#include "base/statistics/on_off.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-struct sample_cost_figure {
-	uint64_t ns, low_ns, high_ns; /* median, quartiles */
-	uint32_t samples;             /* number of samples; 0: not measured */
-};
 
 struct sample_cost;
 
@@ -38,14 +34,9 @@ int sample_cost_open(struct sample_cost **c, const struct perf_event_attr *plann
 void sample_cost_close(struct sample_cost *c);
 
 /*
- * Uses `for_ns` of CPU time, and at most twenty times as much wall time. False: there were too few
- * samples, and the figure is unchanged; the next call adds to these samples.
+ * Uses `for_ns` of CPU time, and at most twenty times as much elapsed time. False: there were too
+ * few samples for a figure; the next call adds to them.
  */
-bool sample_cost_measure(struct sample_cost *c, uint64_t for_ns, struct sample_cost_figure *figure);
-
-/* For tests: computes the median and the quartiles of the spans; `loop_ns` is subtracted from each,
- * and the result is at least 1. */
-void sample_cost_of_gaps(uint64_t *gaps, uint32_t count, uint64_t loop_ns,
-                         struct sample_cost_figure *figure);
+bool sample_cost_measure(struct sample_cost *c, uint64_t for_ns, struct on_off_figure *figure);
 
 #endif

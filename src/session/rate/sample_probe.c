@@ -4,18 +4,15 @@
 #include "base/clock.h"
 #include "base/memory/xalloc.h"
 #include "event/attr.h"
-#include "source/perf/perf_events.h"
-#include "source/perf/perf_ring.h"
+#include "session/rate/own_events.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 /* Time between probe samples, so that caches are refilled before the next sample. */
-#define PASSES_BETWEEN 4
+#define PASSES_BETWEEN 3
 #define PERIOD_MIN_NS UINT64_C(200000)
 #define PERIOD_MAX_NS UINT64_C(1000000)
 #define CYCLES_PER_NS 3 /* approximately */
@@ -39,14 +36,12 @@ struct sample_probe_line {
 };
 
 struct sample_probe {
-	int fd;
+	struct own_events event;
 	uint32_t at, page;
 	uint32_t line_count;
 	struct sample_probe_line *lines; /* NULL while it rests */
 	char *pages;                     /* NULL: the kernel refused it */
-	struct perf_ring ring;
 	uint64_t period_ns;
-	uint64_t head; /* records up to here were counted */
 };
 
 static struct perf_event_attr probe_attr(const struct perf_event_attr *planned, uint64_t period_ns)
@@ -58,10 +53,8 @@ static struct perf_event_attr probe_attr(const struct perf_event_attr *planned, 
 		attr.config = PERF_COUNT_SW_CPU_CLOCK;
 		attr.config1 = attr.config2 = 0;
 	}
-	attr.freq = attr.inherit = attr.enable_on_exec = attr.context_switch = 0;
+	attr.freq = attr.context_switch = 0;
 	attr.mmap = attr.mmap2 = attr.comm = attr.task = 0;
-	attr.read_format = 0;
-	attr.disabled = 1;
 	attr.sample_period = attr_is_software_clock(&attr) ? period_ns : CYCLES_PER_NS * period_ns;
 	return attr;
 }
@@ -171,32 +164,21 @@ static uint64_t passes_ns(struct sample_probe *c)
 	                               : least;
 }
 
-static int open_event(struct sample_probe *c, const struct perf_event_attr *planned,
-                      struct error *err)
-{
-	struct perf_event_attr attr = probe_attr(planned, c->period_ns);
-
-	c->fd = perf_event_open_fd(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if (c->fd < 0)
-		return error_set(err, errno, "the kernel does not allow assay to sample itself: %s",
-		                 strerror(errno));
-	return perf_ring_map(&c->ring, c->fd, RING_BYTES, err);
-}
-
 int sample_probe_open(struct sample_probe **out, const struct perf_event_attr *planned,
                       uint64_t most_ns, struct error *err)
 {
 	struct sample_probe *c = xcalloc(1, sizeof(*c));
+	struct perf_event_attr attr;
 	int status;
 
-	c->fd = -1;
 	c->line_count = lines_of_cache();
 	status = make_work(c, err);
 	if (!status) {
 		c->period_ns = passes_ns(c);
 		if (most_ns && c->period_ns > most_ns)
 			c->period_ns = most_ns;
-		status = open_event(c, planned, err);
+		attr = probe_attr(planned, c->period_ns);
+		status = own_events_open(&c->event, &attr, 1, -1, RING_BYTES, err);
 	}
 	if (status) {
 		sample_probe_close(c);
@@ -210,32 +192,9 @@ void sample_probe_close(struct sample_probe *c)
 {
 	if (!c)
 		return;
-	perf_ring_unmap(&c->ring);
-	if (c->fd >= 0)
-		close(c->fd);
+	own_events_close(&c->event);
 	sample_probe_rest(c);
 	free(c);
-}
-
-/* The number of samples between two heads of the ring. Invalid records count as none. */
-static uint32_t samples_between(const struct sample_probe *c, uint64_t from, uint64_t to)
-{
-	uint32_t count = 0;
-
-	while (to - from >= sizeof(struct perf_event_header)) {
-		struct perf_event_header h;
-
-		/*
-		 * Records are aligned to the 8 bytes of a header, so a header never wraps around
-		 * the end.
-		 */
-		memcpy(&h, c->ring.data + (from & (c->ring.size - 1)), sizeof(h));
-		if (h.size < sizeof(h) || h.size > to - from)
-			break;
-		count += h.type == PERF_RECORD_SAMPLE;
-		from += h.size;
-	}
-	return count;
 }
 
 uint64_t sample_probe_period_ns(const struct sample_probe *c)
@@ -245,20 +204,12 @@ uint64_t sample_probe_period_ns(const struct sample_probe *c)
 
 uint32_t sample_probe_count(struct sample_probe *c)
 {
-	uint64_t before = c->head;
-	uint32_t count;
-
-	c->head = perf_ring_head(&c->ring);
-	if (c->head == before)
-		return 0;
-	count = samples_between(c, before, c->head);
-	perf_ring_release_to(&c->ring, c->head);
-	return count;
+	return own_events_count(&c->event, PERF_RECORD_SAMPLE);
 }
 
 bool sample_probe_enable(struct sample_probe *c, bool on)
 {
 	if (on && !c->lines && make_work(c, NULL))
 		return false;
-	return !ioctl(c->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	return own_events_enable(&c->event, on);
 }

@@ -3,8 +3,8 @@
  * system_call_cost: by how much each system call takes longer while it is traced.
  *
  * A short system call is repeated, in turn without and with the two tracepoints on this thread, for
- * about 20 ms. The result is the median of the differences. Records are dropped: what the recorder
- * does with them is not in it. One thread. Uses: base, source, session/plan.h.
+ * up to 20 ms of its CPU time (on_off.h). Records are dropped: what the recorder does with them is
+ * not in it. One thread. Uses: base, source, session/plan.h.
  */
 #ifndef ASSAY_SESSION_RATE_SYSTEM_CALL_COST_H
 #define ASSAY_SESSION_RATE_SYSTEM_CALL_COST_H
@@ -16,7 +16,7 @@ struct system_call_cost {
 	double traced_ns; /* the same call while it is traced */
 };
 
-/* -errno: the kernel refuses the events, or a ring for them. */
+/* -errno: the kernel refuses the events, or a ring for them; -EBUSY: the machine is too busy. */
 int system_call_cost_measure(const struct plan *plan, struct system_call_cost *cost);
 
 #endif

@@ -302,6 +302,18 @@ static void on_task(struct record_stream *s, const struct event *e)
 		hooks->task(hooks->ctx, s->o.session, e);
 }
 
+static void count_record(struct record_stream *s, const struct event *e)
+{
+	struct rate_records *records = &s->rate_control.records;
+
+	if (e->kind == EVENT_SWITCH)
+		records->switches++;
+	else if (e->kind != EVENT_SAMPLE)
+		records->others++;
+	else if (rate_control_is_wait(&s->o.plan->events.items[e->attr]))
+		records->waits++;
+}
+
 static int take_record(struct record_stream *s, struct ring_record *record, struct error *err)
 {
 	struct event e;
@@ -315,9 +327,7 @@ static int take_record(struct record_stream *s, struct ring_record *record, stru
 			keep_record(s, record->bytes, record->size);
 		return 0;
 	}
-	s->rate_control.tracked += e.kind != EVENT_SAMPLE;
-	s->rate_control.waits +=
-	        e.kind == EVENT_SAMPLE && rate_control_is_wait(&s->o.plan->events.items[e.attr]);
+	count_record(s, &e);
 	switch (e.kind) {
 	case EVENT_SAMPLE:
 		return take_sample(s, record, &e, err);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * own_events: planned events, opened a second time to measure what they cost.
+ *
+ * They follow this thread alone, or the CPU that it is bound to, as the recording will: the kernel
+ * stops and starts the events of a thread at each switch, and those of a CPU never. One ring takes
+ * the records of all. Calls must come from the thread that opened them. Uses: base, source.
+ */
+#ifndef ASSAY_SESSION_RATE_OWN_EVENTS_H
+#define ASSAY_SESSION_RATE_OWN_EVENTS_H
+
+#include "base/error.h"
+#include "source/perf/perf_ring.h"
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define OWN_EVENTS_MAX 4
+#define OWN_EVENTS_ANY 0 /* no type of records */
+
+struct own_events {
+	int fds[OWN_EVENTS_MAX];
+	size_t count;
+	struct perf_ring ring;
+	uint64_t head; /* records up to here were counted */
+};
+
+/* `cpu` -1: this thread. The events are disabled. */
+int own_events_open(struct own_events *e, const struct perf_event_attr *attrs, size_t count,
+                    int cpu, size_t ring_bytes, struct error *err);
+/* Opens one more; its records are dropped. */
+int own_events_add(struct own_events *e, const struct perf_event_attr *attr, int cpu,
+                   struct error *err);
+/* Zeroed or failed to open: does nothing. */
+void own_events_close(struct own_events *e);
+bool own_events_enable(const struct own_events *e, bool on);
+/* The number of records of this type since the last call; all records are released. */
+uint32_t own_events_count(struct own_events *e, uint32_t type);
+
+#endif
