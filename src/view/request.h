@@ -67,6 +67,21 @@ enum recording_fact {
 
 struct group_rules;
 
+#define PROCESS_LIMIT_SHARE 0.01 /* unless another limit is given */
+
+/* The least use of the CPU that counts: a share of the time, or `ns`. */
+struct process_limit {
+	bool given;
+	double share;
+	uint64_t ns; /* 0: the share */
+};
+
+/* A process below them has no tables of its own: for its functions in user code, or in the kernel.
+ * Each table has the limit of its part, if it is given, or that of the whole process. */
+struct process_limits {
+	struct process_limit all, user, kernel;
+};
+
 struct report_request {
 	struct filter filter;
 	const char *event;             /* NULL: the main event */
@@ -85,7 +100,7 @@ struct report_request {
 	const char *callers, *callees; /* the function whose neighbours are shown; NULL: none */
 	double limit;                  /* rows below this share go into the rest; < 0: the default
 	                                * of the reader */
-	double process_limit;          /* processes below this share have no tables of their own */
+	struct process_limits process_limits;
 	uint64_t least; /* rows with fewer samples go into the rest; 0: the default */
 	size_t lines;   /* at most this many rows per table; 0: all */
 	bool children;  /* functions with their callees, sorted by the total */

@@ -233,7 +233,7 @@ def what_a_kind_does_not_have_is_one_sentence(t):
         ("--time", "0,1"): ("the time of each row", "calls tags pprof"),
         ("--event", "x"): ("several events", "calls tags"),
         ("--instances",): ("a row for each process", "tags pprof"),
-        ("--process-limit", "1"): ("tables for each process", "calls tags pprof"),
+        ("--process-limit", "user:1%"): ("tables for each process", "calls tags pprof"),
         ("--no-idle",): ("idle time among the rows", "calls tags pprof"),
         ("--full-paths",): ("a table of call paths", "samples tags pprof"),
         ("--function", "x"): ("the time of each call", "samples calls pprof"),

@@ -122,4 +122,26 @@ def windows_show_the_phases(t):
            f"the part's windows begin at {part['start_ns']}")
 
 
+@test
+def tables_of_processes_by_their_time(t):
+    data, _ = record(t)
+    whole = report(data, "--process-limit", "0")["process_functions"]
+    used = {(process["name"], part): sum(row["weight"] for row in process[part])
+            for process in whole for part in ("user", "kernel")}
+    t.true(any(used.values()), "no samples")
+    for ns in (0.5e6, 5e6, 50e6, 3600e9):
+        for part, other in (("user", "kernel"), ("kernel", "user")):
+            limit = f"{part}:{ns / 1e6:f}ms,{other}:100%,100%"
+            shown = {process["name"] for process in
+                     report(data, "--process-limit", limit)["process_functions"] if process[part]}
+            t.equal(shown, {name for (name, of), weight in used.items() if of == part and weight >= ns},
+                    limit)
+    t.assay("record", "-q", "-e", "page-faults", "-o", t.path("faults.data"), "--", "true")
+    t.has(t.assay("report", "--process-limit", "kernel:5ms", t.path("faults.data"), status=2).err,
+          "--process-limit with a time needs samples of a timer, not of page-faults")
+    t.report(t.path("faults.data"), "--process-limit", "kernel:5%")
+    t.has(t.assay("report", "--process-limit", "5x", data, status=2).err,
+          "--process-limit needs a share or a CPU time")
+
+
 main()

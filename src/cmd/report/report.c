@@ -2,6 +2,7 @@
 /* report: prints the report on a recording of any kind. */
 #include "cmd/report/report.h"
 
+#include "cmd/report/process_limit.h"
 #include "cmd/cli/medium.h"
 #include "cmd/load/debug_files.h"
 #include "cmd/report/report_calls.h"
@@ -80,9 +81,13 @@ static const struct option options[] = {
          .offset = AT(no_pager)},
         {OPTION_FLAG, 0, "instances", NULL, "each process of a name by itself",
          .needs = HAS_INSTANCES, .offset = AT(instances)},
-        {OPTION_NUMBER, 0, "process-limit", "PERCENT",
-         "tables of their own for processes above this (default 1)", .needs = HAS_PARTS,
-         .offset = AT(process_limit)},
+        {OPTION_STRING, 0, "process-limit", "LIMIT",
+         "tables of their own for processes above this: 2%, 5ms, user:1%,kernel:5ms (default 1%)",
+         .details = "A share of the time, or CPU time of all processes of a name. A process has a "
+                    "table of its functions in user code and one of those in the kernel. "
+                    "user:LIMIT and kernel:LIMIT are for one of the two, by the CPU time in it; "
+                    "a LIMIT without them is for the whole process.",
+         .needs = HAS_PARTS, .offset = AT(process_limit)},
         {.kind = OPTION_INCLUDE, .include = report_select_table},
         {.kind = OPTION_INCLUDE, .include = report_tags_own_table, .offset = AT(tags)},
         {.kind = OPTION_GROUP, .help = "Symbols"},
@@ -93,7 +98,6 @@ static const struct option options[] = {
 
 void report_defaults(struct report_command_options *o)
 {
-	o->process_limit = -1;
 	report_options_defaults(&o->report);
 }
 
@@ -151,14 +155,13 @@ static int make_request(const struct report_command_options *o, struct report_re
 
 	*q = (struct report_request){.filter = filters_chosen(&o->filters),
 	                             .event = o->latency ? PROFILE_LATENCY_EVENT : o->event,
-	                             .process_limit =
-	                                     (o->process_limit < 0 ? 1 : o->process_limit) / 100,
 	                             .inlines = o->load.inlines,
 	                             .instances = o->instances};
 	q->filter.function = filters_list(&o->function);
 	q->filter.no_idle = o->no_idle;
 	q->filter.relative = o->percentage && !strcmp(o->percentage, "relative");
-	if ((o->tui && check_tui(o, err)) || check_numbers(&q->filter, err) ||
+	if (process_limit_parse(o->process_limit, &q->process_limits, err) ||
+	    (o->tui && check_tui(o, err)) || check_numbers(&q->filter, err) ||
 	    report_options_request(&o->report, q, err))
 		return err->code;
 	if (o->latency && o->event)

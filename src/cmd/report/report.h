@@ -19,7 +19,7 @@ struct report_command_options {
 	struct filter_options filters;
 	struct option_list function;
 	const char *event, *percentage, *latency;
-	double process_limit;
+	const char *process_limit;
 	bool no_idle, instances, full, brief, tui, no_pager, no_source;
 	/* Not an option: the page will be made again soon. It has no code of functions, and no
 	 * debug files are fetched. */

@@ -123,7 +123,9 @@ static int make_request(const struct top_options *o, struct report_request *q)
 {
 	enum flat_key key;
 
-	*q = (struct report_request){.process_limit = 0.01, .limit = -1, .children = o->children};
+	*q = (struct report_request){.process_limits.all.share = PROCESS_LIMIT_SHARE,
+	                             .limit = -1,
+	                             .children = o->children};
 	q->filter.comm = filters_list(&o->comm);
 	q->filter.no_idle = o->no_idle;
 	q->reader.program = o->json;

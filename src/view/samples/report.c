@@ -169,19 +169,48 @@ static struct flat *own_table(struct report *r, struct selection *s, bool with_m
 #define MODES_KERNEL (1u << VIEW_KERNEL | 1u << VIEW_UNKNOWN)
 #define MODES_ALL_KERNEL (MODES_KERNEL | 1u << VIEW_IRQ)
 
+static bool reaches(const struct report *r, const struct process_limit *limit, uint64_t weight,
+                    uint64_t samples)
+{
+	const struct selection *s = &r->selection;
+
+	if (limit->ns)
+		return weight >= limit->ns;
+	return s->base_weight ? (double)weight >= limit->share * (double)s->base_weight
+	                      : (double)samples >= limit->share * (double)s->base_samples;
+}
+
+/* The rows of a part are dropped if it is below its own limit, or below that of the process. */
+static void limit_part(const struct report *r, const struct process_limit *limit, bool is_large,
+                       struct selection *part)
+{
+	if (limit->given ? reaches(r, limit, part->weight, part->samples) : is_large)
+		return;
+	selection_done(part);
+	*part = (struct selection){0};
+}
+
 static void process_tables(struct report *r, const struct process_line *line,
                            const struct report_named_row *rows, size_t count)
 {
-	struct report_process *t = vec_add(&r->tables);
+	const struct process_limits *limits = &r->options.process_limits;
+	uint64_t samples = line->user_samples + line->kernel_samples + line->idle_samples;
+	bool is_large = reaches(r, &limits->all, line->weight, samples);
 	struct selection user = {0}, kernel = {0};
+	struct report_process *t;
 
-	t->name = line->name;
-	t->share = line->share;
-	t->instances = line->instances;
 	for (size_t i = 0; i < count; i++) {
 		keep(r, rows[i].row, MODES_USER, &user);
 		keep(r, rows[i].row, MODES_KERNEL, &kernel);
 	}
+	limit_part(r, &limits->user, is_large, &user);
+	limit_part(r, &limits->kernel, is_large, &kernel);
+	if (!user.rows.count && !kernel.rows.count)
+		return;
+	t = vec_add(&r->tables);
+	t->name = line->name;
+	t->share = line->share;
+	t->instances = line->instances;
 	t->user = own_table(r, &user, false);
 	t->kernel = own_table(r, &kernel, false);
 }
@@ -205,8 +234,7 @@ static void build_tables(struct report *r)
 	vec_each (line, &r->processes->names) {
 		size_t from = 0, to;
 
-		if (line->name == ID_NONE || line->share < r->options.process_limit ||
-		    !(line->user_samples + line->kernel_samples))
+		if (line->name == ID_NONE || !(line->user_samples + line->kernel_samples))
 			continue;
 		while (from < rows.count && rows.items[from].name != line->name)
 			from++;
@@ -277,6 +305,15 @@ static bool wants_tables(const struct report_request *q)
 	return q->reader.program || (!q->key_count && !request_of_paths(q) && !q->reader.brief);
 }
 
+/* The limit of whole processes, as a share. */
+static double least_share(const struct report *r)
+{
+	const struct process_limit *limit = &r->options.process_limits.all;
+	uint64_t base = r->selection.base_weight;
+
+	return limit->ns && base ? (double)limit->ns / (double)base : limit->share;
+}
+
 static void build(struct report *r)
 {
 	const struct report_request *o = &r->options;
@@ -310,7 +347,7 @@ static void build(struct report *r)
 	r->processes = processes_new(r->view, &r->selection, wants_intervals(r));
 	r->functions = flat_new(r->view, &r->selection, &functions);
 	if (wants_tables(o)) {
-		r->timeline = timeline_new(r->view, &r->selection, r->processes, o->process_limit);
+		r->timeline = timeline_new(r->view, &r->selection, r->processes, least_share(r));
 		build_tables(r);
 		r->delays = delays_new(r->view, &r->selection);
 	}
@@ -344,6 +381,20 @@ static int find_neighbours(struct report *r, struct error *err)
 	                 without.text);
 }
 
+/* The samples of a counter have no time. */
+static int check_limits(const struct report *r, struct error *err)
+{
+	const struct process_limits *l = &r->options.process_limits;
+	const struct profile_event *e = report_event(r);
+
+	if (!(l->all.ns || l->user.ns || l->kernel.ns) || e->period_ns)
+		return 0;
+	return error_set(err, EINVAL,
+	                 "--process-limit with a time needs samples of a timer, not of %s: give a "
+	                 "share, such as 2%%",
+	                 e->name);
+}
+
 int report_new(struct report **out, const struct profile *p, struct symbolizer *symbols,
                const struct report_request *options, struct error *err)
 {
@@ -357,6 +408,8 @@ int report_new(struct report **out, const struct profile *p, struct symbolizer *
 	if (!ret)
 		ret = recording_facts_check(options, recording_lacks_samples(p, r->event), true,
 		                            err);
+	if (!ret)
+		ret = check_limits(r, err);
 	if (!ret)
 		ret = filter_select(r->view, &options->filter, r->event, &r->selection, err);
 	if (!ret)

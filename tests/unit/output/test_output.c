@@ -74,7 +74,8 @@ static void test_report_in_a_pipe(void)
 	struct document_text_options plain = {0};
 	struct buf out = {0};
 
-	text_of(&(struct report_request){.limit = -1, .process_limit = 0.01}, &plain, false, &out);
+	text_of(&(struct report_request){.limit = -1, .process_limits.all.share = 0.01}, &plain,
+	        false, &out);
 	check_golden("report.txt", buf_text(&out));
 	CHECK(!strchr(buf_text(&out), '\033'));
 	CHECK(!strchr(buf_text(&out), '*'));

@@ -305,13 +305,77 @@ static void test_process_tables(void)
 	struct report *r;
 
 	fixture_init(&f, false);
-	r = fixture_report(&f, &(struct report_request){.limit = -1, .process_limit = 0.06});
+	r = fixture_report(&f,
+	                   &(struct report_request){.limit = -1, .process_limits.all.share = 0.06});
 	CHECK_EQ(r->tables.count, 1); /* sh has 5 %, swapper nothing but idle */
 	CHECK_EQ(r->tables.items[0].user->samples, 60);
 	CHECK_EQ(r->tables.items[0].kernel->samples, 15);
 	CHECK(near(row_named(r->tables.items[0].user, "hot")->share, 40.0 / 60));
 	CHECK_EQ(r->kernel->samples, 20);
 	report_free(r);
+	fixture_done(&f);
+}
+
+/* Writes how many samples the tables of the largest process have: user, kernel. */
+static size_t tables_with(struct fixture *f, struct process_limits limits, uint64_t samples[2])
+{
+	struct report *r =
+	        fixture_report(f, &(struct report_request){.limit = -1, .process_limits = limits});
+	size_t count = r->tables.count;
+
+	samples[0] = samples[1] = 0;
+	if (count && r->tables.items[0].user)
+		samples[0] = r->tables.items[0].user->samples;
+	if (count && r->tables.items[0].kernel)
+		samples[1] = r->tables.items[0].kernel->samples;
+	report_free(r);
+	return count;
+}
+
+#define PART_SHARE(x)                                                                              \
+	{                                                                                          \
+		.given = true, .share = (x)                                                        \
+	}
+#define PART_NS(x)                                                                                 \
+	{                                                                                          \
+		.given = true, .ns = (x)                                                           \
+	}
+
+/* The process has 75 of 100 samples: 60 in user code, 15 in the kernel, a millisecond each. */
+static void test_process_limits_of_parts(void)
+{
+	struct fixture f;
+	uint64_t n[2];
+
+	fixture_init(&f, false);
+	CHECK_EQ(tables_with(&f, (struct process_limits){.all = PART_NS(75 * MS)}, n), 1);
+	CHECK(n[0] == 60 && n[1] == 15);
+	CHECK_EQ(tables_with(&f, (struct process_limits){.all = PART_NS(75 * MS + 1)}, n), 0);
+	/* A part has its own limit, the other one that of the process. */
+	CHECK_EQ(tables_with(&f,
+	                     (struct process_limits){.all = PART_SHARE(0.7),
+	                                             .kernel = PART_NS(15 * MS + 1)},
+	                     n),
+	         1);
+	CHECK(n[0] == 60 && n[1] == 0);
+	CHECK_EQ(tables_with(&f,
+	                     (struct process_limits){.all = PART_SHARE(0.9),
+	                                             .kernel = PART_NS(15 * MS)},
+	                     n),
+	         1);
+	CHECK(n[0] == 0 && n[1] == 15);
+	CHECK_EQ(tables_with(&f,
+	                     (struct process_limits){.all = PART_SHARE(0.9),
+	                                             .user = PART_SHARE(0.61),
+	                                             .kernel = PART_SHARE(0.16)},
+	                     n),
+	         0);
+	CHECK_EQ(tables_with(&f,
+	                     (struct process_limits){.user = PART_SHARE(0.6),
+	                                             .kernel = PART_SHARE(0.16)},
+	                     n),
+	         1);
+	CHECK(n[0] == 60 && n[1] == 0);
 	fixture_done(&f);
 }
 
@@ -583,6 +647,7 @@ int main(void)
 	RUN(test_switches_are_listed_with_their_waits);
 	RUN(test_processes);
 	RUN(test_process_tables);
+	RUN(test_process_limits_of_parts);
 	RUN(test_filters);
 	RUN(test_shares_of_filtered);
 	RUN(test_tree);
