@@ -148,6 +148,9 @@ struct account {
 	uint64_t observer_start_cpu_ns; /* CPU time before sampling began */
 	uint64_t observer_bytes;        /* written */
 	uint64_t observer_wakeups;
+	/* The interval of flushes that was asked for, 0: none; their number; the CPU time of
+	 * reading the rings and of writing the file at them. */
+	uint64_t flush_asked_ns, flushes, flush_cpu_ns;
 	int32_t observer_pid;
 	int32_t reader_pid; /* the recorder's second process, which reads for it; 0: none */
 	/*

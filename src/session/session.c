@@ -210,6 +210,20 @@ static void call_hooks(struct session *s)
 	s->hooks.look(s->hooks.ctx, s);
 }
 
+/* Full rings wake the recorder too, but the file is flushed only by time. */
+static int drain_and_flush(struct session *s, struct error *err)
+{
+	uint64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	int status = session_drain(s, false, err);
+
+	if (status || !wakeup_schedule_flush_due(&s->pace, s->start.time_ns))
+		return status;
+	status = session_flush(s, err);
+	s->recording.account.flushes++;
+	s->recording.account.flush_cpu_ns += clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
+	return status;
+}
+
 static int run(struct session *s, struct error *err)
 {
 	int status = 0;
@@ -217,6 +231,7 @@ static int run(struct session *s, struct error *err)
 	                                        s->sink->flush_ns, s->start.time_ns);
 	struct targets targets = session_targets(s);
 
+	s->pace.flush_ns = s->options->flush_ns;
 	while (!status && !s->stop && !targets_gone(&targets)) {
 		if (!wait_for_work(s, &patience_ms))
 			continue;
@@ -226,10 +241,7 @@ static int run(struct session *s, struct error *err)
 		look_at_duration(s);
 		s->recording.account.observer_wakeups++;
 		s->read_soon = false;
-		status = session_drain(s, false, err);
-		/* Full rings wake the recorder too, but the file is flushed only by time. */
-		if (!status && wakeup_schedule_flush_due(&s->pace, s->start.time_ns))
-			status = session_flush(s, err);
+		status = drain_and_flush(s, err);
 		if (!status)
 			call_hooks(s);
 		show_progress(s);
@@ -333,6 +345,7 @@ static int finish(struct session *s, struct session_status *last, struct error *
 	if (s->stream)
 		record_stream_account(s->stream, &s->recording.account);
 	s->recording.account.observer_bytes = sink->ops->bytes(sink);
+	s->recording.account.flush_asked_ns = s->options->flush_ns;
 	/* With -p the command was not recorded. */
 	s->recording.account.exit_status =
 	        s->child.ended && !session_follows_pids(s->options) ? s->child.status : -1;

@@ -71,6 +71,7 @@ struct session_options {
 	bool witness;
 	bool calibrate;                /* first measure by how much sampling slows programs */
 	uint64_t memory_bytes;         /* for all rings together, 0: automatic */
+	uint64_t flush_ns;             /* a file is flushed so often; 0: by the data's age */
 	session_progress_fn *progress; /* about once a second; NULL: none */
 	/* Called with a remark before sampling starts; NULL: the remark becomes a note. */
 	void (*remark)(void *ctx, const char *sentence);

@@ -169,6 +169,9 @@ static void describe_so_far(struct session *s, struct recording *r,
 	account_close(r, &s->plan, s->source, &s->start, &now);
 	session_foreign_account(s, &r->account);
 	r->account.observer_wakeups = s->recording.account.observer_wakeups;
+	r->account.flush_asked_ns = s->options->flush_ns;
+	r->account.flushes = s->recording.account.flushes;
+	r->account.flush_cpu_ns = s->recording.account.flush_cpu_ns;
 	if (s->stream)
 		record_stream_account(s->stream, &r->account);
 	descriptor_keeper_account(s->descriptors, &r->account);

@@ -84,7 +84,11 @@ bool wakeup_schedule_flush_due(struct wakeup_schedule *p, uint64_t start_ns)
 
 	if (now < p->flush_due_ns)
 		return false;
-	if (p->every_ns)
+	if (p->flush_ns)
+		p->flush_due_ns = now - p->flush_due_ns < p->flush_ns
+		                          ? p->flush_due_ns + p->flush_ns
+		                          : now + p->flush_ns;
+	else if (p->every_ns)
 		p->flush_due_ns = now + SETTLED_MS * NS_IN_MS + p->every_ns -
 		                  clock_ns(CLOCK_REALTIME) % p->every_ns;
 	else

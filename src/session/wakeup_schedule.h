@@ -15,6 +15,7 @@ struct wakeup_schedule {
 	uint64_t flush_due_ns, drained_ns;
 	uint64_t gap_max_ns; /* longest time from one wakeup_schedule_drained() to the next */
 	uint64_t every_ns;   /* flushes are due at its multiples on the wall's clock; 0: by age */
+	uint64_t flush_ns;   /* flushes are due at this interval, if it is not 0 */
 	int soon_ms;         /* limit of the next sleep; 0: only `patience_ms` limits it */
 };
 

@@ -251,6 +251,45 @@ def a_command_continues_when_its_recorder_is_killed(t):
 
 
 @test
+def a_killed_recording_has_all_up_to_the_last_flush(t):
+    out = t.path("a.data")
+    names = {f"child-{i}" for i in range(20)}
+    run_all = " ".join(f"cp /bin/true {t.path(name)}; {t.path(name)};" for name in sorted(names))
+    recorder = t.start(ASSAY, "record", "-q", "--flush", "10ms", "-o", out, "--", "sh", "-c",
+                       f"{run_all} exec sleep 100")
+
+    def found():
+        done = t.assay("sql", "--format", "json", out, "SELECT DISTINCT name FROM processes", status=None)
+        return {row["name"] for row in t.json(done.out)} & names if not done.status else set()
+
+    t.until(lambda: found() == names, "the file has all processes")
+    recorder.kill()
+    recorder.wait()
+    t.equal(found(), names, "processes in the file of the killed recorder")
+    t.true(t.report(out)["recordings"][0]["truncated"], "the report says that it was killed")
+
+
+@test
+def flushes_are_counted(t):
+    out = t.path("a.data")
+    t.assay("record", "-q", "--flush", "10ms", "-o", out, "--", "sleep", "1")
+    report = t.report(out)
+    observer = report["observer"]
+    t.equal(observer["flush_asked_ns"], 10000000, "the interval")
+    t.between(observer["flushes"], 8, report["ledger"]["elapsed_ns"] / 10e6 + 2, "in a second")
+    t.true(0 < observer["flush_cpu_ns"] <= observer["cpu_ns"], str(observer))
+    t.has(t.assay("report", "--full", out).out, f"{observer['flushes']} flushes, one each 10.00 ms")
+    t.assay("record", "-q", "-o", out, "--", "true")
+    t.equal(t.report(out)["observer"]["flush_asked_ns"], 0, "not given")
+    t.lacks(t.assay("report", "--full", out).out, "flush", "without the option")
+    for text in ("9ms", "0.001s", "10", "x"):
+        t.has(t.assay("record", "--flush", text, "-o", out, "--", "true", status=2).err,
+              f"--flush needs a time of at least 10ms, not '{text}'")
+    for words in (("--ring",), ("--store", t.path("a.db")), ("--to", "otlp+http://localhost:4318")):
+        t.has(t.assay("start", *words, "--flush", "1s", status=2).err, "--flush is for a file")
+
+
+@test
 def each_event_of_a_tracepoint_is_a_sample(t):
     t.need("unshare", "mount")
     event = "sched:sched_process_exit"

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FLUSH_LEAST_NS UINT64_C(10000000)
 #define POD_DIRECTORY "/etc/podinfo"
 #define FREQUENCY_HZ 997
 #define STACK_BYTES 32768
@@ -161,6 +162,15 @@ const struct option record_option_table[] = {
                     "continues without being sampled.",
          .offset = AT(duration)},
         {.kind = OPTION_INCLUDE, .include = record_memory_table},
+        {OPTION_STRING, 0, "flush", "TIME", "write the file so often: 10ms at least",
+         .details =
+                 "If assay is killed, the file has all records up to the last flush. Without this "
+                 "option a flush comes after as much time as sampling has lasted, from 250ms to "
+                 "8s. A flush costs about 0.1 ms of CPU time: 1 % of a CPU at 10ms, 0.1 % at "
+                 "100ms. The report says how much it was. A long interval keeps up to 4 MB in "
+                 "memory besides the buffers (--memory), which are read when they are half "
+                 "full, so that it loses no records.",
+         .offset = AT(flush)},
         {.kind = OPTION_END},
 };
 
@@ -287,6 +297,9 @@ int record_options_use(const struct record_options *o, const char *command, cons
 	if (o->duration && !amount_ns(o->duration, &so->duration_ns))
 		return command_fail(2, "%s: --duration needs a time, such as 10s or 5min, not '%s'",
 		                    command, o->duration);
+	if (o->flush && (!amount_ns(o->flush, &so->flush_ns) || so->flush_ns < FLUSH_LEAST_NS))
+		return command_fail(2, "%s: --flush needs a time of at least 10ms, not '%s'",
+		                    command, o->flush);
 	so->user_callchain = stacks;
 	so->unwind = stacks && strcmp(call_graph, "fp") != 0;
 	so->method =

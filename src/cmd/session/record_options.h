@@ -26,7 +26,7 @@ struct record_options {
 	uint64_t stack_size;
 	double memory_mb;
 	double budget; /* percent; NAN: not given */
-	const char *duration;
+	const char *duration, *flush;
 };
 
 extern const struct option record_option_table[];

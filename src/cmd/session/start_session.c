@@ -110,6 +110,10 @@ int start_prepare(struct start *s)
 		status = record_options_use(&o->record, s->command, NULL, &s->session, &s->pids);
 	if (!status)
 		status = start_sink_plan(&o->sink, &s->sink);
+	if (!status && o->record.flush && s->sink.kind != SESSION_FILE)
+		status = command_fail(2,
+		                      "%s: --flush is for a file, not for --ring, --store and --to",
+		                      s->command);
 	if (status)
 		return status;
 	s->session.output = s->sink.output;

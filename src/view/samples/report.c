@@ -85,6 +85,9 @@ static void observe(struct report *r)
 		o->start_cpu_ns += a->observer_start_cpu_ns;
 		o->bytes += a->observer_bytes;
 		o->wakeups += a->observer_wakeups;
+		o->flush_asked_ns = a->flush_asked_ns;
+		o->flushes += a->flushes;
+		o->flush_cpu_ns += a->flush_cpu_ns;
 		o->reads_unanswered += a->reads_unanswered;
 		o->reads_not_made += a->reads_not_made;
 	}

@@ -26,7 +26,8 @@ struct report_observer {
 	bool part;     /* only a part of a recording was read; the account does not cover parts */
 	bool switches; /* with `part`: cpu_ns is known, from switch records */
 	uint64_t cpu_ns, start_cpu_ns, bytes, wakeups;
-	uint64_t samples; /* samples of the recorder itself */
+	uint64_t flush_asked_ns, flushes, flush_cpu_ns; /* as in the account; the last interval */
+	uint64_t samples;                               /* samples of the recorder itself */
 	uint64_t lost;
 	uint64_t reads_unanswered, reads_not_made; /* reads of other processes' memory and files */
 	double share; /* cpu_ns as a share of the time of the machine (or of the command) */

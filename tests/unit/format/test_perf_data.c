@@ -166,6 +166,9 @@ static void fill_recording(struct recording *r)
 	                      .observer_start_cpu_ns = 4,
 	                      .observer_bytes = 5,
 	                      .observer_wakeups = 6,
+	                      .flush_asked_ns = 10,
+	                      .flushes = 11,
+	                      .flush_cpu_ns = 12,
 	                      .observer_pid = 7,
 	                      .reader_pid = 8,
 	                      .reads_unanswered = 3,
@@ -316,6 +319,9 @@ static void the_account_is_read_as_it_was_written(void)
 	CHECK_EQ(a->observer_start_cpu_ns, 4);
 	CHECK_EQ(a->observer_bytes, 5);
 	CHECK_EQ(a->observer_wakeups, 6);
+	CHECK_EQ(a->flush_asked_ns, 10);
+	CHECK_EQ(a->flushes, 11);
+	CHECK_EQ(a->flush_cpu_ns, 12);
 	CHECK_EQ(a->observer_pid, 7);
 	CHECK_EQ(a->reader_pid, 8);
 	CHECK_EQ(a->reads_unanswered, 3);

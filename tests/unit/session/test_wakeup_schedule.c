@@ -47,6 +47,26 @@ static void a_started_program_leads_to_early_reads(void)
 	CHECK_EQ(p.soon_ms, 1);
 }
 
+/* The first flush is due at once, each later one after the interval. */
+static void flushes_at_an_interval(void)
+{
+	struct wakeup_schedule p = {.flush_ns = UINT64_C(3600000000000)};
+	uint64_t start = clock_ns(CLOCK_MONOTONIC), due;
+
+	CHECK(wakeup_schedule_flush_due(&p, start));
+	CHECK(p.flush_due_ns >= start + p.flush_ns);
+	CHECK(!wakeup_schedule_flush_due(&p, start));
+	/* One that is a little late does not move the others. */
+	p.flush_due_ns = due = start - 1;
+	CHECK(wakeup_schedule_flush_due(&p, start));
+	CHECK_EQ(p.flush_due_ns, due + p.flush_ns);
+	/* Flushes that were missed are not made up for. */
+	p.flush_ns = 1;
+	p.flush_due_ns = start - 1000;
+	CHECK(wakeup_schedule_flush_due(&p, start));
+	CHECK(p.flush_due_ns > start);
+}
+
 static void rings_alone_wait(void)
 {
 	struct wakeup_schedule p = {0};
@@ -81,6 +101,7 @@ int main(void)
 	RUN(the_longest_gap_is_kept);
 	RUN(soon_at_first_when_stacks_are_walked);
 	RUN(a_started_program_leads_to_early_reads);
+	RUN(flushes_at_an_interval);
 	RUN(rings_alone_wait);
 	return check_end();
 }

@@ -132,6 +132,23 @@ static void heading(struct report_writing *w)
 	report_line(w, "also");
 }
 
+/* What --flush costs. */
+static void flush_cost(const struct report *r, struct buf *text)
+{
+	const struct report_observer *o = &r->observer;
+
+	if (!o->flush_asked_ns || !o->flushes)
+		return;
+	text_counted(text, o->flushes, "flush", "flushes");
+	buf_puts(text, ", one each ");
+	text_time(text, (int64_t)o->flush_asked_ns);
+	buf_puts(text, ", with ");
+	text_time(text, (int64_t)(o->flush_cpu_ns / o->flushes));
+	buf_puts(text, " of this time each (");
+	text_share(text, (double)o->flush_cpu_ns / (double)r->elapsed_ns);
+	buf_puts(text, " of a CPU); ");
+}
+
 /* One sentence on the cost of the recording. */
 static void observer(struct report_writing *w)
 {
@@ -148,6 +165,7 @@ static void observer(struct report_writing *w)
 		buf_puts(text, " to set up; wrote ");
 		text_bytes(text, o->bytes);
 		buf_puts(text, "; ");
+		flush_cost(w->report, text);
 		text_counted(text, o->samples, "sample", "samples");
 		buf_puts(text, " of the recorder itself; ");
 	} else if (o->switches) {
@@ -209,6 +227,9 @@ static void observer_facts(struct report_writing *w)
 	document_int(d, "lost", o->lost);
 	document_known(d, "start_cpu_ns", o->start_cpu_ns, o->present);
 	document_known(d, "wakeups", o->wakeups, o->present);
+	document_known(d, "flushes", o->flushes, o->present);
+	document_known(d, "flush_cpu_ns", o->flush_cpu_ns, o->present);
+	document_known(d, "flush_asked_ns", o->flush_asked_ns, o->present);
 	document_known(d, "reads_unanswered", o->reads_unanswered, o->present);
 	document_known(d, "reads_not_made", o->reads_not_made, o->present);
 	document_int(d, "bytes", o->bytes);
