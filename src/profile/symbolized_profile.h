@@ -102,6 +102,7 @@ struct symbolized_profile {
 	struct named_value period_of;
 	int64_t period;               /* 0: none */
 	int64_t time_ns, duration_ns; /* since 1970; 0: unknown */
+	int64_t missing_ns;           /* time that is in no row, since events are missing */
 	uint32_t command;             /* text */
 	/* Texts: patterns of frames that the producer hides, and of exceptions */
 	uint32_t drop, keep;

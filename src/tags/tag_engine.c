@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * tag_engine: reads packets and handles each event: threads are switched out and in, packets begin
- * after a gap or too early (rules 1, 5, 7 to 9).
+ * after a gap or too early (rules 1, 5, 7 to 9, 14).
  *
  * plain_words() is the loop for nearly all events of a recording: certain calls of known functions,
  * in a running thread. The compiler makes two versions, a lean one for sums only and a full one.
@@ -87,12 +87,17 @@ void tag_run_apply(struct tag_run *r, uint32_t tag)
 	}
 }
 
-/* Counts the time up to now as idle, by kind, while a thread is switched out. */
+/* Counts the time up to now while a thread is switched out, as idle by kind, or in a gap. */
 static void count_out(struct tag_run *r)
 {
 	uint64_t time = tag_run_time(r), passed = time - r->since;
 
 	r->since = time;
+	if (r->gap && (r->wall || r->out == TAG_OUT_NOT)) {
+		r->off += passed;
+		r->gaps += passed;
+		return;
+	}
 	if (r->wall) {
 		r->ran += passed;
 		return;
@@ -109,9 +114,11 @@ static void event(struct tag_run *r, uint32_t tag)
 		tag_run_ask(r, tag);
 		return;
 	}
-	if (r->out != TAG_OUT_NOT) {
+	if (r->gap || r->out != TAG_OUT_NOT)
 		count_out(r);
-		if (tag < ASSAY_TAG_RESERVED)
+	if (tag < ASSAY_TAG_RESERVED) {
+		r->gap = false;
+		if (r->out != TAG_OUT_NOT)
 			switched_in(r);
 	}
 	tag_run_apply(r, tag);
@@ -157,7 +164,7 @@ static always_inline void plain_exit(struct tag_run *r, struct plain *p, bool le
 		span = span_of(r, total);
 	}
 	settle_frame(p->top, l, net, total, span);
-	settle_certain(r, l, p->top->line, net);
+	settle_certain(r, l, p->top->line, net, span);
 	if (!lean && r->more)
 		tell_close(r, &(struct tag_step){.kind = TAG_STEP_EXIT, .net = net, .total = span});
 	p->top--;
@@ -264,7 +271,7 @@ static bool take_time(struct tag_run *r, uint64_t word)
 static void words(struct tag_run *r, const uint64_t *word, const uint64_t *end)
 {
 	while (word < end) {
-		if (r->out != TAG_OUT_NOT || r->asks) {
+		if (r->out != TAG_OUT_NOT || r->asks || r->gap) {
 			if (take_time(r, *word))
 				event(r, *word & ASSAY_TAGS_TAG_MASK);
 			word++;
@@ -302,15 +309,13 @@ static const uint64_t *late_words(struct tag_run *r, const uint64_t *word, const
 /* Ends the events of a thread: its open calls are closed. */
 static void end_thread(struct tag_run *r)
 {
-	struct tag_frame *none = r->stack->frames;
-
 	if (!r->begun)
 		return;
 	tag_run_set_time(r, r->last);
 	while (r->stack->top)
 		tag_run_close(r, TAG_HOW_OPEN);
-	r->outside += tag_run_clock(r) - r->stack->begun - none->child;
-	none->child = 0;
+	tag_run_count_spare(r, tag_run_clock(r), &r->outside);
+	r->stack->blind = false;
 	r->elapsed += r->last - r->segment;
 	r->begun = false;
 	r->gap = false;
@@ -338,9 +343,13 @@ static void begin_gap(struct tag_run *r, const struct tag_packet *p)
 	r->damage.gaps++;
 	r->damage.lost += p->lost;
 	r->inherits = false;
-	r->gap = r->begun;
-	tag_run_mark(r->stack);
-	tag_run_mark_waiting(r);
+	if (r->begun) {
+		tag_run_set_time(r, r->last);
+		tag_run_cut(r);
+		tag_run_gap_waiting(r);
+		r->gap = true;
+		r->since = r->last;
+	}
 	tag_run_set_time(r, p->begin);
 	tag_run_tell(r, (struct tag_step){
 	                        .kind = TAG_STEP_GAP, .depth = r->stack->top, .lost = p->lost});
@@ -362,20 +371,14 @@ static void first_event(struct tag_run *r)
 		r->segment = r->last = time;
 		r->off = 0;
 		r->stack->begun = time;
-	} else if (r->gap) {
-		r->off += time - r->last;
-		r->gaps += time - r->last;
-		r->outside += time - r->last;
-		r->since = time;
 	}
-	r->gap = false;
 }
 
 /* Handles the words of a packet; the first word is an event. */
 static void packet_words(struct tag_run *r, const struct tag_packet *p, const uint64_t *word,
                          const uint64_t *end)
 {
-	bool late = r->begun && p->begin < r->last, known = r->begun && !r->gap;
+	bool late = r->begun && p->begin < r->last, known = r->begun;
 
 	r->tags += end - word;
 	r->damage.backwards += late;
@@ -438,7 +441,8 @@ static void count_unknown(struct tag_run *r)
 		const struct tag_line_cold *cold = &r->colds.items[l->cold];
 
 		if (r->infos.items[i].unknown)
-			r->damage.unknown_tags += 2 * l->closed - cold->unseen - cold->open;
+			r->damage.unknown_tags +=
+			        2 * l->closed - cold->unseen - cold->open - cold->cut;
 	}
 }
 
@@ -502,4 +506,9 @@ void tag_engine_end(struct tag_engine *e)
 const struct tag_damage *tag_engine_damage(const struct tag_engine *e)
 {
 	return &e->run->damage;
+}
+
+uint64_t tag_engine_missing(const struct tag_engine *e)
+{
+	return e->run->gaps + e->run->unknown;
 }

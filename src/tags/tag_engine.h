@@ -6,9 +6,10 @@
  * Rules
  *  1. The time of a stream advances from event to event. The interval between two events belongs to
  *     the top of the stack after the first event: a function's net, idle, or outside. An interval
- *     with a gap is outside and in no call's net or total, because it is unknown what ran. If a
- *     packet begins before the last event, the time stops until its events are later than that
- *     event.
+ *     with a gap (packet.gap or lost > 0) is gap time: it is in no call's net or total, because it
+ *     is unknown what ran. It lasts until the next event of the program. Reserved tags do not end
+ *     it: the thread is known to be switched out, and not what it executes. If a packet begins
+ *     before the last event, the time stops until its events are later than that event.
  *  2. An entry opens a call below the top call. An exit closes the top call if it has the same
  *     function, otherwise the nearest open call of that function. The calls above that one ended
  *     without an exit (longjmp, noreturn, lost exits): they are closed at this point, counted as
@@ -17,11 +18,11 @@
  *  3. total = the time from entry to exit, without time switched out; net = total minus the totals
  *     of the calls directly in it. A function's elapsed is the sum of its totals, but a call inside
  *     another call of the same function is not added again.
- *  4. A call is uncertain if it was open across a gap (packet.gap or lost > 0), if it was closed
- *     without its exit, if such a call or an unmatched exit is directly in it, or if it was open in
- *     a process that was selected by a guess. Its times are counted, and the number of such calls
- *     is shown. min and max come from certain calls if there are any, otherwise from uncertain
- *     calls, otherwise from open calls.
+ *  4. A call is uncertain if it was closed without its exit, if such a call or an unmatched exit is
+ *     directly in it, or if it was open in a process that was selected by a guess. Its times are
+ *     counted, and the number of such calls is shown. Averages and bounds come from certain calls
+ *     if there are any, otherwise from uncertain calls. Open and cut calls (rules 8, 14) are in
+ *     none, because their times are not complete.
  *  5. Threads (streams that are not of devices): SWITCH_BLOCKED and SWITCH_PREEMPTED switch the
  *     thread out until SWITCH_IN. That time is idle (blocked, preempted) and in no call's net or
  *     total. With `wall` it is net of the top call instead, and not idle. An event of the thread
@@ -75,9 +76,16 @@
  * 13. Devices: the net of a call of a `~` function (the CPU halts in it) is idle; calls within it
  *     are ordinary calls. The time of a call of a `^` function (an interrupt) is in no net or total
  *     of the calls around it; it is in the nets of the `^` call and of the calls within it.
+ * 14. A gap cuts all open calls: they are closed as `cut` at the last event before it (in a process
+ *     of a device that waits: when it continues). Calls may have ended and begun in the gap, so it
+ *     is unknown which function executes from then on outside of the calls that begin after the
+ *     gap. An exit without an entry reveals it: the time since the gap, or since the previous such
+ *     exit, that is in no call belongs to the net of its function. The calls that are open then
+ *     began later and have ended without an exit. The rest of this time is `unknown`, because no
+ *     exit followed before the next gap or the end.
  *
- * The account: elapsed = idle + own + outside + the sum of all nets. Each event opens a call,
- * closes a call, is an unmatched or inherited exit, or is an inline tag.
+ * The account: elapsed = idle + own + gap + outside + unknown + the sum of all nets. Each event
+ * opens a call, closes a call, is an unmatched or inherited exit, or is an inline tag.
  *
  * Steps of a device's stream may be reported later than their events, while the process is being
  * identified; they are always in order.
@@ -111,6 +119,7 @@ enum tag_step_kind {
 enum tag_closed {
 	TAG_CLOSED_UNSEEN, /* its exit is missing */
 	TAG_CLOSED_OPEN,   /* open at the end */
+	TAG_CLOSED_CUT,    /* open at a gap */
 };
 
 struct tag_step {
@@ -124,7 +133,7 @@ struct tag_step {
 	                        ENTER of a call whose process turns out to be new later) */
 	uint64_t call;       /* number of the call, equal for ENTER and EXIT; ascending */
 	uint64_t time;       /* ticks */
-	uint64_t net, total; /* for EXIT and CLOSED */
+	uint64_t net, total; /* for EXIT and CLOSED; net of UNMATCHED: rule 14 */
 	uint64_t wall;       /* complete time from entry to exit */
 	uint64_t lost;       /* for GAP: number of lost events */
 	int32_t pid, tid;    /* pid of a device's process, if the device recorded it; else 0 */
@@ -142,5 +151,7 @@ void tag_engine_packet(struct tag_engine *e, const struct tag_packet *packet);
 /* Ends the stream. tag_engine_damage() is complete after this call. */
 void tag_engine_end(struct tag_engine *e);
 const struct tag_damage *tag_engine_damage(const struct tag_engine *e);
+/* Ticks in gaps, and after gaps in unknown functions (rule 14), so far. */
+uint64_t tag_engine_missing(const struct tag_engine *e);
 
 #endif

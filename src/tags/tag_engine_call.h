@@ -50,8 +50,10 @@ static always_inline void settle_frame(struct tag_frame *top, struct tag_line *l
                                        uint64_t total, uint64_t span)
 {
 	l->net += net;
+	l->total += span;
 	l->closed++;
-	l->elapsed += top->same ? 0 : span;
+	if (rare(top->same))
+		l->nested += span;
 	l->inner = top->same;
 	top[-1].child += total;
 }
@@ -63,9 +65,10 @@ static always_inline void settle_bounds(uint64_t *min, uint64_t *max, uint64_t n
 }
 
 static always_inline void settle_certain(struct tag_run *r, struct tag_line *l, uint32_t line,
-                                         uint64_t net)
+                                         uint64_t net, uint64_t span)
 {
 	settle_bounds(&l->min, &l->max, net);
+	settle_bounds(&l->total_min, &l->total_max, span);
 	if (r->timed)
 		tag_times_count(&r->times, line, net, 1);
 }

@@ -26,17 +26,6 @@ void tag_run_begin_device(struct tag_run *r)
 	begin_process(r);
 }
 
-/* Adds up the time of the running stack up to `clock` that is in none of its calls. */
-static uint64_t take_spare(struct tag_run *r, uint64_t clock)
-{
-	struct tag_stack *s = r->stack;
-	uint64_t spare = clock - s->begun - s->frames[0].child;
-
-	s->begun = clock;
-	s->frames[0].child = 0;
-	return spare;
-}
-
 static void note_top(struct tag_waiting *w)
 {
 	const struct tag_stack *s = w->stack;
@@ -54,8 +43,8 @@ static void end_waiting(struct tag_run *r, struct tag_stack *s)
 	r->stack = s;
 	r->off = tag_run_time(r) - s->clock;
 	while (s->top)
-		tag_run_close(r, TAG_HOW_OPEN);
-	r->outside += take_spare(r, tag_run_clock(r));
+		tag_run_close(r, s->stale ? TAG_HOW_CUT : TAG_HOW_OPEN);
+	tag_run_count_spare(r, tag_run_clock(r), &r->outside);
 	r->stack = runs;
 	r->off = off;
 	tag_stack_free(s);
@@ -114,7 +103,7 @@ void tag_run_switch(struct tag_run *r, uint32_t line)
 	}
 	if (r->idling) { /* the calls are not interrupts, so a process started without an exit of
 		            `!` */
-		r->idle += take_spare(r, s->frames[1].enter);
+		tag_run_count_spare(r, s->frames[1].enter, &r->idle);
 		s->process = ++r->processes;
 		r->idling = false;
 	}
@@ -212,9 +201,13 @@ static void go_on(struct tag_run *r, size_t who, bool guess)
 	tag_run_tell(r, (struct tag_step){.kind = TAG_STEP_SWITCH_IN,
 	                                  .uncertain = guess,
 	                                  .depth = r->stack->top});
-	if (who != NOT_FOUND)
+	if (who != NOT_FOUND) {
 		tag_run_close(r, TAG_HOW_EXIT);
-	else if (r->stack->inherits)
+		if (r->stack->stale)
+			tag_run_cut(r);
+		return;
+	}
+	if (r->stack->inherits)
 		r->damage.inherited_exits++;
 	else
 		tag_run_unmatched(r, r->asking.line);
@@ -244,7 +237,7 @@ static void answer(struct tag_run *r, size_t who, bool guess)
 static void resume_running(struct tag_run *r, uint32_t line)
 {
 	if (!r->switched && !r->stack->top && !r->damage.unmatched_exits) {
-		r->idle += take_spare(r, tag_run_clock(r));
+		tag_run_count_spare(r, tag_run_clock(r), &r->idle);
 		tag_run_tell(r, (struct tag_step){.kind = TAG_STEP_SWITCH_IN});
 	}
 	r->switched = true;
@@ -261,7 +254,7 @@ void tag_run_resume(struct tag_run *r, uint32_t line)
 	}
 	while (r->stack->top)
 		tag_run_close(r, TAG_HOW_UNSEEN);
-	r->idle += take_spare(r, tag_run_clock(r));
+	tag_run_count_spare(r, tag_run_clock(r), &r->idle);
 	r->asking.line = line;
 	r->asking.time = tag_run_time(r);
 	if (is_known(&r->identity))
@@ -366,10 +359,12 @@ void tag_run_ask(struct tag_run *r, uint32_t tag)
 		tag_run_settle(r);
 }
 
-void tag_run_mark_waiting(struct tag_run *r)
+void tag_run_gap_waiting(struct tag_run *r)
 {
-	vec_each (w, &r->waiting)
-		tag_run_mark(w->stack);
+	vec_each (w, &r->waiting) {
+		w->stack->inherits = false;
+		w->stack->stale = true;
+	}
 }
 
 void tag_run_end_device(struct tag_run *r)
@@ -379,7 +374,7 @@ void tag_run_end_device(struct tag_run *r)
 	tag_run_set_time(r, r->last);
 	while (r->stack->top)
 		tag_run_close(r, TAG_HOW_OPEN);
-	*(r->idling ? &r->idle : &r->outside) += take_spare(r, tag_run_clock(r));
+	tag_run_count_spare(r, tag_run_clock(r), r->idling ? &r->idle : &r->outside);
 	vec_each (w, &r->waiting)
 		end_waiting(r, w->stack);
 	r->waiting.count = 0;

@@ -11,7 +11,7 @@
  * is compared anyway, so they need no test of their own. Times in frames are in the clock of their
  * stack, t - off: this clock stops while the stack's calls are switched out.
  *
- * Memory: 64 bytes and two cold lines per function, 32 bytes per open call (56 with steps),
+ * Memory: 88 bytes and two cold lines per function, 32 bytes per open call (56 with steps),
  * independent of the length of the stream. Times are ticks. One thread per run. Uses: base, tags.
  */
 #ifndef ASSAY_TAGS_TAG_ENGINE_RUN_H
@@ -19,6 +19,7 @@
 
 #include "base/memory/vec.h"
 #include "tags/tag_engine.h"
+#include "tags/tag_range.h"
 #include "tags/tag_times.h"
 
 #include <stdbool.h>
@@ -50,19 +51,23 @@ enum {
 #define TAG_FRAME_HISTOGRAM (UINT64_C(8) << 32)
 #define TAG_FRAME_NO_EXIT (UINT64_C(16) << 32) /* the odd tag has a name of its own */
 
-struct tag_line {     /* the state of a function; has the size of a cache line */
-	uint64_t key; /* exit tag and flags: the initial key of its frames */
-	uint64_t net, elapsed, closed;
-	uint64_t min, max; /* of certain calls */
-	uint32_t inner;    /* innermost open frame in the stack `stack`; 0: none */
+struct tag_line {                      /* the state of a function */
+	uint64_t key;                  /* exit tag and flags: the initial key of its frames */
+	uint64_t net, total, closed;   /* of all calls; net also without a call: rule 14 */
+	uint64_t min, max;             /* net of certain calls */
+	uint64_t total_min, total_max; /* total of certain calls */
+	uint64_t nested;               /* part of `total`: calls in a call of the same function */
+	uint32_t inner;                /* innermost open frame in the stack `stack`; 0: none */
 	uint32_t stack;
 	uint32_t tag, cold;
 };
 
 struct tag_line_cold {
-	uint64_t unseen, uncertain, open;
-	uint64_t min, max;           /* of uncertain calls */
-	uint64_t open_min, open_max; /* of open calls */
+	uint64_t unseen, open, cut;
+	struct tag_range uncertain;
+	uint64_t net, total; /* of open and cut calls, and without a call */
+	uint64_t pieces; /* rule 14: time of calls that were entered before a gap, with callees */
+	uint64_t gap, gap_elapsed; /* the gap that cut a call last, and elapsed() then */
 };
 
 struct tag_line_info {
@@ -88,10 +93,13 @@ struct tag_stack {
 	uint32_t top, room;
 	uint32_t id, process;
 	bool inherits; /* rule 12: a device's new process, since which no gap came */
+	bool blind;    /* rule 14: the calls at depth 0 are in a call that is unknown */
+	bool stale;    /* a gap came while it waited; its calls are cut when it continues */
 	int32_t pid;   /* of a device's process, as the device recorded it; -1: not known */
 	char name[ASSAY_TAGS_PROCESS_NAME]; /* its name; "": not known */
 	uint64_t clock;                     /* its clock while the stack waits */
 	uint64_t begun;
+	uint64_t gap; /* its clock at the latest gap */
 };
 
 struct tag_waiting {
@@ -152,10 +160,11 @@ struct tag_run {
 	uint64_t turn, low;
 	uint64_t off;
 	uint64_t segment; /* time of the thread's first event */
-	uint64_t since;   /* while switched out: the time up to which idle time is counted */
+	uint64_t since;   /* while switched out or in a gap: the time up to which time is counted */
 	uint64_t gaps;    /* sum of the time in gaps */
 	uint64_t calls;   /* number of calls so far */
-	bool begun, met, gap;
+	bool begun, met;
+	bool gap;              /* no event of the program came since the gap */
 	bool forked, inherits; /* rule 12: forked: of the next thread; inherits: of this thread */
 	const uint64_t *words; /* the first word of the packet */
 	uint64_t ran; /* the clock at the last event that is not one of assay's reserved tags, in
@@ -177,7 +186,8 @@ struct tag_run {
 	} inners;
 
 	/* Sums. */
-	uint64_t tags, first, last, elapsed, idle, own, blocked, preempted, outside, switches;
+	uint64_t tags, first, last, elapsed, idle, own, blocked, preempted, outside, unknown;
+	uint64_t switches;
 	uint64_t processes;
 	VEC(struct tag_thread) threads;
 	struct tag_damage damage; /* unknown_tags: complete after the end */
@@ -212,12 +222,16 @@ static inline void tag_run_own(struct tag_run *r, uint32_t line)
 /* Maximum number of frames of a stack, with frame 0: 512 MB. */
 #define TAG_STACK_FRAMES (UINT32_C(1) << 24)
 
-enum tag_how { TAG_HOW_EXIT, TAG_HOW_UNSEEN, TAG_HOW_OPEN };
+enum tag_how { TAG_HOW_EXIT, TAG_HOW_UNSEEN, TAG_HOW_OPEN, TAG_HOW_CUT };
 
 void tag_run_open(struct tag_run *r, uint32_t line);
 void tag_run_leave(struct tag_run *r, uint32_t line);    /* rule 2 */
 void tag_run_close(struct tag_run *r, enum tag_how how); /* the top call */
 void tag_run_unmatched(struct tag_run *r, uint32_t line);
+void tag_run_cut(struct tag_run *r); /* rule 14: closes all calls of the running stack */
+/* Counts the time of the running stack up to `clock` that is in none of its calls: in `to`, or as
+ * unknown (rule 14). */
+void tag_run_count_spare(struct tag_run *r, uint64_t clock, uint64_t *to);
 void tag_run_mark(struct tag_stack *stack); /* marks all of its frames as uncertain */
 void tag_run_tell(struct tag_run *r, struct tag_step step);
 struct tag_stack *tag_stack_new(struct tag_run *r);
@@ -251,7 +265,7 @@ void tag_run_identity(struct tag_run *r, uint8_t byte); /* ASSAY_TAG_PROCESS */
 void tag_run_ask(struct tag_run *r, uint32_t tag);      /* handles an event while r->asks */
 void tag_run_settle(struct tag_run *r);                 /* ends the identification with the best
                                                          * candidate */
-void tag_run_mark_waiting(struct tag_run *r);
+void tag_run_gap_waiting(struct tag_run *r);
 void tag_run_end_device(struct tag_run *r);
 void tag_run_device_done(struct tag_run *r);
 

@@ -19,7 +19,7 @@ static uint32_t new_line(struct tag_run *r, uint32_t tag)
 	if (!r->lines.count) {
 		struct tag_line_cold *none = vec_add(&r->colds);
 
-		none->min = none->open_min = UINT64_MAX;
+		none->uncertain = TAG_RANGE_NONE;
 		vec_add(&r->lines)->key = UINT64_MAX;
 		vec_add(&r->infos);
 	}
@@ -27,7 +27,7 @@ static uint32_t new_line(struct tag_run *r, uint32_t tag)
 
 	line->key = tag + 1;
 	line->tag = tag;
-	line->min = UINT64_MAX;
+	line->min = line->total_min = UINT64_MAX;
 	vec_add(&r->infos);
 	if (r->timed)
 		tag_times_reserve(&r->times, r->lines.count);

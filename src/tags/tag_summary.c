@@ -3,9 +3,8 @@
  * tag_summary: sums over streams.
  *
  * Each stream is one run of the engine (tag_engine_run.h). Its sums are added here per function, in
- * a hash over (names, tag). The source of min and max is known only at the end, so each function
- * has three pairs of them until tag_summary_finish(). Threads process the streams of a recording,
- * the largest first. Uses: base, tags.
+ * a hash over (names, tag). Threads process the streams of a recording, the largest first. Uses:
+ * base, tags.
  */
 #include "tags/tag_summary.h"
 
@@ -19,18 +18,11 @@
 
 #define THREADS_MAX 64
 
-/* The sums of a function before tag_summary_finish(). */
-struct total {
-	struct tag_function f; /* min, max: of certain calls */
-	uint64_t min, max;     /* of uncertain calls */
-	uint64_t open_min, open_max;
-};
-
 struct sums {
 	struct tag_summary shown; /* must be first: the part that callers see */
 	struct tag_summary_options options;
 	struct id_table table;
-	VEC(struct total) totals;
+	VEC(struct tag_function) totals;
 	VEC(struct tag_thread)
 	threads; /* threads of streams that are not of devices; sorted and unique after
 count_threads() */
@@ -69,7 +61,7 @@ void tag_summary_free(struct tag_summary *summary)
 static bool same_function(const void *ctx, uint32_t id, const void *key)
 {
 	const struct sums *s = ctx;
-	const struct tag_function *f = &s->totals.items[id].f, *wanted = key;
+	const struct tag_function *f = &s->totals.items[id], *wanted = key;
 
 	return f->tag == wanted->tag && f->names == wanted->names;
 }
@@ -81,33 +73,44 @@ static void add_bounds(uint64_t *min, uint64_t *max, uint64_t other_min, uint64_
 }
 
 /* `times`: the times of the summary or run that contains `t` as function `number`. */
-static void add_total(struct sums *s, const struct total *t, const struct tag_times *times,
+static void add_total(struct sums *s, const struct tag_function *t, const struct tag_times *times,
                       uint32_t number)
 {
-	uint64_t hash = hash_pair(t->f.tag, t->f.names);
-	uint32_t id = id_table_find(&s->table, hash, same_function, s, &t->f);
+	uint64_t hash = hash_pair(t->tag, t->names);
+	uint32_t id = id_table_find(&s->table, hash, same_function, s, t);
 
 	if (id == ID_NONE) {
 		id = s->totals.count;
 		vec_push(&s->totals, *t);
-		s->totals.items[id].f.times = id;
+		s->totals.items[id].times = id;
 		id_table_add(&s->table, hash, id);
 		tag_times_merge(&s->shown.times, id, times, number);
 		return;
 	}
 	tag_times_merge(&s->shown.times, id, times, number);
-	struct total *to = &s->totals.items[id];
+	struct tag_function *to = &s->totals.items[id];
 
-	to->f.calls += t->f.calls;
-	to->f.elapsed += t->f.elapsed;
-	to->f.net += t->f.net;
-	to->f.ended += t->f.ended;
-	to->f.open += t->f.open;
-	to->f.unseen += t->f.unseen;
-	to->f.uncertain += t->f.uncertain;
-	add_bounds(&to->f.min, &to->f.max, t->f.min, t->f.max);
-	add_bounds(&to->min, &to->max, t->min, t->max);
-	add_bounds(&to->open_min, &to->open_max, t->open_min, t->open_max);
+	to->calls += t->calls;
+	to->elapsed += t->elapsed;
+	to->net += t->net;
+	to->ended += t->ended;
+	to->open += t->open;
+	to->cut += t->cut;
+	to->unseen += t->unseen;
+	tag_range_add(&to->certain, &t->certain);
+	tag_range_add(&to->uncertain, &t->uncertain);
+}
+
+/* All other calls are cold, so that the loop of plain events counts nothing twice. */
+static struct tag_range certain_of(const struct tag_line *l, const struct tag_line_cold *c)
+{
+	const struct tag_range *u = &c->uncertain;
+
+	return (struct tag_range){
+	        .calls = l->closed - c->open - c->cut - u->calls,
+	        .net = {l->net - c->net - u->net.sum, l->min, l->max},
+	        .total = {l->total - c->total - u->total.sum, l->total_min, l->total_max},
+	};
 }
 
 static void add_line(struct sums *s, const struct tag_run *r, uint32_t line, uint32_t names)
@@ -115,28 +118,26 @@ static void add_line(struct sums *s, const struct tag_run *r, uint32_t line, uin
 	const struct tag_line *l = &r->lines.items[line];
 	const struct tag_line_cold *c = &r->colds.items[l->cold];
 	const struct tag_line_info *info = &r->infos.items[line];
-	struct total t = {
-	        .f = {.tag = l->tag,
-	              .names = info->unknown ? UINT32_MAX : names,
-	              .calls = l->closed,
-	              .elapsed = l->elapsed,
-	              .net = l->net,
-	              .min = l->min,
-	              .max = l->max,
-	              .ended = l->closed - c->open - c->unseen,
-	              .open = c->open,
-	              .unseen = c->unseen,
-	              .uncertain = c->uncertain},
-	        .min = c->min,
-	        .max = c->max,
-	        .open_min = c->open_min,
-	        .open_max = c->open_max,
+	struct tag_function f = {
+	        .tag = l->tag,
+	        .names = info->unknown ? UINT32_MAX : names,
+	        .calls = l->closed,
+	        .elapsed = l->total - l->nested + c->pieces,
+	        .net = l->net,
+	        .ended = l->closed - c->open - c->cut - c->unseen,
+	        .open = c->open,
+	        .cut = c->cut,
+	        .unseen = c->unseen,
+	        .certain = certain_of(l, c),
+	        .uncertain = c->uncertain,
 	};
 
-	if (info->kind == TAG_INLINE)
-		t.f.ended = 0;
-	if (l->closed)
-		add_total(s, &t, &r->times, line);
+	if (info->kind == TAG_INLINE) {
+		f.ended = 0;
+		f.certain = TAG_RANGE_NONE;
+	}
+	if (l->closed || l->net)
+		add_total(s, &f, &r->times, line);
 }
 
 static int compare_threads(const void *a, const void *b)
@@ -197,7 +198,9 @@ static void add_run(struct sums *s, const struct tag_run *r, uint32_t stream, ui
 	to->own += r->own;
 	to->blocked += r->blocked;
 	to->preempted += r->preempted;
+	to->gap += r->gaps;
 	to->outside += r->outside;
+	to->unknown += r->unknown;
 	add_damage(&to->damage, &r->damage);
 	s->device_processes += r->processes;
 	vec_each (t, &r->threads)
@@ -249,7 +252,7 @@ void tag_summary_merge(struct tag_summary *into, const struct tag_summary *from)
 	struct tag_histogram *h = to->options.histogram;
 
 	vec_each (t, &s->totals)
-		add_total(to, t, &from->times, t->f.times);
+		add_total(to, t, &from->times, t->times);
 	vec_each (t, &s->threads)
 		vec_push(&to->threads, *t);
 	to->device_processes += s->device_processes;
@@ -261,7 +264,9 @@ void tag_summary_merge(struct tag_summary *into, const struct tag_summary *from)
 	into->own += from->own;
 	into->blocked += from->blocked;
 	into->preempted += from->preempted;
+	into->gap += from->gap;
 	into->outside += from->outside;
+	into->unknown += from->unknown;
 	add_bounds(&into->first, &into->last, from->first, from->last);
 	add_damage(&into->damage, &from->damage);
 	if (h && s->options.histogram && h != s->options.histogram)
@@ -285,19 +290,8 @@ void tag_summary_finish(struct tag_summary *summary)
 
 	count_threads(s);
 	shown->functions.count = 0;
-	vec_each (t, &s->totals) {
-		struct tag_function f = t->f;
-
-		if (f.min > f.max) {
-			bool uncertain = t->min <= t->max;
-
-			f.min = uncertain ? t->min : t->open_min;
-			f.max = uncertain ? t->max : t->open_max;
-		}
-		if (f.min > f.max) /* an inline tag */
-			f.min = f.max = 0;
-		vec_push(&shown->functions, f);
-	}
+	vec_each (f, &s->totals)
+		vec_push(&shown->functions, *f);
 	if (shown->functions.count)
 		qsort(shown->functions.items, shown->functions.count,
 		      sizeof(*shown->functions.items), compare_functions);

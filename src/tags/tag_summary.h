@@ -11,24 +11,24 @@
 #define ASSAY_TAGS_TAG_SUMMARY_H
 
 #include "base/error.h"
+#include "tags/tag_range.h"
 #include "tags/tag_stream.h"
 #include "tags/tag_times.h"
 
 struct tag_function {
-	uint32_t tag;       /* the tag of its entry; of an inline tag: the tag itself */
-	uint32_t names;     /* index in recording.names; UINT32_MAX: unknown, the stream's names do
-	                     * not have the tag */
-	uint32_t times;     /* index in summary.times */
-	uint64_t calls;     /* number of entries; of an inline tag: number of events */
-	uint64_t elapsed;   /* with callees, without time switched out; recursion counted once */
-	uint64_t net;       /* without callees */
-	uint64_t min, max;  /* net of one call, among certain calls; if there are none, among
-	                       uncertain calls; else among open calls */
-	uint64_t ended;     /* calls with a recorded entry and exit */
-	uint64_t open;      /* calls open at the end: their time up to there is in net */
-	uint64_t unseen;    /* calls that ended without an exit: calls = ended + open + unseen */
-	uint64_t uncertain; /* number of ended and unseen calls whose times may be wrong, see
-	                     * tag_engine.h */
+	uint32_t tag;     /* the tag of its entry; of an inline tag: the tag itself */
+	uint32_t names;   /* index in recording.names; UINT32_MAX: unknown, the stream's names do
+	                   * not have the tag */
+	uint32_t times;   /* index in summary.times */
+	uint64_t calls;   /* number of entries; of an inline tag: number of events */
+	uint64_t elapsed; /* with callees, without time switched out; recursion counted once */
+	uint64_t net;     /* without callees */
+	uint64_t ended;   /* calls with a recorded entry and exit */
+	uint64_t open;    /* calls open at the end: their time up to there is in net */
+	uint64_t cut;     /* calls open at a gap: their time up to there is in net */
+	uint64_t unseen; /* calls that ended without an exit: calls = ended + open + cut + unseen */
+	/* Times of ended and unseen calls; uncertain: they may be wrong, see tag_engine.h. */
+	struct tag_range certain, uncertain;
 };
 
 /* Counts of damage in the stream; reports show all of them. */
@@ -54,12 +54,15 @@ struct tag_summary {
 	                   * out */
 	uint64_t own;     /* part of elapsed: the device's own time, for beginning packets */
 	uint64_t blocked, preempted; /* part of idle, if switches are recorded; 0 for devices */
-	uint64_t outside;            /* part of elapsed: no known function was open, or in a gap */
+	uint64_t gap;                /* part of elapsed: in gaps, without known idle time */
+	uint64_t outside;            /* part of elapsed: no known function was open */
+	uint64_t unknown; /* part of elapsed: after a gap, in calls that are open since before its
+	                   * end */
 	struct tag_damage damage;
 	struct tag_times times; /* net of calls with certain times, by function */
 	VEC(struct tag_function)
-	functions; /* filled by tag_summary_finish(); elapsed = idle + own +
-outside + the sum of all net */
+	functions; /* filled by tag_summary_finish(); elapsed = idle + own + gap +
+outside + unknown + the sum of all net */
 };
 
 /* The distribution of the times of one function's calls: powers of two of ticks, four steps

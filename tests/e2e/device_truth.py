@@ -21,6 +21,20 @@ def rows(report):
     return {row["function"]: row for row in report["functions"]}
 
 
+def check_order(t, row, name):
+    """The figures of one call are of the same calls."""
+    keys = ("min_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns")
+    t.equal(len({row[key] is None for key in ("min_ns", "avg_ns", "max_ns")}), 1, f"{name}: known")
+    t.true(row["max_ns"] is None or row["min_ns"] <= row["avg_ns"] <= row["max_ns"],
+           f"{name}: the average is between the bounds")
+    known = [row[key] for key in keys if row[key] is not None]
+    t.equal(known, sorted(known), f"{name}: {keys} in order")
+    if row["max_ns"] is not None:
+        t.true(row["elapsed_min_ns"] <= row["elapsed_avg_ns"] <= row["elapsed_max_ns"] and
+               row["min_ns"] <= row["elapsed_min_ns"] and
+               row["max_ns"] <= row["elapsed_max_ns"], f"{name}: times with callees")
+
+
 class Against:
     """Checks a report against a truth; `ns`: the length of a tick."""
 
@@ -44,16 +58,15 @@ class Against:
         self.time(report, "elapsed_ns", truth.elapsed)
         self.equal(report["tags"], len(truth.events), "tags")
         near = self.t.near
-        near(report["run_ns"] + report["idle_ns"], report["elapsed_ns"], 1,
-             self.what + "run and idle")
-        parts = report["outside_ns"] + sum(row["net_ns"] for row in self.rows.values())
+        near(report["run_ns"] + report["idle_ns"] + report["gap_ns"], report["elapsed_ns"], 2,
+             self.what + "run, idle and gaps")
+        parts = report["outside_ns"] + report["unknown_ns"] + sum(row["net_ns"] for row in self.rows.values())
         near(parts, report["run_ns"], len(self.rows) + 2, self.what + "outside and all net")
         for row in self.rows.values():
             name = self.what + row["function"]
             self.t.true(row["net_ns"] <= row["elapsed_ns"] + 1 and
                         row["elapsed_ns"] <= report["run_ns"] + 1, name + " has net over elapsed")
-            if row["max_ns"] is not None:
-                self.t.true(row["min_ns"] <= row["max_ns"], name + " has min over max")
+            check_order(self.t, row, name)
         self.counts()
 
     def counts(self):
@@ -90,7 +103,8 @@ class Against:
             self.time(row, "elapsed_ns", f.elapsed)
         if not unsure and not unsure_net:
             self.time(row, "net_ns", f.net)
-            self.equal(row["avg_ns"], self.ns(f.net) // f.calls, f"avg_ns of {row['function']}")
+            average = self.ns(sum(f.nets)) // len(f.nets) if f.nets else None
+            self.equal(row["avg_ns"], average, f"avg_ns of {row['function']}")
             self.equal(row["open"], f.open, f"open of {row['function']}")
             self.equal(row["uncertain"], 0, f"uncertain of {row['function']}")
             self.t.near(row["real"], f.net / self.truth.elapsed, 1e-9, "real")

@@ -29,6 +29,7 @@ Elapsed time          230 us  (13 tags)
 Accumulated run time  160 us  (69.57 %)
 Idle time              70 us  (30.43 %)
 Switches                1     (swtch)
+Profiled functions      5     (11 triggers)
 
 Elapsed  Net  Calls  (max/avg/min)  % real  % net  Function
     150   55      1  (55/55/55)      23.91  34.38  main

@@ -2,10 +2,12 @@
 """tags: the trace of a command equals the known behaviour of its source, for all ways in which it
 ends and for all programs that it starts; discarded events are counted; error messages say what to
 do."""
+import json
 import os
 import signal
 import subprocess
 
+from device_truth import check_order
 from harness import ASSAY, main, test, test_of_shares
 from tags_program import build, calls_of, events_of, left_over, of_rounds, place
 
@@ -137,6 +139,22 @@ def a_long_run_passes_through_little_memory(t):
     t.true(report["tags"] > (512 << 10) / 8, "more events came through than there is room")
 
 
+def check_holes(t, report):
+    """Time in holes is in no function, and the parts add up; no figure of a call is of an
+    incomplete one."""
+    t.near(sum(report[f"{part}_ns"] for part in ("run", "idle", "own", "gap")),
+           report["elapsed_ns"], 4, "the parts of the elapsed time")
+    t.near(sum(row["net_ns"] for row in report["functions"]) + report["outside_ns"] +
+           report["unknown_ns"], report["run_ns"], len(report["functions"]) + 2, "the run time")
+    t.true(report["gap_ns"] > 0, "there is a hole")
+    t.true(report["cut"] > 0, "calls are open at the hole")
+    t.equal(sum(row["cut"] for row in report["functions"]), report["cut"], "cut calls")
+    for row in report["functions"]:
+        check_order(t, row, row["function"])
+        t.true(row["max_ns"] is None or row["timed_calls"] <= row["calls"] - row["cut"] - row["open"],
+               f"{row['function']}: percentiles are of complete calls")
+
+
 @test
 def discarded_records_are_counted(t):
     program = build(t)
@@ -144,9 +162,19 @@ def discarded_records_are_counted(t):
     report = record(t, program, "rounds=100000", options=("--memory", "128k", "--mode", "stop"))
     t.equal(report["tags"] + report["lost"], truth, "events, with those that were lost")
     t.between(report["tags"], 1, (128 << 10) / 8, "events that found room")
+    check_holes(t, report)
+    t.equal([row["cut"] for row in report["functions"] if row["function"] == "main"], [1], "main")
+    t.true(report["gap_ns"] > report["run_ns"], "after the memory was full, nothing is known")
+    # A difference that the hole can explain is no change of a function.
+    for data, options in (("y.tags", ("--memory", "128k", "--mode", "stop")), ("whole.tags", ())):
+        t.assay("tags", "-q", "-o", t.path(data), *options, "--", program, "rounds=100000",
+                env=place(t))
+    diff = json.loads(t.assay("diff", "--json", t.path("y.tags"), t.path("whole.tags")).out)
+    t.true(diff["before"][0]["missing_ns"] > 0, "the comparison has the missing time")
+    t.equal(diff["changes"] + diff["new"] + diff["gone"], [], "changed functions")
     report = record(t, program, "rounds=100000", options=("--memory", "64k"))
     t.equal(report["tags"] + report["lost"], truth, "events, with those that were lost")
-    told = t.assay("tags", "-o", t.path("y.tags"), "--memory", "64k", "--mode", "stop", "--",
+    told = t.assay("tags", "-o", t.path("z.tags"), "--memory", "64k", "--mode", "stop", "--",
                    program, "rounds=100000", env=place(t))
     t.has(told.err, "events were lost, since the memory was full and recording stopped")
 
@@ -212,7 +240,7 @@ def capture_begins_and_ends_on_request(t):
                     "start", "marks=4", options=("--start", "off"))
     t.equal(calls_of(report), {**of_rounds(20), "marks": 1, "mark": 4})
     program = build(t)
-    told = t.assay("tags", "-o", t.path("y.tags"), "--start", "off", "--", program, "rounds=5",
+    told = t.assay("tags", "-o", t.path("z.tags"), "--start", "off", "--", program, "rounds=5",
                    env=place(t))
     t.has(told.err, "recording was not started")
 

@@ -92,6 +92,8 @@ def check_copy(t, path):
     one["summary"].pop("next")  # these command lines name the directories
     other["summary"].pop("next")
     t.equal(other.keys(), one.keys(), "keys")
+    for key in ("profiled_functions", "triggers"):  # names without events are comments of a trace
+        one.pop(key)
     for key, value in one.items():
         t.equal(other[key], value, f"{key} of the copy")
     return other, copy

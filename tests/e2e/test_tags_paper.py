@@ -19,6 +19,7 @@ Elapsed time          497272 us  (28060 tags)
 Accumulated run time  492250 us  (98.99 %)
 Idle time               5022 us  ( 1.01 %)
 Switches                  37     (swtch)
+Profiled functions        18     (36 triggers)
 
 Elapsed     Net  Calls  (max/avg/min)  % real  % net  Function
  166218  165343    889  (1089/185/2)    33.25  33.59  bcopy
@@ -97,6 +98,7 @@ Elapsed time          38811 us  (1760 tags)
 Accumulated run time  30375 us  (78.26 %)
 Idle time              8436 us  (21.74 %)
 Switches                  3     (swtch)
+Profiled functions       18     (36 triggers)
 
 Elapsed    Net  Calls  (max/avg/min)  % real  % net  Function
   15228  15228     62  (410/245/240)   39.24  50.13  bcopy

@@ -50,6 +50,8 @@ static int read_tags(struct symbolized_profile *n, const struct load_options *lo
 	}
 	if (!ret)
 		tag_paths_finish(paths, recording, n);
+	if (!ret)
+		n->missing_ns = (int64_t)tag_clock_ns(&recording->clock, result.missing);
 	tag_paths_free(paths);
 	tag_recording_free(recording);
 	return ret;

@@ -145,7 +145,9 @@ static void leave(struct chrome *c, struct chrome_track *track, const struct tra
 	go_in(c, track, line->time);
 	if (line->end != TRACE_END_EXIT)
 		instant(c, track, line,
-		        line->end == TRACE_END_OPEN ? "open at the end" : "no exit was seen");
+		        line->end == TRACE_END_OPEN  ? "open at the end"
+		        : line->end == TRACE_END_CUT ? "open at a gap"
+		                                     : "no exit was seen");
 	while (track->open.count >= at)
 		put_exit(c, track, line->time);
 }

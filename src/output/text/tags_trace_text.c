@@ -175,6 +175,17 @@ static void put_call_time(struct buf *out, const struct tags_trace_text *x,
 	buf_putc(out, ')');
 }
 
+static void put_no_entry(struct buf *out, const struct tags_trace_text *x,
+                         const struct tag_trace *t, const struct trace_line *line)
+{
+	buf_puts(out, " [no entry was seen");
+	if (line->net) {
+		buf_puts(out, "; since the gap: ");
+		tags_trace_text_time(out, tag_clock_ns(&t->recording->clock, line->net), x->digits);
+	}
+	buf_putc(out, ']');
+}
+
 /* Appends the text after the name. */
 static void put_tail(struct buf *out, const struct tags_trace_text *x, const struct tag_trace *t,
                      const struct trace_line *line)
@@ -186,11 +197,13 @@ static void put_tail(struct buf *out, const struct tags_trace_text *x, const str
 	else if (line->kind == TRACE_LINE_EXIT && !line->known)
 		put_call_time(out, x, t, line);
 	else if (line->kind == TRACE_LINE_UNMATCHED)
-		buf_puts(out, " [no entry was seen]");
+		put_no_entry(out, x, t, line);
 	if (line->kind == TRACE_LINE_EXIT && line->end == TRACE_END_UNSEEN)
 		buf_puts(out, " [no exit was seen]");
 	if (line->kind == TRACE_LINE_EXIT && line->end == TRACE_END_OPEN)
 		buf_puts(out, " [open at the end]");
+	if (line->kind == TRACE_LINE_EXIT && line->end == TRACE_END_CUT)
+		buf_puts(out, " [open at the gap]");
 }
 
 static void put_name(struct buf *out, const struct tag_trace *t, const struct trace_line *line)

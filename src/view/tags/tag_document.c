@@ -79,7 +79,9 @@ static void facts(struct tag_writing *w)
 	put_known_time(w, "blocked_ns", s->blocked, has_waits(r));
 	put_known_time(w, "preempted_ns", s->preempted, has_waits(r));
 	put_time(w, "own_ns", s->own);
+	put_time(w, "gap_ns", s->gap);
 	put_time(w, "outside_ns", s->outside);
+	put_time(w, "unknown_ns", s->unknown);
 	put(w, "streams", s->streams);
 	put(w, "threads", s->threads);
 	put(w, "processes", s->processes);
@@ -95,6 +97,9 @@ static void facts(struct tag_writing *w)
 	put(w, "backwards", d->backwards);
 	put(w, "uncertain", r->uncertain);
 	put(w, "open", r->open);
+	put(w, "cut", r->cut);
+	put(w, "profiled_functions", r->profiled);
+	put(w, "triggers", r->triggers);
 }
 
 /* A line of the heading: a time, and the text in w->text. */
@@ -134,6 +139,26 @@ static void switches(struct tag_writing *w, struct grid *g)
 		buf_addf(&w->text, "%s%s", i ? ", " : "(", r->switchers.items[i]);
 	if (r->switchers.count)
 		buf_puts(&w->text, r->switchers.count > SWITCHERS_NAMED ? ", ...)" : ")");
+	grid_add(g, cell_text(buf_text(&w->text)));
+	buf_clear(&w->text);
+}
+
+/* The functions that have triggers. */
+static void profiled(struct tag_writing *w, struct grid *g)
+{
+	const struct tag_report *r = w->report;
+
+	if (!r->triggers)
+		return;
+	grid_row(g, ROW_ITEM);
+	grid_add(g, cell_text("Profiled functions"));
+	add_number(w, r->profiled);
+	buf_pad(&w->text, ' ', 1 + strlen(r->scale.time.name));
+	grid_add(g, cell_text(buf_text(&w->text)));
+	buf_clear(&w->text);
+	buf_putc(&w->text, '(');
+	add_number(w, r->triggers);
+	buf_addf(&w->text, " %s)", plural(r->triggers, "trigger", "triggers"));
 	grid_add(g, cell_text(buf_text(&w->text)));
 	buf_clear(&w->text);
 }
@@ -178,8 +203,11 @@ static void heading(struct tag_writing *w)
 	}
 	if (s->own)
 		share(w, g, "Measuring", s->own);
+	if (s->gap)
+		share(w, g, "Gaps", s->gap);
 	if (s->switches)
 		switches(w, g);
+	profiled(w, g);
 	span(w, g);
 	document_grid(w->document, "", "times", g);
 }
@@ -196,7 +224,7 @@ static void rest(struct tag_writing *w, const struct row_set *set)
 	for (size_t i = set->shown; i < set->order.count; i++) {
 		const struct tag_row *row = &r->functions.rows.items[set->order.items[i]];
 
-		if (row->kind == TAG_ROW_OUTSIDE)
+		if (tag_row_is_part(row))
 			continue;
 		functions++;
 		net += row->net;
@@ -276,8 +304,10 @@ static void put_step(struct tag_writing *w, const char *key, const struct histog
 static void histogram(struct tag_writing *w, const struct tag_distribution *h)
 {
 	const struct tag_row *row = &h->row;
+	const struct tag_range *range = tag_row_range(row);
+	const struct tag_bounds *bounds = h->total ? &range->total : &range->net;
 	struct document *d = w->document;
-	struct cell average = tag_row_average_ns(w->report, row);
+	struct cell average = tag_range_average_ns(w->report, range, bounds);
 	char percent[16];
 
 	document_object(d, "histogram");
@@ -287,9 +317,9 @@ static void histogram(struct tag_writing *w, const struct tag_distribution *h)
 	put(w, "tag", row->tag);
 	document_string(d, "time", h->total ? "total" : "net");
 	put(w, "count", h->count);
-	put_known_time(w, "max_ns", row->max, !h->total && row->ranged);
-	document_known(d, "avg_ns", average.i, !h->total && average.kind == CELL_INT);
-	put_known_time(w, "min_ns", row->min, !h->total && row->ranged);
+	put_known_time(w, "max_ns", bounds->max, range->calls);
+	document_known(d, "avg_ns", average.i, average.kind == CELL_INT);
+	put_known_time(w, "min_ns", bounds->min, range->calls);
 	document_object(d, "percentiles_ns");
 	for (size_t i = 0; i < TAG_PERCENTILES && h->count; i++) {
 		snprintf(percent, sizeof(percent), "%u", h->percentiles[i].percent);
@@ -318,12 +348,15 @@ static void paragraph(struct tag_writing *w)
 
 static void distribution_lines(struct tag_writing *w, const struct tag_distribution *h)
 {
+	const struct tag_range *range = tag_row_range(&h->row);
+	const struct tag_bounds *bounds = h->total ? &range->total : &range->net;
+
 	add_number(w, h->count);
 	buf_addf(&w->text, " %s", plural(h->count, "call", "calls"));
-	if (!h->total && h->row.ranged) {
-		add_bound(w, ": max ", h->row.max);
-		add_bound(w, ", avg ", tag_row_average(&h->row));
-		add_bound(w, ", min ", h->row.min);
+	if (range->calls) {
+		add_bound(w, ": max ", bounds->max);
+		add_bound(w, ", avg ", tag_range_average(range, bounds));
+		add_bound(w, ", min ", bounds->min);
 	}
 	paragraph(w);
 	if (!h->count)
@@ -466,8 +499,8 @@ static void damage(struct tag_writing *w, struct section *notes)
 	        {d->missing_exits, "call ended without an exit", "calls ended without an exit",
 	         ": left by a jump, or the exit was lost, or the function never returns"},
 	        {d->unmatched_exits, "exit has no entry", "exits have no entry",
-	         ": called before the capture began, or the entry was lost; their time counts for "
-	         "their callers or as (outside)"},
+	         ": called before the capture began or a gap ended, or the entry was lost; their "
+	         "time counts since a gap, else for their callers or as (outside)"},
 	        {d->inherited_exits, "exit is", "exits are",
 	         " of a function that was entered before a fork: the call counts for the parent"},
 	        {d->unknown_tags, "event has a tag", "events have tags",
@@ -482,7 +515,11 @@ static void damage(struct tag_writing *w, struct section *notes)
 	        {r->uncertain, "call has an uncertain time", "calls have uncertain times",
 	         " (~N after a name: N of its calls)"},
 	        {r->open, "call had not ended", "calls had not ended",
-	         " at the end of the capture (open N after a name); the time up to there counts"},
+	         " at the end of the capture (open N after a name); the time up to there counts in "
+	         "Net, not in (max/avg/min)"},
+	        {r->cut, "call was", "calls were",
+	         " open at a gap (cut N after a name); the time up to there counts in Net, not in "
+	         "(max/avg/min)"},
 	};
 
 	counts(w, notes, all, sizeof(all) / sizeof(*all));
@@ -496,6 +533,9 @@ static void notes(struct tag_writing *w)
 	if (!r->summary->tags)
 		section_note(s, "there are no events: no tagged code ran during the capture");
 	who(w, s);
+	if (r->summary->unknown)
+		section_note(s, "(unknown): time after a gap in calls that were entered before its "
+		                "end, since no exit names their function");
 	if (!r->separated && r->summary->tags)
 		section_note(s, "waiting is not separated: times include it");
 	damage(w, s);

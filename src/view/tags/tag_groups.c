@@ -49,7 +49,7 @@ static void keep_automatic(struct tag_groups *g, size_t first)
 struct tag_groups *tag_groups_new(struct group_rules *rules, const struct tag_report *r)
 {
 	struct tag_groups *g = xcalloc(1, sizeof(*g));
-	size_t other = group_rules_groups(rules), outside = other + 1;
+	size_t other = group_rules_groups(rules), outside = other + 1, unknown = other + 2;
 	bool is_kernel = tag_recording_of_kernel(r->recording);
 
 	g->rules = rules;
@@ -58,20 +58,22 @@ struct tag_groups *tag_groups_new(struct group_rules *rules, const struct tag_re
 		vec_push(&g->groups, (struct tag_group){.name = group_rules_name(rules, i, false)});
 	vec_push(&g->groups, (struct tag_group){.name = "(other)"});
 	vec_push(&g->groups, (struct tag_group){.name = "(outside)"});
+	vec_push(&g->groups, (struct tag_group){.name = "(unknown)"});
 	vec_each (row, &r->functions.rows) {
-		bool is_outside = row->kind == TAG_ROW_OUTSIDE;
-		uint32_t rule = is_outside ? ID_NONE : rule_of(rules, row, is_kernel);
+		bool is_part = tag_row_is_part(row);
+		uint32_t rule = is_part ? ID_NONE : rule_of(rules, row, is_kernel);
 		uint16_t id = group_rules_of(rules, rule);
-		struct tag_group *group = &g->groups.items[is_outside   ? outside
+		size_t part = row->kind == TAG_ROW_OUTSIDE ? outside : unknown;
+		struct tag_group *group = &g->groups.items[is_part      ? part
 		                                           : id < other ? id
 		                                                        : other];
 
 		if (rule != ID_NONE)
 			g->used[rule] = true;
-		group->functions += !is_outside;
+		group->functions += !is_part;
 		group->calls += row->calls;
 		group->net += row->net;
-		group->uncertain += row->uncertain;
+		group->uncertain += row->uncertain.calls;
 	}
 	keep_automatic(g, other);
 	if (g->groups.count)

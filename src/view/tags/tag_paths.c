@@ -166,15 +166,12 @@ static uint32_t child(struct tag_paths *p, uint32_t parent, uint32_t owner, uint
 	return id;
 }
 
-/* The range of one call, ranked by the certainty of its times. */
+/* The range of one complete call, ranked by the certainty of its times. */
 static struct named_range range_of(const struct trace_line *line)
 {
 	int64_t net = line->net > INT64_MAX ? INT64_MAX : (int64_t)line->net;
 
-	return (struct named_range){net, net,
-	                            line->end == TRACE_END_OPEN ? 2
-	                            : line->uncertain           ? 1
-	                                                        : 0};
+	return (struct named_range){net, net, line->uncertain};
 }
 
 static void leave(struct tag_paths *p, struct stack *stack, const struct trace_line *line)
@@ -195,6 +192,8 @@ static void leave(struct tag_paths *p, struct stack *stack, const struct trace_l
 	p->others += node == p->nodes.items;
 	node->values[NAMED_CALLS]++;
 	node->values[NAMED_NET] += line->net;
+	if (trace_end_is_cut(line->end))
+		return;
 	named_range_join(&node->range, &range);
 	if (!range.doubt)
 		tag_path_times_count(&node->times, &p->times, line->net);
@@ -208,6 +207,14 @@ static void come_in(struct tag_paths *p, struct stack *stack, const struct trace
 		return;
 	node = &p->nodes.items[vec_last(&stack->levels)->node];
 	node->values[stack->preempted ? NAMED_PREEMPTED : NAMED_BLOCKED] += line->more;
+}
+
+/* Time after a gap, of a call that was entered before the end of the gap. */
+static void late_exit(struct tag_paths *p, const struct stack *stack, const struct trace_line *line)
+{
+	if (line->net)
+		p->nodes.items[child(p, ID_NONE, stack->owner, line->tag)].values[NAMED_NET] +=
+		        line->net;
 }
 
 int tag_paths_line(void *of, const struct tag_trace *t, const struct trace_line *line)
@@ -227,6 +234,8 @@ int tag_paths_line(void *of, const struct tag_trace *t, const struct trace_line 
 		vec_push(&stack->levels, level);
 	} else if (line->kind == TRACE_LINE_EXIT) {
 		leave(p, stack, line);
+	} else if (line->kind == TRACE_LINE_UNMATCHED) {
+		late_exit(p, stack, line);
 	} else if (line->kind == TRACE_LINE_OUT) {
 		stack->preempted = line->preempted;
 	} else if (line->kind == TRACE_LINE_IN) {

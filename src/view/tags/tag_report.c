@@ -22,8 +22,9 @@ struct making {
 	struct id_table shown;      /* by shown name, the first row with that name */
 };
 
-static const char *const orders[] = {"elapsed", "net", "calls", "max",
-                                     "avg",     "min", "name",  "real"};
+static const char *const orders[] = {"elapsed",     "net",         "calls",      "max",
+                                     "avg",         "min",         "name",       "real",
+                                     "elapsed_max", "elapsed_avg", "elapsed_min"};
 
 bool tag_order_known(const char *word)
 {
@@ -33,16 +34,22 @@ bool tag_order_known(const char *word)
 	return false;
 }
 
-uint64_t tag_row_average(const struct tag_row *row)
+const struct tag_range *tag_row_range(const struct tag_row *row)
 {
-	return row->calls ? row->net / row->calls : 0;
+	return row->certain.calls ? &row->certain : &row->uncertain;
 }
 
-struct cell tag_row_average_ns(const struct tag_report *r, const struct tag_row *row)
+uint64_t tag_range_average(const struct tag_range *of, const struct tag_bounds *bounds)
 {
-	uint64_t ns = tag_clock_ns(&r->recording->clock, row->net);
+	return of->calls ? bounds->sum / of->calls : 0;
+}
 
-	return row->calls ? cell_int((int64_t)(ns / row->calls)) : cell_none();
+struct cell tag_range_average_ns(const struct tag_report *r, const struct tag_range *of,
+                                 const struct tag_bounds *bounds)
+{
+	uint64_t ns = tag_clock_ns(&r->recording->clock, bounds->sum);
+
+	return of->calls ? cell_int((int64_t)(ns / of->calls)) : cell_none();
 }
 
 void tag_aliases_init(struct tag_aliases *c, const struct tag_row *row)
@@ -152,7 +159,10 @@ static const char *keep(struct tag_report *r, char *text)
 static struct tag_row begin_row(struct making *m, const struct tag_function *f,
                                 const struct tag_name *name)
 {
-	struct tag_row row = {.kind = TAG_ROW_FUNCTION, .tag = f->tag};
+	struct tag_row row = {.kind = TAG_ROW_FUNCTION,
+	                      .tag = f->tag,
+	                      .certain = TAG_RANGE_NONE,
+	                      .uncertain = TAG_RANGE_NONE};
 
 	if (f->names < m->programs.count)
 		row.program = m->programs.items[f->names];
@@ -184,16 +194,13 @@ static uint32_t row_for(struct making *m, const struct tag_function *f, const st
 
 static void add(struct tag_row *row, const struct tag_function *f)
 {
-	if ((f->ended || f->uncertain || f->open) && f->min <= f->max) {
-		row->min = row->ranged && row->min < f->min ? row->min : f->min;
-		row->max = row->ranged && row->max > f->max ? row->max : f->max;
-		row->ranged = true;
-	}
+	tag_range_add(&row->certain, &f->certain);
+	tag_range_add(&row->uncertain, &f->uncertain);
 	row->calls += f->calls;
 	row->elapsed += f->elapsed;
 	row->net += f->net;
-	row->uncertain += f->uncertain;
 	row->open += f->open;
+	row->cut += f->cut;
 }
 
 static const struct tag_name *name_of(const struct tag_recording *r, const struct tag_function *f)
@@ -238,13 +245,15 @@ static void add_functions(struct making *m)
 	}
 }
 
-static void add_outside(struct tag_report *r)
+static void add_part(struct tag_report *r, enum tag_row_kind kind, const char *name, uint64_t net)
 {
-	struct tag_row row = {.kind = TAG_ROW_OUTSIDE,
-	                      .id = ID_NONE - 1, /* the id of no function */
-	                      .function = "(outside)",
-	                      .elapsed = r->summary->outside,
-	                      .net = r->summary->outside};
+	struct tag_row row = {.kind = kind,
+	                      .id = ID_NONE - kind, /* the id of no function */
+	                      .function = name,
+	                      .certain = TAG_RANGE_NONE,
+	                      .uncertain = TAG_RANGE_NONE,
+	                      .elapsed = net,
+	                      .net = net};
 
 	if (row.net)
 		vec_push(&r->functions.rows, row);
@@ -254,8 +263,9 @@ static void add_outside(struct tag_report *r)
 static void add_percentiles(struct tag_report *r)
 {
 	vec_each (row, &r->functions.rows)
-		row->percentiles =
-		        tag_percentiles_of(&r->times, row->id, row->calls, row->min, row->max);
+		row->percentiles = tag_percentiles_of(&r->times, row->id,
+		                                      row->certain.calls + row->uncertain.calls,
+		                                      row->certain.net.min, row->certain.net.max);
 	tag_times_done(&r->times);
 }
 
@@ -281,9 +291,10 @@ static uint64_t least_average(const struct tag_report *r)
 	uint64_t least = r->summary->elapsed;
 
 	vec_each (row, &r->functions.rows) {
-		uint64_t average = tag_row_average(row);
+		const struct tag_range *range = tag_row_range(row);
+		uint64_t average = tag_range_average(range, &range->net);
 
-		if (row->calls && average < least && tag_hundredths(row->net, r->run) >= WEIGHTY)
+		if (range->calls && average < least && tag_hundredths(row->net, r->run) >= WEIGHTY)
 			least = average;
 	}
 	return least;
@@ -293,12 +304,24 @@ static void sum_up(struct tag_report *r)
 {
 	const struct tag_summary *s = r->summary;
 
-	r->run = s->elapsed - s->idle - s->own;
+	r->run = s->elapsed - s->idle - s->own - s->gap;
 	r->span = s->last > s->first ? s->last - s->first : 0;
 	vec_each (row, &r->functions.rows) {
-		r->uncertain += row->uncertain;
+		r->uncertain += row->uncertain.calls;
 		r->open += row->open;
+		r->cut += row->cut;
 	}
+}
+
+static void count_profiled(struct tag_report *r)
+{
+	vec_each (names, &r->recording->names)
+		for (size_t i = 0; i < tag_names_count(*names); i++) {
+			bool is_inline = tag_names_at(*names, i)->kind == TAG_INLINE;
+
+			r->profiled += !is_inline;
+			r->triggers += is_inline ? 1 : 2;
+		}
 }
 
 struct tag_report *tag_report_new(const struct tag_recording *recording,
@@ -321,8 +344,10 @@ struct tag_report *tag_report_new(const struct tag_recording *recording,
 	tell_all_apart(&m);
 	add_percentiles(r);
 	part_inlines(r);
-	add_outside(r);
+	add_part(r, TAG_ROW_OUTSIDE, "(outside)", summary->outside);
+	add_part(r, TAG_ROW_UNKNOWN, "(unknown)", summary->unknown);
 	sum_up(r);
+	count_profiled(r);
 	r->scale = tag_scale_make(&recording->clock, r->devices, least_average(r), options->unit);
 	r->functions.report = r->inlines.report = r;
 	r->table = tag_rows_functions(r);

@@ -42,8 +42,10 @@ static void parts(struct summary *s, const struct tag_report *r)
 	uint64_t waiting = waits ? sum->blocked + sum->preempted : 0;
 
 	s->whole = cell_int(ns_of(r, sum->elapsed));
-	part(s, r, "functions", "functions", r->run - sum->outside);
+	part(s, r, "functions", "functions", r->run - sum->outside - sum->unknown);
 	part(s, r, "outside", "outside of functions", sum->outside);
+	part(s, r, "unknown", "unknown after gaps", sum->unknown);
+	part(s, r, "gap", "in gaps", sum->gap);
 	if (waits) {
 		part(s, r, "blocked", "blocked", sum->blocked);
 		part(s, r, "preempted", "preempted", sum->preempted);
@@ -105,6 +107,7 @@ static void limits(struct summary *s, const struct tag_report *r)
 	        {"uncertain", r->uncertain, "call has an uncertain time",
 	         "calls have uncertain times"},
 	        {"open", r->open, "call had not ended", "calls had not ended"},
+	        {"cut", r->cut, "call was open at a gap", "calls were open at a gap"},
 	};
 
 	if (!r->summary->tags)

@@ -6,12 +6,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
 enum tag_field {
 	TAG_FUNCTION_TEXT, /* texts */
 	TAG_NAME_TEXT,
 	TAG_PROGRAM_TEXT,
 	TAG_SHOWN_TEXT,
 	TAG_RANGE_TEXT,
+	TAG_ELAPSED_RANGE_TEXT,
 	TAG_TAG, /* numbers */
 	TAG_ELAPSED,
 	TAG_SHOWN_ELAPSED,
@@ -20,12 +23,16 @@ enum tag_field {
 	TAG_MOST,
 	TAG_AVERAGE,
 	TAG_LEAST,
+	TAG_ELAPSED_MOST,
+	TAG_ELAPSED_AVERAGE,
+	TAG_ELAPSED_LEAST,
 	TAG_P50,
 	TAG_P90,
 	TAG_P99,
 	TAG_TIMED,
 	TAG_UNCERTAIN,
 	TAG_OPEN,
+	TAG_CUT,
 };
 
 static const struct tag_report *report_of(const struct row_source *s)
@@ -51,22 +58,31 @@ void tag_row_name(const struct tag_row *row, struct buf *out)
 		buf_addf(out, " [%s]", row->program ? row->program : "?");
 }
 
-static void add_marks(struct buf *out, const struct tag_scale *s, uint64_t uncertain, uint64_t open)
+/* Calls whose times are not certain or not complete. */
+static const struct {
+	enum tag_field field;
+	const char *before;
+} marks[] = {
+        {TAG_UNCERTAIN, "  ~"},
+        {TAG_OPEN, "  open "},
+        {TAG_CUT, "  cut "},
+};
+
+static void add_mark(struct buf *out, const struct tag_scale *s, size_t mark, uint64_t calls)
 {
-	if (uncertain)
-		add_cell(out, "  ~", s->number, uncertain);
-	if (open)
-		add_cell(out, "  open ", s->number, open);
+	if (calls)
+		add_cell(out, marks[mark].before, s->number, calls);
 }
 
 /* "(1089/185/2)"; empty if no call has ended. */
-static void add_range(struct buf *out, const struct tag_scale *s, const struct tag_row *row)
+static void add_range(struct buf *out, const struct tag_scale *s, const struct tag_range *range,
+                      const struct tag_bounds *bounds)
 {
-	if (!row->ranged)
+	if (!range->calls)
 		return;
-	add_cell(out, "(", &s->floor.unit, row->max);
-	add_cell(out, "/", &s->floor.unit, tag_row_average(row));
-	add_cell(out, "/", &s->floor.unit, row->min);
+	add_cell(out, "(", &s->floor.unit, bounds->max);
+	add_cell(out, "/", &s->floor.unit, tag_range_average(range, bounds));
+	add_cell(out, "/", &s->floor.unit, bounds->min);
 	buf_putc(out, ')');
 }
 
@@ -75,11 +91,20 @@ static struct cell text_or_none(const char *text)
 	return text && *text ? cell_text(text) : cell_none();
 }
 
+/* The number of calls of a kind of mark. */
+static uint64_t calls_of(const struct tag_row *row, enum tag_field field)
+{
+	return field == TAG_UNCERTAIN ? row->uncertain.calls
+	       : field == TAG_OPEN    ? row->open
+	                              : row->cut;
+}
+
 static struct cell text_cell(const struct row_source *s, const struct column *c, uint32_t id,
                              struct buf *text)
 {
 	const struct tag_scale *scale = &report_of(s)->scale;
 	const struct tag_row *row = row_at(s, id);
+	const struct tag_range *range = tag_row_range(row);
 
 	switch ((enum tag_field)c->argument) {
 	case TAG_NAME_TEXT:
@@ -88,10 +113,14 @@ static struct cell text_cell(const struct row_source *s, const struct column *c,
 		return text_or_none(row->program);
 	case TAG_SHOWN_TEXT:
 		tag_row_name(row, text);
-		add_marks(text, scale, row->uncertain, row->open);
+		for (size_t i = 0; i < COUNT(marks); i++)
+			add_mark(text, scale, i, calls_of(row, marks[i].field));
 		return cell_text(buf_text(text));
 	case TAG_RANGE_TEXT:
-		add_range(text, scale, row);
+		add_range(text, scale, range, &range->net);
+		return cell_text(buf_text(text));
+	case TAG_ELAPSED_RANGE_TEXT:
+		add_range(text, scale, range, &range->total);
 		return cell_text(buf_text(text));
 	default:
 		return cell_text(row->function);
@@ -107,40 +136,47 @@ static struct cell percentile(const struct tag_row *row, size_t which)
 {
 	double ticks = row->percentiles.ticks[which];
 
-	return row->kind == TAG_ROW_OUTSIDE || isnan(ticks) ? cell_none()
-	                                                    : cell_int((int64_t)llrint(ticks));
+	return tag_row_is_part(row) || isnan(ticks) ? cell_none()
+	                                            : cell_int((int64_t)llrint(ticks));
 }
 
 static struct cell number_cell(const struct row_source *s, const struct column *c, uint32_t id,
                                struct buf *text)
 {
 	const struct tag_row *row = row_at(s, id);
+	const struct tag_range *range = tag_row_range(row);
 
 	switch ((enum tag_field)c->argument) {
 	case TAG_ELAPSED:
 		return known(row->elapsed, true);
 	case TAG_SHOWN_ELAPSED:
-		return known(row->elapsed, row->kind != TAG_ROW_OUTSIDE);
+		return known(row->elapsed, !tag_row_is_part(row));
 	case TAG_NET:
 		return known(row->net, true);
 	case TAG_CALLS:
-		return known(row->calls, row->kind != TAG_ROW_OUTSIDE);
+		return known(row->calls, !tag_row_is_part(row));
 	case TAG_MOST:
-		return known(row->max, row->ranged);
+		return known(range->net.max, range->calls);
 	case TAG_AVERAGE:
-		return known(tag_row_average(row), row->calls);
+		return known(tag_range_average(range, &range->net), range->calls);
 	case TAG_LEAST:
-		return known(row->min, row->ranged);
+		return known(range->net.min, range->calls);
+	case TAG_ELAPSED_MOST:
+		return known(range->total.max, range->calls);
+	case TAG_ELAPSED_AVERAGE:
+		return known(tag_range_average(range, &range->total), range->calls);
+	case TAG_ELAPSED_LEAST:
+		return known(range->total.min, range->calls);
 	case TAG_P50:
 	case TAG_P90:
 	case TAG_P99:
 		return percentile(row, c->argument - TAG_P50);
 	case TAG_TIMED:
-		return known(row->percentiles.timed, row->kind != TAG_ROW_OUTSIDE);
+		return known(row->percentiles.timed, !tag_row_is_part(row));
 	case TAG_UNCERTAIN:
-		return known(row->uncertain, true);
 	case TAG_OPEN:
-		return known(row->open, true);
+	case TAG_CUT:
+		return known(calls_of(row, c->argument), true);
 	default:
 		return known(row->tag, true);
 	}
@@ -149,7 +185,9 @@ static struct cell number_cell(const struct row_source *s, const struct column *
 static void average_json(const struct row_source *s, const struct column *c, uint32_t id,
                          struct json *j)
 {
-	struct cell ns = tag_row_average_ns(report_of(s), row_at(s, id));
+	const struct tag_range *range = tag_row_range(row_at(s, id));
+	struct cell ns = tag_range_average_ns(
+	        report_of(s), range, c->argument == TAG_AVERAGE ? &range->net : &range->total);
 
 	json_key(j, c->key);
 	unit_json_add(&unit_number, ns, j);
@@ -157,17 +195,16 @@ static void average_json(const struct row_source *s, const struct column *c, uin
 
 static enum row_kind kind_of(const struct row_source *s, uint32_t row)
 {
-	return row_at(s, row)->kind == TAG_ROW_OUTSIDE ? ROW_PART : ROW_ITEM;
+	return tag_row_is_part(row_at(s, row)) ? ROW_PART : ROW_ITEM;
 }
 
 static void rest_marks(const struct row_source *s, const struct cell *sums, struct buf *out)
 {
-	uint64_t marks[2] = {0};
-
 	vec_each (c, &s->columns)
-		if (c->argument == TAG_UNCERTAIN || c->argument == TAG_OPEN)
-			marks[c->argument == TAG_OPEN] = (uint64_t)sums[c - s->columns.items].i;
-	add_marks(out, &report_of(s)->scale, marks[0], marks[1]);
+		for (size_t i = 0; i < COUNT(marks); i++)
+			if (c->argument == marks[i].field)
+				add_mark(out, &report_of(s)->scale, i,
+				         (uint64_t)sums[c - s->columns.items].i);
 }
 
 /* Texts and numbers of tag_rows; `argument` is the field. */
@@ -183,8 +220,6 @@ static void add_columns(struct row_source *s, const struct column *columns, size
 	s->no_total = true; /* the heading has the total */
 }
 
-#define COUNT(a) (sizeof(a) / sizeof(*(a)))
-
 /* A share of net; the title is "% " and the key. */
 static struct column share(const char *name, const char *title, uint64_t whole, bool cut, bool bar)
 {
@@ -199,6 +234,13 @@ static struct column share(const char *name, const char *title, uint64_t whole, 
 	                       .bar = bar};
 }
 
+/* The text has the times of a call with its callees if it is sorted by them. */
+static bool by_elapsed(const struct report_request *request)
+{
+	return request_is_by(request, "elapsed") || request_is_by(request, "elapsed_max") ||
+	       request_is_by(request, "elapsed_avg") || request_is_by(request, "elapsed_min");
+}
+
 /* The text has percentiles if it is sorted by a percentile; JSON always has them. */
 static bool by_percentile(const struct report_request *request)
 {
@@ -210,7 +252,8 @@ struct row_set *tag_rows_functions(const struct tag_report *r)
 {
 	struct row_source *s = row_source_new((void *)(uintptr_t)&r->functions);
 	const struct unit *time = &r->scale.time.unit, *number = r->scale.number;
-	bool shown = by_percentile(&r->request);
+	const struct unit *floor = &r->scale.floor.unit;
+	bool shown = by_percentile(&r->request), inclusive = by_elapsed(&r->request);
 	const struct column columns[] = {
 	        {"name", NULL, "function", &unit_text, .argument = TAG_FUNCTION_TEXT},
 	        {"raw", NULL, "name", &unit_text, .argument = TAG_NAME_TEXT},
@@ -219,20 +262,29 @@ struct row_set *tag_rows_functions(const struct tag_report *r)
 	        {"elapsed", NULL, NULL, time, ROLE_TOTAL, .argument = TAG_ELAPSED},
 	        {"shown_elapsed", "Elapsed", "elapsed_ns", time, ROLE_TOTAL,
 	         .argument = TAG_SHOWN_ELAPSED},
+	        {"elapsed_range", inclusive ? "(max/avg/min)" : NULL, NULL, &unit_text,
+	         .argument = TAG_ELAPSED_RANGE_TEXT},
+	        {"elapsed_max", NULL, "elapsed_max_ns", time, ROLE_MOST,
+	         .argument = TAG_ELAPSED_MOST},
+	        {"elapsed_avg", NULL, "elapsed_avg_ns", time, .argument = TAG_ELAPSED_AVERAGE,
+	         .json = average_json},
+	        {"elapsed_min", NULL, "elapsed_min_ns", time, ROLE_LEAST,
+	         .argument = TAG_ELAPSED_LEAST},
 	        {"net", "Net", "net_ns", time, ROLE_SUM, .argument = TAG_NET},
 	        {"calls", "Calls", "calls", number, ROLE_SUM, .argument = TAG_CALLS},
 	        {"range", "(max/avg/min)", NULL, &unit_text, .argument = TAG_RANGE_TEXT},
 	        {"max", NULL, "max_ns", time, ROLE_MOST, .argument = TAG_MOST},
 	        {"avg", NULL, "avg_ns", time, .argument = TAG_AVERAGE, .json = average_json},
 	        {"min", NULL, "min_ns", time, ROLE_LEAST, .argument = TAG_LEAST},
-	        {"p50", shown ? "p50" : NULL, "p50_ns", time, .argument = TAG_P50},
-	        {"p90", shown ? "p90" : NULL, "p90_ns", time, .argument = TAG_P90},
-	        {"p99", shown ? "p99" : NULL, "p99_ns", time, .argument = TAG_P99},
+	        {"p50", shown ? "p50" : NULL, "p50_ns", floor, .argument = TAG_P50},
+	        {"p90", shown ? "p90" : NULL, "p90_ns", floor, .argument = TAG_P90},
+	        {"p99", shown ? "p99" : NULL, "p99_ns", floor, .argument = TAG_P99},
 	        {"timed", shown ? "timed" : NULL, "timed_calls", number, .argument = TAG_TIMED},
 	        share("real", "% real", r->summary->elapsed, false, false),
 	        share("share", "% net", r->run, true, false),
 	        {"uncertain", NULL, "uncertain", number, ROLE_SUM, .argument = TAG_UNCERTAIN},
 	        {"open", NULL, "open", number, ROLE_SUM, .argument = TAG_OPEN},
+	        {"cut", NULL, "cut", number, ROLE_SUM, .argument = TAG_CUT},
 	        {"shown", "Function", NULL, &unit_text, .argument = TAG_SHOWN_TEXT},
 	};
 	static const char *const own[] = {"elapsed", "net", "name", "program"};
@@ -300,7 +352,7 @@ struct row_set *tag_rows_groups(const struct tag_report *r, const struct tag_gro
 			                                    .tag = (uint32_t)group->functions,
 			                                    .calls = group->calls,
 			                                    .net = group->net,
-			                                    .uncertain = group->uncertain});
+			                                    .uncertain.calls = group->uncertain});
 	s->free = free_table;
 	s->chart = true;
 	s->fixed = true;

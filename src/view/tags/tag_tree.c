@@ -7,9 +7,11 @@
 #include "view/tags/tag_paths.h"
 #include "view/tree/invert_tree.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define OUTSIDE (ID_NONE - 1) /* the id of no process */
+#define OUTSIDE (ID_NONE - 1) /* from here on down: the ids of no process */
 
 enum tag_measure { TAG_TREE_NET, TAG_TREE_CALLS, TAG_TREE_BLOCKED, TAG_TREE_PREEMPTED };
 
@@ -64,19 +66,37 @@ static void find_words(struct tag_tree *t, const struct tag_report *r)
 	}
 }
 
-/* The time outside of functions is a part of the whole. */
+/* Parts of the whole that belong to no function. */
+static const struct {
+	const char *name;
+	size_t ticks; /* field of struct tag_summary */
+} parts[] = {
+        {"(outside)", offsetof(struct tag_summary, outside)},
+        {"(unknown)", offsetof(struct tag_summary, unknown)},
+};
+
+static int64_t part_ns(const struct tag_report *r, size_t part)
+{
+	uint64_t ticks;
+
+	memcpy(&ticks, (const char *)r->summary + parts[part].ticks, sizeof(ticks));
+	return (int64_t)tag_clock_ns(&r->recording->clock, ticks);
+}
+
 static int sum(struct tag_tree *t, const struct tag_report *r, const struct report_request *from,
                struct error *err)
 {
 	struct symbolized_profile *n = &t->profile;
-	struct named_owner owner = {.process = named_text(n, "(outside)")};
-	uint32_t place = named_place_word(n, "(outside)");
 	struct report_request q = *from;
 	int ret;
 
-	named_row_of(n, named_path_step(n, NAMED_ROOT, place), named_owner_id(n, &owner))
-	        ->values[NAMED_NET] =
-	        (int64_t)tag_clock_ns(&r->recording->clock, r->summary->outside);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		struct named_owner owner = {.process = named_text(n, parts[i].name)};
+		uint32_t place = named_place_word(n, parts[i].name);
+
+		named_row_of(n, named_path_step(n, NAMED_ROOT, place), named_owner_id(n, &owner))
+		        ->values[NAMED_NET] = part_ns(r, i);
+	}
 	q.tree &= q.without.count != 0;
 	if (!q.key_count && !q.tree)
 		q.keys[q.key_count++] = FLAT_FUNCTION;
@@ -87,13 +107,12 @@ static int sum(struct tag_tree *t, const struct tag_report *r, const struct repo
 	return ret;
 }
 
-static void add_outside(struct view_tree *t, const struct tag_report *r)
+static void add_parts(struct view_tree *t, const struct tag_report *r)
 {
-	uint64_t ns = tag_clock_ns(&r->recording->clock, r->summary->outside);
-
-	if (ns)
-		view_tree_add(t, view_tree_owner(t, OUTSIDE, "(outside)"), TAG_TREE_NET,
-		              cell_int((int64_t)ns));
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (part_ns(r, i))
+			view_tree_add(t, view_tree_owner(t, OUTSIDE - i, parts[i].name),
+			              TAG_TREE_NET, cell_int(part_ns(r, i)));
 }
 
 static void finish(struct view_tree *t, const struct tag_tree *of, const struct tag_report *r,
@@ -144,7 +163,7 @@ static int plant_tree(struct view_tree **out, const struct tag_tree *t, const st
 	if (ret)
 		return ret;
 	if (!whole && !is_filtered(&r->request))
-		add_outside(*out, r);
+		add_parts(*out, r);
 	finish(*out, t, r, inverted);
 	return 0;
 }

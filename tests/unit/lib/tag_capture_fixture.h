@@ -206,7 +206,7 @@ static inline void capture_run(struct capture *c, uint32_t stream, bool wall,
 /* The expected elapsed time: each tick is accounted once. */
 static inline uint64_t capture_booked(const struct tag_summary *s)
 {
-	uint64_t sum = s->idle + s->own + s->outside;
+	uint64_t sum = s->idle + s->own + s->gap + s->outside + s->unknown;
 
 	vec_each (f, &s->functions)
 		sum += f->net;

@@ -22,7 +22,7 @@ static void model_pass(struct model *m, uint64_t ticks, bool gap, bool own)
 
 	m->sum.elapsed += ticks;
 	if (gap) {
-		m->sum.outside += ticks;
+		m->sum.gap += ticks;
 		return;
 	}
 	/* Rule 11. */
@@ -30,7 +30,13 @@ static void model_pass(struct model *m, uint64_t ticks, bool gap, bool own)
 		m->sum.own += ticks;
 		return;
 	}
-	if (idle) {
+	if (!idle)
+		runs->seen += ticks;
+	if (!top && runs->blind && (m->device || !idle)) {
+		m->sum.unknown += ticks;
+		runs->spare += ticks;
+		runs->seen += idle ? ticks : 0;
+	} else if (idle) {
 		m->sum.idle += ticks;
 		if (!m->device)
 			*(m->preempted ? &m->sum.preempted : &m->sum.blocked) += ticks;
@@ -74,8 +80,13 @@ static void model_close(struct model *m, enum tag_step_kind kind, enum tag_close
 	struct model_call c = *vec_last(&p->open);
 	struct model_function *f = model_function(m, c.tag, false);
 	bool open = kind == TAG_STEP_CLOSED && how == TAG_CLOSED_OPEN;
+	bool cut = kind == TAG_STEP_CLOSED && how == TAG_CLOSED_CUT, inside = false;
 
 	p->open.count--;
+	vec_each (outer, &p->open)
+		inside |= outer->tag == c.tag;
+	f->closed += inside ? 0 : c.total;
+	c.uncertain |= cut;
 	if (kind == TAG_STEP_CLOSED && how == TAG_CLOSED_UNSEEN) {
 		c.uncertain = true;
 		f->unseen++;
@@ -85,18 +96,12 @@ static void model_close(struct model *m, enum tag_step_kind kind, enum tag_close
 	}
 	f->ended += kind == TAG_STEP_EXIT;
 	f->open += open;
-	f->uncertain += c.uncertain && !open;
+	f->cut += cut;
 	m->sum.damage.unknown_tags += kind == TAG_STEP_EXIT && !model_known(m, c.tag);
-	if (open)
-		vec_push(&f->left, c.net);
-	else if (c.uncertain)
-		vec_push(&f->unsure, c.net);
-	else
-		vec_push(&f->sure, c.net);
-	if (!open) {
-		vec_push(&f->nets, c.net);
-		vec_push(&f->totals, c.total);
-	}
+	if (!open && !cut && c.uncertain)
+		vec_push(&f->unsure, ((struct model_time){c.net, c.total}));
+	else if (!open && !cut)
+		vec_push(&f->sure, ((struct model_time){c.net, c.total}));
 	struct tag_step *step = model_tell(m, kind, c.tag);
 
 	step->how = kind == TAG_STEP_CLOSED ? how : TAG_CLOSED_UNSEEN;
@@ -107,10 +112,49 @@ static void model_close(struct model *m, enum tag_step_kind kind, enum tag_close
 	step->wall = m->now - c.entered;
 }
 
-static void model_unmatched(struct model *m, uint32_t tag)
+/* Rule 14. */
+static void model_cut(struct model *m)
 {
 	struct model_process *p = model_runs(m);
 
+	while (p->open.count) {
+		struct model_function *f = model_function(m, vec_last(&p->open)->tag, false);
+
+		model_close(m, TAG_STEP_CLOSED, TAG_CLOSED_CUT);
+		f->gap = m->sum.damage.gaps;
+		f->gap_closed = f->closed;
+	}
+	p->blind = true;
+	p->stale = false;
+	p->spare = p->seen = 0;
+}
+
+static uint64_t model_reveal(struct model *m, uint32_t tag)
+{
+	struct model_process *p = model_runs(m);
+	struct model_function *f = model_function(m, tag, false);
+	uint64_t net = p->spare, piece = net;
+
+	if (f->gap && f->gap == m->sum.damage.gaps)
+		piece = p->seen > f->closed - f->gap_closed ? p->seen - (f->closed - f->gap_closed)
+		                                            : 0;
+	f->net += net;
+	f->elapsed += piece;
+	f->closed += piece;
+	m->sum.unknown -= net;
+	p->spare = 0;
+	return net;
+}
+
+static void model_unmatched(struct model *m, uint32_t tag)
+{
+	struct model_process *p = model_runs(m);
+	uint64_t net = 0;
+
+	while (p->blind && p->open.count)
+		model_close(m, TAG_STEP_CLOSED, TAG_CLOSED_UNSEEN);
+	if (p->blind)
+		net = model_reveal(m, tag);
 	if (m->inherits && !p->open.count)
 		m->sum.damage.inherited_exits++;
 	else
@@ -118,7 +162,7 @@ static void model_unmatched(struct model *m, uint32_t tag)
 	m->sum.damage.unknown_tags += !model_known(m, tag + 1);
 	if (p->open.count)
 		vec_last(&p->open)->uncertain = true;
-	model_tell(m, TAG_STEP_UNMATCHED, tag);
+	model_tell(m, TAG_STEP_UNMATCHED, tag)->net = net;
 }
 
 /* Rule 2; tag: the entry's. */
@@ -144,6 +188,7 @@ static void model_suspend(struct model *m)
 	model_runs(m)->waits = true;
 	model_runs(m)->suspended = ++m->suspensions;
 	m->runs = 0;
+	m->processes.items[0].blind = false;
 }
 
 static size_t model_new_process(struct model *m)
@@ -175,6 +220,8 @@ static void model_switch(struct model *m, uint32_t tag)
 		vec_each (c, &m->processes.items[0].open)
 			vec_push(&m->processes.items[made].open, *c);
 		m->processes.items[0].open.count = 0;
+		m->processes.items[made].blind = m->processes.items[0].blind;
+		m->processes.items[made].seen = m->processes.items[0].seen;
 		m->runs = made;
 	}
 	model_enter(m, tag);
@@ -282,6 +329,8 @@ static void model_resume(struct model *m, size_t at, uint32_t tag)
 		model_close(m, TAG_STEP_EXIT, 0);
 	else
 		model_unmatched(m, tag);
+	if (who && model_runs(m)->stale)
+		model_cut(m);
 }
 
 /* The exit of a `!` function while a process runs: the stream may have begun in idle. */
@@ -289,8 +338,11 @@ static void model_first_switch(struct model *m)
 {
 	if (m->switched || model_runs(m)->open.count || m->sum.damage.unmatched_exits)
 		return;
-	m->sum.idle += m->early;
-	m->sum.outside -= m->early;
+	model_runs(m)->spare = 0;
+	if (!model_runs(m)->blind) {
+		m->sum.idle += m->early;
+		m->sum.outside -= m->early;
+	}
 	model_tell(m, TAG_STEP_SWITCH_IN, 0);
 }
 
@@ -379,21 +431,28 @@ static void model_end(struct model *m)
 	vec_each (o, &order) {
 		m->runs = *o;
 		while (model_runs(m)->open.count)
-			model_close(m, TAG_STEP_CLOSED, TAG_CLOSED_OPEN);
+			model_close(m, TAG_STEP_CLOSED,
+			            model_runs(m)->stale ? TAG_CLOSED_CUT : TAG_CLOSED_OPEN);
+		model_runs(m)->blind = false;
 	}
 	m->runs = runs;
-	m->out = false;
+	m->out = m->gap = false;
 	vec_done(&order);
 }
 
-static void model_gap(struct model *m, uint64_t lost)
+static void model_gap(struct model *m, bool begun, uint64_t time, uint64_t lost)
 {
 	m->sum.damage.gaps++;
 	m->sum.damage.lost += lost;
 	m->inherits = false;
-	vec_each (p, &m->processes)
-		vec_each (c, &p->open)
-			c->uncertain = true;
+	if (begun) {
+		vec_each (p, &m->processes)
+			p->stale |= p->waits;
+		model_cut(m);
+		m->early = 0;
+		m->gap = true;
+	}
+	m->now = time;
 	model_tell(m, TAG_STEP_GAP, 0)->lost = lost;
 }
 
@@ -438,13 +497,15 @@ static void model_run(struct model *m, const struct tag_stream *stream,
 			any = false;
 		} else if (e.kind == MODEL_GAP) {
 			/* Before the first process ran, there is no process. */
-			m->now = e.time;
-			model_gap(m, e.lost);
+			m->now = last;
+			model_gap(m, e.after_gap, e.time, e.lost);
 		} else {
 			if (m->device && !begun)
 				m->runs = model_new_process(m);
 			if (any)
-				model_pass(m, e.time - last, e.after_gap, model_at_work(m, i));
+				model_pass(m, e.time - last, m->gap && (!m->out || m->wall),
+				           model_at_work(m, i));
+			m->gap &= e.tag >= ASSAY_TAG_RESERVED;
 			m->sum.first = begun ? m->sum.first : e.time;
 			m->now = m->sum.last = last = e.time;
 			any = begun = true;
@@ -464,9 +525,6 @@ static void model_done(struct model *m)
 	vec_each (f, &m->functions) {
 		vec_done(&f->sure);
 		vec_done(&f->unsure);
-		vec_done(&f->left);
-		vec_done(&f->nets);
-		vec_done(&f->totals);
 	}
 	vec_done(&m->processes);
 	vec_done(&m->functions);

@@ -15,7 +15,7 @@ struct model_event {
 	uint32_t tag;
 	uint64_t time, lost;
 	int32_t pid, tid;
-	bool after_gap; /* the previous interval is unknown */
+	bool after_gap; /* of THREAD: not the first; of GAP: the thread has begun */
 	bool first;     /* of its packet */
 	bool forked;    /* of THREAD */
 };
@@ -30,27 +30,36 @@ struct model_process {
 	uint32_t number;    /* 0: interrupts in idle */
 	uint64_t suspended; /* time of suspension, as a rank */
 	bool waits;
+	/* Rule 14: `spare`: time since the gap that is in no call; `seen`: all time since it. */
+	bool blind, stale;
+	uint64_t spare, seen;
 	VEC(struct model_call) open; /* innermost last */
+};
+
+struct model_time {
+	uint64_t net, total;
 };
 
 struct model_function {
 	uint32_t tag;
 	bool is_inline;
-	uint64_t calls, elapsed, net, ended, open, unseen, uncertain;
-	VEC(uint64_t) sure, unsure, left; /* nets of calls, by certainty */
-	VEC(uint64_t) nets, totals;       /* of all closed calls */
+	uint64_t calls, elapsed, net, ended, open, cut, unseen;
+	uint64_t closed;                     /* the part of `elapsed` whose calls are closed */
+	uint64_t gap, gap_closed;            /* the gap that cut a call last, and `closed` then */
+	VEC(struct model_time) sure, unsure; /* of complete calls, by certainty */
 };
 
 struct model {
 	const struct tag_names *names;
 	bool device, wall, out, preempted;
+	bool gap;      /* no event of the program came since the gap */
 	bool inherits; /* rule 12 */
 	VEC(struct model_event) events;
 	VEC(struct model_process) processes; /* [0]: idle */
 	size_t runs;                         /* index of the running process; 0: idle, in devices */
 	uint32_t numbers;
 	bool switched;  /* there was a `!` event */
-	uint64_t early; /* time outside, without gaps */
+	uint64_t early; /* time outside before the first gap */
 	uint64_t calls, suspensions;
 	uint64_t now;
 	int32_t pid, tid;
@@ -125,7 +134,7 @@ static struct tag_step *model_tell(struct model *m, enum tag_step_kind kind, uin
 static void model_decode(struct model *m, const struct capture_stream *s)
 {
 	uint64_t last = 0;
-	bool any = false, thread = false, gap = false, forked = false;
+	bool any = false, thread = false, forked = false;
 	int32_t pid = 0, tid = 0;
 
 	vec_each (p, &s->packets) {
@@ -144,13 +153,13 @@ static void model_decode(struct model *m, const struct capture_stream *s)
 			                                          .forked = forked,
 			                                          .after_gap = thread});
 			thread = true;
-			any = gap = forked = false;
+			any = forked = false;
 		}
 		if (p->packet.gap || p->packet.lost) {
 			vec_push(&m->events, (struct model_event){.kind = MODEL_GAP,
 			                                          .time = t,
-			                                          .lost = p->packet.lost});
-			gap = any;
+			                                          .lost = p->packet.lost,
+			                                          .after_gap = any});
 		}
 		vec_each (w, &p->words) {
 			if (!*w)
@@ -169,13 +178,11 @@ static void model_decode(struct model *m, const struct capture_stream *s)
 			}
 			struct model_event e = {.time = any && t < last ? last : t,
 			                        .tag = *w & ASSAY_TAGS_TAG_MASK,
-			                        .after_gap = gap,
 			                        .first = starts};
 
 			vec_push(&m->events, e);
 			last = e.time;
 			any = true;
-			gap = false;
 		}
 		forked = forked && !p->words.count;
 	}

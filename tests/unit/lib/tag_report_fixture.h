@@ -54,7 +54,8 @@ static inline uint32_t program(struct made *m, const char *name, bool device)
 static inline struct tag_function *function(struct made *m, uint32_t names, uint32_t tag,
                                             const char *name, enum tag_kind kind)
 {
-	struct tag_function f = {.tag = tag, .names = names};
+	struct tag_function f = {
+	        .tag = tag, .names = names, .certain = TAG_RANGE_NONE, .uncertain = TAG_RANGE_NONE};
 
 	if (name)
 		CHECK_EQ(tag_names_add(m->recording.names.items[names], tag, kind, name,
@@ -72,8 +73,7 @@ static inline void timed(struct made *m, uint32_t names, uint32_t tag, const cha
 	f->elapsed = elapsed;
 	f->net = net;
 	f->calls = f->ended = calls;
-	f->max = max;
-	f->min = min;
+	f->certain = (struct tag_range){calls, {net, min, max}, {elapsed, min, elapsed}};
 }
 
 static inline struct tag_report *report(struct made *m)

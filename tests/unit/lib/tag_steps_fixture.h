@@ -39,7 +39,10 @@ static inline void step_text(struct buf *b, const struct capture *c, const struc
 
 	if (s->process)
 		buf_addf(b, "p%u ", s->process);
-	buf_puts(b, !closed ? signs[s->kind] : s->how == TAG_CLOSED_OPEN ? "o" : "x");
+	buf_puts(b, !closed                     ? signs[s->kind]
+	            : s->how == TAG_CLOSED_OPEN ? "o"
+	            : s->how == TAG_CLOSED_CUT  ? "cut"
+	                                        : "x");
 	if (s->kind <= TAG_STEP_INLINE)
 		buf_addf(b, " %s %u", name_of(c, s->tag), s->depth);
 	buf_addf(b, " @%" PRIu64, s->time);
@@ -47,6 +50,8 @@ static inline void step_text(struct buf *b, const struct capture *c, const struc
 		buf_addf(b, " net %" PRIu64 " total %" PRIu64, s->net, s->total);
 	if ((s->kind == TAG_STEP_EXIT || closed) && s->wall != s->total)
 		buf_addf(b, " wall %" PRIu64, s->wall);
+	if (s->kind == TAG_STEP_UNMATCHED && s->net)
+		buf_addf(b, " net %" PRIu64, s->net);
 	if (s->kind == TAG_STEP_GAP)
 		buf_addf(b, " lost %" PRIu64, s->lost);
 	if (s->kind == TAG_STEP_THREAD)

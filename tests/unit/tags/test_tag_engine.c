@@ -130,13 +130,90 @@ static void a_gap_is_in_no_call(void)
 	check_steps(&c, false,
 	            "> a 0 @0\n"
 	            "> b 1 @10\n"
+	            "cut b 1 @10 net 0 total 0 ?\n"
+	            "cut a 0 @10 net 10 total 10 ?\n"
 	            "gap @1000 lost 3\n"
-	            "< b 1 @1000 net 0 total 0 wall 990 ?\n"
-	            "> b 1 @1001\n"
-	            "< b 1 @1003 net 2 total 2\n"
-	            "< a 0 @1004 net 12 total 14 wall 1004 ?\n");
+	            "! b 0 @1000\n"
+	            "> b 0 @1001\n"
+	            "< b 0 @1003 net 2 total 2\n"
+	            "! a 0 @1004 net 2\n");
 	CHECK_EQ(damage.gaps, 1);
 	CHECK_EQ(damage.lost, 3);
+	capture_done(&c);
+}
+
+/* The kernel's switches do not show what the thread executes: they do not end a gap. */
+static void switches_do_not_end_a_gap(void)
+{
+	struct capture c;
+	struct tag_packet *p;
+	struct tag_summary *s = tag_summary_new(NULL);
+
+	begin(&c, false);
+	PUT(&c, {0, TAG_A}, {10, TAG_B});
+	p = capture_packet(&c, 100);
+	p->lost = 3;
+	capture_event(&c, 100, ASSAY_TAG_SWITCH_PREEMPTED);
+	capture_event(&c, 130, ASSAY_TAG_SWITCH_IN);
+	capture_event(&c, 200, ASSAY_TAG_SWITCH_BLOCKED);
+	capture_event(&c, 250, ASSAY_TAG_SWITCH_IN);
+	capture_event(&c, 300, ASSAY_TAG_OWN);
+	capture_event(&c, 310, TAG_B);
+	capture_event(&c, 311, EXIT(TAG_B));
+	check_steps(&c, false,
+	            "> a 0 @0\n"
+	            "> b 1 @10\n"
+	            "cut b 1 @10 net 0 total 0 ?\n"
+	            "cut a 0 @10 net 10 total 10 ?\n"
+	            "gap @100 lost 3\n"
+	            "out 0 @100 preempted\n"
+	            "in 0 @130\n"
+	            "out 0 @200\n"
+	            "in 0 @250\n"
+	            "> b 0 @310\n"
+	            "< b 0 @311 net 1 total 1\n");
+	CHECK_EQ(tag_summary_recording(s, &c.recording, NULL), 0);
+	tag_summary_finish(s);
+	CHECK_EQ(s->elapsed, 311);
+	CHECK_EQ(s->idle, 80);
+	CHECK_EQ(s->gap, 300 - 80);
+	CHECK_EQ(s->own, 0);
+	CHECK_EQ(capture_booked(s), s->elapsed);
+	tag_summary_free(s);
+	capture_done(&c);
+}
+
+/*
+ * Time outside of the calls that begin after a gap belongs to the function whose exit comes, and to
+ * none if no exit comes before the next gap.
+ */
+static void an_exit_after_a_gap_shows_what_ran(void)
+{
+	struct capture c;
+	struct tag_packet *p;
+	struct tag_summary *s = tag_summary_new(NULL);
+
+	begin(&c, false);
+	PUT(&c, {0, TAG_A}, {10, TAG_B});
+	p = capture_packet(&c, 100);
+	p->gap = true;
+	PUT(&c, {100, TAG_C}, {110, EXIT(TAG_C)}, {130, TAG_C}, {135, EXIT(TAG_C)});
+	p = capture_packet(&c, 200);
+	p->gap = true;
+	PUT(&c, {200, TAG_C}, {210, TAG_C}, {215, EXIT(TAG_B)}, {250, EXIT(TAG_A)}, {257, TAG_C});
+	CHECK_EQ(tag_summary_recording(s, &c.recording, NULL), 0);
+	tag_summary_finish(s);
+	CHECK_EQ(s->functions.count, 3);
+	CHECK_EQ(s->unknown, 20 + 7);
+	CHECK_EQ(s->gap, 90 + 65);
+	CHECK_EQ(s->damage.missing_exits, 2);
+	vec_each (f, &s->functions) {
+		CHECK_EQ(f->net, f->tag == TAG_A ? 10 + 35 : f->tag == TAG_B ? 0 : 30);
+		CHECK_EQ(f->cut, f->tag != TAG_C);
+		CHECK_EQ(f->certain.calls, f->tag == TAG_C ? 2 : 0);
+	}
+	CHECK_EQ(capture_booked(s), s->elapsed);
+	tag_summary_free(s);
 	capture_done(&c);
 }
 
@@ -349,6 +426,8 @@ int main(void)
 	RUN(an_unmatched_exit_changes_nothing_but_trust);
 	RUN(a_forks_child_has_exits_of_calls_that_it_did_not_make);
 	RUN(a_gap_is_in_no_call);
+	RUN(switches_do_not_end_a_gap);
+	RUN(an_exit_after_a_gap_shows_what_ran);
 	RUN(the_clock_wraps);
 	RUN(a_packet_that_begins_too_early_makes_time_stand);
 	RUN(the_devices_own_time_is_in_no_call);

@@ -250,40 +250,39 @@ static void compare_steps(const struct capture_steps *got, const struct capture_
 	check_failures++;
 }
 
-static void bounds_of(struct model_function *f, uint64_t *min, uint64_t *max)
+static void compare_range(const struct tag_range *got, const struct model_time *times, size_t count)
 {
-	uint64_t *nets = f->sure.items;
-	size_t count = f->sure.count;
+	struct tag_range want = TAG_RANGE_NONE;
 
-	if (!count) {
-		nets = f->unsure.items;
-		count = f->unsure.count;
-	}
-	if (!count) {
-		nets = f->left.items;
-		count = f->left.count;
-	}
-	*min = *max = count ? nets[0] : 0;
 	for (size_t i = 0; i < count; i++) {
-		*min = nets[i] < *min ? nets[i] : *min;
-		*max = nets[i] > *max ? nets[i] : *max;
+		const struct model_time *t = &times[i];
+
+		tag_range_add(&want, &(struct tag_range){1,
+		                                         {t->net, t->net, t->net},
+		                                         {t->total, t->total, t->total}});
 	}
+	CHECK_EQ(got->calls, want.calls);
+	CHECK_EQ(got->net.sum, want.net.sum);
+	CHECK_EQ(got->total.sum, want.total.sum);
+	if (!count)
+		return;
+	CHECK_EQ(got->net.min, want.net.min);
+	CHECK_EQ(got->net.max, want.net.max);
+	CHECK_EQ(got->total.min, want.total.min);
+	CHECK_EQ(got->total.max, want.total.max);
 }
 
 static void compare_function(const struct tag_function *got, struct model_function *f)
 {
-	uint64_t min, max;
-
-	bounds_of(f, &min, &max);
 	CHECK_EQ(got->calls, f->calls);
 	CHECK_EQ(got->elapsed, f->elapsed);
 	CHECK_EQ(got->net, f->net);
-	CHECK_EQ(got->min, min);
-	CHECK_EQ(got->max, max);
 	CHECK_EQ(got->ended, f->ended);
 	CHECK_EQ(got->open, f->open);
 	CHECK_EQ(got->unseen, f->unseen);
-	CHECK_EQ(got->uncertain, f->uncertain);
+	CHECK_EQ(got->cut, f->cut);
+	compare_range(&got->certain, f->sure.items, f->sure.count);
+	compare_range(&got->uncertain, f->unsure.items, f->unsure.count);
 }
 
 static void compare_damage(const struct tag_damage *got, const struct tag_damage *want)
@@ -316,12 +315,9 @@ static void join_functions(struct model *to, const struct model *from)
 		t->ended += f->ended;
 		t->open += f->open;
 		t->unseen += f->unseen;
-		t->uncertain += f->uncertain;
+		t->cut += f->cut;
 		JOIN(&t->sure, &f->sure);
 		JOIN(&t->unsure, &f->unsure);
-		JOIN(&t->left, &f->left);
-		JOIN(&t->nets, &f->nets);
-		JOIN(&t->totals, &f->totals);
 	}
 }
 
@@ -345,6 +341,8 @@ static void join(struct model *to, const struct model *from)
 	t->blocked += f->blocked;
 	t->preempted += f->preempted;
 	t->outside += f->outside;
+	t->gap += f->gap;
+	t->unknown += f->unknown;
 	t->damage.lost += f->damage.lost;
 	t->damage.gaps += f->damage.gaps;
 	t->damage.missing_exits += f->damage.missing_exits;
@@ -372,18 +370,36 @@ static void compare_sums(const struct tag_summary *got, struct model *m)
 	CHECK_EQ(got->blocked, m->sum.blocked);
 	CHECK_EQ(got->preempted, m->sum.preempted);
 	CHECK_EQ(got->outside, m->sum.outside);
+	CHECK_EQ(got->gap, m->sum.gap);
+	CHECK_EQ(got->unknown, m->sum.unknown);
 	CHECK_EQ(capture_booked(got), got->elapsed);
 	compare_damage(&got->damage, &m->sum.damage);
 	vec_each (f, &m->functions)
-		functions += f->calls != 0;
+		functions += f->calls || f->net;
 	CHECK_EQ(got->functions.count, functions);
 	vec_each (f, &got->functions) {
 		bool exit;
 		const struct tag_name *name = tag_names_find(m->names, f->tag, &exit);
 
-		CHECK_EQ(f->names, name ? 0 : UINT32_MAX);
-		compare_function(f, model_function(m, f->tag, name && name->kind == TAG_INLINE));
+		/* The tag of a place may also be that of an exit's entry, which has no name. */
+		bool place = name && name->kind == TAG_INLINE && f->names != UINT32_MAX;
+
+		CHECK_EQ(f->names, name && (place || name->kind != TAG_INLINE) ? 0 : UINT32_MAX);
+		compare_function(f, model_function(m, f->tag, place));
 	}
+}
+
+static uint64_t count_between(const struct model_time *times, size_t count, bool total,
+                              uint64_t low, uint64_t high)
+{
+	uint64_t found = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t v = total ? times[i].total : times[i].net;
+
+		found += v >= low && v < high;
+	}
+	return found;
 }
 
 static void compare_histogram(const struct tag_histogram *h, struct model *m)
@@ -391,14 +407,11 @@ static void compare_histogram(const struct tag_histogram *h, struct model *m)
 	struct model_function *f = model_function(m, h->tag, false);
 
 	for (unsigned i = 0; i < TAG_HISTOGRAM_STEPS; i++) {
-		uint64_t low, high, count = 0;
+		uint64_t low, high, count;
 
 		tag_histogram_bounds(i, &low, &high);
-		for (size_t k = 0; k < f->nets.count; k++) {
-			uint64_t v = h->total ? f->totals.items[k] : f->nets.items[k];
-
-			count += v >= low && v < high;
-		}
+		count = count_between(f->sure.items, f->sure.count, h->total, low, high) +
+		        count_between(f->unsure.items, f->unsure.count, h->total, low, high);
 		CHECK_EQ(h->count[i], count);
 	}
 }

@@ -98,18 +98,18 @@ static void recursion_is_elapsed_once(void)
 	CHECK_EQ(a->ended, 2);
 	CHECK_EQ(a->elapsed, 30); /* not 30 + 5 */
 	CHECK_EQ(a->net, 22 + 5);
-	CHECK_EQ(a->min, 5);
-	CHECK_EQ(a->max, 22);
+	CHECK_EQ(a->certain.net.min, 5);
+	CHECK_EQ(a->certain.net.max, 22);
 	CHECK_EQ(b->elapsed, 8);
 	CHECK_EQ(b->net, 3);
 	CHECK_EQ(function_of(s, 0, TAG_PLACE)->calls, 1);
-	CHECK_EQ(function_of(s, 0, TAG_PLACE)->max, 0);
+	CHECK_EQ(function_of(s, 0, TAG_PLACE)->certain.calls, 0);
 	tag_summary_free(s);
 	capture_done(&c);
 }
 
 /* Calls of a: three are certain, one is uncertain (a call of b in it has no exit), one is open. */
-static void the_surest_calls_give_min_and_max(void)
+static void certain_uncertain_and_open_calls_are_counted_apart(void)
 {
 	struct capture c;
 	static const uint64_t took[] = {7, 3, 5};
@@ -134,18 +134,21 @@ static void the_surest_calls_give_min_and_max(void)
 	CHECK_EQ(a->calls, 5);
 	CHECK_EQ(a->ended, 4);
 	CHECK_EQ(a->open, 1);
-	CHECK_EQ(a->uncertain, 1);
-	CHECK_EQ(a->min, 3);
-	CHECK_EQ(a->max, 7);
+	CHECK_EQ(a->uncertain.calls, 1);
+	CHECK_EQ(a->certain.calls, 3);
+	CHECK_EQ(a->certain.net.sum, 15);
+	CHECK_EQ(a->certain.net.min, 3);
+	CHECK_EQ(a->certain.net.max, 7);
 	CHECK_EQ(a->net, 15 + 100 + 200);
 	CHECK_EQ(b->calls, 1);
 	CHECK_EQ(b->ended, 0);
 	CHECK_EQ(b->unseen, 1);
-	CHECK_EQ(b->uncertain, 1);
-	CHECK_EQ(b->min, 9);
-	CHECK_EQ(b->max, 9);
-	CHECK_EQ(function_of(s, 0, TAG_C)->max, 11);
-	CHECK_EQ(function_of(s, 0, TAG_C)->uncertain, 0);
+	CHECK_EQ(b->uncertain.calls, 1);
+	CHECK_EQ(b->uncertain.net.min, 9);
+	CHECK_EQ(b->uncertain.net.max, 9);
+	CHECK_EQ(function_of(s, 0, TAG_C)->net, 11);
+	CHECK_EQ(function_of(s, 0, TAG_C)->certain.calls, 0); /* its time is not complete */
+	CHECK_EQ(function_of(s, 0, TAG_C)->uncertain.calls, 0);
 	CHECK_EQ(s->damage.missing_exits, 1);
 	tag_summary_free(s);
 	capture_done(&c);
@@ -266,8 +269,8 @@ static void streams_are_added_up_by_names(void)
 	CHECK_EQ(s->functions.count, 3);
 	CHECK_EQ(function_of(s, 0, TAG_A)->calls, 20);
 	CHECK_EQ(function_of(s, 0, TAG_A)->net, own);
-	CHECK_EQ(function_of(s, 0, TAG_A)->min, 71);
-	CHECK_EQ(function_of(s, 0, TAG_A)->max, 99);
+	CHECK_EQ(function_of(s, 0, TAG_A)->certain.net.min, 71);
+	CHECK_EQ(function_of(s, 0, TAG_A)->certain.net.max, 99);
 	CHECK_EQ(function_of(s, 1, TAG_A)->calls, 10);
 	CHECK_EQ(function_of(s, 1, TAG_A)->net, other);
 	CHECK_EQ(function_of(s, UINT32_MAX, TAG_UNKNOWN)->calls, 30);
@@ -336,8 +339,8 @@ static void deep_recursion_is_only_deep(void)
 	CHECK_EQ(a->calls, depth);
 	CHECK_EQ(a->elapsed, 2 * depth - 1);
 	CHECK_EQ(a->net, 2 * depth - 1);
-	CHECK_EQ(a->min, 1); /* the innermost */
-	CHECK_EQ(a->max, 2);
+	CHECK_EQ(a->certain.net.min, 1); /* the innermost */
+	CHECK_EQ(a->certain.net.max, 2);
 	tag_summary_free(s);
 	capture_done(&c);
 }
@@ -399,7 +402,7 @@ int main(void)
 {
 	RUN(recursion_is_elapsed_once);
 	RUN(certain_calls_are_counted_by_their_net);
-	RUN(the_surest_calls_give_min_and_max);
+	RUN(certain_uncertain_and_open_calls_are_counted_apart);
 	RUN(idle_is_recognised_by_its_kind);
 	RUN(a_device_has_idle_and_processes);
 	RUN(streams_are_added_up_by_names);

@@ -153,8 +153,10 @@ static void bad_rules_name_their_line(void)
 static void percentiles_lie_in_their_steps(void)
 {
 	struct tag_histogram h = {0};
-	struct tag_row row = {
-	        .function = "f", .calls = 100, .net = 5000, .min = 10, .max = 900, .ranged = true};
+	struct tag_row row = {.function = "f",
+	                      .calls = 100,
+	                      .net = 5000,
+	                      .certain = {100, {5000, 10, 900}, {5000, 10, 900}}};
 	struct tag_distribution *s;
 	histogram_steps coarse = {0};
 	uint64_t calls = 0;

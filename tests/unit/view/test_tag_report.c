@@ -13,6 +13,7 @@ static void a_device_with_microseconds_has_whole_ones(void)
 	                   "Accumulated run time  492248 us  (98.99 %)\n"
 	                   "Idle time               5024 us  ( 1.01 %)\n"
 	                   "Switches                   7     (swtch)\n"
+	                   "Profiled functions         5     (10 triggers)\n"
 	                   "\n"
 	                   "Elapsed     Net  Calls  (max/avg/min)    % real  % net  Function\n"
 	                   " 168000  167000   1126  (892/148/11)      33.58  33.93  in_cksum\n"
@@ -126,11 +127,11 @@ static void small_rows_are_summed_up_below_a_limit(void)
 
 static void shares_are_rounded_and_averages_cut_off(void)
 {
-	struct tag_row row = {.net = 165343, .calls = 889};
+	struct tag_range range = {.calls = 889, .net.sum = 165343};
 
-	CHECK_EQ(tag_row_average(&row), 185); /* 185.99 */
-	row.calls = 0;
-	CHECK_EQ(tag_row_average(&row), 0);
+	CHECK_EQ(tag_range_average(&range, &range.net), 185); /* 185.99 */
+	range.calls = 0;
+	CHECK_EQ(tag_range_average(&range, &range.net), 0);
 	CHECK_EQ(tag_hundredths(492248, 497272), 9899);
 	CHECK_EQ(tag_hundredths(1, 3), 3333);
 	CHECK_EQ(tag_hundredths(2, 3), 6667);
@@ -151,6 +152,7 @@ static void threads_have_their_waiting_and_their_span(void)
 	          "Idle time              2,000,000 ns  (20.00 %)\n"
 	          "  blocked              1,500,000 ns  (15.00 %)\n"
 	          "  preempted              500,000 ns  ( 5.00 %)\n"
+	          "Profiled functions             3     (7 triggers)\n"
 	          "Span                   9,000,000 ns  (elapsed is the sum over 2 threads)\n"
 	          "\n"
 	          "  Elapsed        Net  Calls  (max/avg/min)                    % real  % net  "
@@ -196,9 +198,9 @@ static void the_unit_fits_the_calls(void)
 	timed(m, names, 2, "slow", 90000000, 90000000, 90, 2000000, 500000);
 	m->summary->elapsed = 90000000;
 	CHECK_EQ(report(m)->scale.time.ns, 1000);
-	m->summary->functions.items[0].calls = 2;
+	m->summary->functions.items[0].certain.calls = 2;
 	CHECK_EQ(report(m)->scale.time.ns, 1000000);
-	m->summary->functions.items[0].calls = 90000;
+	m->summary->functions.items[0].certain.calls = 90000;
 	CHECK_EQ(report(m)->scale.time.ns, 1);
 	/* A clock of microseconds has no ns. */
 	m->recording.clock.hz = 1000000;
@@ -222,8 +224,8 @@ static void processes_of_one_program_share_their_rows(void)
 	CHECK_EQ(row_of(m, 0)->net, 90);
 	CHECK_EQ(row_of(m, 0)->elapsed, 150);
 	CHECK_EQ(row_of(m, 0)->calls, 3);
-	CHECK_EQ(row_of(m, 0)->max, 40);
-	CHECK_EQ(row_of(m, 0)->min, 20);
+	CHECK_EQ(tag_row_range(row_of(m, 0))->net.max, 40);
+	CHECK_EQ(tag_row_range(row_of(m, 0))->net.min, 20);
 	CHECK(!row_of(m, 0)->several);
 	CHECK(tag_report_is_of(m->report, 0, row_of(m, 0)));
 	CHECK(tag_report_is_of(m->report, 1, row_of(m, 0)));
@@ -303,7 +305,7 @@ static void uncertain_and_open_calls_are_marked(void)
 {
 	struct made *m = threads();
 
-	m->summary->functions.items[1].uncertain = 3;
+	m->summary->functions.items[1].uncertain.calls = 3;
 	m->summary->functions.items[0].open = 1;
 	text(m);
 	CHECK(strstr(m->out.data, "foo::bar(int)  ~3\n") != NULL);
@@ -314,44 +316,42 @@ static void uncertain_and_open_calls_are_marked(void)
 }
 
 /*
- * The longest and shortest call are known where a call ended, is uncertain, or was open at the end;
- * in a row of several functions, only such functions count for them.
+ * Maximum, average and minimum are of the same calls: of certain ones, or of uncertain ones if
+ * there are no others. Calls whose times are not complete are in none, but their time is in net.
  */
-static void ranges_are_of_calls_that_took_time(void)
+static void ranges_are_of_complete_calls(void)
 {
-	static const struct {
-		uint64_t ended, uncertain, open;
-	} kinds[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+	const struct tag_range some = {3, {165, 40, 70}, {300, 90, 110}};
+	const struct tag_range others = {1, {1, 1, 1}, {2, 2, 2}};
+	struct made *m = make(1000000);
 	struct tag_function *f;
-	struct made *m;
 
-	for (size_t i = 0; i < 3; i++) {
-		m = make(1000000);
-		f = function(m, program(m, "x", true), 2, "f", TAG_FUNCTION);
-		*f = (struct tag_function){.tag = 2, .calls = 1, .min = 40, .max = 70};
-		f->ended = kinds[i].ended;
-		f->uncertain = kinds[i].uncertain;
-		f->open = kinds[i].open;
-		report(m);
-		CHECK(row_of(m, 0)->ranged);
-		CHECK_EQ(row_of(m, 0)->min, 40);
-		CHECK_EQ(row_of(m, 0)->max, 70);
-		done(m);
-	}
-	/* Two processes of one program share a row; a call that ended without an exit has no range.
-	 */
+	timed(m, program(m, "x", true), 2, "f", 1000, 1000, 5, 70, 40);
+	f = &m->summary->functions.items[0];
+	f->certain = some;
+	f->uncertain = others;
+	f->open = 1;
+	report(m);
+	CHECK_EQ(tag_row_range(row_of(m, 0))->calls, 3);
+	CHECK_EQ(tag_row_range(row_of(m, 0))->net.min, 40);
+	CHECK(strstr(text(m), "(70/55/40)") != NULL);
+	f->certain = TAG_RANGE_NONE;
+	f->uncertain = some;
+	CHECK(strstr(text(m), "(70/55/40)") != NULL);
+	f->uncertain = TAG_RANGE_NONE;
+	CHECK(strstr(text(m), "(70/") == NULL);
+	CHECK_EQ(row_of(m, 0)->net, 1000);
+	done(m);
+	/* Two processes of one program share a row. */
 	m = make(1000000);
-	*function(m, program(m, "x", true), 2, "f", TAG_FUNCTION) =
-	        (struct tag_function){.tag = 2, .calls = 1, .open = 1, .min = 40, .max = 70};
-	*function(m, program(m, "x", true), 2, "f", TAG_FUNCTION) =
-	        (struct tag_function){.tag = 2, .names = 1, .calls = 1};
+	timed(m, program(m, "x", true), 2, "f", 110, 110, 2, 70, 40);
+	*function(m, program(m, "x", true), 2, "f", TAG_FUNCTION) = (struct tag_function){
+	        .tag = 2, .names = 1, .calls = 1, .certain = TAG_RANGE_NONE, .uncertain = others};
 	report(m);
 	CHECK_EQ(m->report->table->order.count, 1);
-	CHECK_EQ(row_of(m, 0)->calls, 2);
-	CHECK_EQ(row_of(m, 0)->min, 40);
-	CHECK_EQ(row_of(m, 0)->max, 70);
-	m->summary->functions.items[0].open = 0;
-	CHECK(!(report(m), row_of(m, 0)->ranged));
+	CHECK_EQ(row_of(m, 0)->calls, 3);
+	CHECK_EQ(tag_row_range(row_of(m, 0))->calls, 2);
+	CHECK_EQ(tag_row_range(row_of(m, 0))->net.min, 40);
 	done(m);
 }
 
@@ -482,6 +482,7 @@ static void a_capture_becomes_a_table(void)
 	                   "Accumulated run time  160 us  (69.57 %)\n"
 	                   "Idle time              70 us  (30.43 %)\n"
 	                   "Switches                1     (swtch)\n"
+	                   "Profiled functions      5     (11 triggers)\n"
 	                   "\n"
 	                   "Elapsed  Net  Calls  (max/avg/min)  % real  % net  Function\n"
 	                   "    150   55      1  (55/55/55)      23.91  34.38  main\n"
@@ -519,6 +520,6 @@ int main(void)
 	RUN(without_switches_the_report_says_that_waiting_is_included);
 	RUN(missing_switches_are_reported);
 	RUN(no_events_are_said_to_be_none);
-	RUN(ranges_are_of_calls_that_took_time);
+	RUN(ranges_are_of_complete_calls);
 	return check_end();
 }

@@ -356,25 +356,28 @@ static void gaps_and_guesses_are_printed_in_place(void)
 	memory_play(&m, 0, "300 >f 310 <f");
 	p = memory_packet(&m, 0);
 	p->gap = true;
-	memory_play(&m, 0, "400 <main 500 >f 600 =mark");
+	memory_play(&m, 0, "400 >f 400 <f 420 <main 500 >f 600 =mark");
 	check_text(&m, all(),
-	           "   0.000 000 000  -> main (~0.110 us, ~0.220 us)\n"
+	           "   0.000 000 000  -> main (~0.110 us, ~0.210 us)\n"
 	           "   0.000 000 100    -> f (~0.050 us, ~0.100 us)\n"
 	           "   0.000 000 150      -> g (~0.050 us, ~0.050 us)\n"
 	           "   0.000 000 200      <- g [no exit was seen]\n"
 	           "   0.000 000 200    <- f\n"
 	           "   0.000 000 210    <- h [no entry was seen]\n"
+	           "   0.000 000 210  <- main [open at the gap]\n"
 	           "   0.000 000 300  ---- Gap: 3 events were lost ----\n"
-	           "   0.000 000 300    -> f (0.010 us, 0.010 us)\n"
-	           "   0.000 000 310    <- f\n"
+	           "   0.000 000 300  -> f (0.010 us, 0.010 us)\n"
+	           "   0.000 000 310  <- f\n"
 	           "   0.000 000 400  ---- Gap: events are missing, or capture was off ----\n"
-	           "   0.000 000 400  <- main\n"
+	           "   0.000 000 400  -> f (0.000 us, 0.000 us)\n"
+	           "   0.000 000 400  <- f\n"
+	           "   0.000 000 420  <- main [no entry was seen; since the gap: 0.020 us]\n"
 	           "   0.000 000 500  -> f (0.100 us, 0.100 us)\n"
 	           "   0.000 000 600    == mark\n"
 	           "   0.000 000 600  <- f [open at the end]\n"
-	           "---- In the part that was read: 2 gaps, 3 events lost, 1 exit missing, 1 exit "
+	           "---- In the part that was read: 2 gaps, 3 events lost, 1 exit missing, 2 exits "
 	           "without "
-	           "its entry ----\n");
+	           "their entries ----\n");
 	memory_done(&m);
 }
 

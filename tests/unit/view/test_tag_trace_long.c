@@ -118,7 +118,7 @@ static int add_up(void *of, const struct tag_trace *t, const struct trace_line *
 	s->left += line->kind == TRACE_LINE_EXIT;
 	if (line->kind == TRACE_LINE_ENTER)
 		s->calls[line->tag / 2]++;
-	if (line->kind == TRACE_LINE_EXIT)
+	if (line->kind == TRACE_LINE_EXIT || line->kind == TRACE_LINE_UNMATCHED)
 		s->net[line->tag / 2] += line->net;
 	return 0;
 }

@@ -123,6 +123,7 @@ int tag_trace_run(struct tag_recording *recording, const struct tag_trace_option
 	tag_window_flush(&r.window);
 	tag_select_result(select, result);
 	tag_merge_damage(merge, &result->damage);
+	result->missing = tag_merge_missing(merge);
 	result->events = tag_merge_events(merge);
 	tag_merge_free(merge);
 	tag_window_done(&r.window);

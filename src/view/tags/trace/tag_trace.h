@@ -37,7 +37,14 @@ enum trace_line_end {
 	TRACE_END_EXIT,   /* its exit was recorded */
 	TRACE_END_UNSEEN, /* it must have ended, but no exit was recorded */
 	TRACE_END_OPEN,   /* it was open at the end of the events */
+	TRACE_END_CUT,    /* it was open when events began to be missing */
 };
+
+/* The times of such a call are not complete. */
+static inline bool trace_end_is_cut(enum trace_line_end end)
+{
+	return end == TRACE_END_OPEN || end == TRACE_END_CUT;
+}
 
 #define TRACE_OUT_UNKNOWN UINT64_MAX
 
@@ -53,7 +60,7 @@ struct trace_line {
 	uint32_t process;        /* for devices: process number; 0: none, or unknown */
 	uint64_t call;           /* equal for ENTER and EXIT of one call, within a stream */
 	uint64_t time;
-	uint64_t net, total;
+	uint64_t net, total; /* net of UNMATCHED: its time since the gap (tag_engine.h, rule 14) */
 	uint64_t more; /* GAP: number of lost events; IN: time since OUT, or TRACE_OUT_UNKNOWN */
 	uint64_t step; /* used by the window */
 };
@@ -111,6 +118,7 @@ struct tag_trace_result {
 	uint64_t from_seen, to_seen; /* calls of the functions of `from` and `to` */
 	bool from_met, to_met;       /* the points were reached; true if not given */
 	struct tag_damage damage;    /* up to the end of reading */
+	uint64_t missing; /* ticks of which no function is known, since events are missing */
 };
 
 /* -ENOENT: the recording has no function of that name. */

@@ -40,6 +40,7 @@ struct tag_merge {
 	heap; /* the earliest is first; streams at their end are removed */
 	uint64_t events;
 	struct tag_damage damage; /* damage of streams at their end */
+	uint64_t missing;         /* their missing time */
 };
 
 static bool earlier(const struct trace_merge_source *a, const struct trace_merge_source *b)
@@ -189,6 +190,7 @@ static void take(void *of, const struct tag_step *step)
 	line->kind = kind_of(step->kind);
 	line->end = step->kind != TAG_STEP_CLOSED    ? TRACE_END_EXIT
 	            : step->how == TAG_CLOSED_UNSEEN ? TRACE_END_UNSEEN
+	            : step->how == TAG_CLOSED_CUT    ? TRACE_END_CUT
 	                                             : TRACE_END_OPEN;
 	line->uncertain = step->uncertain;
 	line->preempted = step->preempted;
@@ -239,6 +241,7 @@ static void end(struct trace_merge_source *s)
 	if (s->next_who != ID_NONE)
 		tag_engine_end(s->engine);
 	add_damage(&s->merge->damage, tag_engine_damage(s->engine));
+	s->merge->missing += tag_engine_missing(s->engine);
 	s->reader->close(s->reader);
 	s->reader = NULL;
 	tag_engine_free(s->engine);
@@ -311,6 +314,16 @@ void tag_merge_damage(const struct tag_merge *m, struct tag_damage *damage)
 	for (size_t i = 0; i < m->count; i++)
 		if (m->sources[i].engine)
 			add_damage(damage, tag_engine_damage(m->sources[i].engine));
+}
+
+uint64_t tag_merge_missing(const struct tag_merge *m)
+{
+	uint64_t ticks = m->missing;
+
+	for (size_t i = 0; i < m->count; i++)
+		if (m->sources[i].engine)
+			ticks += tag_engine_missing(m->sources[i].engine);
+	return ticks;
 }
 
 uint64_t tag_merge_events(const struct tag_merge *m)

@@ -23,5 +23,6 @@ int tag_merge_next(struct tag_merge *m, struct trace_line *line, struct error *e
 /* Sums over everything read so far. */
 void tag_merge_damage(const struct tag_merge *m, struct tag_damage *damage);
 uint64_t tag_merge_events(const struct tag_merge *m);
+uint64_t tag_merge_missing(const struct tag_merge *m); /* tag_engine_missing() */
 
 #endif
