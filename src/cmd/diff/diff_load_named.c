@@ -43,6 +43,7 @@ int diff_load_named(struct diff_runs *t, uint32_t run, enum load_kind kind, cons
 	} else if (!ret) {
 		t->exact = true;
 		diff_add_symbolized(t, run, &n, NAMED_NET, NAMED_CALLS, 1);
+		diff_add_missing(t, run, (double)n.missing_ns);
 	}
 	symbolized_profile_done(&n);
 	return ret;

@@ -171,6 +171,30 @@ static void test_pooled(const struct work *w, const struct diff_counts *c, struc
 		e->p = diff_fit_test(c->blocks, c->count, w->least_log, e->dispersion, e->degrees);
 }
 
+/* The time of which no function is known, per unit of work. */
+static double missing_of(const struct diff *d, enum diff_side side)
+{
+	double ns = 0, work = 0;
+
+	vec_each (run, &d->runs->runs) {
+		ns += run->side == side ? run->defects.missing_ns : 0;
+		work += run->side == side ? run->work : 0;
+	}
+	return work > 0 ? ns / work : 0;
+}
+
+/* Whether the time of a row is unknown, or so much time is missing that the row may have the same
+ * time on both sides. */
+static bool is_hidden(const struct diff *d, const struct diff_change *change)
+{
+	const struct diff_estimate *e = &change->e;
+	double a = missing_of(d, DIFF_A), b = missing_of(d, DIFF_B);
+
+	if (change->row != ID_NONE && d->runs->rows.items[change->row].unknown)
+		return true;
+	return a + b > 0 && e->before + a >= e->after && e->after + b >= e->before;
+}
+
 static void test_rows(struct diff *d, struct work *w)
 {
 	for (size_t i = 0; i < d->changes.count; i++) {
@@ -180,10 +204,12 @@ static void test_rows(struct diff *d, struct work *w)
 		estimate(&change->e, c);
 		if (change->row == ID_NONE) {
 			test_pooled(w, c, &change->e);
+			if (is_hidden(d, change))
+				change->e.p = NAN;
 			continue;
 		}
 		test_counts(w, class_of(d, change->row), c->own, c, &change->e);
-		if (d->untested || d->runs->rows.items[change->row].unknown)
+		if (d->untested || is_hidden(d, change))
 			change->e.p = NAN;
 		else if (w->one_a_side)
 			test_pair(d, w, c, change->row, &change->e);
@@ -230,8 +256,10 @@ static void add_intervals(struct diff *d, const struct work *w)
 
 		diff_fit_interval(w->counts[i].blocks, w->counts[i].count, e->dispersion,
 		                  student_quantile((1 + confidence) / 2, e->degrees), &low, &high);
-		e->low = d->untested ? NAN : exp(low);
-		e->high = d->untested ? NAN : exp(high);
+		bool unknown = d->untested || is_hidden(d, &d->changes.items[i]);
+
+		e->low = unknown ? NAN : exp(low);
+		e->high = unknown ? NAN : exp(high);
 	}
 }
 

@@ -28,13 +28,15 @@ enum diff_side { DIFF_A, DIFF_B, DIFF_SIDES };
 enum diff_class { DIFF_USER, DIFF_KERNEL, DIFF_INTERRUPT, DIFF_CLASSES };
 
 #define DIFF_NO_PATH 0
+/* Time of which no function is known, since events are missing. */
+#define DIFF_MISSING "[events missing]"
 /* Windows are equal parts of a run's time, the same number in each run. */
 #define DIFF_WINDOWS 20
 
 struct diff_row {
 	uint32_t function, image, mode; /* ids in texts */
 	uint8_t class;                  /* enum diff_class */
-	bool unknown; /* waits of unknown cause: not tested, since the recorder lost records */
+	bool unknown; /* time of unknown cause: not tested, since the recorder lost records */
 };
 
 struct diff_path {
@@ -65,6 +67,7 @@ struct diff_defects {
 	uint64_t lost_records; /* dropped, since the buffers were full */
 	int exit_status;       /* of its command, wait(2) form; -1: not known */
 	bool cut_short;        /* the recorder was killed, or the file is damaged */
+	double missing_ns; /* run time of which no function is known, since events are missing */
 };
 
 struct diff_run {

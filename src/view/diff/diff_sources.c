@@ -197,3 +197,15 @@ void diff_add_symbolized(struct diff_runs *t, uint32_t run, const struct symboli
 	buf_done(&s.text);
 	free(s.paths);
 }
+
+void diff_add_missing(struct diff_runs *t, uint32_t run, double ns)
+{
+	uint32_t row;
+
+	if (!(ns > 0))
+		return;
+	row = diff_runs_row(t, DIFF_MISSING, "", "user", DIFF_USER);
+	t->rows.items[row].unknown = true;
+	t->runs.items[run].defects.missing_ns = ns;
+	diff_run_count(t, run, diff_runs_path(t, DIFF_NO_PATH, row), 0, ns);
+}

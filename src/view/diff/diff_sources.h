@@ -30,6 +30,8 @@ void diff_add_parts(struct diff_runs *t, uint32_t first, size_t parts, struct vi
  * samples, or -1. `cost_ns`: ns in a unit of the value, 1 if it is not a time. */
 void diff_add_symbolized(struct diff_runs *t, uint32_t run, const struct symbolized_profile *n,
                          unsigned value, int counts, double cost_ns);
+/* The run has time of which no function is known: it may belong to any row. */
+void diff_add_missing(struct diff_runs *t, uint32_t run, double ns);
 
 /* A file without directories and version. */
 void diff_image_text(const char *path, struct buf *out);

@@ -191,6 +191,7 @@ static void add_side(struct document *out, const struct diff *d, const char *key
 			document_known(out, "exit_status", shell_status(run->defects.exit_status),
 			               run->defects.exit_status >= 0);
 			document_bool(out, "cut_short", run->defects.cut_short);
+			document_int(out, "missing_ns", (int64_t)run->defects.missing_ns);
 			document_end(out);
 		}
 	document_end(out);

@@ -17,21 +17,31 @@ static void add(struct section *s, struct buf *text)
 	buf_done(text);
 }
 
-enum defect { LOST, FAILED, CUT_SHORT };
+enum defect { LOST, FAILED, CUT_SHORT, MISSING };
 
 static bool has(const struct diff_run *run, enum defect which)
 {
 	const struct diff_defects *d = &run->defects;
 
-	return which == LOST     ? d->lost_records > 0
-	       : which == FAILED ? d->exit_status > 0
-	                         : d->cut_short;
+	return which == LOST      ? d->lost_records > 0
+	       : which == FAILED  ? d->exit_status > 0
+	       : which == MISSING ? d->missing_ns > 0
+	                          : d->cut_short;
+}
+
+static void missing_text(const struct diff_defects *d, struct buf *out)
+{
+	buf_puts(out, " (");
+	text_time(out, (int64_t)d->missing_ns);
+	buf_putc(out, ')');
 }
 
 static void detail_text(const struct diff_defects *d, enum defect which, struct buf *out)
 {
 	if (which == LOST)
 		buf_addf(out, " (%llu)", (unsigned long long)d->lost_records);
+	else if (which == MISSING)
+		missing_text(d, out);
 	else if (which == FAILED && WIFSIGNALED(d->exit_status))
 		buf_addf(out, " (%s)", strsignal(WTERMSIG(d->exit_status)));
 	else if (which == FAILED)
@@ -69,6 +79,8 @@ static void add_defects(struct section *s, const struct diff_runs *t)
 	        {FAILED, "The command failed: ", ". Such a run may have done other work."},
 	        {LOST, "Records were lost, since the buffers were full: ",
 	         ". The times of these runs are too small."},
+	        {MISSING, "Events are missing, so that run time belongs to no function: ",
+	         ". A function whose times may be equal because of it is not tested."},
 	};
 
 	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++) {
