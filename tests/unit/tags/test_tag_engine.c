@@ -166,10 +166,10 @@ static void switches_do_not_end_a_gap(void)
 	            "cut b 1 @10 net 0 total 0 ?\n"
 	            "cut a 0 @10 net 10 total 10 ?\n"
 	            "gap @100 lost 3\n"
-	            "out 0 @100 preempted\n"
-	            "in 0 @130\n"
-	            "out 0 @200\n"
-	            "in 0 @250\n"
+	            "out @100 preempted\n"
+	            "in @130\n"
+	            "out @200\n"
+	            "in @250\n"
 	            "> b 0 @310\n"
 	            "< b 0 @311 net 1 total 1\n");
 	CHECK_EQ(tag_summary_recording(s, &c.recording, NULL), 0);
