@@ -45,6 +45,11 @@ void recording_done(struct recording *r)
 		free(device->mount);
 	}
 	vec_done(&r->account.devices);
+	vec_each (symbol, &r->account.symbols) {
+		free(symbol->name);
+		free(symbol->module);
+	}
+	vec_done(&r->account.symbols);
 	vec_done(&r->account.cpus);
 	vec_done(&r->account.rates);
 	vec_done(&r->account.notes);

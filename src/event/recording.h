@@ -140,6 +140,12 @@ struct account_device {
 	char *mount; /* where its file system is mounted, as in mountinfo; NULL: nowhere */
 };
 
+/* A function of the sampled kernel: a map of kernel symbols is compared with it. */
+struct account_symbol {
+	uint64_t address;
+	char *name, *module; /* module: "[ext4]"; NULL: the kernel itself */
+};
+
 struct account {
 	bool present;                   /* false: not from assay, or the recorder was killed */
 	bool machine_wide;              /* -a, against one command or process */
@@ -175,7 +181,8 @@ struct account {
 	struct account_budget budget;
 	struct account_calibration calibration;
 	struct account_command command;
-	char *boot_id;     /* of the kernel that was sampled; NULL: not recorded */
+	VEC(struct account_symbol) symbols; /* empty: not recorded */
+	char *boot_id;                      /* of the kernel that was sampled; NULL: not recorded */
 	VEC(char *) notes; /* sentences: the data that could not be recorded, and the reason */
 };
 

@@ -27,6 +27,9 @@ enum image_kind {
 	IMAGE_JIT,     /* code that a process generated: offset = jit entry << 32 | offset in it */
 };
 
+/* The symbol whose address is the base of the kernel. */
+enum kernel_base { KERNEL_BASE_UNKNOWN, KERNEL_BASE_TEXT, KERNEL_BASE_STEXT };
+
 struct image {
 	enum image_kind kind;
 	uint32_t path; /* intern id: the name as mapped, "/usr/bin/zstd", "[vdso]", "[ext4]" */
@@ -34,6 +37,8 @@ struct image {
 	uint32_t major, minor;    /* of the file's device, 0 unknown */
 	uint64_t inode;           /* 0 unknown */
 	uint64_t base;            /* modules: load address. kernel: _stext or _text */
+	uint64_t end;             /* kernel: end of its mapping; 0: unknown */
+	enum kernel_base base_is; /* kernel */
 	int32_t pid;              /* a process that maps the image, for /proc/PID/root; 0: none */
 	uint64_t pid_seen_ns;     /* when the process was seen, ns since 1970; 0: it runs now */
 	bool pid_unproven; /* the recording does not say on which machine or boot the process ran */

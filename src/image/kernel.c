@@ -22,6 +22,8 @@
  */
 #define LAST_BYTES 65536
 
+const char *const kernel_end_names[KERNEL_ENDS] = {"_etext", "_einittext", "_edata"};
+
 struct kallsyms_line {
 	uint64_t address;
 	char type;
@@ -69,10 +71,39 @@ static void note_part(struct kallsyms *k, const char *module)
 {
 	uint64_t hash = module ? hash_bytes(module, strlen(module)) : 0;
 
-	if (!k->parts.count || vec_last(&k->parts)->module != hash)
-		vec_push(&k->parts,
-		         (struct kallsyms_part){.order = (uint32_t)k->table.entries.count,
-		                                .module = hash});
+	if (k->parts.count && vec_last(&k->parts)->module == hash)
+		return;
+	vec_push(&k->parts, (struct kallsyms_part){.order = (uint32_t)k->table.entries.count,
+	                                           .module = hash,
+	                                           .name = k->table.names.size});
+	if (module)
+		buf_add(&k->table.names, module, strlen(module) + 1);
+}
+
+const struct kallsyms_part *kallsyms_part_of(const struct kallsyms *k, uint32_t order)
+{
+	size_t low = 0, high = k->parts.count;
+
+	while (high - low > 1) {
+		size_t middle = (low + high) / 2;
+
+		if (k->parts.items[middle].order <= order)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &k->parts.items[low];
+}
+
+static void note_label(struct kallsyms *k, const struct kallsyms_line *l)
+{
+	if (!strcmp(l->name, "_text"))
+		k->text = l->address;
+	if (!strcmp(l->name, "_stext"))
+		k->stext = l->address;
+	for (size_t i = 0; i < KERNEL_ENDS; i++)
+		if (!strcmp(l->name, kernel_end_names[i]))
+			k->ends[i] = l->address;
 }
 
 static void take_line(struct kallsyms *k, char *text, struct kallsyms_count *count)
@@ -83,10 +114,8 @@ static void take_line(struct kallsyms *k, char *text, struct kallsyms_count *cou
 		return;
 	count->lines++;
 	count->nonzero += l.address != 0;
-	if (!strcmp(l.name, "_text") && !l.module)
-		k->text = l.address;
-	if (!strcmp(l.name, "_stext") && !l.module)
-		k->stext = l.address;
+	if (*l.name == '_' && !l.module)
+		note_label(k, &l);
 	if (!l.address || !is_text(&l))
 		return;
 	note_part(k, l.module);
@@ -143,15 +172,18 @@ static void end_last(struct symbol_table *t)
 	}
 }
 
-static int check_lines(const char *path, const struct kallsyms_count *count, struct error *err)
+static int check_lines(const char *path, bool copy, const struct kallsyms_count *count,
+                       struct error *err)
 {
 	if (!count->lines)
-		return error_set(err, ENOEXEC, "%s: holds no symbols", path);
-	if (!count->nonzero)
-		return error_set(err, EPERM,
-		                 "%s: kernel addresses are hidden (kptr_restrict): run as root, or "
-		                 "set kernel.kptr_restrict=0 with sysctl",
+		return error_set(err, ENOEXEC, "%s: has no symbols (lines \"ADDRESS TYPE NAME\")",
 		                 path);
+	if (!count->nonzero)
+		return error_set(
+		        err, EPERM,
+		        "%s: kernel addresses are hidden (all are 0, kptr_restrict): %s, or "
+		        "set kernel.kptr_restrict=0 with sysctl",
+		        path, copy ? "copy /proc/kallsyms as root" : "run as root");
 	return 0;
 }
 
@@ -171,7 +203,7 @@ int kallsyms_read(struct kallsyms *k, const char *path, struct error *err)
 	if (r)
 		error_set(err, EFBIG, "%s: is larger than any kernel's", name);
 	else
-		r = check_lines(name, &count, err);
+		r = check_lines(name, path && strcmp(path, "/proc/kallsyms") != 0, &count, err);
 	if (r) {
 		kallsyms_done(k);
 		return r;

@@ -13,17 +13,26 @@
 #include "base/build_id.h"
 #include "base/file/cache_dir.h"
 #include "base/error.h"
+#include "base/this_boot.h"
 #include "image/elf/symbol_table.h"
 
 /* A sequence of lines that belong to the same module. */
 struct kallsyms_part {
 	uint32_t order;  /* of the first symbol, see struct symbol_entry */
 	uint64_t module; /* hash of "[NAME]", 0: the kernel itself */
+	size_t name;     /* "[NAME]", offset into the names of the table; if there is a module */
 };
 
+/* Labels of the linker at which a recorder ends the mapping of the kernel. */
+#define KERNEL_ENDS 3
+#define KERNEL_TEXT_ENDS 2 /* the first are ends of code */
+extern const char *const kernel_end_names[KERNEL_ENDS];
+
 struct kallsyms {
-	struct symbol_table table;       /* functions of kernel and modules, sorted */
-	uint64_t text, stext;            /* addresses of _text and _stext, 0 if not listed */
+	struct symbol_table table; /* functions of kernel and modules, sorted */
+	uint64_t text, stext;      /* addresses of _text and _stext, 0 if not listed */
+	/* Those of kernel_end_names; 0: not listed, or the table is from the cache. */
+	uint64_t ends[KERNEL_ENDS];
 	VEC(struct kallsyms_part) parts; /* ascending; empty if the table is from the cache */
 	/*
 	 * The table is from the cache, which lacks some functions; kallsyms_complete() adds them.
@@ -34,6 +43,8 @@ struct kallsyms {
 /* path NULL: /proc/kallsyms. Fails if the addresses are hidden. Then kallsyms_done(). */
 int kallsyms_read(struct kallsyms *k, const char *path, struct error *err);
 void kallsyms_done(struct kallsyms *k);
+/* The part to which a symbol belongs, by its order. The table is not from the cache. */
+const struct kallsyms_part *kallsyms_part_of(const struct kallsyms *k, uint32_t order);
 
 /* Files that describe the running kernel; tests replace them. */
 struct kernel_places {
@@ -42,6 +53,15 @@ struct kernel_places {
 };
 
 #define KALLSYMS_CACHE_KIND "kallsyms"
+
+/*
+ * A number for the loaded modules: their names, sizes, addresses and build-ids. False: the list
+ * cannot be read. places NULL: the default files.
+ */
+bool kernel_modules_hash(const struct kernel_places *places, uint64_t *hash);
+/* The places with defaults, and the id of the boot that they are of; "" if it is unknown. */
+const struct kernel_places *kernel_places_of(const struct kernel_places *places,
+                                             char boot[BOOT_ID_SIZE]);
 
 /*
  * Reads the symbols of the running kernel. The cache is used if it has those of this boot and of

@@ -11,7 +11,6 @@
 
 #include "base/memory/hash.h"
 #include "base/read/regular_file.h"
-#include "base/this_boot.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -88,28 +87,32 @@ static bool read_modules(struct modules *m, const struct kernel_places *places)
 	return good;
 }
 
+bool kernel_modules_hash(const struct kernel_places *places, uint64_t *hash)
+{
+	struct modules modules;
+	bool good = read_modules(&modules, places ? places : &usual_places);
+
+	*hash = modules.hash;
+	vec_done(&modules.names);
+	return good;
+}
+
+const struct kernel_places *kernel_places_of(const struct kernel_places *places,
+                                             char boot[BOOT_ID_SIZE])
+{
+	places = places ? places : &usual_places;
+	this_boot_id(boot);
+	if (places->boot_id)
+		snprintf(boot, BOOT_ID_SIZE, "%s", places->boot_id);
+	return places;
+}
+
 static bool is_loaded(const struct modules *m, uint64_t module)
 {
 	vec_each (name, &m->names)
 		if (*name == module)
 			return true;
 	return !module;
-}
-
-/* The module of the symbol with this order. */
-static uint64_t module_of(const struct kallsyms *k, uint32_t order)
-{
-	size_t low = 0, high = k->parts.count;
-
-	while (high - low > 1) {
-		size_t middle = (low + high) / 2;
-
-		if (k->parts.items[middle].order <= order)
-			low = middle;
-		else
-			high = middle;
-	}
-	return k->parts.items[low].module;
 }
 
 static bool is_kept(const struct kallsyms *k, const struct modules *m, size_t i)
@@ -120,8 +123,8 @@ static bool is_kept(const struct kallsyms *k, const struct modules *m, size_t i)
 	if (i + 1 == k->table.entries.count || e->end != e[1].start ||
 	    e->end - e->start > UINT32_MAX)
 		return false;
-	module = module_of(k, e->order);
-	return module == module_of(k, e[1].order) && is_loaded(m, module);
+	module = kallsyms_part_of(k, e->order)->module;
+	return module == kallsyms_part_of(k, e[1].order)->module && is_loaded(m, module);
 }
 
 static uint64_t checksum(const struct kept_header *h, const struct buf *entries,
@@ -254,10 +257,7 @@ int kallsyms_running(struct kallsyms *k, struct cache_dir *cache,
 	bool known;
 	int r;
 
-	places = places ? places : &usual_places;
-	this_boot_id(boot);
-	if (places->boot_id)
-		snprintf(boot, sizeof(boot), "%s", places->boot_id);
+	places = kernel_places_of(places, boot);
 	known = cache && *boot && read_modules(&modules, places);
 	r = 0;
 	if (!known || !find_kept(k, &modules, cache, boot) || !stands_there(k, places->kallsyms)) {

@@ -83,6 +83,16 @@ const char *mapped_image_name(const struct event *e)
 	                                                                 : e->mmap.filename;
 }
 
+/* The name ends with the symbol. */
+static enum kernel_base base_of(const char *filename)
+{
+	const char *symbol = strchr(filename, ']');
+
+	if (symbol && !strcmp(symbol + 1, "_text"))
+		return KERNEL_BASE_TEXT;
+	return symbol && !strcmp(symbol + 1, "_stext") ? KERNEL_BASE_STEXT : KERNEL_BASE_UNKNOWN;
+}
+
 uint32_t mapped_image_kernel(struct image_table *images, const struct event *e,
                              const struct build_id *id)
 {
@@ -93,6 +103,8 @@ uint32_t mapped_image_kernel(struct image_table *images, const struct event *e,
 		image.kind = IMAGE_KERNEL;
 		/* The record's offset is the address of the symbol that its name ends with. */
 		image.base = m->pgoff ? m->pgoff : m->addr;
+		image.end = m->addr + m->size;
+		image.base_is = base_of(m->filename);
 	} else if (*m->filename == '[' || *m->filename == '/') {
 		image.kind = IMAGE_MODULE;
 		image.base = m->addr;

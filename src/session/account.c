@@ -6,6 +6,7 @@
 #include "base/this_boot.h"
 #include "event/attr.h"
 #include "format/perf/tracepoint_format.h"
+#include "image/kernel_anchors.h"
 #include "source/proc/block_devices.h"
 #include "source/tracefs/tracepoint_files.h"
 
@@ -99,10 +100,31 @@ static void describe_targets(struct recording *r, const struct targets *targets)
 	vec_done(&pids);
 }
 
+/* A report may be made with a map of kernel symbols: it is compared with these. */
+static void describe_kernel(struct recording *r)
+{
+	struct recording_build_id *kernel = vec_add(&r->build_ids);
+	struct kernel_anchors anchors;
+	struct cache_dir *cache = NULL;
+
+	kernel->filename = xstrdup("[kernel.kallsyms]");
+	kernel->pid = -1;
+	kernel->mode = CPU_MODE_KERNEL;
+	kernel->id = proc_kernel_build_id();
+	cache_dir_open(&cache, NULL); /* without a cache it only takes longer */
+	kernel_anchors_running(&anchors, cache, NULL);
+	cache_dir_close(cache);
+	vec_each (anchor, &anchors.items)
+		vec_push(&r->account.symbols,
+		         (struct account_symbol){anchor->address, anchor->name, anchor->module});
+	/* The texts belong to the recording now. */
+	anchors.items.count = 0;
+	kernel_anchors_done(&anchors);
+}
+
 void account_describe(struct recording *r, const struct plan *plan,
                       const struct session_options *options, const struct targets *targets)
 {
-	struct recording_build_id *kernel;
 	struct utsname host;
 	char boot[BOOT_ID_SIZE];
 
@@ -127,13 +149,8 @@ void account_describe(struct recording *r, const struct plan *plan,
 		describe_targets(r, targets);
 	if (plan->waits)
 		block_devices_list(&r->account);
-	if (plan->kernel) {
-		kernel = vec_add(&r->build_ids);
-		kernel->filename = xstrdup("[kernel.kallsyms]");
-		kernel->pid = -1;
-		kernel->mode = CPU_MODE_KERNEL;
-		kernel->id = proc_kernel_build_id();
-	}
+	if (plan->kernel)
+		describe_kernel(r);
 }
 
 static void close_cpu(struct recording *r, const struct perf_source_cpu *cpu,

@@ -2,13 +2,11 @@
 #include "symbol/kernel_names.h"
 
 #include "image/locate.h"
+#include "symbol/kernel_check.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* KASLR moves the kernel by a multiple of this. */
-#define KASLR_STEP 0x200000u
 
 /*
  * True if the running kernel is the recorded one. trouble: why it is not, or why it is uncertain.
@@ -49,55 +47,131 @@ static bool is_recorded(const struct kernel_identity *running, const struct buil
 	return true;
 }
 
-/* Finds the distance by which the same kernel moved after a reboot. */
-static bool find_delta(struct kernel_names *k, const struct kallsyms *now)
+/*
+ * Sets `trouble` if the names may not be used, or if it is unknown whether they are those of the
+ * recorded kernel.
+ */
+static bool accept(struct kernel_names *k, const struct symbol_options *options,
+                   struct kernel_candidate *c, bool proven)
 {
-	uint64_t text = now->text ? now->text : now->stext;
+	int r = kernel_check_distance(k, c, &k->trouble);
 
-	k->delta = 0;
-	if (!k->base || !text || k->base == now->text || k->base == now->stext)
-		return true;
-	k->running = false;
-	/* It is unknown which of the two was recorded, so they must be equal. */
-	if (now->text && now->stext && now->text != now->stext)
+	if (!r && !proven)
+		r = kernel_check(k, options, c, &k->trouble);
+	if (r < 0)
 		return false;
-	k->delta = text - k->base;
-	return k->delta % KASLR_STEP == 0;
-}
-
-/* path NULL: kallsyms of the running kernel. */
-static void use_kallsyms(struct kernel_names *k, const char *path, struct cache_dir *cache)
-{
-	if (path ? kallsyms_read(&k->kallsyms, path, &k->trouble)
-	         : kallsyms_running(&k->kallsyms, cache, NULL, &k->trouble))
-		return;
-	if (!find_delta(k, &k->kallsyms)) {
-		error_set(&k->trouble, ESTALE,
-		          "the kernel is at another address than in the recording");
-		kallsyms_done(&k->kallsyms);
-		return;
-	}
-	k->table = &k->kallsyms.table;
-}
-
-static bool vmlinux_fits(struct kernel_names *k, struct elf_file *f)
-{
-	uint64_t text, size;
-
-	if (k->id.size && !locate_same_build_id(&k->id, elf_file_build_id(f)))
-		return false;
-	if (!elf_file_symbol(f, "_text", &text, &size) &&
-	    !elf_file_symbol(f, "_stext", &text, &size))
-		return false;
-	k->vmlinux_delta = k->base ? text - k->base : 0;
+	k->checked = proven || r;
+	k->delta = c->map.delta;
 	return true;
 }
 
-static bool try_vmlinux(struct kernel_names *k, struct elf_file *f)
+static void not_checked(struct kernel_names *k, const char *name)
+{
+	error_set(
+	        &k->trouble, 0,
+	        "%s: it was not checked whether these are the symbols of the recorded kernel: the "
+	        "recording has nothing to compare them with",
+	        name);
+}
+
+/* path NULL: kallsyms of the running kernel. */
+static void use_kallsyms(struct kernel_names *k, const struct symbol_options *options,
+                         const char *path, struct cache_dir *cache)
+{
+	struct kernel_candidate c = {.map = {.name = path ? path : "/proc/kallsyms"}};
+	bool by_release = k->trouble.text[0];
+
+	if (path ? kallsyms_read(&k->kallsyms, path, &k->trouble)
+	         : kallsyms_running(&k->kallsyms, cache, NULL, &k->trouble))
+		return;
+	c.map.table = &k->kallsyms.table;
+	c.text = k->kallsyms.text;
+	c.stext = k->kallsyms.stext;
+	memcpy(c.ends, k->kallsyms.ends, sizeof(c.ends));
+	if (!accept(k, options, &c, !path && !by_release) ||
+	    (kernel_check_modules(options, &c, &k->modules) < 0 && path)) {
+		if (k->modules.code)
+			k->trouble = k->modules;
+		kallsyms_done(&k->kallsyms);
+		return;
+	}
+	k->running &= !k->delta;
+	k->table = &k->kallsyms.table;
+	if (path && !k->checked)
+		not_checked(k, path);
+	else if (k->checked)
+		k->trouble = (struct error){0};
+}
+
+static bool has_its_id(struct kernel_names *k, struct elf_file *f, struct error *err)
+{
+	char of_file[2 * BUILD_ID_MAX + 1], recorded[2 * BUILD_ID_MAX + 1];
+	const struct build_id *id = elf_file_build_id(f);
+
+	if (!k->id.size || !id->size || locate_same_build_id(&k->id, id))
+		return true;
+	build_id_text(id, of_file);
+	build_id_text(&k->id, recorded);
+	error_set(err, ESTALE,
+	          "%s: is not the vmlinux of the recorded kernel: its build-id is %.12s, recorded "
+	          "%.12s: specify the vmlinux of the same build",
+	          elf_file_path(f), of_file, recorded);
+	return false;
+}
+
+static uint64_t label(struct elf_file *f, const char *name)
+{
+	uint64_t address = 0, size;
+
+	return elf_file_symbol(f, name, &address, &size) ? address : 0;
+}
+
+static void read_vmlinux(struct kernel_names *k, struct elf_file *f)
+{
+	if (k->symbols.entries.count)
+		return;
+	elf_file_symbols(f, &k->symbols);
+	symbol_table_finish(&k->symbols);
+}
+
+static bool vmlinux_fits(struct kernel_names *k, const struct symbol_options *options,
+                         struct elf_file *f, struct error *err)
+{
+	bool proven = k->id.size && elf_file_build_id(f)->size;
+	struct kernel_candidate c = {.map = {&k->symbols, 0, elf_file_path(f)},
+	                             .text = label(f, "_text"),
+	                             .stext = label(f, "_stext")};
+	int r = 0;
+
+	if (!has_its_id(k, f, err))
+		return false;
+	if (!c.text && !c.stext)
+		return !error_set(err, ESTALE,
+		                  "%s: is not the vmlinux of the recorded kernel: it has neither "
+		                  "_text nor _stext: specify a vmlinux with its symbols",
+		                  elf_file_path(f));
+	for (size_t i = 0; i < KERNEL_ENDS; i++)
+		c.ends[i] = label(f, kernel_end_names[i]);
+	r = kernel_check_distance(k, &c, err);
+	if (!r && !proven) {
+		read_vmlinux(k, f);
+		r = kernel_check(k, options, &c, err);
+	}
+	if (r < 0)
+		return false;
+	k->vmlinux_checked = proven || r;
+	k->vmlinux_delta = c.map.delta;
+	return true;
+}
+
+static bool try_vmlinux(struct kernel_names *k, const struct symbol_options *options,
+                        struct elf_file *f, struct error *err)
 {
 	if (!f)
 		return false;
-	if (!vmlinux_fits(k, f)) {
+	if (!vmlinux_fits(k, options, f, err)) {
+		symbol_table_done(&k->symbols);
+		symbol_table_init(&k->symbols);
 		elf_file_close(f);
 		return false;
 	}
@@ -105,7 +179,8 @@ static bool try_vmlinux(struct kernel_names *k, struct elf_file *f)
 	return true;
 }
 
-static void seek_by_release(struct kernel_names *k, const char *root, const char *release)
+static void seek_by_release(struct kernel_names *k, const struct symbol_options *options,
+                            const char *release)
 {
 	static const struct {
 		const char *before, *after;
@@ -123,11 +198,11 @@ static void seek_by_release(struct kernel_names *k, const char *root, const char
 	if (strchr(release, '/'))
 		return;
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		path = xasprintf("%s%s%s%s", root ? root : "", places[i].before, release,
-		                 places[i].after);
+		path = xasprintf("%s%s%s%s", options->root ? options->root : "", places[i].before,
+		                 release, places[i].after);
 		r = elf_file_open(&f, path, NULL);
 		free(path);
-		if (!r && try_vmlinux(k, f))
+		if (!r && try_vmlinux(k, options, f, NULL))
 			return;
 	}
 }
@@ -142,17 +217,15 @@ struct elf_file *kernel_names_vmlinux(struct kernel_names *k, const struct symbo
 		return k->vmlinux;
 	k->vmlinux_sought = true;
 	if (options->vmlinux) {
-		if (!elf_file_open(&f, options->vmlinux, &k->trouble) && !try_vmlinux(k, f))
-			error_set(&k->trouble, ESTALE,
-			          "%s: is not the vmlinux of the recorded kernel",
-			          options->vmlinux);
+		if (!elf_file_open(&f, options->vmlinux, &k->trouble))
+			try_vmlinux(k, options, f, &k->trouble);
 		return k->vmlinux;
 	}
-	if (try_vmlinux(k, locate_by_build_id(&k->id, options->root, ".debug")))
+	if (try_vmlinux(k, options, locate_by_build_id(&k->id, options->root, ".debug"), NULL))
 		return k->vmlinux;
 	kernel_running(&running);
 	if (release || k->running)
-		seek_by_release(k, options->root, release ? release : running.release);
+		seek_by_release(k, options, release ? release : running.release);
 	return k->vmlinux;
 }
 
@@ -160,13 +233,18 @@ static void use_vmlinux(struct kernel_names *k, const struct symbol_options *opt
 {
 	if (!kernel_names_vmlinux(k, options))
 		return;
-	elf_file_symbols(k->vmlinux, &k->symbols);
-	symbol_table_finish(&k->symbols);
-	if (!k->symbols.entries.count)
+	read_vmlinux(k, k->vmlinux);
+	if (!k->symbols.entries.count) {
+		if (options->vmlinux)
+			error_set(&k->trouble, ENOEXEC, "%s: has no symbols", options->vmlinux);
 		return;
+	}
 	k->table = &k->symbols;
 	k->delta = k->vmlinux_delta;
+	k->checked = k->vmlinux_checked;
 	k->trouble = (struct error){0};
+	if (!k->checked)
+		not_checked(k, elf_file_path(k->vmlinux));
 }
 
 void kernel_names_load(struct kernel_names *k, const struct symbol_options *options,
@@ -174,24 +252,29 @@ void kernel_names_load(struct kernel_names *k, const struct symbol_options *opti
 {
 	struct kernel_identity running;
 
-	*k = (struct kernel_names){.base = image ? image->base : 0};
+	*k = (struct kernel_names){0};
+	if (image) {
+		k->image = *image;
+		k->base = image->base;
+	}
 	k->id = options->kernel_id;
 	if (!k->id.size && image)
 		k->id = image->build_id;
 	kernel_running(&running);
 	if (options->vmlinux) {
 		use_vmlinux(k, options);
-		if (k->table || k->trouble.code)
-			return;
+		k->refused = !k->table;
+		return;
 	}
 	if (options->kallsyms) {
-		use_kallsyms(k, options->kallsyms, NULL);
+		use_kallsyms(k, options, options->kallsyms, NULL);
 		k->running = false;
+		k->refused = !k->table;
 		return;
 	}
 	k->running = is_recorded(&running, &k->id, options->kernel_release, &k->trouble);
 	if (k->running)
-		use_kallsyms(k, NULL, cache);
+		use_kallsyms(k, options, NULL, cache);
 	if (!k->table)
 		use_vmlinux(k, options);
 }

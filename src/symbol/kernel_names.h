@@ -3,8 +3,9 @@
  * kernel_names: the names of the recorded kernel, or the reason why there are none.
  *
  * kallsyms of the running kernel is used only if it is the recorded kernel, by build-id, else by
- * release; otherwise a vmlinux with the recorded build-id is used. Call kernel_names_load(), read
- * the fields, call kernel_names_done(). Uses: base, image.
+ * release; otherwise a vmlinux with the recorded build-id is used. A map or file is compared with
+ * what the recording has of its kernel (kernel_check.h). Call kernel_names_load(), read the fields,
+ * call kernel_names_done(). Uses: base, image.
  */
 #ifndef ASSAY_SYMBOL_KERNEL_NAMES_H
 #define ASSAY_SYMBOL_KERNEL_NAMES_H
@@ -20,11 +21,15 @@ struct kernel_names {
 	struct elf_file *vmlinux;    /* NULL: no matching file was found */
 	uint64_t vmlinux_delta;      /* address in vmlinux = recorded address + vmlinux_delta */
 	struct error trouble;        /* why names are missing or uncertain */
+	struct error modules;        /* why only those of modules are missing */
+	bool refused;                /* the file that the user named is not used */
+	bool checked;                /* the names were found to be of the recorded kernel */
 	struct kallsyms kallsyms;    /* owns `table`, or */
 	struct symbol_table symbols; /* of vmlinux */
-	bool vmlinux_sought;
+	bool vmlinux_sought, vmlinux_checked;
 	struct build_id id;
-	uint64_t base; /* address of the recorded kernel, 0 unknown */
+	struct image image; /* of the recorded kernel; zeros: it has none */
+	uint64_t base;      /* its address, 0 unknown */
 };
 
 /* `cache` may be NULL. */

@@ -26,6 +26,11 @@ struct symbolizer *symbolizer_new(struct image_table *images, const struct symbo
 	/* The recording that it is of may be freed before the symbolizer, as on the live screen. */
 	if (s->options.kernel_release)
 		s->options.kernel_release = s->kernel_release = xstrdup(s->options.kernel_release);
+	if (s->options.kernel_anchors) {
+		vec_each (a, &s->options.kernel_anchors->items)
+			kernel_anchors_add(&s->anchors, a->address, a->name, a->module);
+		s->options.kernel_anchors = &s->anchors;
+	}
 	if (s->options.cached)
 		cache_dir_open(&s->cache, NULL); /* without a cache it only takes longer */
 	return s;
@@ -64,6 +69,7 @@ void symbolizer_free(struct symbolizer *s)
 		free(*code);
 	free(s->debuginfod);
 	free(s->kernel_release);
+	kernel_anchors_done(&s->anchors);
 	vec_done(&s->loaded);
 	vec_done(&s->all);
 	vec_done(&s->found);
@@ -77,40 +83,10 @@ void symbolizer_free(struct symbolizer *s)
 	free(s);
 }
 
-/* The image of the kernel has its address. Names of modules are loaded with it. */
-struct kernel_names *symbolizer_kernel(struct symbolizer *s)
-{
-	const struct image *kernel = NULL;
-
-	if (s->kernel_loaded)
-		return &s->kernel;
-	for (size_t i = 0; i < s->images->images.count; i++)
-		if (s->images->images.items[i].kind == IMAGE_KERNEL &&
-		    (!kernel || (!kernel->base && s->images->images.items[i].base)))
-			kernel = &s->images->images.items[i];
-	kernel_names_load(&s->kernel, &s->options, kernel, s->cache);
-	s->kernel_loaded = true;
-	return &s->kernel;
-}
-
-static void set_trouble(struct symbol_image *i, const char *text)
+void symbol_image_trouble(struct symbol_image *i, const char *text)
 {
 	free(i->trouble);
 	i->trouble = text && *text ? xstrdup(text) : NULL;
-}
-
-static void load_kernel(struct symbolizer *s, struct symbol_image *i, bool module)
-{
-	struct kernel_names *k = symbolizer_kernel(s);
-
-	set_trouble(i, k->trouble.text);
-	if (module && k->table && (k->delta || k->table == &k->symbols)) {
-		set_trouble(i, "modules have other addresses since the recording: their functions "
-		               "can only be named before the next boot");
-		return;
-	}
-	i->table = k->table;
-	i->delta = k->delta;
 }
 
 /* PLT stubs are apart from other code, so they do not delimit gaps between functions. */
@@ -195,10 +171,10 @@ static void load_file(struct symbolizer *s, struct symbol_image *i, uint32_t ima
 	if (locate_image(&i->file, &s->images->images.items[image], image_path(s->images, image),
 	                 s->options.root, &err) &&
 	    !debug_file_in_place(s, i, &s->images->images.items[image])) {
-		set_trouble(i, err.text);
+		symbol_image_trouble(i, err.text);
 		return;
 	}
-	set_trouble(i, err.text);
+	symbol_image_trouble(i, err.text);
 	load_symbols(s, i);
 }
 
@@ -210,14 +186,14 @@ static void load_vdso(struct symbolizer *s, struct symbol_image *i, const struct
 	struct error err = {0};
 
 	if (vdso_open(&i->file, &err)) {
-		set_trouble(i, err.text);
+		symbol_image_trouble(i, err.text);
 		return;
 	}
 	if (id->size ? !locate_same_build_id(id, elf_file_build_id(i->file))
 	             : !s->options.this_kernel && !symbolizer_kernel(s)->running) {
 		elf_file_close(i->file);
 		i->file = NULL;
-		set_trouble(i, "the vdso belongs to another kernel than the running one");
+		symbol_image_trouble(i, "the vdso belongs to another kernel than the running one");
 		return;
 	}
 	load_symbols(s, i);
@@ -234,10 +210,8 @@ static void load(struct symbolizer *s, struct symbol_image *i, uint32_t image)
 		load_file(s, i, image);
 		break;
 	case IMAGE_KERNEL:
-		load_kernel(s, i, false);
-		break;
 	case IMAGE_MODULE:
-		load_kernel(s, i, true);
+		kernel_image_load(s, i, &s->images->images.items[image]);
 		break;
 	case IMAGE_VDSO:
 		load_vdso(s, i, &id);
@@ -249,7 +223,7 @@ static void load(struct symbolizer *s, struct symbol_image *i, uint32_t image)
 		i->trouble = jit_trouble(s->images, image);
 		return;
 	case IMAGE_UNKNOWN:
-		set_trouble(i, "no known mapping contains these addresses");
+		symbol_image_trouble(i, "no known mapping contains these addresses");
 		break;
 	case IMAGE_NAME:
 		break;

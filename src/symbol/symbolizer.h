@@ -38,6 +38,8 @@ static inline const char *symbol_text(const struct symbol *symbol)
 	return symbol->named ? symbol->name : SYMBOL_UNNAMED;
 }
 
+struct kernel_anchors;
+
 struct symbol_options {
 	bool raw_names;   /* do not demangle */
 	bool no_inlines;  /* symbolizer_inlines() finds none */
@@ -54,13 +56,22 @@ struct symbol_options {
 	const char *root;           /* prefix for files (sysroot), NULL: none */
 	struct build_id kernel_id;  /* build-id of the recorded kernel; size 0: unknown */
 	const char *kernel_release; /* the recorded kernel's uname -r; NULL: unknown */
-	const char *debuginfod;     /* debuginfod servers, separated by spaces; NULL: none */
+	/* Functions of the recorded kernel, which are copied; NULL: none. */
+	const struct kernel_anchors *kernel_anchors;
+	const char *debuginfod; /* debuginfod servers, separated by spaces; NULL: none */
 };
 
 struct symbolizer;
 
 struct symbolizer *symbolizer_new(struct image_table *images, const struct symbol_options *options);
 void symbolizer_free(struct symbolizer *s);
+
+/*
+ * Compares a map or file of the kernel that the options name with the recorded kernel. -errno: it
+ * cannot be read, or belongs to another kernel. *checked: the recording has something to compare it
+ * with. Without such an option 0.
+ */
+int symbolizer_check_kernel(struct symbolizer *s, bool *checked, struct error *err);
 
 /*
  * The symbol that encloses a frame. Never NULL. All frames of a function have the same pointer, so

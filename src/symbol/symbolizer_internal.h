@@ -7,6 +7,7 @@
 #ifndef ASSAY_SYMBOL_SYMBOLIZER_INTERNAL_H
 #define ASSAY_SYMBOL_SYMBOLIZER_INTERNAL_H
 
+#include "image/kernel_anchors.h"
 #include "symbol/debug/debug_index.h"
 #include "symbol/kernel_names.h"
 #include "symbol/symbolizer.h"
@@ -61,10 +62,15 @@ struct symbolizer {
 	VEC(struct found_frame) found;
 	struct id_table found_index;
 	VEC(uint8_t *) code;
-	char *debuginfod;     /* servers; NULL: none */
-	char *kernel_release; /* of the options */
+	char *debuginfod;              /* servers; NULL: none */
+	char *kernel_release;          /* of the options */
+	struct kernel_anchors anchors; /* likewise */
 };
 
+/* The sentence is copied; NULL or "": none. */
+void symbol_image_trouble(struct symbol_image *i, const char *text);
+/* Loads the names of an image of the kernel or a module. */
+void kernel_image_load(struct symbolizer *s, struct symbol_image *i, const struct image *image);
 struct symbol_image *symbolizer_image(struct symbolizer *s, uint32_t image);
 /* The name to display, which the caller frees; NULL: the name itself. bare: without parameters. */
 char *symbolizer_plain(struct symbolizer *s, struct symbol_image *i, const char *name, bool bare);

@@ -147,12 +147,15 @@ int load_profile(struct profile **out, const struct load_options *o, struct erro
 	if (!ret)
 		ret = store ? load_store_read(p, store, o, err) : read_files(p, o, err);
 	free(store);
+	if (!ret) {
+		profile_weigh_idle(p);
+		profile_seal(p);
+		ret = load_check_kernel(p, o, err);
+	}
 	if (ret) {
 		profile_free(p);
 		return ret;
 	}
-	profile_weigh_idle(p);
-	profile_seal(p);
 	*out = p;
 	return 0;
 }
@@ -196,11 +199,14 @@ int load_calls(struct call_paths **out, const struct load_options *o, struct err
 
 	for (size_t i = 0; !ret && (path = load_file(o, i)); i++)
 		ret = calls_file_load(c, strcmp(path, "-") != 0 ? path : "/dev/stdin", err);
+	if (!ret) {
+		call_paths_close(c);
+		ret = load_check_calls_kernel(c, o, err);
+	}
 	if (ret) {
 		call_paths_free(c);
 		return ret;
 	}
-	call_paths_close(c);
 	*out = c;
 	return 0;
 }

@@ -114,6 +114,13 @@ int load_tags_path(const char **path, const struct load_options *o, struct error
 /* As above, for the only pprof profile. */
 int load_pprof_path(const char **path, const struct load_options *o, struct error *err);
 
+/*
+ * -errno: --kallsyms or --vmlinux cannot be read, or belongs to another kernel than that of the
+ * recording. load_profile() and load_calls() check it.
+ */
+int load_check_kernel(struct profile *p, const struct load_options *o, struct error *err);
+int load_check_calls_kernel(struct call_paths *c, const struct load_options *o, struct error *err);
+
 /* A symbolizer for the kernel of the first recording. Never NULL. */
 struct symbolizer *load_symbolizer(struct profile *p, const struct load_options *o);
 

@@ -36,8 +36,10 @@ const struct option load_to_form_table[] = {
 
 const struct option symbol_option_table[] = {
         {OPTION_STRING, 0, "kallsyms", "FILE",
-         "the recorded kernel's symbols (default /proc/kallsyms)", .needs = HAS_CODE,
-         .offset = AT(kallsyms)},
+         "the recorded kernel's symbols (default /proc/kallsyms)",
+         .details = "A copy of /proc/kallsyms that root made, or a System.map. A map of another "
+                    "kernel, or of another build, is refused.",
+         .needs = HAS_CODE, .offset = AT(kallsyms)},
         {OPTION_STRING, 'k', "vmlinux", "FILE", "the recorded kernel as an ELF file",
          .needs = HAS_CODE, .offset = AT(vmlinux)},
         {OPTION_STRING, 0, "symfs", "DIRECTORY", "look for the recorded files under DIRECTORY",

@@ -219,6 +219,10 @@ void perf_data_account_encode(struct buf *out, const struct recording *r)
 		buf_addf(out, "device %" PRIu32 " %" PRIu32 " %s %s\n", a->devices.items[i].major,
 		         a->devices.items[i].minor, a->devices.items[i].name,
 		         a->devices.items[i].mount ? a->devices.items[i].mount : "");
+	for (size_t i = 0; i < a->symbols.count; i++)
+		buf_addf(out, "symbol %" PRIx64 " %s %s\n", a->symbols.items[i].address,
+		         a->symbols.items[i].name,
+		         a->symbols.items[i].module ? a->symbols.items[i].module : "");
 	for (size_t i = 0; i < r->attrs.count; i++)
 		if (r->attrs.items[i].role == ATTR_WITNESS)
 			buf_addf(out, "witness_attr %zu\n", i);
@@ -352,6 +356,20 @@ static bool decode_device(const char *text, struct account *a)
 	return false;
 }
 
+/* The last word, the module, may be missing. */
+static bool decode_symbol(const char *text, struct account *a)
+{
+	struct account_symbol s = {0};
+	int words = sscanf(text, "%" SCNx64 " %ms %ms", &s.address, &s.name, &s.module);
+
+	if (words >= 2) {
+		vec_push(&a->symbols, s);
+		return true;
+	}
+	free(s.name);
+	return false;
+}
+
 static bool decode_line(char *line, struct account *a, uint16_t *witness)
 {
 	static const struct account_field number = {"witness_attr", 0, FIELD_U64};
@@ -374,6 +392,8 @@ static bool decode_line(char *line, struct account *a, uint16_t *witness)
 		return decode_target(value, a);
 	if (!strcmp(line, "device"))
 		return decode_device(value, a);
+	if (!strcmp(line, "symbol"))
+		return decode_symbol(value, a);
 	if (!strcmp(line, "note")) {
 		vec_push(&a->notes, xstrdup(value));
 		return true;

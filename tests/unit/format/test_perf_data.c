@@ -180,6 +180,9 @@ static void fill_recording(struct recording *r)
 	vec_push(&a->targets, 72);
 	vec_push(&a->devices, (struct account_device){254, 0, xstrdup("vda"), xstrdup("/")});
 	vec_push(&a->devices, (struct account_device){254, 1, xstrdup("vda1"), NULL});
+	vec_push(&a->symbols,
+	         (struct account_symbol){UINT64_C(0xffffffff81000010), xstrdup("vfs_read"), NULL});
+	vec_push(&a->symbols, (struct account_symbol){0xc0000000, xstrdup("f"), xstrdup("[ext4]")});
 	vec_push(&a->cpus, (struct account_cpu){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14});
 	vec_push(&a->cpus, (struct account_cpu){.cpu = 5, .ring_used_max = UINT64_MAX});
 	vec_push(&a->notes, xstrdup("a note: with = signs"));
@@ -239,6 +242,11 @@ static void features_are_read_as_they_were_written(void)
 	CHECK_STR(got.r.account.devices.items[0].name, "vda");
 	CHECK_STR(got.r.account.devices.items[0].mount, "/");
 	CHECK(!got.r.account.devices.items[1].mount);
+	CHECK_EQ(got.r.account.symbols.count, 2);
+	CHECK_EQ(got.r.account.symbols.items[0].address, UINT64_C(0xffffffff81000010));
+	CHECK_STR(got.r.account.symbols.items[0].name, "vfs_read");
+	CHECK(!got.r.account.symbols.items[0].module);
+	CHECK_STR(got.r.account.symbols.items[1].module, "[ext4]");
 	CHECK_STR(got.r.os_release, "6.1.0");
 	CHECK_STR(got.r.arch, "x86_64");
 	CHECK_STR(got.r.cpu_description,
