@@ -129,13 +129,83 @@ def changes_are_kept_and_reported_once(t):
     t.equal(len(part["changes"]) + len(part["earlier"]) >= len(before), True, "others were found earlier")
 
 
+# Kinds of history, for tests/workloads/store_history. A change is in function 0, 1, ... at window 60 %
+# of the time.
+HISTORIES = {
+    "constant": {}, "few functions": {"functions": 4}, "few windows": {"functions": 4, "windows": 24, "samples": 2000},
+    "noise": {"noise": 0.2, "load_noise": 0.3},
+    "rhythm in a day": {"functions": 4, "seconds": 600, "windows": 144, "rhythm": 0.6},
+    "rhythm of days": {"seconds": 1800, "windows": 240, "rhythm": 0.6},
+    "load doubles": {"functions": 4, "load": 2, "load_at": 80},
+    "load doubles with the change": {"functions": 4, "load": 2, "load_at": 120},
+    "load halves": {"functions": 8, "load": 0.5, "load_at": 150},
+    "one program of two": {"functions": 4, "still": 4, "load": 2, "load_at": 80},
+    "the smaller program": {"functions": 4, "still": 12, "load": 2, "load_at": 80},
+    "full CPU": {"functions": 4, "closed": 1},
+    "starts and ends": {"functions": 4, "begin": 10, "end": 5, "still": 4},
+    "pause before the change": {"functions": 6, "gap": 300, "gap_at": 120},
+    "merged windows": {"windows": 400, "seconds": 60, "merged": 300},
+}
+SEEDS = 20 if LONG else 2
+
+
+def changes_of(t, kind, seed, change):
+    """(changes, the planted function, the time of its window) of a store."""
+    history = {"windows": 200, "seconds": 10, "functions": 20, **HISTORIES[kind]}
+    at, function = history["windows"] * 6 // 10, seed % min(history["functions"], 8)
+    path = t.path("history.db")
+    t.run(t.workload("store_history"), path, f"seed={seed + 1000 * int(10 * change)}", f"change={change}",
+          f"at={at}", f"function={function}", *(f"{key}={value}" for key, value in HISTORIES[kind].items()))
+    found = json.loads(t.assay("watch", "--json", path).out)["changes"]
+    path.unlink()
+    start = 1700000000 + history["seconds"] * (at + history.get("gap", 0))
+    return found, f"f{function}", start, history["seconds"]
+
+
+@test
+def busier_times_are_no_changes(t):
+    for kind in HISTORIES:
+        for seed in range(SEEDS):
+            found, *_ = changes_of(t, kind, seed, 1)
+            t.equal([(c["function"], c["change"]) for c in found], [], f"{kind}, seed {seed}")
+
+
+@test
+def a_planted_change_is_found_at_its_window(t):
+    for kind in HISTORIES:
+        right = others = 0
+        for seed in range(SEEDS):
+            found, function, start, seconds = changes_of(t, kind, seed, 2)
+            for c in found:
+                t.near(c["after"] / c["before"], 1 + c["change"], 1e-6, f"{kind}: after / before")
+                if c["function"] == function and c["verdict"] == "regression":
+                    right += abs(c["time_ns"] / 1e9 - start) <= 2 * seconds and c["low"] <= 1 <= c["high"]
+                else:
+                    others += 1
+        t.true(right >= 0.9 * SEEDS, f"{kind}: {right} of {SEEDS}")
+        t.true(others <= 0.1 * SEEDS, f"{kind}: {others} other changes")
+
+
+@long_test
+def a_planted_change_of_30_percent_is_found(t):
+    for kind in HISTORIES:
+        right = others = 0
+        for seed in range(SEEDS):
+            found, function, start, seconds = changes_of(t, kind, seed, 1.3)
+            mine = [c for c in found if c["function"] == function and c["verdict"] == "regression"]
+            right += any(abs(c["time_ns"] / 1e9 - start) <= 10 * seconds for c in mine)
+            others += len(found) - len(mine)
+        t.true(right >= 0.9 * SEEDS, f"{kind}: {right} of {SEEDS}")
+        t.true(others <= 0.1 * SEEDS, f"{kind}: {others} other changes")
+
+
 @test
 def an_unsure_search_does_not_pass(t):
     # A change that the search cannot find is possible: below --least, or in too short a time.
     before = ("--until", "1970-01-01T00:00:01.005Z")
     t.has(t.assay("watch", "--fail-if", "regression > 5%", *before, store(t), status=3).err,
           "too few samples")
-    short = ("--from", "1970-01-01T00:00:01.010Z")
+    short = ("--from", "1970-01-01T00:00:01.0112Z")
     t.has(t.assay("watch", "--fail-if", "regression > 900%", *short, store(t), status=3).err,
           "may be beyond")
     t.has(t.assay("watch", "--fail-if", "work1 > 5%", "--until", "1970-01-01T00:00:01.002Z", store(t),
@@ -144,7 +214,7 @@ def an_unsure_search_does_not_pass(t):
 
 @test
 def a_short_time_is_reported_as_too_short(t):
-    text = t.assay("watch", "--from", "1970-01-01T00:00:01.010Z", store(t)).out
+    text = t.assay("watch", "--from", "1970-01-01T00:00:01.0112Z", store(t)).out
     t.has(text, "too short")
 
 

@@ -42,7 +42,7 @@ static const struct option options[] = {
          "changes below this, or perhaps below half of it, are not listed (default 10)",
          .offset = AT(least)},
         {OPTION_COUNT, 0, "window", "N", "compare N points at a time (default: all of the time)",
-         .details = "A point is as long as a window of the store. The next N points begin in the "
+         .details = "A point is a window of the store. The next N points begin in the "
                     "middle of these. 50 is the default of Otava. Fewer points find changes "
                     "only if they are large, but slow drift is no change.",
          .offset = AT(window)},
@@ -160,10 +160,11 @@ const struct command cmd_watch = {
         .summary = "which functions' cost changed in a store, and when",
         .description =
                 "Searches the time of a store of 'assay start --store' for changes of functions. "
-                "The own CPU time of each function per second is divided by the load of the "
-                "machine (or by its work, with --work), and the levels before and after each time "
-                "are compared. From three days "
-                "on the same hours of the days are compared.\n\n"
+                "The own CPU time of each function per second is divided by the load of its "
+                "program or of the machine (or by its work, with --work), and the levels before "
+                "and after each time are compared. The load is the course that most functions "
+                "follow. A function changed if neither the load nor the observed time explains "
+                "its time. From three days on the same hours of the days are compared.\n\n"
                 "The verdict is regression, improvement, new (no sample before), gone (no "
                 "sample after), went away (the old level returned), or "
                 "moved (the time of another function of the file changed by the opposite "

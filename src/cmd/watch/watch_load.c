@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory/buf.h"
+#include "base/memory/xalloc.h"
 #include "cmd/cli/parse_time.h"
 #include "cmd/watch/watch_names.h"
 #include "event/recording.h"
@@ -29,7 +30,7 @@ struct loading {
 	uint64_t from_ns, until_ns; /* until_ns 0: no end */
 	VEC(struct watch_window) windows;
 	VEC(uint32_t) points; /* by window id - first_id */
-	int64_t first_id;
+	int64_t first_id, last_id;
 	size_t hosts;
 	bool work_found;
 	double work_sum;
@@ -111,34 +112,97 @@ static int read_windows(struct loading *l, struct error *err)
 	return ret;
 }
 
-/* Points begin at multiples of their length. */
+static int by_start(const void *a, const void *b)
+{
+	const struct watch_window *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int by_length(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The length of most windows. */
+static uint64_t usual_length(const struct loading *l)
+{
+	uint64_t *lengths = xcalloc(l->windows.count, sizeof(*lengths)), usual_ns;
+
+	for (size_t i = 0; i < l->windows.count; i++)
+		lengths[i] = l->windows.items[i].end_ns - l->windows.items[i].start_ns;
+	qsort(lengths, l->windows.count, sizeof(*lengths), by_length);
+	usual_ns = lengths[l->windows.count / 2];
+	free(lengths);
+	return usual_ns;
+}
+
+/* The time that a point of a long store has at least, so that there are at most WATCH_POINTS. */
+static uint64_t least_length(const struct loading *l)
+{
+	uint64_t observed_ns = 0;
+
+	vec_each (o, &l->windows)
+		observed_ns += o->end_ns - o->start_ns;
+	return l->windows.count > WATCH_POINTS ? observed_ns / (WATCH_POINTS / 2) : 0;
+}
+
+/* A new point begins with a window, unless the last point is shorter than `least_ns`, or the window
+ * overlaps it: another session measured the same time. Windows that retention merged are points of
+ * their own length, and a pause between sessions is no point. Returns their number. */
+static size_t divide_windows(struct loading *l, uint64_t least_ns, bool place)
+{
+	uint64_t start_ns = 0, end_ns = 0;
+	size_t count = 0;
+
+	vec_each (o, &l->windows) {
+		bool paused = count && o->start_ns > end_ns && o->start_ns - end_ns >= least_ns;
+
+		if (!count || paused || o->start_ns >= end_ns) {
+			bool whole = !count || paused || end_ns - start_ns >= least_ns;
+
+			if (whole) {
+				start_ns = o->start_ns;
+				if (place)
+					watch_begins(l->w, count, start_ns);
+				count++;
+			}
+			end_ns = o->end_ns;
+		}
+		if (place)
+			l->points.items[o->id - l->first_id] = (uint32_t)(count - 1);
+	}
+	if (place)
+		watch_begins(l->w, count, end_ns);
+	return count;
+}
+
 static void place_windows(struct loading *l)
 {
-	uint64_t first_ns = UINT64_MAX, last_ns = 0, step_ns = 1000000;
-	const struct watch_window *last;
+	uint64_t least_ns = least_length(l), usual_ns = usual_length(l);
+	int64_t last_id = l->windows.items[l->windows.count - 1].id;
 
-	vec_each (o, &l->windows) {
-		first_ns = o->start_ns < first_ns ? o->start_ns : first_ns;
-		last_ns = o->end_ns > last_ns ? o->end_ns : last_ns;
-		step_ns = o->end_ns - o->start_ns > step_ns ? o->end_ns - o->start_ns : step_ns;
-	}
-	if ((last_ns - first_ns) / step_ns >= WATCH_POINTS)
-		step_ns = (last_ns - first_ns) / WATCH_POINTS + 1;
-	watch_points(l->w, first_ns, step_ns, (size_t)((last_ns - first_ns - 1) / step_ns + 1));
 	l->first_id = l->windows.items[0].id;
-	last = &l->windows.items[l->windows.count - 1];
-	if ((uint64_t)(last->id - l->first_id) > 100000000)
+	qsort(l->windows.items, l->windows.count, sizeof(*l->windows.items), by_start);
+	watch_points(l->w, l->windows.items[0].start_ns, usual_ns > least_ns ? usual_ns : least_ns,
+	             divide_windows(l, least_ns, false));
+	if ((uint64_t)(last_id - l->first_id) > 100000000)
 		return; /* no store has so many windows */
-	while (l->points.count <= (size_t)(last->id - l->first_id))
+	while (l->points.count <= (size_t)(last_id - l->first_id))
 		vec_push(&l->points, UINT32_MAX);
+	divide_windows(l, least_ns, true);
 	vec_each (o, &l->windows) {
-		size_t point = (size_t)((o->start_ns - first_ns) / step_ns);
 		uint64_t length_ns = o->end_ns - o->start_ns;
 
-		l->points.items[o->id - l->first_id] = (uint32_t)point;
 		if (o->unobserved_ns < length_ns)
-			watch_observed(l->w, point, (double)(length_ns - o->unobserved_ns) / 1e9);
+			watch_observed(l->w, l->points.items[o->id - l->first_id],
+			               (double)(length_ns - o->unobserved_ns) / 1e9);
 	}
+	l->last_id = last_id;
 }
 
 static int take_sample(void *ctx, uint64_t row, const struct sql_value *v, size_t count,
@@ -168,7 +232,7 @@ static int read_samples(struct loading *l, struct error *err)
 	         "SELECT window, stack, mode, samples, weight FROM sample WHERE window BETWEEN"
 	         " %" PRId64 " AND %" PRId64 " AND mode <> 2 AND event IN (SELECT e.id FROM event e"
 	         " JOIN name n ON n.id = e.name WHERE n.text IN (SELECT event FROM sessions))",
-	         l->first_id, l->windows.items[l->windows.count - 1].id);
+	         l->first_id, l->last_id);
 	if (!ret)
 		ret = sql_run(l->sql, buf_text(&q), take_sample, l, err);
 	watch_names_done(&l->names);
@@ -224,7 +288,7 @@ static int read_work(struct loading *l, struct error *err)
 	         "SELECT window, sum(weight) FROM sample WHERE window BETWEEN %" PRId64
 	         " AND %" PRId64 " AND event IN (SELECT e.id FROM event e JOIN name n"
 	         " ON n.id = e.name WHERE n.text = ",
-	         l->first_id, l->windows.items[l->windows.count - 1].id);
+	         l->first_id, l->last_id);
 	quote(work, &l->text);
 	buf_puts(&l->text, ") GROUP BY window");
 	ret = sql_run(l->sql, buf_text(&l->text), take_work, l, err);

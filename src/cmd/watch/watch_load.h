@@ -14,7 +14,7 @@ struct watch_range {
 	const char *work; /* an event that counts work; "wall"; NULL: by the load */
 };
 
-/* A point is as long as the longest window, and there are at most this many. */
+/* A point is a window, or several, so that there are at most this many. */
 #define WATCH_POINTS 2000
 
 int watch_load(struct watch *w, const struct watch_range *range, struct error *err);

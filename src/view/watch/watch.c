@@ -25,18 +25,33 @@ void watch_done(struct watch *w)
 	vec_done(&w->known);
 	id_table_done(&w->index);
 	intern_done(&w->texts);
+	vec_each (l, &w->loads) {
+		vec_done(&l->members);
+		free(l->sums);
+	}
+	vec_done(&w->loads);
+	free(w->start_ns);
 	free(w->wall_s);
-	free(w->load);
+	free(w->sampled_ns);
+	free(w->sampled);
 	free(w->work);
 }
 
 void watch_points(struct watch *w, uint64_t from_ns, uint64_t step_ns, size_t count)
 {
-	w->from_ns = from_ns;
 	w->step_ns = step_ns;
 	w->points = count;
+	w->start_ns = xcalloc(count + 1, sizeof(*w->start_ns));
 	w->wall_s = xcalloc(count + 1, sizeof(*w->wall_s));
-	w->load = xcalloc(count + 1, sizeof(*w->load));
+	w->sampled_ns = xcalloc(count + 1, sizeof(*w->sampled_ns));
+	w->sampled = xcalloc(count + 1, sizeof(*w->sampled));
+	for (size_t i = 0; i <= count; i++)
+		w->start_ns[i] = from_ns + i * step_ns;
+}
+
+void watch_begins(struct watch *w, size_t point, uint64_t start_ns)
+{
+	w->start_ns[point] = start_ns;
 }
 
 void watch_observed(struct watch *w, size_t point, double wall_s)
@@ -67,6 +82,7 @@ uint32_t watch_series(struct watch *w, const char *function, const char *image, 
 	struct watch_series s = {.function = intern_add(&w->texts, function),
 	                         .image = intern_add(&w->texts, image),
 	                         .mode = intern_add(&w->texts, mode),
+	                         .load = {ID_NONE, ID_NONE, ID_NONE, ID_NONE},
 	                         .p = NAN,
 	                         .q = NAN};
 	uint64_t hash = hash_pair(hash_pair(s.function, s.image), s.mode);
@@ -104,6 +120,8 @@ void watch_count(struct watch *w, uint32_t series, size_t point, double samples,
 	s->all_samples += samples;
 	s->all_cpu_ns += cpu_ns;
 	w->samples += samples;
+	w->sampled[point] += samples;
+	w->sampled_ns[point] += cpu_ns;
 	if (!s->samples && s->all_samples >= WATCH_FLOOR)
 		make_points(w, s);
 	if (s->samples)
@@ -139,5 +157,5 @@ void watch_pool(struct watch *w)
 
 uint64_t watch_time_ns(const struct watch *w, size_t point)
 {
-	return w->from_ns + point * w->step_ns;
+	return w->start_ns[point];
 }

@@ -2,13 +2,15 @@
 /*
  * watch: finds the functions whose cost changed during the time of a store, and when.
  *
- * The time is divided into points. A series is the own CPU time of one function at each point,
- * divided by the observed time of the point and by the load. The load of a point is the time of all
- * functions with small shares, so that a busier machine changes no function, and one large function
- * changes no other. With work (requests, for example) it is divided by the work of the point
- * instead. adr/0090 explains the test.
+ * The time is divided into points. A series is the own CPU time of one function at each point. It
+ * is divided by the load of its program, the load of the machine, or the observed time
+ * (watch_loads.h), so that a busier machine changes no function, and a function that costs more
+ * changes no other. The levels before and after, their ratio and its test are all of the same
+ * quotient. With work (requests, for example) it is divided by the work of the point instead.
+ * adr/0090 explains the test.
  *
  *	watch_init(w); watch_points(w, from_ns, step_ns, count);
+ *	watch_begins(w, point, start_ns): if points have different lengths
  *	watch_observed(w, point, wall_s); watch_work(w, point, amount)
  *	watch_count(w, watch_series(w, "memcpy", "libc.so.6", "user"), point, samples, cpu_ns)
  *	watch_find(w, options); read w->changes; watch_done(w)
@@ -28,16 +30,37 @@ struct watch_few {
 	float samples, cpu_ns;
 };
 
+/* What the time of a series is divided by. */
+enum watch_unit {
+	WATCH_PER_PROGRAM, /* the load of its file */
+	WATCH_PER_LOAD,    /* the load of the machine */
+	WATCH_PER_SECOND,  /* of observed time */
+	WATCH_PER_WORK,
+	WATCH_UNITS
+};
+
+/* Blocks of 1, 2, 4, ... points, of which dispersions are computed. */
+#define WATCH_LENGTHS 12
+
+/* How much the samples of a series vary, divided by one unit. */
+struct watch_scatter {
+	double dispersion, degrees;      /* against chance alone; degrees of freedom */
+	double longest, longest_degrees; /* the same, of the longest blocks so far */
+	/* Of itself around two levels, by length, and the degrees of freedom; 0: not known. */
+	float own[WATCH_LENGTHS], blocks[WATCH_LENGTHS];
+};
+
 struct watch_series {
 	uint32_t function, image, mode; /* ids in texts */
 	float *samples, *cpu_ns;        /* by point; NULL: too few samples, they are in `few` */
 	VEC(struct watch_few) few;
 	double all_samples, all_cpu_ns;
-	double dispersion, degrees; /* dispersion of its samples compared with chance alone, and its
-	                               degrees of freedom */
+	struct watch_scatter scatter[WATCH_UNITS];
+	uint32_t load[WATCH_UNITS]; /* index in loads; ID_NONE: there is none */
+	bool outside[WATCH_UNITS];  /* is not part of this load, since it changes on its own */
+	uint8_t units;              /* set of units; a change is one in each of these */
+	uint8_t unit;               /* enum watch_unit: its levels are of this one */
 	double p, q;                /* p and q of its largest change; NAN: not tested */
-	double shift;               /* relative change of the load by its largest change */
-	bool outside;               /* is not part of the load, since it changed */
 	bool pooled;                /* has too few samples; is a part of [others], or is [others] */
 };
 
@@ -56,8 +79,9 @@ struct watch_change {
 	        last;         /* the levels before and after are of [first, point), [point, last) */
 	size_t back;          /* WATCH_WENT_AWAY: the point at which the old level returned */
 	uint32_t partner;     /* WATCH_MOVED: series that the time moved from or to */
-	double before, after; /* CPU ns per second of observed time, or per unit of work */
-	double ratio, low, high; /* relative to the load; 99 % interval */
+	double before, after; /* CPU ns per second of observed time at the mean load, or per unit of
+	                         work */
+	double ratio, low, high; /* after / before, and its 99 % interval */
 	double p, q;
 	enum watch_verdict verdict;
 	uint64_t found_ns; /* when it was found first; 0: the store does not have it */
@@ -89,19 +113,28 @@ struct watch_options {
 /* A series with fewer samples is pooled. */
 #define WATCH_FLOOR 100
 
+/* The common course of several series. */
+struct watch_load {
+	VEC(uint32_t) members;
+	double *sums; /* by point */
+};
+
 struct watch {
 	struct intern texts;
 	VEC(struct watch_series) series;
 	struct id_table index;
-	uint64_t from_ns, step_ns;        /* time of point 0; length of a point */
+	uint64_t step_ns;                 /* length of a point, or of most points */
+	uint64_t *start_ns;               /* by point, and the end of the last one */
 	size_t points, observed;          /* observed: points with observed time */
-	double *wall_s, *load;            /* by point */
+	double *wall_s;                   /* by point */
+	double *sampled_ns, *sampled;     /* by point: time and samples of all series */
 	double *work;                     /* by point; NULL: not known, see watch_work() */
+	VEC(struct watch_load) loads;     /* [0]: of the machine */
 	VEC(struct watch_change) changes; /* by time */
 	VEC(struct watch_known) known;
 	struct watch_options how;
 	size_t tested, pooled;
-	double samples, load_samples; /* samples of all series, and of the series in the load */
+	double samples;  /* of all series */
 	double smallest; /* ratio - 1 of a change that 80 % of searches find, of a function with 1 %
 	                    of the time, in the middle of the range; NAN: none */
 	bool seasonal;   /* levels of the same hours were compared */
@@ -110,6 +143,8 @@ struct watch {
 void watch_init(struct watch *w);
 void watch_done(struct watch *w);
 void watch_points(struct watch *w, uint64_t from_ns, uint64_t step_ns, size_t count);
+/* The start of a point; of `points`: the end of the last one. */
+void watch_begins(struct watch *w, size_t point, uint64_t start_ns);
 void watch_observed(struct watch *w, size_t point, double wall_s);
 /* Adds to the work of a point. After the first call all costs are per unit of work. */
 void watch_work(struct watch *w, size_t point, double amount);
@@ -120,6 +155,12 @@ void watch_count(struct watch *w, uint32_t series, size_t point, double samples,
 void watch_pool(struct watch *w);
 /* NULL: the default options. Called once. */
 void watch_find(struct watch *w, const struct watch_options *how);
+
+/* Whether the time of a store is divided by the load. */
+static inline bool watch_by_load(const struct watch *w)
+{
+	return !w->work && !w->how.by_wall;
+}
 
 /*
  * After watch_find(): recognises changes that are known: those of the same function at most two

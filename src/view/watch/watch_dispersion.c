@@ -10,7 +10,6 @@
 
 /* At least this many blocks for a dispersion. */
 #define BLOCKS_LEAST 8
-#define LENGTHS 12
 /* With fewer pairs of blocks a dispersion is not known. */
 #define PAIRS_LEAST 4
 /* The same if blocks have fewer samples. */
@@ -21,6 +20,10 @@
 /* Maximum degrees of freedom of a typical dispersion; degrees of freedom next to an outlier. */
 #define CLASS_DEGREES 500
 #define OWN_DEGREES 10
+/* With fewer points than this there are few pairs: the scatter around two levels is used if it is
+ * smaller, since it has twice the degrees of freedom, and longer blocks say little more than
+ * shorter ones. With more points there may be several changes, and noise that lasts for long. */
+#define FEW_POINTS 400
 /* A mode with fewer series than this is no class, and neither is a mode that differs by fewer
  * standard errors. */
 #define CLASS_LEAST 20
@@ -62,7 +65,7 @@ static size_t lengths_of(const struct watch *w)
 {
 	size_t lengths = 1;
 
-	while (lengths < LENGTHS && ((size_t)BLOCKS_LEAST << lengths) <= w->points)
+	while (lengths < WATCH_LENGTHS && ((size_t)BLOCKS_LEAST << lengths) <= w->points)
 		lengths++;
 	return lengths;
 }
@@ -96,7 +99,7 @@ static double weighed_median(struct weighed_value *items, size_t count)
 
 struct block_row {
 	uint32_t series, mode;
-	double own, pairs, mean; /* dispersion; pairs of blocks; samples in a block */
+	double own, degrees, mean; /* dispersion; degrees of freedom; samples in a block */
 };
 
 /* Series with a known dispersion, at one length of a block. */
@@ -159,26 +162,31 @@ static struct typical typical_of(const struct dispersion_blocks *b)
 
 /* Shrinks the dispersions towards the typical one. The largest dispersion of all lengths is used,
  * so that it includes noise that lasts for hours. */
-static void shrink(struct watch *w, const struct dispersion_blocks *b, const struct typical *t)
+static void shrink(struct watch *w, enum watch_unit unit, const struct dispersion_blocks *b,
+                   const struct typical *t)
 {
 	/* The variance by chance alone: a multiple of the variance of a chi-square value's
 	 * logarithm. */
 	double chance = 1.2 + 4 / sqrt((double)t->count), spread = spread_of(t);
 
 	vec_each (row, b) {
-		struct watch_series *s = &w->series.items[row->series];
+		struct watch_scatter *s = &w->series.items[row->series].scatter[unit];
 		double both = 1 + spread * row->mean, own = fmax(row->own, OWN_LEAST);
-		double pairs = row->pairs - 2; /* without the two largest */
-		double between = t->deviation * t->deviation - chance * trigamma(pairs / 2);
+		double between = t->deviation * t->deviation - chance * trigamma(row->degrees / 2);
 		double degrees = between > 0 ? 2 * trigamma_inverse(between) : CLASS_DEGREES;
+		double shorter =
+		        w->points < FEW_POINTS ? fmin(s->longest_degrees / 2, row->degrees) : 0;
 
 		degrees = fmin(degrees, CLASS_DEGREES);
 		if (log(own / both) > OUTLIER * t->deviation)
 			degrees = OWN_DEGREES;
-		both = (own * pairs + both * degrees) / (pairs + degrees);
+		both = (own * row->degrees + both * degrees + s->longest * shorter) /
+		       (row->degrees + degrees + shorter);
+		s->longest = both;
+		s->longest_degrees = row->degrees + degrees + shorter;
 		if (both > s->dispersion) {
 			s->dispersion = both;
-			s->degrees = pairs + degrees;
+			s->degrees = s->longest_degrees;
 		}
 	}
 }
@@ -193,7 +201,7 @@ static int by_mode(const void *a, const void *b)
 }
 
 /* A mode whose series differ from all series is a class of its own. */
-static void shrink_modes(struct watch *w, struct dispersion_blocks *b)
+static void shrink_modes(struct watch *w, enum watch_unit unit, struct dispersion_blocks *b)
 {
 	struct typical all;
 
@@ -212,38 +220,100 @@ static void shrink_modes(struct watch *w, struct dispersion_blocks *b)
 			own = typical_of(&mode);
 		if (fabs(own.spread - all.spread) <= CLASS_ERRORS * hypot(own.error, all.error))
 			own = all;
-		shrink(w, &mode, &own);
+		shrink(w, unit, &mode, &own);
 	}
 }
 
-void watch_dispersions_set(struct watch_exposure *e)
+/* The point at which the level differs most, by Pearson's score; 0: none. */
+static size_t best_step(const struct watch_exposure *e)
 {
-	struct dispersion_blocks blocks[LENGTHS] = {0};
-	struct watch *w = e->w;
-	size_t lengths = lengths_of(w);
+	size_t points = e->w->points, best = 0;
+	double count = e->counts[points], time = e->times[points], most = 0;
 
-	for (uint32_t id = 0; id < w->series.count; id++) {
-		struct watch_series *s = &w->series.items[id];
+	for (size_t i = WATCH_SIDE_LEAST; i + WATCH_SIDE_LEAST <= points; i++) {
+		double part = e->times[i] / time, off = e->counts[i] - count * part;
+		double score = part > 0 && part < 1 ? off * off / (part * (1 - part)) : 0;
 
-		s->dispersion = 1;
-		s->degrees = CLASS_DEGREES;
-		if (s->pooled)
-			continue;
-		watch_exposure_set(e, s);
-		for (size_t i = 0; i < lengths; i++) {
-			size_t length = (size_t)1 << i;
-			struct block_row row = {.series = id, .mode = s->mode};
-
-			row.mean = s->all_samples / (double)w->points * (double)length;
-			if (row.mean < BLOCK_SAMPLES)
-				continue;
-			row.own = block_dispersion(e, length, &row.pairs);
-			if (row.pairs >= PAIRS_LEAST)
-				vec_push(&blocks[i], row);
+		if (score > most) {
+			most = score;
+			best = i;
 		}
 	}
+	return best;
+}
+
+/* How much blocks differ from two levels: a change is one step, and the wrong unit is many. */
+static void set_own(const struct watch_exposure *e, struct watch_scatter *scatter, double samples)
+{
+	size_t points = e->w->points, step = best_step(e), lengths = lengths_of(e->w);
+	double before = step ? e->counts[step] / e->times[step] : 0;
+	double after = (e->counts[points] - e->counts[step]) / (e->times[points] - e->times[step]);
+
 	for (size_t i = 0; i < lengths; i++) {
-		shrink_modes(w, &blocks[i]);
+		size_t length = (size_t)1 << i;
+		double sum = 0, blocks = 0;
+
+		if (samples / (double)points * (double)length < BLOCK_SAMPLES)
+			continue;
+		for (size_t at = 0; at + length <= points; at += length) {
+			size_t end = at + length, cut = step < at ? at : step > end ? end : step;
+			double expected = before * (e->times[cut] - e->times[at]) +
+			                  after * (e->times[end] - e->times[cut]);
+			double off = e->counts[end] - e->counts[at] - expected;
+
+			if (!(expected > 0))
+				continue;
+			sum += off * off / expected;
+			blocks++;
+		}
+		if (blocks < BLOCKS_LEAST)
+			continue;
+		scatter->blocks[i] = (float)(blocks - 2);
+		scatter->own[i] = (float)(sum / (blocks - 2));
+	}
+}
+
+/* The dispersion of the series itself at each length. */
+static void add_blocks(struct watch_exposure *e, enum watch_unit unit, uint32_t id,
+                       struct dispersion_blocks *blocks)
+{
+	struct watch_series *s = &e->w->series.items[id];
+	struct watch_scatter *scatter = &s->scatter[unit];
+	size_t lengths = lengths_of(e->w);
+
+	*scatter = (struct watch_scatter){.dispersion = 1, .degrees = CLASS_DEGREES};
+	if (s->pooled || !watch_exposure_set(e, s, unit))
+		return;
+	set_own(e, scatter, s->all_samples);
+	for (size_t i = 0; i < lengths; i++) {
+		size_t length = (size_t)1 << i;
+		struct block_row row = {.series = id, .mode = s->mode};
+		double pairs;
+
+		row.mean = s->all_samples / (double)e->w->points * (double)length;
+		if (row.mean < BLOCK_SAMPLES)
+			continue;
+		row.own = block_dispersion(e, length, &pairs);
+		row.degrees = pairs < PAIRS_LEAST ? 0 : pairs - 2; /* without the two largest */
+		if (e->w->points < FEW_POINTS && scatter->blocks[i] > 0 &&
+		    (!(row.degrees > 0) || scatter->own[i] < row.own)) {
+			row.own = scatter->own[i];
+			row.degrees = scatter->blocks[i];
+		}
+		if (row.degrees > 0)
+			vec_push(&blocks[i], row);
+	}
+}
+
+void watch_dispersions_set(struct watch_exposure *e, enum watch_unit unit, const uint32_t *ids,
+                           size_t count)
+{
+	struct dispersion_blocks blocks[WATCH_LENGTHS] = {0};
+
+	for (size_t i = 0; i < (ids ? count : e->w->series.count); i++)
+		add_blocks(e, unit, ids ? ids[i] : (uint32_t)i, blocks);
+	for (size_t i = 0; i < WATCH_LENGTHS; i++) {
+		shrink_modes(e->w, unit, &blocks[i]);
 		vec_done(&blocks[i]);
 	}
 }

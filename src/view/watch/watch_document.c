@@ -56,7 +56,7 @@ static struct cell figure_cell(const struct row_source *s, const struct column *
 	return cell_none();
 }
 
-enum watch_name { FUNCTION, IMAGE, MODE, VERDICT };
+enum watch_name { FUNCTION, IMAGE, MODE, VERDICT, PER };
 
 static struct cell name_cell(const struct row_source *s, const struct column *c, uint32_t row,
                              struct buf *text)
@@ -64,9 +64,15 @@ static struct cell name_cell(const struct row_source *s, const struct column *c,
 	const struct watch *w = watch_of(s);
 	const struct watch_change *change = &w->changes.items[row];
 	const struct watch_series *series = &w->series.items[change->series];
+	static const char *const units[WATCH_UNITS] = {[WATCH_PER_PROGRAM] = "program",
+	                                               [WATCH_PER_LOAD] = "load",
+	                                               [WATCH_PER_SECOND] = "wall",
+	                                               [WATCH_PER_WORK] = "work"};
 
 	if (c->argument == VERDICT)
 		return cell_text(watch_verdict_name(change->verdict));
+	if (c->argument == PER)
+		return cell_text(units[series->unit]);
 	return cell_text(intern_text(&w->texts, c->argument == FUNCTION ? series->function
 	                                        : c->argument == IMAGE  ? series->image
 	                                                                : series->mode));
@@ -88,6 +94,7 @@ static void add_table(struct document *out, const struct watch *w, size_t lines)
 	         .get = figure_cell},
 	        {"after", "after", "after", &unit_fine_time, .argument = AFTER, .room = 110,
 	         .get = figure_cell},
+	        {"per", NULL, "per", &unit_text, .argument = PER, .get = name_cell},
 	        {"change", "change", "change", &unit_change, .argument = CHANGE,
 	         .get = figure_cell},
 	        {"low", "from", "low", &unit_change, .argument = LOW, .get = figure_cell},
@@ -210,7 +217,7 @@ static void summary(struct document *out, const struct watch *w)
 {
 	struct buf text = {0};
 
-	text_date(&text, w->from_ns);
+	text_date(&text, watch_time_ns(w, 0));
 	buf_puts(&text, " to ");
 	text_date(&text, watch_time_ns(w, w->points));
 	document_line(out, "Time", buf_text(&text));
@@ -233,7 +240,7 @@ void watch_document(struct document *out, const struct watch *w, const char *wor
 	struct section *notes;
 
 	document_string(out, "kind", "watch");
-	document_int(out, "from_ns", (int64_t)w->from_ns);
+	document_int(out, "from_ns", (int64_t)watch_time_ns(w, 0));
 	document_int(out, "until_ns", (int64_t)watch_time_ns(w, w->points));
 	document_int(out, "point_ns", (int64_t)w->step_ns);
 	document_int(out, "points", (int64_t)w->observed);
@@ -257,6 +264,10 @@ void watch_document(struct document *out, const struct watch *w, const char *wor
 		section_note(notes, buf_text(&text));
 		buf_done(&text);
 	}
+	if (watch_by_load(w) && w->changes.count)
+		section_note(notes, "Before and after are CPU time per second at the mean load of "
+		                    "the program or the machine, so that a busier time changes no "
+		                    "function. --wall shows the time per second alone.");
 	if (!w->seasonal && !too_short(w))
 		section_note(notes, "The same hours of several days cannot be compared in under "
 		                    "three days: a change may be the rhythm of the day.");

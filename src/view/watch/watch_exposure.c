@@ -2,50 +2,35 @@
 #include "view/watch/watch_exposure.h"
 
 #include "base/memory/xalloc.h"
+#include "view/watch/watch_loads.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* A series with a larger share of the time is not part of the load. */
-#define LOAD_SHARE 0.05
-/* If the other series have less than this share, all series are part of the load. */
-#define LOAD_LEAST 0.2
 /* The usual level of an hour is mixed with this many samples of the mean level. */
 #define HOUR_SAMPLES 30
+/* Levels of hours and levels between changes depend on each other; a few rounds are enough. */
+#define ROUNDS 8
 
-static double add_load(struct watch *w, double below, double least)
+/* Samples per ns of CPU time. */
+static double rate_at(const struct watch *w, size_t point)
 {
-	double sum = 0;
-
-	vec_each (s, &w->series)
-		sum += s->samples && !s->outside && s->all_samples < below ? s->all_samples : 0;
-	if (sum < least)
-		return 0;
-	vec_each (s, &w->series)
-		if (s->samples && !s->outside && s->all_samples < below)
-			for (size_t i = 0; i < w->points; i++)
-				w->load[i] += s->samples[i];
-	return sum;
+	return w->sampled_ns[point] > 0 ? w->sampled[point] / w->sampled_ns[point] : 0;
 }
 
-void watch_load_set(struct watch *w)
+static double unit_at(const struct watch *w, const struct watch_series *s, enum watch_unit unit,
+                      size_t point)
 {
-	double all = 0, wall_s = 0, sum = 0;
-
-	vec_each (s, &w->series)
-		all += s->samples ? s->all_samples : 0;
-	memset(w->load, 0, w->points * sizeof(*w->load));
-	w->load_samples = add_load(w, LOAD_SHARE * all, LOAD_LEAST * all);
-	if (!(w->load_samples > 0))
-		w->load_samples = add_load(w, INFINITY, 0);
-	for (size_t i = 0; i < w->points; i++) {
-		wall_s += w->wall_s[i];
-		sum += w->wall_s[i] > 0 ? w->load[i] : 0;
+	if (!(w->wall_s[point] > 0))
+		return 0;
+	switch (unit) {
+	case WATCH_PER_PROGRAM:
+	case WATCH_PER_LOAD:
+		return watch_loads_at(w, s, unit, point);
+	case WATCH_PER_WORK:
+		return w->work[point] * rate_at(w, point);
+	default:
+		return w->wall_s[point] * rate_at(w, point);
 	}
-	for (size_t i = 0; i < w->points; i++)
-		w->load[i] =
-		        w->wall_s[i] > 0 && sum > 0 ? w->load[i] / w->wall_s[i] * wall_s / sum : 0;
 }
 
 static size_t hour_of(const struct watch_exposure *e, size_t point)
@@ -55,38 +40,34 @@ static size_t hour_of(const struct watch_exposure *e, size_t point)
 	return (size_t)(watch_time_ns(e->w, point) % day_ns / (day_ns / WATCH_HOURS));
 }
 
-/* Multiplies the exposure by the usual level of each hour. */
-static void set_season(struct watch_exposure *e, const struct watch_series *s)
+/* `level`: of the series at each point; NULL: it has one level. */
+static void set_season(struct watch_exposure *e, const struct watch_series *s, const double *level)
 {
 	double counts[WATCH_HOURS] = {0}, times[WATCH_HOURS] = {0}, count = 0, time = 0;
 
 	for (size_t i = 0; i < e->w->points; i++) {
-		double samples = e->exposure[i] > 0 ? s->samples[i] : 0;
+		double samples = e->unit[i] > 0 ? s->samples[i] : 0;
+		double expected = e->unit[i] * (level ? level[i] : 1);
 
 		counts[hour_of(e, i)] += samples;
-		times[hour_of(e, i)] += e->exposure[i];
+		times[hour_of(e, i)] += expected;
 		count += samples;
-		time += e->exposure[i];
+		time += expected;
 	}
 	for (size_t i = 0; i < e->w->points; i++) {
 		size_t hour = hour_of(e, i);
-		double usual = times[hour] * count / time;
+		double usual = time > 0 ? times[hour] * count / time : 0;
 
-		e->exposure[i] *= (counts[hour] + HOUR_SAMPLES) / (usual + HOUR_SAMPLES);
+		e->exposure[i] =
+		        e->unit[i] * (counts[hour] + HOUR_SAMPLES) / (usual + HOUR_SAMPLES);
 	}
 }
 
-void watch_exposure_set(struct watch_exposure *e, const struct watch_series *s)
+static void sum_up(struct watch_exposure *e, const struct watch_series *s)
 {
 	const struct watch *w = e->w;
 	double count = 0, time = 0;
 
-	for (size_t i = 0; i < w->points; i++)
-		e->exposure[i] = w->work          ? (w->wall_s[i] > 0 ? w->work[i] : 0)
-		                 : w->how.by_wall ? w->wall_s[i]
-		                                  : w->wall_s[i] * w->load[i];
-	if (w->seasonal)
-		set_season(e, s);
 	for (size_t i = 0; i < w->points; i++) {
 		e->counts[i] = count;
 		e->times[i] = time;
@@ -97,18 +78,78 @@ void watch_exposure_set(struct watch_exposure *e, const struct watch_series *s)
 	e->times[w->points] = time;
 }
 
+/* Loads are sums of samples: a level is the time per second at their mean. */
+static void set_scale(struct watch_exposure *e, enum watch_unit unit)
+{
+	const struct watch *w = e->w;
+	double second = 0;
+
+	e->scale = 1;
+	if (unit != WATCH_PER_PROGRAM && unit != WATCH_PER_LOAD)
+		return;
+	for (size_t i = 0; i < w->points; i++)
+		second += w->wall_s[i] * rate_at(w, i);
+	e->scale = second > 0 ? e->times[w->points] / second : 1;
+}
+
+bool watch_exposure_set(struct watch_exposure *e, const struct watch_series *s,
+                        enum watch_unit unit)
+{
+	const struct watch *w = e->w;
+
+	for (size_t i = 0; i < w->points; i++)
+		e->exposure[i] = e->unit[i] = unit_at(w, s, unit, i);
+	if (w->seasonal)
+		set_season(e, s, NULL);
+	sum_up(e, s);
+	set_scale(e, unit);
+	return e->times[w->points] > 0;
+}
+
+/* The level of each point from the samples between changes. */
+static void set_levels(const struct watch_exposure *e, const size_t *points, size_t count,
+                       double *level)
+{
+	for (size_t part = 0, from = 0; part <= count; part++) {
+		size_t to = part < count ? points[part] : e->w->points;
+		double time = e->times[to] - e->times[from];
+
+		for (size_t i = from; i < to; i++)
+			level[i] = time > 0 ? (e->counts[to] - e->counts[from]) / time : 0;
+		from = to;
+	}
+}
+
+void watch_exposure_refit(struct watch_exposure *e, const struct watch_series *s,
+                          const size_t *points, size_t count)
+{
+	double *level = xcalloc(e->w->points + 1, sizeof(*level));
+
+	for (int round = 0; e->w->seasonal && count && round < ROUNDS; round++) {
+		set_levels(e, points, count, level);
+		set_season(e, s, level);
+		sum_up(e, s);
+	}
+	set_scale(e, (enum watch_unit)s->unit);
+	free(level);
+}
+
 void watch_exposure_init(struct watch_exposure *e, struct watch *w)
 {
+	size_t size = w->points + 1;
+
 	*e = (struct watch_exposure){
 	        .w = w,
-	        .exposure = xcalloc(w->points + 1, sizeof(*e->exposure)),
-	        .counts = xcalloc(w->points + 1, sizeof(*e->counts)),
-	        .times = xcalloc(w->points + 1, sizeof(*e->times)),
+	        .unit = xcalloc(size, sizeof(*e->unit)),
+	        .exposure = xcalloc(size, sizeof(*e->exposure)),
+	        .counts = xcalloc(size, sizeof(*e->counts)),
+	        .times = xcalloc(size, sizeof(*e->times)),
 	};
 }
 
 void watch_exposure_done(struct watch_exposure *e)
 {
+	free(e->unit);
 	free(e->exposure);
 	free(e->counts);
 	free(e->times);

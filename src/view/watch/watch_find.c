@@ -3,7 +3,12 @@
  * Finds the changes. A series is divided at the point where its levels differ most, and each part
  * again, as long as the difference is significant. With windows the points of one window are
  * compared, and the next window begins in the middle of it. All counts are tested against their
- * exposure: observed time x load x the usual level of the hour.
+ * exposure (watch_exposure.h).
+ *
+ * The unit of a series is not known beforehand: a busier program is no change of its functions, and
+ * a function of another program does not follow it. A unit is excluded if the series varies more,
+ * divided by it, than by another one. A change is listed only if it is one in each of the remaining
+ * units. If the load is constant, all remain, and all levels are nearly the same.
  */
 #include "view/watch/watch_find.h"
 
@@ -11,6 +16,7 @@
 #include "base/statistics/distributions.h"
 #include "base/statistics/samples.h"
 #include "view/watch/watch_dispersion.h"
+#include "view/watch/watch_loads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,15 +26,18 @@
 #define TRIM 0.05
 /* The deviance is computed only for scores above this. */
 #define SKEWED 2
-/* Changed functions that change the load by at least this part are removed from the load, one by
- * one. */
-#define SHIFT 0.005
+/* Rounds in which changed functions are left out of a load. */
 #define ROUNDS 8
+/* A unit is excluded by this logarithm of a ratio of likelihoods. */
+#define UNLIKELY 4
+/* The noise of a load may multiply the variance of a series by this. */
+#define NOISE 4
 
 struct finder {
-	struct watch_exposure e;
-	double most; /* maximum p of a change of weight 1 */
-	double root; /* the mean of the square roots of the samples */
+	struct watch_exposure units[WATCH_UNITS];
+	struct watch_exposure e; /* one of them: of the unit of the series */
+	double most;             /* maximum p of a change of weight 1 */
+	double root;             /* the mean of the square roots of the samples */
 };
 
 /* The part of the crossings of a level by a continuous path that steps of this size see (Siegmund
@@ -67,22 +76,28 @@ static double deviance(double count, double expected)
 
 /* The distance of two levels: of [first, point) and [point, last). Large distances are the root of
  * the deviance, since the counts of a short side are skewed. */
-static double levels_score(const struct finder *f, const struct watch_series *s, size_t first,
+static double levels_score(const struct watch_exposure *e, double dispersion, size_t first,
                            size_t point, size_t last)
 {
-	double a = f->e.counts[point] - f->e.counts[first];
-	double b = f->e.counts[last] - f->e.counts[point];
-	double a_time = f->e.times[point] - f->e.times[first];
-	double b_time = f->e.times[last] - f->e.times[point];
+	double a = e->counts[point] - e->counts[first];
+	double b = e->counts[last] - e->counts[point];
+	double a_time = e->times[point] - e->times[first];
+	double b_time = e->times[last] - e->times[point];
 	double part = b_time / (a_time + b_time), expected = (a + b) * part, score;
 
 	if (!(a_time > 0) || !(b_time > 0) || a + b < 1)
 		return 0;
-	score = (b - expected) / sqrt(expected * (1 - part) * s->dispersion);
+	score = (b - expected) / sqrt(expected * (1 - part) * dispersion);
 	if (fabs(score) < SKEWED)
 		return score;
-	score = 2 * (deviance(b, expected) + deviance(a, (a + b) * (1 - part))) / s->dispersion;
+	score = 2 * (deviance(b, expected) + deviance(a, (a + b) * (1 - part))) / dispersion;
 	return copysign(sqrt(fmax(0, score)), b - expected);
+}
+
+/* The dispersion of the series by its unit. */
+static const struct watch_scatter *scatter_of(const struct watch_series *s)
+{
+	return &s->scatter[s->unit];
 }
 
 static double normal_of_student(double t, double degrees)
@@ -105,13 +120,33 @@ static size_t best_split(const struct finder *f, const struct watch_series *s, s
 
 		if (!(before >= TRIM && before <= 1 - TRIM))
 			continue;
-		one = levels_score(f, s, first, i, last);
+		one = levels_score(&f->e, scatter_of(s)->dispersion, first, i, last);
 		if (fabs(one) > fabs(*score)) {
 			*score = one;
 			best = i;
 		}
 	}
 	return best;
+}
+
+/* The largest chance of such levels in the other units of the series. The point is not searched
+ * for in these. */
+static double other_chance(const struct finder *f, const struct watch_series *s, size_t first,
+                           size_t point, size_t last, double score)
+{
+	double most = 0;
+
+	for (unsigned unit = 0; unit < WATCH_UNITS; unit++) {
+		const struct watch_scatter *scatter = &s->scatter[unit];
+		double one;
+
+		if (unit == s->unit || !(s->units & 1u << unit))
+			continue;
+		one = levels_score(&f->units[unit], scatter->dispersion, first, point, last);
+		one = one * score > 0 ? 2 * student_above(fabs(one), scatter->degrees) : 1;
+		most = fmax(most, one);
+	}
+	return most;
 }
 
 /* The number of windows that cover `points` points; each has window_points() points. */
@@ -136,21 +171,24 @@ static double search(const struct finder *f, const struct watch_series *s, size_
 {
 	const struct watch *w = f->e.w;
 	size_t windows = windows_of(w, last - first), size = window_points(w, last - first);
-	double score = 0;
+	double least = 1;
 
 	*point = 0;
 	for (size_t i = 0; i < windows; i++) {
 		size_t from = i + 1 < windows ? first + i * (size / 2) : last - size, at;
-		double one;
+		double score, p;
 
-		at = best_split(f, s, from, from + size, &one);
-		if (at && fabs(one) > fabs(score)) {
+		at = best_split(f, s, from, from + size, &score);
+		if (!at)
+			continue;
+		p = watch_split_chance(normal_of_student(score, scatter_of(s)->degrees), size);
+		p = fmax(p * (double)windows, other_chance(f, s, from, at, from + size, score));
+		if (p < least) {
 			*point = at;
-			score = one;
+			least = p;
 		}
 	}
-	return fmin(1, (double)windows *
-	                       watch_split_chance(normal_of_student(score, s->degrees), size));
+	return least;
 }
 
 /* A large function has a larger part of the error rate (Genovese, Roeder and Wasserman): its
@@ -191,36 +229,25 @@ static void divide(struct finder *f, uint32_t id, size_t first, size_t last, uns
 	divide(f, id, point, last, depth + 1);
 }
 
-static double value_of(const struct watch *w, const struct watch_series *s, size_t from, size_t to)
-{
-	double cpu_ns = 0, unit = 0;
-
-	for (size_t i = from; i < to; i++) {
-		cpu_ns += s->cpu_ns[i];
-		unit += w->work ? w->work[i] : w->wall_s[i];
-	}
-	return unit > 0 ? cpu_ns / unit : 0;
-}
-
 /* The levels before and after a change, up to the changes beside it. */
 static void set_levels(const struct finder *f, struct watch_change *c)
 {
-	const struct watch *w = f->e.w;
-	const struct watch_series *s = &w->series.items[c->series];
+	const struct watch_series *s = &f->e.w->series.items[c->series];
+	const struct watch_scatter *scatter = scatter_of(s);
 	double a = f->e.counts[c->point] - f->e.counts[c->first];
 	double b = f->e.counts[c->last] - f->e.counts[c->point];
 	double a_time = f->e.times[c->point] - f->e.times[c->first];
 	double b_time = f->e.times[c->last] - f->e.times[c->point];
-	double error = sqrt(s->dispersion * (1 / (a + 0.5) + 1 / (b + 0.5)));
-	double wide = student_quantile(0.995, s->degrees), none;
+	double error = sqrt(scatter->dispersion * (1 / (a + 0.5) + 1 / (b + 0.5)));
+	double wide = student_quantile(0.995, scatter->degrees), none;
 
-	c->before = value_of(w, s, c->first, c->point);
-	c->after = value_of(w, s, c->point, c->last);
-	c->ratio = b / b_time / (a / a_time);
+	c->before = a / a_time * f->e.scale;
+	c->after = b / b_time * f->e.scale;
+	c->ratio = c->after / c->before;
 	c->low = (b + 0.5) / b_time / ((a + 0.5) / a_time) * exp(-wide * error);
 	c->high = (b + 0.5) / b_time / ((a + 0.5) / a_time) * exp(wide * error);
 	/* If one side has no samples, the interval is computed from the deviance. */
-	none = exp(-wide * wide * s->dispersion / (2 * (a + b)));
+	none = exp(-wide * wide * scatter->dispersion / (2 * (a + b)));
 	if (!(a > 0)) {
 		c->low = a_time / b_time * none / (1 - none);
 		c->high = INFINITY;
@@ -252,7 +279,7 @@ static void join_gone(struct finder *f, size_t from)
 		           (f->e.times[next->last] - f->e.times[next->point]);
 		double both = (f->e.times[c->point] - f->e.times[c->first]) * a +
 		              (f->e.times[next->last] - f->e.times[next->point]) * d;
-		double error = sqrt(s->dispersion * both) /
+		double error = sqrt(scatter_of(s)->dispersion * both) /
 		               (f->e.times[c->point] - f->e.times[c->first] +
 		                f->e.times[next->last] - f->e.times[next->point]);
 
@@ -265,14 +292,27 @@ static void join_gone(struct finder *f, size_t from)
 	}
 }
 
+static void set_units(struct finder *f, const struct watch_series *s)
+{
+	for (unsigned unit = 0; unit < WATCH_UNITS; unit++)
+		if (s->units & 1u << unit)
+			watch_exposure_set(&f->units[unit], s, unit);
+	f->e = f->units[s->unit];
+}
+
 static void find_series(struct finder *f, uint32_t id)
 {
 	struct watch *w = f->e.w;
 	size_t from = w->changes.count, count;
+	VEC(size_t) points = {0};
 
-	watch_exposure_set(&f->e, &w->series.items[id]);
+	set_units(f, &w->series.items[id]);
 	divide(f, id, 0, w->points, 0);
 	count = w->changes.count;
+	for (size_t i = from; i < count; i++)
+		vec_push(&points, w->changes.items[i].point);
+	watch_exposure_refit(&f->e, &w->series.items[id], points.items, points.count);
+	vec_done(&points);
 	for (size_t i = from; i < count; i++) {
 		struct watch_change *c = &w->changes.items[i];
 
@@ -281,21 +321,6 @@ static void find_series(struct finder *f, uint32_t id)
 		set_levels(f, c);
 	}
 	join_gone(f, from);
-}
-
-/* How much the load changes by the change of the series. */
-static void set_shift(const struct finder *f, struct watch_series *s, size_t point)
-{
-	const double *counts = f->e.counts, *times = f->e.times;
-	size_t end = f->e.w->points;
-	double a, b;
-
-	s->shift = 0;
-	if (!point)
-		return;
-	a = counts[point] / times[point];
-	b = (counts[end] - counts[point]) / (times[end] - times[point]);
-	s->shift = fabs(b - a) * times[end] / f->e.w->load_samples;
 }
 
 /* Sets p and q of the series, and the p that a change of a series has at most. */
@@ -315,9 +340,8 @@ static void test_series(struct finder *f)
 		p[i] = NAN;
 		if (s->pooled)
 			continue;
-		watch_exposure_set(&f->e, s);
+		set_units(f, s);
 		s->p = search(f, s, 0, w->points, &point);
-		set_shift(f, s, point);
 		p[i] = fmin(1, s->p / weight_of(s, f->root));
 	}
 	false_discovery_rates(p, w->series.count, p);
@@ -399,7 +423,7 @@ static void set_smallest(const struct finder *f)
 
 	vec_each (s, &w->series)
 		if (!s->pooled)
-			all[count++] = s->dispersion;
+			all[count++] = scatter_of(s)->dispersion;
 	spread = sort_median(all, count);
 	free(all);
 	least = least < w->how.confidence ? least : w->how.confidence;
@@ -413,19 +437,111 @@ static void set_smallest(const struct finder *f)
 		w->smallest = exp((high + normal_quantile(0.8)) * sqrt(spread * 4 / samples)) - 1;
 }
 
-/* A changed function that is a large part of the load would change all other functions. The
- * function with the surest change is removed from the load. */
-static bool leave_out(struct watch *w)
+/* The surest change of the members that are part of a load, by this load. false: none is sure. */
+static bool surest_change(struct finder *f, enum watch_unit unit, uint32_t load, size_t *point)
 {
-	struct watch_series *most = NULL;
+	struct watch *w = f->e.w;
+	const struct watch_load *l = &w->loads.items[load];
+	double least = w->how.rate / (double)(l->members.count + 1);
+	bool found = false;
 
-	vec_each (s, &w->series)
-		if (!s->pooled && !s->outside && s->q <= w->how.rate && s->shift > SHIFT &&
-		    (!most || s->p < most->p))
-			most = s;
-	if (most)
-		most->outside = true;
+	vec_each (id, &l->members) {
+		struct watch_series *s = &w->series.items[*id];
+		size_t at;
+		double p;
+
+		if (s->pooled || s->outside[unit] || !watch_exposure_set(&f->units[unit], s, unit))
+			continue;
+		s->unit = (uint8_t)unit;
+		s->units = (uint8_t)(1u << unit);
+		f->e = f->units[unit];
+		p = search(f, s, 0, w->points, &at);
+		if (at && p <= least) {
+			least = p;
+			*point = at;
+			found = true;
+		}
+	}
+	return found;
+}
+
+/* A changed function that is a large part of a load would change all other functions. */
+static void set_load(struct finder *f, enum watch_unit unit, uint32_t load)
+{
+	struct watch *w = f->e.w;
+	const struct watch_load *l = &w->loads.items[load];
+	size_t point;
+
+	for (int round = 0;; round++) {
+		watch_loads_set(w, unit, load);
+		watch_dispersions_set(&f->units[unit], unit, l->members.items, l->members.count);
+		if (round == ROUNDS || !surest_change(f, unit, load, &point) ||
+		    !watch_loads_leave_out(w, unit, load, point))
+			break;
+	}
+}
+
+/* How much less likely the scatter of the series is by unit b than by unit a, of the lengths of
+ * blocks at which its variance is more than `times` as large. */
+static double less_likely(const struct watch_series *s, unsigned a, unsigned b, double times)
+{
+	const struct watch_scatter *x = &s->scatter[a], *y = &s->scatter[b];
+	double most = 0;
+
+	for (int i = 0; i < WATCH_LENGTHS; i++) {
+		double blocks = fmin(x->blocks[i], y->blocks[i]);
+
+		if (blocks > 0 && x->own[i] > 0 && y->own[i] > times * x->own[i])
+			most = fmax(most, blocks / 2 * log(y->own[i] / x->own[i]));
+	}
 	return most;
+}
+
+/* A load has noise of its own: the smaller a load, the more. If the series varies less, divided by
+ * the smaller one, it follows it. If it varies more, this may be the noise. */
+static bool excludes(const struct watch_series *s, unsigned a, unsigned b)
+{
+	double times = a < b ? 1 : NOISE;
+
+	return less_likely(s, a, b, times) > UNLIKELY + less_likely(s, b, a, 1);
+}
+
+static void choose_units(struct finder *f, struct watch_series *s)
+{
+	unsigned known = 0, excluded = 0;
+
+	for (unsigned unit = 0; unit <= WATCH_PER_SECOND; unit++)
+		if (watch_exposure_set(&f->units[unit], s, unit))
+			known |= 1u << unit;
+	for (unsigned a = 0; a <= WATCH_PER_SECOND; a++)
+		for (unsigned b = 0; b <= WATCH_PER_SECOND; b++)
+			if (a != b && known & 1u << a && known & 1u << b && excludes(s, a, b))
+				excluded |= 1u << b;
+	s->units = (uint8_t)(known & ~excluded ? known & ~excluded : 1u << WATCH_PER_SECOND);
+	for (s->unit = 0; !(s->units & 1u << s->unit);)
+		s->unit++;
+}
+
+/* The unit of each series, and its dispersion. */
+static void set_all_units(struct finder *f)
+{
+	struct watch *w = f->e.w;
+	enum watch_unit one = w->work ? WATCH_PER_WORK : WATCH_PER_SECOND;
+
+	if (watch_by_load(w)) {
+		watch_loads_init(w);
+		for (uint32_t load = 0; load < w->loads.count; load++)
+			set_load(f, load ? WATCH_PER_PROGRAM : WATCH_PER_LOAD, load);
+		watch_dispersions_set(&f->units[WATCH_PER_PROGRAM], WATCH_PER_PROGRAM, NULL, 0);
+		watch_dispersions_set(&f->units[WATCH_PER_LOAD], WATCH_PER_LOAD, NULL, 0);
+	}
+	watch_dispersions_set(&f->units[one], one, NULL, 0);
+	vec_each (s, &w->series) {
+		s->unit = (uint8_t)one;
+		s->units = (uint8_t)(1u << one);
+		if (watch_by_load(w) && !s->pooled)
+			choose_units(f, s);
+	}
 }
 
 void watch_find(struct watch *w, const struct watch_options *how)
@@ -439,14 +555,11 @@ void watch_find(struct watch *w, const struct watch_options *how)
 	w->seasonal = (double)w->points * (double)w->step_ns >= WATCH_DAYS * 86400e9 &&
 	              w->step_ns <= 3600000000000u;
 	watch_pool(w);
-	watch_exposure_init(&f.e, w);
-	for (int round = 0; round < ROUNDS; round++) {
-		watch_load_set(w);
-		watch_dispersions_set(&f.e);
-		test_series(&f);
-		if (!leave_out(w))
-			break;
-	}
+	for (unsigned unit = 0; unit < WATCH_UNITS; unit++)
+		watch_exposure_init(&f.units[unit], w);
+	f.e = f.units[0];
+	set_all_units(&f);
+	test_series(&f);
 	for (uint32_t i = 0; i < w->series.count; i++)
 		if (w->series.items[i].q <= w->how.rate)
 			find_series(&f, i);
@@ -455,5 +568,6 @@ void watch_find(struct watch *w, const struct watch_options *how)
 		qsort(w->changes.items, w->changes.count, sizeof(*w->changes.items), by_time);
 	find_moved(w);
 	set_smallest(&f);
-	watch_exposure_done(&f.e);
+	for (unsigned unit = 0; unit < WATCH_UNITS; unit++)
+		watch_exposure_done(&f.units[unit]);
 }
