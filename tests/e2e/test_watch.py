@@ -144,7 +144,7 @@ HISTORIES = {
     "full CPU": {"functions": 4, "closed": 1},
     "starts and ends": {"functions": 4, "begin": 10, "end": 5, "still": 4},
     "pause before the change": {"functions": 6, "gap": 300, "gap_at": 120},
-    "merged windows": {"windows": 400, "seconds": 60, "merged": 300},
+    "merged windows": {"windows": 400, "seconds": 60, "merged": 200},
 }
 SEEDS = 20 if LONG else 2
 
