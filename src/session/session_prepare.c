@@ -29,12 +29,16 @@ struct targets session_targets(const struct session *s)
 	                        .helper = foreign_pid(s->foreign)};
 }
 
-static void list_tasks(struct session *s, proc_ids *tasks, proc_ids *children)
+/* The threads come last: the time from here until their events are opened is to be short. */
+static void list_tasks(struct session *s)
 {
 	struct targets targets = session_targets(s);
 
-	targets_children(&targets, children);
-	targets_threads(&targets, tasks);
+	s->tasks.count = s->children.count = 0;
+	targets_children(&targets, &s->children);
+	targets_threads(&targets, &s->tasks);
+	s->source_options.tasks = s->tasks.items;
+	s->source_options.task_count = s->tasks.count;
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -64,19 +68,14 @@ static size_t count_new(const proc_ids *ids, proc_ids *old)
 static bool began_since(void *ctx, bool last)
 {
 	struct session *s = ctx;
+	struct targets targets = session_targets(s);
 	proc_ids tasks = {0}, children = {0};
 
-	list_tasks(s, &tasks, &children);
+	targets_threads(&targets, &tasks);
+	targets_children(&targets, &children);
 	s->newcomers = count_new(&tasks, &s->tasks) + count_new(&children, &s->children);
-	if (s->newcomers && tasks.count && !last) {
-		vec_done(&s->tasks);
-		vec_done(&s->children);
-		s->tasks = tasks;
-		s->children = children;
-		s->source_options.tasks = s->tasks.items;
-		s->source_options.task_count = s->tasks.count;
-		return true;
-	}
+	if (s->newcomers && !last)
+		list_tasks(s);
 	vec_done(&tasks);
 	vec_done(&children);
 	return s->newcomers;
@@ -88,13 +87,11 @@ static int open_source(struct session *s, struct error *err)
 	int status;
 
 	if (!s->plan.machine_wide)
-		list_tasks(s, &s->tasks, &s->children);
+		list_tasks(s);
 	if (!s->plan.machine_wide && !s->tasks.count)
 		return error_set(err, ESRCH, "none of the processes exists");
 	so->events = s->plan.events.items;
 	so->event_count = s->plan.events.count;
-	so->tasks = s->plan.machine_wide ? NULL : s->tasks.items;
-	so->task_count = s->tasks.count;
 	/* A command does not run yet. All processes of a user are too many to be listed again. */
 	so->began = !s->plan.machine_wide && session_follows_pids(s->options) ? began_since : NULL;
 	so->ctx = s;
