@@ -195,6 +195,18 @@ int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, uint
 	return 0;
 }
 
+int symbolizer_bytes(struct symbolizer *s, uint32_t image, uint64_t address, void *into,
+                     size_t size)
+{
+	struct symbol_image *i = symbolizer_image(s, image);
+	struct symbol_code code = {.machine = CODE_OTHER};
+
+	if (!i->file || elf_file_read(i->file, address, into, size) != size)
+		return -1;
+	set_machine(&code, elf_file_machine(i->file));
+	return (int)code.machine;
+}
+
 int symbolizer_pointer(struct symbolizer *s, uint32_t image, uint64_t address, uint64_t *to)
 {
 	struct kernel_names *k;

@@ -143,6 +143,13 @@ int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, uint
                     struct symbol_code *code, struct error *err);
 
 /*
+ * Copies bytes of a file's code; returns the machine, as in struct symbol_code. -1: the file cannot
+ * be read, or does not have so many bytes there.
+ */
+int symbolizer_bytes(struct symbolizer *s, uint32_t image, uint64_t address, void *into,
+                     size_t size);
+
+/*
  * Follows a pointer of the kernel: *to is the address, in the image's own addresses, that the word
  * at `address` has in the kernel's vmlinux file. The running kernel may have changed the word.
  * -ENOENT: there is no vmlinux, or it has no such word. -ENOTSUP: not the kernel's image.

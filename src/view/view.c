@@ -15,6 +15,7 @@ struct view *view_new(const struct profile *profile, struct symbolizer *symbols)
 	v->symbols = symbols;
 	v->functions = xcalloc(profile->frames.count + 1, sizeof(*v->functions));
 	v->frame_entries = xcalloc(profile->frames.count + 1, 1);
+	v->before = xcalloc(profile->frames.count + 1, 1);
 	v->entries = xcalloc(profile->paths.count + 1, 1);
 	v->interrupts = xcalloc(profile->rows.count + 1, 1);
 	sample_order_init(&v->order, &profile->axis);
@@ -27,6 +28,7 @@ void view_free(struct view *v)
 		return;
 	free(v->functions);
 	free(v->frame_entries);
+	free(v->before);
 	free(v->entries);
 	free(v->interrupts);
 	sample_order_done(&v->order);

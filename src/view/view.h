@@ -23,8 +23,10 @@ struct view {
 	const struct symbol **functions; /* per frame id, NULL: not looked up yet */
 	uint8_t *frame_entries;          /* per frame id: enum kernel_entry + 1, 0: not determined
 	                                  * yet */
-	struct sample_order order;       /* order of the profile's samples */
-	uint8_t *entries; /* per path node: enum kernel_entry + 1, 0: not determined yet */
+	uint8_t *before;           /* per frame id: enum code_before in delay/kernel_exits.c, 0: not
+	                              determined yet */
+	struct sample_order order; /* order of the profile's samples */
+	uint8_t *entries;          /* per path node: enum kernel_entry + 1, 0: not determined yet */
 	/* per row of the profile in the kernel: 1: no interrupt, 2: one, 0: not determined yet */
 	uint8_t *interrupts;
 	struct view_joined *joined; /* joined.h; NULL: nothing was asked for yet */

@@ -43,6 +43,10 @@ class PerfData:
     def kernel_sample(self, chain):
         self._sample([CONTEXT_KERNEL, *chain], KERNEL)
 
+    def entered_sample(self, chain, at):
+        """In the kernel, which was entered from the user's address `at`."""
+        self._sample([CONTEXT_KERNEL, *chain, CONTEXT_USER, at], KERNEL)
+
     def _sample(self, addresses, mode):
         self.time += PERIOD
         self._record(RECORD_SAMPLE, struct.pack(

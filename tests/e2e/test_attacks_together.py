@@ -246,7 +246,7 @@ def check_books(t, name, report):
             f"{name}: ticks that did not come")
     t.between(ticks["lost"], 0, ticks["missing"], f"{name}: ticks that were dropped")
     whole = ledger["wall_ns"] * ledger["cpus"]
-    terms = sum(ledger[key] for key in ("user_ns", "kernel_ns", "irq_ns", "idle_ns", "steal_ns",
+    terms = sum(ledger[key] for key in ("user_ns", "kernel_exit_ns", "kernel_ns", "irq_ns", "idle_ns", "steal_ns",
                                         "unobserved_ns", "residual_ns"))
     t.near(terms, whole, 1000, f"{name}: sum of the terms")
     print(f"# {name}: {report['recordings'][0]['samples']} samples, "

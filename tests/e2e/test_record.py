@@ -227,7 +227,7 @@ def books_of_the_machine_close(t):
     took = time.monotonic() - began
     ledger = t.report(out)["ledger"]
     whole = ledger["wall_ns"] * ledger["cpus"]
-    terms = sum(ledger[key] for key in ("user_ns", "kernel_ns", "irq_ns", "idle_ns", "steal_ns",
+    terms = sum(ledger[key] for key in ("user_ns", "kernel_exit_ns", "kernel_ns", "irq_ns", "idle_ns", "steal_ns",
                                         "unobserved_ns", "residual_ns"))
     t.near(terms / whole, 1, 1e-6, "sum of the terms / wall x CPUs")
     t.near(ledger["residual_ns"] / whole, 0, 0.03, "residual")

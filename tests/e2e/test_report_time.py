@@ -59,7 +59,7 @@ def parts_of_one_command_add_up(t):
     data, edges = record(t)
     whole, split = report(data), parts(data, edges)
     check_lengths(t, whole, split, edges)
-    check_sums(t, whole, split, ("user_ns", "switched_oncpu_ns", "blocked_ns", "runnable_ns",
+    check_sums(t, whole, split, ("user_ns", "kernel_exit_ns", "switched_oncpu_ns", "blocked_ns", "runnable_ns",
                                  "thread_wall_ns"))
     _, spin, asleep, again, _ = (part["ledger"] for part in split)
     t.true(asleep["blocked_ns"] >= 0.29e9, f"{asleep['blocked_ns']} ns blocked while it slept")
@@ -74,7 +74,7 @@ def parts_of_the_machine_add_up(t):
     data, edges = record(t, "-a")
     whole, split = report(data), parts(data, edges)
     check_lengths(t, whole, split, edges)
-    check_sums(t, whole, split, ("user_ns", "kernel_ns", "irq_ns", "idle_ns"))
+    check_sums(t, whole, split, ("user_ns", "kernel_exit_ns", "kernel_ns", "irq_ns", "idle_ns"))
     for part in split[1:-1]:
         ledger = part["ledger"]
         t.equal([line["wall_ns"] for line in ledger["per_cpu"]],
@@ -82,7 +82,7 @@ def parts_of_the_machine_add_up(t):
     for part in split:
         ledger = part["ledger"]
         t.equal(ledger["steal_measured_ns"], None, "steal is of the whole recording")
-        t.equal(sum(ledger[key] for key in ("user_ns", "kernel_ns", "irq_ns", "idle_ns",
+        t.equal(sum(ledger[key] for key in ("user_ns", "kernel_exit_ns", "kernel_ns", "irq_ns", "idle_ns",
                                             "unobserved_ns", "residual_ns")),
                 ledger["wall_ns"] * ledger["cpus"], "the sum of the terms")
         t.equal(part["observer"]["start_cpu_ns"], None, "the cost of the set-up")

@@ -107,7 +107,7 @@ def the_figures_are_those_of_the_tables(t):
     t.equal(s["whole"], ledger["thread_wall_ns"], "the whole")
     t.equal(sum(part["value"] for part in s["parts"]), s["whole"], "the sum of the parts")
     values = {part["name"]: part["value"] for part in s["parts"]}
-    for name, key in (("user", "user_ns"), ("blocked", "blocked_ns"), ("runnable", "runnable_ns"),
+    for name, key in (("user", "user_ns"), ("kernel_exit", "kernel_exit_ns"), ("blocked", "blocked_ns"), ("runnable", "runnable_ns"),
                       ("residual", "residual_ns")):
         t.equal(values[name], ledger[key], name)
     rows = t.report("--sort", "process,image,function,mode", samples())["rows"]

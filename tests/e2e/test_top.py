@@ -15,7 +15,7 @@ from device_truth import imported
 from harness import ASSAY, main, run, test
 from screen import Screen
 
-LEDGER = re.compile(r"user (-?[0-9.]+)  kernel (-?[0-9.]+)  (?:irq|interrupts) (-?[0-9.]+)  "
+LEDGER = re.compile(r"user (-?[0-9.]+)  (?:(?:exit|return from kernel) (-?[0-9.]+)  )?kernel (-?[0-9.]+)  (?:irq|interrupts) (-?[0-9.]+)  "
                     r"idle (-?[0-9.]+)  (?:steal (-?[0-9.]+)  )?(?:unobs|unobserved) (-?[0-9.]+)  "
                     r"(?:resid|residual) (-?[0-9.]+) %")
 ROW = re.compile(r"^ *([0-9.]+) %  +([0-9.]+) %  +([0-9.]+) %  +([0-9,]+)  (\S.*?)  +(user|kernel|irq|idle)"
@@ -149,9 +149,10 @@ def a_snapshot_has_the_figures_on_the_screen(t):
         s.prompt()
     report = t.report(data)
     whole = report["ledger"]["wall_ns"] * report["ledger"]["cpus"]
-    for term, key in zip(ledger, ("user", "kernel", "irq", "idle", "steal", "unobserved", "residual")):
+    for term, key in zip(ledger, ("user", "kernel_exit", "kernel", "irq", "idle", "steal", "unobserved",
+                                  "residual")):
         share = 100 * report["ledger"][f"{key}_ns"] / whole
-        t.equal(float(term), 0 if abs(share) < 0.05 else float(f"{share:.1f}"), key)
+        t.equal(float(term or 0), 0 if abs(share) < 0.05 else float(f"{share:.1f}"), key)
     known = {}
     for row in report["functions"]:
         name = os.path.basename(row["image"]), row["mode"], row["function"]
@@ -259,7 +260,7 @@ def the_reports_of_a_batch_add_up_to_the_recording(t):
     for row in report["functions"]:
         want[of_row(row)] += row["samples"]
     t.equal((sums - want, want - sums), (Counter(), Counter()), "samples of functions: only in the parts, only in the report")
-    for key in ("user_ns", "kernel_ns", "irq_ns", "idle_ns"):
+    for key in ("user_ns", "kernel_exit_ns", "kernel_ns", "irq_ns", "idle_ns"):
         t.equal(sum(part["ledger"][key] for part in parts), report["ledger"][key], key)
 
 

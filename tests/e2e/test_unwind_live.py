@@ -236,7 +236,7 @@ def a_recorder_that_falls_behind_reports_it_and_its_account_closes(t):
     ledger = t.report("-i", path)["ledger"]
     wall = ledger["wall_ns"] * ledger["cpus"]
     t.near(ledger["residual_ns"], 0, 0.02 * wall, "residual")
-    parts = sum(ledger[k] for k in ("user_ns", "kernel_ns", "irq_ns", "idle_ns", "steal_ns",
+    parts = sum(ledger[k] for k in ("user_ns", "kernel_exit_ns", "kernel_ns", "irq_ns", "idle_ns", "steal_ns",
                                     "unobserved_ns", "residual_ns"))
     t.near(parts, wall, 1000, "the sum of all parts")
     # The time of the programs, except for the part before the rate was lowered.

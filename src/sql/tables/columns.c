@@ -22,6 +22,7 @@ const struct sql_columns sql_columns[] = {
         {.name = "frames", .columns = COLUMN_TEXTS(SQL_FRAMES_COLUMNS)},
         {.name = "stacks", .columns = COLUMN_TEXTS(SQL_STACKS_COLUMNS)},
         {.name = "interrupts", .columns = COLUMN_TEXTS(SQL_INTERRUPTS_COLUMNS)},
+        {.name = "kernel_returns", .columns = COLUMN_TEXTS(SQL_KERNEL_RETURNS_COLUMNS)},
         {.name = "stack_groups",
          .columns = COLUMN_TEXTS(SQL_STACK_GROUPS_COLUMNS),
          .index = "stack"},

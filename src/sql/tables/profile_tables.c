@@ -50,6 +50,7 @@ void profile_model_free(void *model)
 	free(m->frame_functions);
 	free(m->depths);
 	vec_done(&m->interrupts);
+	vec_done(&m->returns);
 	free(m->window_samples);
 	free(m->by_window);
 	free(m->process_times);

@@ -26,6 +26,8 @@ struct profile_model {
 	uint32_t *depths;          /* by path; NULL: not computed yet */
 	VEC(uint32_t) interrupts;  /* paths in interrupt handlers and softirqs */
 	bool has_interrupts;       /* the interrupts are found already */
+	VEC(uint32_t) returns;     /* paths of user code after a system call (kernel_exits.h) */
+	bool has_returns;          /* they are found already */
 	uint64_t *window_samples;  /* by window; NULL: not computed yet */
 	uint32_t *by_window;       /* rows sorted by window; NULL: already sorted */
 	bool ordered;              /* by_window is final */

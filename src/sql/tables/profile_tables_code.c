@@ -2,6 +2,8 @@
 /* profile_tables: images, functions, frames and the tree of stacks. */
 #include "sql/tables/profile_tables.h"
 
+#include "view/delay/kernel_exits.h"
+
 #include "base/memory/xalloc.h"
 #include "sql/tables/columns.h"
 #include "sql/image_value.h"
@@ -120,6 +122,38 @@ static void interrupt_value(void *ctx, uint64_t row, int column, sqlite3_context
 	sql_out_u64(out, ((struct profile_model *)ctx)->interrupts.items[row]);
 }
 
+static void find_returns(struct profile_model *m)
+{
+	const struct profile *p = m->profile;
+	uint8_t event = profile_clock_event(p);
+	VEC(uint32_t) rows = {0};
+	struct kernel_exits *e;
+
+	for (uint32_t i = 0; i < p->rows.count; i++)
+		vec_push(&rows, i);
+	e = kernel_exits_new(m->view, event, rows.items, rows.count);
+	for (uint32_t i = 1; i < p->paths.count; i++)
+		if (e->after[p->paths.items[i].frame])
+			vec_push(&m->returns, i);
+	kernel_exits_free(e);
+	vec_done(&rows);
+	m->has_returns = true;
+}
+
+static uint64_t return_count(void *ctx)
+{
+	struct profile_model *m = ctx;
+
+	if (!m->has_returns)
+		find_returns(m);
+	return m->returns.count;
+}
+
+static void return_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
+{
+	sql_out_u64(out, ((struct profile_model *)ctx)->returns.items[row]);
+}
+
 int profile_tables_add_code(struct sql *s, struct profile_model *m, struct error *err)
 {
 	const struct sql_table tables[] = {
@@ -135,6 +169,7 @@ int profile_tables_add_code(struct sql *s, struct profile_model *m, struct error
 	         .has_id = true,
 	         .first_id = 1},
 	        {.name = "interrupts", .count = interrupt_count, .value = interrupt_value},
+	        {.name = "kernel_returns", .count = return_count, .value = return_value},
 	};
 
 	return sql_table_add_all(s, tables, sizeof(tables) / sizeof(*tables), m, err);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/account/account.h"
-
-#include "base/memory/xalloc.h"
+#include "view/account/account_remarks.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-#define RESIDUAL_EXPLAINED 0.01
 
 uint64_t account_kernel_ns(const struct account_terms *t)
 {
@@ -19,7 +15,10 @@ uint64_t account_irq_ns(const struct account_terms *t)
 	return t->hardirq_ns + t->softirq_ns;
 }
 
-#define remark(a, ...) vec_push(&(a)->remarks, xasprintf(__VA_ARGS__))
+uint64_t account_sampled_ns(const struct account_terms *t)
+{
+	return t->user_ns + t->exit_ns + account_kernel_ns(t) + account_irq_ns(t);
+}
 
 static struct account_line *line_of(struct account_view *a, uint32_t cpu)
 {
@@ -126,7 +125,21 @@ static void close_ticks(struct account_modes *t, uint64_t unit)
 	t->all = t->user + t->kernel + t->irq + t->idle;
 }
 
-static void add_samples(struct view *v, uint8_t event, struct account_view *a)
+static struct kernel_exits *exits_of(struct view *v, uint8_t event)
+{
+	VEC(uint32_t) rows = {0};
+	struct kernel_exits *e;
+
+	for (uint32_t i = 0; i < v->profile->rows.count; i++)
+		if (v->profile->rows.items[i].event == event)
+			vec_push(&rows, i);
+	e = kernel_exits_new(v, event, rows.items, rows.count);
+	vec_done(&rows);
+	return e;
+}
+
+static void add_samples(struct view *v, uint8_t event, const struct kernel_exits *e,
+                        struct account_view *a)
 {
 	double idle_ns = idle_sample_ns(v, event);
 	uint64_t nowhere = 0;
@@ -148,21 +161,23 @@ static void add_samples(struct view *v, uint8_t event, struct account_view *a)
 		}
 		if (a->machine_wide)
 			terms = &line_of(a, row->cpu)->terms;
-		term = term_of(v, row, terms);
+		term = kernel_exits_has(e, v->profile, row) ? &terms->exit_ns
+		                                            : term_of(v, row, terms);
 		if (term)
 			*term += row->weight;
 	}
 	if (nowhere)
-		remark(a, "%" PRIu64 " samples carry no CPU: their time is in the residual.",
-		       nowhere);
+		account_remark(a,
+		               "%" PRIu64 " samples carry no CPU: their time is in the residual.",
+		               nowhere);
 	close_ticks(&a->ticks.seen, idle_ns > 0 ? v->profile->events.items[event].period_ns : 1);
 }
 
 /* Cycles are not time: the shares of the terms split the busy time that switch records measured. */
 static void scale_to_busy(struct account_terms *t, uint64_t weight, uint64_t busy_ns)
 {
-	uint64_t *parts[] = {&t->user_ns,  &t->syscalls_ns, &t->faults_ns, &t->threads_ns,
-	                     &t->other_ns, &t->hardirq_ns,  &t->softirq_ns};
+	uint64_t *parts[] = {&t->user_ns,    &t->exit_ns,  &t->syscalls_ns, &t->faults_ns,
+	                     &t->threads_ns, &t->other_ns, &t->hardirq_ns,  &t->softirq_ns};
 	double scale = weight ? (double)busy_ns / (double)weight : 0;
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
@@ -277,15 +292,15 @@ static void fill_chance(const struct ledger *l, struct account_view *a)
 static void close_terms(struct account_terms *t)
 {
 	/* Unsigned: times of a damaged file may overflow a signed sum. */
-	t->residual_ns =
-	        (int64_t)(t->wall_ns - t->user_ns - account_kernel_ns(t) - account_irq_ns(t) -
-	                  t->idle_ns - t->steal_ns - (uint64_t)t->unobserved_ns);
+	t->residual_ns = (int64_t)(t->wall_ns - account_sampled_ns(t) - t->idle_ns - t->steal_ns -
+	                           (uint64_t)t->unobserved_ns);
 }
 
 static void add_terms(struct account_terms *to, const struct account_terms *t)
 {
 	to->wall_ns += t->wall_ns;
 	to->user_ns += t->user_ns;
+	to->exit_ns += t->exit_ns;
 	to->syscalls_ns += t->syscalls_ns;
 	to->faults_ns += t->faults_ns;
 	to->threads_ns += t->threads_ns;
@@ -335,8 +350,7 @@ static void account_machine(struct view *v, struct account_view *a)
 
 			vec_each (c, &l->cpus)
 				busy += c->cpu == line->cpu ? c->busy_ns : 0;
-			weight = line->terms.user_ns + account_kernel_ns(&line->terms) +
-			         account_irq_ns(&line->terms);
+			weight = account_sampled_ns(&line->terms);
 			scale_to_busy(&line->terms, weight, busy);
 		}
 	sort_lines(a);
@@ -381,11 +395,9 @@ static void account_process(struct view *v, struct account_view *a)
 	a->present = a->has_idle;
 	t->idle_ns = a->runnable_ns + a->blocked_ns + t->unknown_ns;
 	if (!a->clock)
-		scale_to_busy(t, t->user_ns + account_kernel_ns(t) + account_irq_ns(t),
-		              a->oncpu_ns);
+		scale_to_busy(t, account_sampled_ns(t), a->oncpu_ns);
 	if (a->has_unobserved)
-		t->unobserved_ns = (int64_t)(a->counted_oncpu_ns - t->user_ns -
-		                             account_kernel_ns(t) - account_irq_ns(t));
+		t->unobserved_ns = (int64_t)(a->counted_oncpu_ns - account_sampled_ns(t));
 	close_terms(t);
 }
 
@@ -409,93 +421,10 @@ static void account_events(struct view *v, uint8_t event, struct account_view *a
 	a->cpus = (uint32_t)a->lines.count;
 	a->wall_ns = a->cpus ? a->total.wall_ns / a->cpus : 0;
 	a->counted = true;
-	remark(a, "The event does not count time, and there are no switch records (perf record "
-	          "--switch-events): busy and idle time of the CPUs are not known. Counts of the "
-	          "event are shown instead of times.");
-}
-
-static double of_wall(const struct account_view *a, double ns)
-{
-	return a->total.wall_ns ? 100 * ns / (double)a->total.wall_ns : 0;
-}
-
-/* 1 to 5 us were measured in a virtual machine, where the timers of two clocks are set each time.
- */
-#define SWITCHING_MOST_NS 10000
-
-/*
- * The residual of threads compares switch records with the kernel's counter; ticks are not in it.
- * The record of an exit comes after the counter's end.
- */
-static void explain_threads(struct account_view *a, double share)
-{
-	double residual_ns = (double)a->total.residual_ns;
-	double each_ns =
-	        fabs(residual_ns) / ((double)(residual_ns < 0 ? a->switches : a->threads) + 1);
-
-	if (!a->counted_oncpu_ns || !a->has_idle)
-		remark(a,
-		       "The residual of %.1f %% is time on a CPU for which there are no samples: "
-		       "the "
-		       "kernel's own count is not known.",
-		       share);
-	else if (each_ns <= SWITCHING_MOST_NS)
-		remark(a,
-		       "The residual of %.1f %% is the work of %" PRIu64
-		       " %s: for each, the kernel's counter and the record are %.1f us apart.",
-		       share, residual_ns < 0 ? a->switches : (uint64_t)a->threads,
-		       residual_ns < 0 ? "switches" : "ends of threads", each_ns / 1e3);
-	else if (a->lost)
-		remark(a,
-		       "The residual of %.1f %%: %" PRIu64 " records were lost, and switches of "
-		       "threads may be among them. A larger --memory or a lower rate loses fewer.",
-		       share, a->lost);
-	else
-		remark(a,
-		       "The residual of %.1f %%: by the switch records the threads were on a CPU "
-		       "for %s than the kernel counted. Some of their records are missing: threads "
-		       "may have begun while sampling was set up. Record again to check this.",
-		       share, residual_ns > 0 ? "longer" : "less time");
-}
-
-static void explain_residual(struct account_view *a)
-{
-	const struct account_terms *t = &a->total;
-	double share = of_wall(a, (double)t->residual_ns);
-
-	if (!a->present ||
-	    (share <= 100 * RESIDUAL_EXPLAINED && share >= -100 * RESIDUAL_EXPLAINED))
-		return;
-	if (!a->machine_wide)
-		explain_threads(a, share);
-	else if (fabs((double)t->residual_ns) <= t->chance_ns)
-		remark(a,
-		       "The residual of %.1f %% is within the %.1f %% that are expected of %" PRIu64
-		       " ticks: a longer recording or a higher rate has less.",
-		       share, of_wall(a, t->chance_ns), a->ticks.due);
-	else if (t->residual_ns > 0 && t->unknown_ns * 2 > (uint64_t)t->residual_ns)
-		remark(a,
-		       "The residual of %.1f %% is mostly time before the first switch record: "
-		       "the threads that ran then are not known.",
-		       share);
-	else if (!a->has_idle)
-		remark(a,
-		       "The residual of %.1f %% is time in which no tick came: without switch "
-		       "records assay cannot distinguish idle CPUs from CPUs that were not "
-		       "observed.",
-		       share);
-	else if (t->residual_ns < 0)
-		remark(a,
-		       "The residual of %.1f %%: samples represent more time than the switch "
-		       "records count as busy. Ticks that were delayed in idle time were counted "
-		       "after the switch, or the recording is too short for its rate.",
-		       share);
-	else
-		remark(a,
-		       "The residual of %.1f %%: fewer ticks were due in busy time than expected "
-		       "for its length. Work in step with the timer, or very short, falls "
-		       "between the ticks. Record again with another -F to check this.",
-		       share);
+	account_remark(
+	        a, "The event does not count time, and there are no switch records (perf record "
+	           "--switch-events): busy and idle time of the CPUs are not known. Counts of the "
+	           "event are shown instead of times.");
 }
 
 /* False if the kernel was excluded from sampling, by permission or on request (-e cycles:u): its
@@ -550,40 +479,11 @@ static bool one_is_part(const struct profile *p)
 	return false;
 }
 
-static void explain_missing(struct account_view *a, bool part)
-{
-	if (!a->has_kernel)
-		remark(a, "The kernel was not sampled: its time and the time of interrupts are in "
-		          "unobserved.");
-	if (a->machine_wide && a->present && !a->has_idle)
-		remark(a,
-		       "There are no switch records (perf record --switch-events): busy and idle "
-		       "come from samples, and unobserved time is not known.");
-	else if (a->machine_wide && a->present && !a->has_unobserved)
-		remark(a, "The event has no fixed period, so unobserved time is not known.");
-	if (!a->machine_wide && a->present && a->clock && !a->has_unobserved)
-		remark(a,
-		       "The kernel's count of time on CPU is not in the file%s: what samples "
-		       "missed is in the residual.",
-		       part ? " for a part of the time" : "");
-	if (!a->machine_wide && !a->present)
-		remark(a, "There are no switch records: the report has samples only, no time on "
-		          "CPU, runnable or blocked.");
-	if (!a->has_split && a->ticks.seen.kernel)
-		remark(a, "There are no call chains: the kind of kernel entry is not known, and "
-		          "interrupts are counted for the functions that they interrupted.");
-	if (!a->clock && a->present)
-		remark(a, "The event does not count time: the shares of its samples split the busy "
-		          "time.");
-	if (a->machine_wide && a->present && a->cpus && !a->has_steal)
-		remark(a, "Steal was not recorded%s: time that a hypervisor took is in unobserved.",
-		       part ? " for a part of the time" : "");
-}
-
 struct account_view *account_view_new(struct view *v)
 {
 	const struct profile *p = v->profile;
 	struct account_view *a = xcalloc(1, sizeof(*a));
+	struct kernel_exits *exits = NULL;
 	uint8_t event;
 	bool timed;
 
@@ -597,25 +497,37 @@ struct account_view *account_view_new(struct view *v)
 	if (timed) {
 		a->clock = p->events.items[event].period_ns != 0;
 		a->has_split = p->events.items[event].callchain;
-		add_samples(v, event, a);
+		exits = exits_of(v, event);
+		add_samples(v, event, exits, a);
+		account_explain_unread(v, exits, event, a);
 	}
 	if (!one_clock(p))
-		remark(a, "The files were sampled by different events: this report is about one of "
-		          "them, and there is no account of all files.");
+		account_remark(
+		        a,
+		        "The files were sampled by different events: this report is about one of "
+		        "them, and there is no account of all files.");
 	else if (!one_scope(p))
-		remark(a, "Some files cover the whole machine and some a process: each has its own "
-		          "account, and there is no account of all files.");
+		account_remark(
+		        a,
+		        "Some files cover the whole machine and some a process: each has its own "
+		        "account, and there is no account of all files.");
 	else if (has_only_events(&p->ledger))
 		account_events(v, event, a);
 	else if (!timed)
-		remark(a, "The event does not measure time, so there is no account of time.");
+		account_remark(a,
+		               "The event does not measure time, so there is no account of time.");
 	else if (a->machine_wide)
 		account_machine(v, a);
 	else
 		account_process(v, a);
 	if (timed && !a->counted && one_clock(p) && one_scope(p))
-		explain_missing(a, one_is_part(p));
-	explain_residual(a);
+		account_explain_missing(a, one_is_part(p));
+	if (exits) {
+		a->exit = exits->kernel;
+		a->exit_chained_ns = exits->chained_weight;
+	}
+	kernel_exits_free(exits);
+	account_explain_residual(a);
 	return a;
 }
 

@@ -2,7 +2,10 @@
 /*
  * account: the closing account of a recording.
  *
- *	wall x CPUs = user + kernel + irq + idle + steal + unobserved + residual
+ *	wall x CPUs = user + exit + kernel + irq + idle + steal + unobserved + residual
+ *
+ * exit is the return from the kernel: samples of user code that are the kernel's, at the most
+ * (delay/kernel_exits.h). It is not in user.
  *
  * Every term except the residual is measured by itself. User, kernel and irq are the samples times
  * their period. Idle comes from switch records. Unobserved comes from the ticks that were due in
@@ -29,11 +32,15 @@
 #ifndef ASSAY_VIEW_ACCOUNT_ACCOUNT_H
 #define ASSAY_VIEW_ACCOUNT_ACCOUNT_H
 
+#include "view/delay/kernel_exits.h"
 #include "view/view.h"
+
+#define KERNEL_EXIT_NAME "return from the kernel"
 
 struct account_terms {
 	uint64_t wall_ns; /* sum over all CPUs (or threads) */
 	uint64_t user_ns;
+	uint64_t exit_ns; /* user samples at the return from the kernel */
 	uint64_t syscalls_ns, faults_ns, threads_ns, other_ns; /* kernel, without interrupts */
 	uint64_t hardirq_ns, softirq_ns;                       /* interrupts during busy time */
 	uint64_t idle_ns, idle_irq_ns;                         /* idle_irq: interrupts during
@@ -82,6 +89,8 @@ struct account_view {
 	                   * threads) */
 	uint32_t cpus;
 	struct account_terms total;
+	struct kernel_estimate exit; /* of total.exit_ns: what is the kernel's */
+	uint64_t exit_chained_ns; /* part of total.user_ns: found by call chains, mostly faults */
 	struct account_ticks ticks;
 	struct account_modes events;    /* sums of periods, for an event that does not count time */
 	VEC(struct account_line) lines; /* per CPU */
@@ -102,5 +111,7 @@ bool account_is_timed(const struct account_view *a);
 
 uint64_t account_kernel_ns(const struct account_terms *t);
 uint64_t account_irq_ns(const struct account_terms *t);
+/* user + exit + kernel + irq: the time that busy samples stand for */
+uint64_t account_sampled_ns(const struct account_terms *t);
 
 #endif

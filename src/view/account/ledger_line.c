@@ -24,6 +24,7 @@ void ledger_line(const struct account_view *a, unsigned width, struct buf *out)
 	bool machine = a->machine_wide;
 	const struct ledger_term terms[] = {
 	        {"user", NULL, (double)t->user_ns, true},
+	        {"exit", "return from kernel", (double)t->exit_ns, t->exit_ns > 0},
 	        {"kernel", NULL, (double)account_kernel_ns(t), true},
 	        {"irq", "interrupts", (double)account_irq_ns(t), true},
 	        {"idle", NULL, (double)t->idle_ns, machine},

@@ -330,15 +330,15 @@ static void add_source(struct annotate *a, struct view *v, struct annotate_line 
 }
 
 /* Marks the lines whose samples came late, because the timer waited until interrupts were on. */
-static void add_marks(struct annotate *a, const struct disassembly *d, const struct delays *delays)
+static void add_marks(struct annotate *a, const struct delays *delays)
 {
 	vec_each (line, &a->lines) {
 		if (!delays || !delays->maskable || !line->samples)
 			continue;
-		if (delays_find(delays, a->symbol, line->address))
-			line->mark = ANNOTATE_INTERRUPTS_OFF;
-		else if (delay_after_syscall(d, line->address))
+		if (kernel_exits_find(delays->exits, a->symbol, line->address))
 			line->mark = ANNOTATE_KERNEL_EXIT;
+		else if (delays_find(delays, a->symbol, line->address))
+			line->mark = ANNOTATE_INTERRUPTS_OFF;
 		if (line->mark)
 			a->marked += line->samples;
 	}
@@ -430,7 +430,7 @@ static int fill(struct annotate *a, struct view *v, struct candidate *c,
 	a->samples = c->samples;
 	sum_hits(c);
 	add_lines(a, v, &d, &code, c);
-	add_marks(a, &d, delays);
+	add_marks(a, delays);
 	mark_hot_lines(a);
 	disassembly_done(&d);
 	return 0;

@@ -179,8 +179,7 @@ static bool disables(const struct instruction *i)
 	       (starts(i, "msr") && (strstr(i->text, "aifset") || strstr(i->text, "AIFSet")));
 }
 
-/* The number of the instruction at an address; the count of all if there is none. */
-static size_t number_of(const struct disassembly *d, uint64_t address)
+size_t delay_number_of(const struct disassembly *d, uint64_t address)
 {
 	size_t low = 0, high = d->items.count;
 
@@ -200,7 +199,7 @@ static size_t number_of(const struct disassembly *d, uint64_t address)
 enum delay_code delay_code_before(const struct disassembly *d, uint64_t address)
 {
 	const struct instruction *items = d->items.items;
-	size_t at = number_of(d, address);
+	size_t at = delay_number_of(d, address);
 
 	if (at == d->items.count || !at)
 		return CODE_NOTHING;
@@ -216,7 +215,7 @@ enum delay_code delay_code_before(const struct disassembly *d, uint64_t address)
 /* "call *0x1021887(%rip)": relative to the next instruction, which is at `address`. */
 uint64_t delay_called_pointer(const struct disassembly *d, uint64_t address)
 {
-	const char *operand = strchr(d->items.items[number_of(d, address) - 1].text, '*');
+	const char *operand = strchr(d->items.items[delay_number_of(d, address) - 1].text, '*');
 
 	return address + (uint64_t)strtoll(operand + 1, NULL, 0);
 }
@@ -234,7 +233,7 @@ enum delay_code delay_code_called(const struct disassembly *function)
 
 uint64_t delay_region(const struct disassembly *d, uint64_t address)
 {
-	size_t at = number_of(d, address), first;
+	size_t at = delay_number_of(d, address), first;
 
 	if (at == d->items.count || at < 3)
 		return 0;
@@ -249,11 +248,57 @@ uint64_t delay_region(const struct disassembly *d, uint64_t address)
 	return 0;
 }
 
+bool delay_is_syscall(const struct instruction *i)
+{
+	return starts(i, "syscall") || starts(i, "sysenter") || starts(i, "svc") ||
+	       (starts(i, "int") && strstr(i->text, "0x80"));
+}
+
+bool delay_ends_block(const struct instruction *i)
+{
+	return !i->decoded || i->branch || starts(i, "ret") || starts(i, "jmp") ||
+	       starts(i, "call") || starts(i, "br ") || starts(i, "blr") || delay_is_syscall(i);
+}
+
 bool delay_after_syscall(const struct disassembly *d, uint64_t address)
 {
-	size_t at = number_of(d, address);
+	size_t at = delay_number_of(d, address);
 
-	return at && at < d->items.count &&
-	       (starts(&d->items.items[at - 1], "syscall") ||
-	        starts(&d->items.items[at - 1], "svc"));
+	return at && at < d->items.count && delay_is_syscall(&d->items.items[at - 1]);
+}
+
+/* svc #N */
+#define ARM64_SVC 0xd4000001u
+#define ARM64_SVC_MASK 0xffe0001fu
+
+enum delay_bytes delay_bytes_before(struct symbolizer *s, uint32_t image, uint64_t address)
+{
+	uint8_t b[4];
+	int machine = symbolizer_bytes(s, image, address - sizeof(b), b, sizeof(b));
+	uint32_t word;
+
+	if (machine < 0 || address < sizeof(b))
+		return BYTES_UNREAD;
+	if (machine == CODE_ARM64) {
+		word = b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+		return (word & ARM64_SVC_MASK) == ARM64_SVC ? BYTES_SYSCALL : BYTES_OTHER;
+	}
+	if (machine != CODE_X86_64 && machine != CODE_X86_32)
+		return BYTES_UNREAD;
+	/* syscall, sysenter, int $0x80 */
+	return (b[2] == 0x0f && (b[3] == 0x05 || b[3] == 0x34)) || (b[2] == 0xcd && b[3] == 0x80)
+	               ? BYTES_SYSCALL
+	               : BYTES_OTHER;
+}
+
+bool delay_is_string(struct symbolizer *s, uint32_t image, uint64_t address)
+{
+	uint8_t b[3], operation;
+	int machine = symbolizer_bytes(s, image, address, b, sizeof(b));
+
+	if ((machine != CODE_X86_64 && machine != CODE_X86_32) || (b[0] != 0xf2 && b[0] != 0xf3))
+		return false;
+	/* A prefix REX may follow. */
+	operation = (b[1] & 0xf0) == 0x40 || b[1] == 0x66 ? b[2] : b[1];
+	return (operation >= 0xa4 && operation <= 0xa7) || (operation >= 0xaa && operation <= 0xaf);
 }

@@ -23,6 +23,7 @@ enum delay_evidence {
 	DELAY_CODE,     /* the instruction before enables interrupts */
 	DELAY_LATENESS, /* the code cannot be read: the function's name and the late samples */
 	DELAY_NAME,     /* the code cannot be read: one address of a function that enables them */
+	DELAY_CHAIN,    /* user code: the kernel was entered from this address, by call chains */
 };
 
 /* How late the samples of one place are, compared with the samples of user code. */
@@ -70,7 +71,19 @@ enum delay_code delay_code_called(const struct disassembly *function);
 /* The instruction of the same function that turned interrupts off; 0: it is in a caller. */
 uint64_t delay_region(const struct disassembly *d, uint64_t address);
 
+/* The number of the instruction at an address; the count of all if there is none. */
+size_t delay_number_of(const struct disassembly *d, uint64_t address);
+/* The next instruction does not always follow it: a jump, a call, a return, a system call. */
+bool delay_ends_block(const struct instruction *i);
+
+bool delay_is_syscall(const struct instruction *i);
 /* Whether `address` follows a system call instruction of user code. */
 bool delay_after_syscall(const struct disassembly *d, uint64_t address);
+
+/* The same by the bytes before the address, which may be the end of another instruction. */
+enum delay_bytes { BYTES_OTHER, BYTES_SYSCALL, BYTES_UNREAD };
+enum delay_bytes delay_bytes_before(struct symbolizer *s, uint32_t image, uint64_t address);
+/* Whether a string instruction is at the address, which can be interrupted at each step. */
+bool delay_is_string(struct symbolizer *s, uint32_t image, uint64_t address);
 
 #endif

@@ -34,15 +34,6 @@ struct delay_search {
 	struct delays *result;
 };
 
-static bool has_maskable_timer(const struct delay_search *s)
-{
-	const struct profile *p = s->view->profile;
-	uint8_t event = s->selection->event;
-
-	return event < p->events.count && p->events.items[event].role == ATTR_CLOCK &&
-	       p->events.items[event].period_ns;
-}
-
 /* ---- places ---------------------------------------------------------------- */
 
 /* A selected row, by function and address. */
@@ -121,10 +112,10 @@ static void find_places(struct delay_search *s)
 	sum_functions(s);
 }
 
-static bool is_large(const struct delay_search *s, const struct searched_place *p)
+static bool is_large(const struct delay_search *s, uint64_t samples)
 {
-	return p->samples >= DELAY_SAMPLES_MIN &&
-	       (double)p->samples >= SHARE_MIN * (double)s->selection->samples;
+	return samples >= DELAY_SAMPLES_MIN &&
+	       (double)samples >= SHARE_MIN * (double)s->selection->samples;
 }
 
 /* ---- lateness -------------------------------------------------------------- */
@@ -138,7 +129,7 @@ static void mark_rows(struct delay_search *s)
 		const struct profile_row *row = &p->rows.items[i];
 		uint32_t place = s->place_of[i];
 
-		if (place != NO_PLACE && !is_large(s, &s->places.items[place]))
+		if (place != NO_PLACE && !is_large(s, s->places.items[place].samples))
 			s->place_of[i] = NO_PLACE;
 		else if (row->event == s->selection->event && row->mode == PROFILE_USER)
 			s->place_of[i] = USER_CODE;
@@ -252,8 +243,6 @@ static void judge(struct delay_search *s, struct searched_place *p, const struct
 	                          .evidence = evidence,
 	                          .region = code ? delay_region(code, p->address) : 0,
 	                          .lateness = place.lateness});
-	s->result->samples += p->samples;
-	s->result->weight += p->weight;
 	s->result->by_lateness |= evidence != DELAY_CODE;
 }
 
@@ -265,7 +254,7 @@ static void judge_all(struct delay_search *s)
 	bool known = false;
 
 	vec_each (p, &s->places) {
-		if (!is_large(s, p))
+		if (!is_large(s, p->samples))
 			continue;
 		if (p->symbol != function) {
 			if (known)
@@ -277,6 +266,20 @@ static void judge_all(struct delay_search *s)
 	}
 	if (known)
 		disassembly_done(&code);
+}
+
+static void add_exits(struct delay_search *s)
+{
+	vec_each (place, &s->result->exits->places)
+		if (is_large(s, place->samples))
+			vec_push(&s->result->places,
+			         (struct delayed){.symbol = place->symbol,
+			                          .address = place->address,
+			                          .samples = place->samples,
+			                          .weight = place->weight,
+			                          .evidence = place->by_chain ? DELAY_CHAIN
+			                                                      : DELAY_CODE,
+			                          .exit = place});
 }
 
 static int by_weight(const void *pa, const void *pb)
@@ -293,7 +296,9 @@ struct delays *delays_new(struct view *v, const struct selection *selection)
 	struct delays *d = xcalloc(1, sizeof(*d));
 	struct delay_search s = {.view = v, .selection = selection, .result = d};
 
-	if (!has_maskable_timer(&s))
+	d->exits =
+	        kernel_exits_new(v, selection->event, selection->rows.items, selection->rows.count);
+	if (!event_is_maskable(v->profile, selection->event))
 		return d;
 	d->maskable = true;
 	s.place_of = xmalloc((v->profile->rows.count + 1) * sizeof(*s.place_of));
@@ -302,6 +307,7 @@ struct delays *delays_new(struct view *v, const struct selection *selection)
 	find_places(&s);
 	measure_lateness(&s);
 	judge_all(&s);
+	add_exits(&s);
 	if (d->places.count)
 		qsort(d->places.items, d->places.count, sizeof(*d->places.items), by_weight);
 	vec_each (p, &s.places)
@@ -317,6 +323,7 @@ void delays_free(struct delays *d)
 	if (!d)
 		return;
 	vec_done(&d->places);
+	kernel_exits_free(d->exits);
 	free(d);
 }
 

@@ -2,6 +2,7 @@
 /*
  * delays: the places of a sampled profile whose samples are kernel time with interrupts off.
  *
+ * The way back to user mode is one of them (kernel_exits.h): its places are in user code.
  * delays_new() judges each kernel address of a selection by delay.h. It reads the times of samples
  * from the profile's time axis and the code through the symbolizer. Events without a timer's grid
  * (counters, whose interrupt cannot be masked) have no places. Idle time is not judged. Lateness is
@@ -13,6 +14,7 @@
 #define ASSAY_VIEW_DELAY_DELAYS_H
 
 #include "view/delay/delay.h"
+#include "view/delay/kernel_exits.h"
 #include "view/filter.h"
 
 struct delayed {
@@ -22,11 +24,12 @@ struct delayed {
 	enum delay_evidence evidence;
 	uint64_t region; /* address where interrupts were turned off; 0: unknown, or in a caller */
 	struct delay_lateness lateness;
+	const struct kernel_exit *exit; /* a place of user code; NULL: of the kernel */
 };
 
 struct delays {
 	VEC(struct delayed) places; /* by weight, largest first */
-	uint64_t samples, weight;   /* of all places */
+	struct kernel_exits *exits; /* also those that are too small for `places` */
 	bool maskable;              /* the event's timer waits while interrupts are off */
 	bool by_lateness;           /* some place was found without its code */
 };

@@ -149,9 +149,11 @@ static void add_delays(struct reconcile_sampled *s)
 		return;
 	delays = delays_new(s->view, s->selection);
 	vec_each (place, &delays->places) {
-		uint32_t function =
-		        reconcile_function(s->runs, place->symbol->name, RECONCILE_KERNEL, true);
+		uint32_t function;
 
+		if (place->exit)
+			continue;
+		function = reconcile_function(s->runs, place->symbol->name, RECONCILE_KERNEL, true);
 		for (uint32_t row = 1; row < s->runs->rows.count; row++)
 			if (s->runs->rows.items[row].function == function)
 				reconcile_sum_of(s->runs, s->run, row)->delayed_ns +=

@@ -347,6 +347,8 @@ static void build(struct report *r)
 	/* Before the tables: it needs much memory, but only while it is made. */
 	if (o->reader.program || o->reader.summary)
 		r->reasons = report_reasons(r->view, &r->selection);
+	r->exits = kernel_exits_new(r->view, r->event, r->selection.rows.items,
+	                            r->selection.rows.count);
 	r->processes = processes_new(r->view, &r->selection, wants_intervals(r));
 	r->functions = flat_new(r->view, &r->selection, &functions);
 	if (wants_tables(o)) {
@@ -439,6 +441,7 @@ void report_free(struct report *r)
 	flat_free(r->functions);
 	flat_free(r->kernel);
 	delays_free(r->delays);
+	kernel_exits_free(r->exits);
 	flat_free(r->rows);
 	view_tree_free(r->tree);
 	neighbour_tables_done(&r->neighbours);

@@ -52,11 +52,12 @@ struct report {
 	struct stacks stacks;
 	uint64_t paths; /* number of different paths of the selected samples */
 	struct processes *processes;
-	struct timeline *timeline; /* NULL: the time is not known, or too short */
-	struct flat *reasons;      /* rows of the summary; NULL: not made yet */
-	struct flat *functions;    /* image, function, mode */
-	struct delays *delays;     /* kernel time with interrupts off; NULL: not requested */
-	struct flat *kernel;       /* all kernel time, interrupts included; NULL: none */
+	struct timeline *timeline;  /* NULL: the time is not known, or too short */
+	struct flat *reasons;       /* rows of the summary; NULL: not made yet */
+	struct flat *functions;     /* image, function, mode */
+	struct kernel_exits *exits; /* of the selection */
+	struct delays *delays;      /* kernel time with interrupts off; NULL: not requested */
+	struct flat *kernel;        /* all kernel time, interrupts included; NULL: none */
 	VEC(struct report_process) tables;
 	struct flat *rows;      /* by options.keys, or NULL */
 	struct view_tree *tree; /* or NULL */

@@ -169,8 +169,9 @@ static uint64_t json_number(const char *text, const char *key)
 
 static void test_json_closes(void)
 {
-	static const char *const terms[] = {"user_ns",  "kernel_ns",     "irq_ns",     "idle_ns",
-	                                    "steal_ns", "unobserved_ns", "residual_ns"};
+	static const char *const terms[] = {"user_ns",       "kernel_exit_ns", "kernel_ns",
+	                                    "irq_ns",        "idle_ns",        "steal_ns",
+	                                    "unobserved_ns", "residual_ns"};
 	struct report_request o = {.limit = -1,
 	                           .tree = true,
 	                           .reader.program = true,

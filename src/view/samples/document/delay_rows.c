@@ -16,6 +16,10 @@ enum delay_cell {
 	CELL_FUNCTION,
 	CELL_ADDRESS,
 	CELL_REGION,
+	CELL_RETURN,
+	CELL_KERNEL,
+	CELL_KERNEL_LOW,
+	CELL_KERNEL_HIGH,
 	CELL_PLACE,
 };
 
@@ -29,11 +33,34 @@ static const struct delayed *place_at(const struct row_source *s, uint32_t row)
 	return &report_of(s)->delays->places.items[row];
 }
 
+static const char *evidence_text(enum delay_evidence evidence)
+{
+	switch (evidence) {
+	case DELAY_CODE:
+		return "code";
+	case DELAY_LATENESS:
+		return "lateness";
+	case DELAY_CHAIN:
+		return "call chains";
+	default:
+		return "name";
+	}
+}
+
+/* Only of user code; of a kernel function all is the kernel's. */
+static struct cell kernel_cell(const struct delayed *p, double ns)
+{
+	return p->exit ? cell_int((int64_t)ns) : cell_none();
+}
+
 /* "interrupts off before f+0x12, since f+0x3". */
 static struct cell place_text(const struct delayed *p, struct buf *text)
 {
-	buf_addf(text, "interrupts off before %s+0x%" PRIx64, p->symbol->name,
-	         p->address - p->symbol->start);
+	buf_puts(text, p->exit ? KERNEL_EXIT_NAME " before " : "interrupts off before ");
+	if (p->symbol->named)
+		buf_addf(text, "%s+0x%" PRIx64, p->symbol->name, p->address - p->symbol->start);
+	else
+		buf_addf(text, "0x%" PRIx64, p->address);
 	if (p->region)
 		buf_addf(text, ", since +0x%" PRIx64, p->region - p->symbol->start);
 	return cell_text(buf_text(text));
@@ -56,9 +83,7 @@ static struct cell delay_cell(const struct row_source *s, const struct column *c
 	case CELL_LATER:
 		return p->lateness.known ? cell_real(p->lateness.later) : cell_none();
 	case CELL_EVIDENCE:
-		return cell_text(p->evidence == DELAY_CODE       ? "code"
-		                 : p->evidence == DELAY_LATENESS ? "lateness"
-		                                                 : "name");
+		return cell_text(evidence_text(p->evidence));
 	case CELL_IMAGE:
 		return cell_text(view_image_short(report_of(s)->view, p->symbol->image));
 	case CELL_FUNCTION:
@@ -67,6 +92,14 @@ static struct cell delay_cell(const struct row_source *s, const struct column *c
 		return cell_int((int64_t)p->address);
 	case CELL_REGION:
 		return p->region ? cell_int((int64_t)p->region) : cell_none();
+	case CELL_RETURN:
+		return cell_text(!p->exit ? "no" : p->exit->fault ? "fault" : "system call");
+	case CELL_KERNEL:
+		return kernel_cell(p, p->exit ? p->exit->kernel.mean : 0);
+	case CELL_KERNEL_LOW:
+		return kernel_cell(p, p->exit ? p->exit->kernel.low : 0);
+	case CELL_KERNEL_HIGH:
+		return kernel_cell(p, p->exit ? p->exit->kernel.high : 0);
 	default:
 		return place_text(p, text);
 	}
@@ -85,6 +118,10 @@ static const struct column columns[] = {
         {"function", NULL, "function", &unit_text, GET(CELL_FUNCTION)},
         {"address", NULL, "address", &unit_hex, GET(CELL_ADDRESS)},
         {"region", NULL, "off_since", &unit_hex, GET(CELL_REGION)},
+        {"return", NULL, "return_of", &unit_text, GET(CELL_RETURN)},
+        {"kernel", "kernel time", "kernel_ns", &unit_time, GET(CELL_KERNEL)},
+        {"kernel_low", NULL, "kernel_low_ns", &unit_time, GET(CELL_KERNEL_LOW)},
+        {"kernel_high", NULL, "kernel_high_ns", &unit_time, GET(CELL_KERNEL_HIGH)},
         {"place", "place", NULL, &unit_text, GET(CELL_PLACE)},
 };
 

@@ -10,6 +10,8 @@
 #include <stdio.h>
 
 #define CPUS_SHOWN 8
+/* In the table of CPUs; left out if there is no such time. */
+#define RETURN_COLUMN 2
 
 static double of(const struct account_terms *t, int64_t ns)
 {
@@ -39,11 +41,22 @@ static void missing(struct grid *g, const char *name, const char *why)
 	grid_add(g, cell_text(why));
 }
 
+/* The kernel's part of it is an estimate. */
+static void kernel_exit(struct grid *g, const struct account_view *a, enum row_kind kind,
+                        const char *name, const char *of_kernel)
+{
+	if (!a->total.exit_ns)
+		return;
+	term(g, a, kind, name, (int64_t)a->total.exit_ns);
+	part(g, a, of_kernel, (uint64_t)a->exit.mean);
+}
+
 static void sampled_terms(struct grid *g, const struct account_view *a)
 {
 	const struct account_terms *s = &a->total;
 
 	term(g, a, ROW_ITEM, "user", (int64_t)s->user_ns);
+	kernel_exit(g, a, ROW_ITEM, KERNEL_EXIT_NAME, "  estimated kernel time");
 	if (!a->has_kernel) {
 		missing(g, "kernel", "missing");
 		return;
@@ -108,6 +121,8 @@ static void machine(struct report_writing *w, const struct account_view *a)
 static void cpu_cells(struct grid *g, const struct account_view *a, const struct account_terms *s)
 {
 	grid_add(g, cell_real(of(s, (int64_t)s->user_ns)));
+	if (a->total.exit_ns)
+		grid_add(g, cell_real(of(s, (int64_t)s->exit_ns)));
 	grid_add(g, cell_real(of(s, (int64_t)account_kernel_ns(s))));
 	grid_add(g, cell_real(of(s, (int64_t)account_irq_ns(s))));
 	grid_add(g, cell_real(of(s, (int64_t)s->idle_ns)));
@@ -122,10 +137,13 @@ static void cpu_cells(struct grid *g, const struct account_view *a, const struct
 static void per_cpu(struct report_writing *w, const struct account_view *a)
 {
 	static const struct grid_column columns[] = {
-	        {"CPU", &unit_count, false},        {"user", &unit_share, false},
-	        {"kernel", &unit_share, false},     {"irq", &unit_share, false},
-	        {"idle", &unit_share, false},       {"steal", &unit_share, false},
-	        {"unobserved", &unit_share, false}, {"residual", &unit_share, false}};
+	        {"CPU", &unit_count, false},     {"user", &unit_share, false},
+	        {"return", &unit_share, false},  {"kernel", &unit_share, false},
+	        {"irq", &unit_share, false},     {"idle", &unit_share, false},
+	        {"steal", &unit_share, false},   {"unobserved", &unit_share, false},
+	        {"residual", &unit_share, false}};
+	struct grid_column shown[sizeof(columns) / sizeof(*columns)];
+	size_t count = 0;
 	struct grid *g;
 
 	if (a->lines.count < 2)
@@ -136,7 +154,10 @@ static void per_cpu(struct report_writing *w, const struct account_view *a)
 		buf_clear(&w->text);
 		return;
 	}
-	g = grid_new(columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
+		if (i != RETURN_COLUMN || a->total.exit_ns)
+			shown[count++] = columns[i];
+	g = grid_new(shown, count);
 	vec_each (l, &a->lines) {
 		grid_row(g, ROW_ITEM);
 		grid_add(g, cell_int(l->cpu));
@@ -155,6 +176,7 @@ static void process(struct report_writing *w, const struct account_view *a)
 
 	term(g, a, ROW_ITEM, "on CPU", (int64_t)a->oncpu_ns);
 	part(g, a, "  user", a->total.user_ns);
+	kernel_exit(g, a, ROW_PART, "  " KERNEL_EXIT_NAME, "    estimated kernel time");
 	if (a->has_kernel)
 		part(g, a, "  kernel", account_kernel_ns(&a->total));
 	else
@@ -209,6 +231,31 @@ static void ticks(struct report_writing *w, const struct account_view *a)
 	buf_clear(&w->text);
 }
 
+static void kernel_exits(struct report_writing *w, const struct account_view *a)
+{
+	if (!a->total.exit_ns && !a->exit_chained_ns)
+		return;
+	if (a->total.exit_ns) {
+		text_time(&w->text, (int64_t)a->total.exit_ns);
+		buf_puts(&w->text, " at the first instruction after a system call, since the timer "
+		                   "waits while the kernel returns; an estimated ");
+		text_time(&w->text, (int64_t)a->exit.mean);
+		buf_puts(&w->text, " (");
+		text_time(&w->text, (int64_t)a->exit.low);
+		buf_puts(&w->text, " to ");
+		text_time(&w->text, (int64_t)a->exit.high);
+		buf_puts(&w->text, ") of it is kernel time");
+	}
+	if (a->exit_chained_ns) {
+		buf_puts(&w->text, w->text.size ? "; up to " : "up to ");
+		text_time(&w->text, (int64_t)a->exit_chained_ns);
+		buf_puts(&w->text, " of the user time, at instructions that faulted, is the return "
+		                   "of the kernel from the faults");
+	}
+	document_text(w->document, "return", buf_text(&w->text));
+	buf_clear(&w->text);
+}
+
 static void count_row(struct grid *g, enum row_kind kind, const char *name, uint64_t count,
                       uint64_t all)
 {
@@ -257,6 +304,7 @@ void report_document_account(struct report_writing *w)
 	} else {
 		process(w, a);
 	}
+	kernel_exits(w, a);
 	ticks(w, a);
 }
 
@@ -268,6 +316,7 @@ static void terms_facts(struct document *d, const struct account_view *a,
 	bool timed = account_is_timed(a);
 
 	document_known(d, "user_ns", t->user_ns, timed);
+	document_known(d, "kernel_exit_ns", t->exit_ns, timed);
 	document_known(d, "kernel_ns", account_kernel_ns(t), timed && a->has_kernel);
 	document_known(d, "irq_ns", account_irq_ns(t), timed && a->has_kernel);
 	document_known(d, "idle_ns", t->idle_ns, a->present);
@@ -291,6 +340,20 @@ static void modes_facts(struct document *d, const struct account_view *a,
 	document_known(d, "irq", m->irq, a->has_kernel);
 	document_int(d, "idle", m->idle);
 	document_int(d, "all", m->all);
+	document_end(d);
+}
+
+static void exit_facts(struct document *d, const struct account_view *a)
+{
+	if (!account_is_timed(a)) {
+		document_null(d, "kernel_exit_estimate");
+		return;
+	}
+	document_object(d, "kernel_exit_estimate");
+	document_int(d, "ns", (int64_t)a->exit.mean);
+	document_int(d, "low_ns", (int64_t)a->exit.low);
+	document_int(d, "high_ns", (int64_t)a->exit.high);
+	document_int(d, "after_faults_ns", a->exit_chained_ns);
 	document_end(d);
 }
 
@@ -376,6 +439,7 @@ void report_document_ledger(struct report_writing *w)
 	document_int(d, "cpus", a->cpus);
 	document_known(d, "elapsed_ns", r->elapsed_ns, r->elapsed_ns);
 	terms_facts(d, a, &a->total);
+	exit_facts(d, a);
 	modes_facts(d, a, &a->events);
 	document_known(d, "unknown_ns", a->total.unknown_ns, a->present);
 	document_known(d, "lost_ns", a->total.lost_ns, a->present);

@@ -72,6 +72,7 @@ static void account_parts(struct report_summing *g)
 
 	g->summary->whole = cell_int((int64_t)t->wall_ns);
 	time_part(g, "user", "user", (int64_t)t->user_ns);
+	time_part(g, "kernel_exit", KERNEL_EXIT_NAME, (int64_t)t->exit_ns);
 	if (a->has_kernel) {
 		time_part(g, "kernel", "kernel", (int64_t)account_kernel_ns(t));
 		time_part(g, "interrupts", "interrupts", (int64_t)account_irq_ns(t));
@@ -107,6 +108,14 @@ static void mode_parts(struct report_summing *g)
 	g->summary->unit = &unit_count;
 	g->summary->unit_name = "samples";
 	g->summary->whole = cell_int((int64_t)r->selection.base_samples);
+	if (r->exits) {
+		weights[VIEW_USER] -= r->exits->weight;
+		samples[VIEW_USER] -= r->exits->samples;
+		if (r->exits->samples)
+			summary_part(g->summary, "kernel_exit", KERNEL_EXIT_NAME,
+			             cell_int((int64_t)r->exits->samples),
+			             flat_share(r->functions, r->exits->weight, r->exits->samples));
+	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (samples[i])
 			summary_part(g->summary, names[i], names[i], cell_int((int64_t)samples[i]),
@@ -210,6 +219,20 @@ static void account_limits(const struct report_summing *g)
 		              plural(a->ticks.throttled, "time", "times"));
 }
 
+/* Functions of user code have samples that are the kernel's. */
+static void exit_limits(const struct report_summing *g)
+{
+	const struct account_terms *t = &g->report->account->total;
+	uint64_t busy = account_sampled_ns(t);
+	double share = busy ? (double)t->exit_ns / (double)busy : 0;
+
+	if (share >= ACCOUNT_SHARE)
+		summary_limit(g->summary, "kernel_exit", share,
+		              "%.1f %% of the busy time is the return from the kernel, at "
+		              "instructions of user functions",
+		              100 * share);
+}
+
 static void recording_limits(const struct report_summing *g)
 {
 	const struct report *r = g->report;
@@ -294,6 +317,7 @@ static void limits(const struct report_summing *g)
 	sample_limits(g);
 	recording_limits(g);
 	account_limits(g);
+	exit_limits(g);
 	stack_limits(g);
 	if (remarks)
 		summary_limit(g->summary, "remarks", (double)remarks,
