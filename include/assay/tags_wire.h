@@ -186,6 +186,7 @@ struct assay_tags_ring {      /* 128 bytes */
  *
  *	mov  assay_tags_self@gottpoff(%rip), S
  *	mov  %fs:(S), S
+ *	lfence				the clock is read after the work before it
  *	rdtsc
  *	shl  $32, %rdx
  *	or   %rdx, %rax

@@ -17,6 +17,7 @@
  */
 static const char ring_text[] = "mov assay_tags_self@gottpoff(%%rip), @S\n"
                                 "\tmov %%fs:(@S), @S\n"
+                                "\tlfence\n"
                                 "\trdtsc\n"
                                 "\tshl $32, %%rdx\n"
                                 "\tor %%rdx, %%rax\n"

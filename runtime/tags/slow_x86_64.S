@@ -137,6 +137,7 @@ assay_tags_event_kept:
 	mov	%eax, %esi
 	mov	assay_tags_self@gottpoff(%rip), %rdi
 	mov	%fs:(%rdi), %rdi
+	lfence
 	rdtsc
 	shl	$32, %rdx
 	or	%rdx, %rax

@@ -14,6 +14,7 @@
 static void inline_tag(struct tag_run *r, uint32_t line)
 {
 	r->lines.items[line].closed++;
+	r->stack->frames[r->stack->top].events++;
 	tag_run_tell(r, (struct tag_step){.kind = TAG_STEP_INLINE,
 	                                  .tag = r->lines.items[line].tag,
 	                                  .depth = r->stack->top});

@@ -138,7 +138,7 @@ static uint64_t take_spare(struct tag_run *r, uint64_t clock)
 	uint64_t spare = clock - s->begun - s->frames[0].child;
 
 	s->begun = clock;
-	s->frames[0].child = 0;
+	s->frames[0].child = s->frames[0].events = 0;
 	return spare;
 }
 
@@ -181,6 +181,7 @@ static uint64_t reveal(struct tag_run *r, uint32_t line)
 	struct tag_line_cold *cold = cold_of(r, l);
 	uint64_t all = tag_run_clock(r) - r->stack->gap, net, piece, counted;
 
+	l->events += r->stack->frames[0].events;
 	net = piece = take_spare(r, tag_run_clock(r));
 	l->net += net;
 	cold->net += net;

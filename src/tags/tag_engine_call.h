@@ -41,7 +41,7 @@ static always_inline void open_more(struct tag_run *r, uint32_t line)
 static always_inline void open_frame(struct tag_frame *top, struct tag_line *l, uint32_t line,
                                      uint32_t depth, uint64_t now)
 {
-	top[1] = (struct tag_frame){now, 0, l->key, line, l->inner};
+	top[1] = (struct tag_frame){now, 0, 0, l->key, line, l->inner};
 	l->inner = depth + 1;
 }
 
@@ -55,7 +55,9 @@ static always_inline void settle_frame(struct tag_frame *top, struct tag_line *l
 	if (rare(top->same))
 		l->nested += span;
 	l->inner = top->same;
+	l->events += top->events;
 	top[-1].child += total;
+	top[-1].events++;
 }
 
 static always_inline void settle_bounds(uint64_t *min, uint64_t *max, uint64_t net)

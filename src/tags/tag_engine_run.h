@@ -11,7 +11,7 @@
  * is compared anyway, so they need no test of their own. Times in frames are in the clock of their
  * stack, t - off: this clock stops while the stack's calls are switched out.
  *
- * Memory: 88 bytes and two cold lines per function, 32 bytes per open call (56 with steps),
+ * Memory: 96 bytes and two cold lines per function, 40 bytes per open call (64 with steps),
  * independent of the length of the stream. Times are ticks. One thread per run. Uses: base, tags.
  */
 #ifndef ASSAY_TAGS_TAG_ENGINE_RUN_H
@@ -56,8 +56,9 @@ struct tag_line {                      /* the state of a function */
 	uint64_t net, total, closed;   /* of all calls; net also without a call: rule 14 */
 	uint64_t min, max;             /* net of certain calls */
 	uint64_t total_min, total_max; /* total of certain calls */
-	uint64_t nested;               /* part of `total`: calls in a call of the same function */
-	uint32_t inner;                /* innermost open frame in the stack `stack`; 0: none */
+	uint64_t events; /* after which it is innermost, without the entries of its calls */
+	uint64_t nested; /* part of `total`: calls in a call of the same function */
+	uint32_t inner;  /* innermost open frame in the stack `stack`; 0: none */
 	uint32_t stack;
 	uint32_t tag, cold;
 };
@@ -78,6 +79,7 @@ struct tag_line_info {
 
 struct tag_frame {
 	uint64_t enter, child; /* child: totals of the calls directly in it */
+	uint64_t events;       /* exits of these calls, and inline tags in it */
 	uint64_t key;
 	uint32_t line;
 	uint32_t same; /* index of the next open frame of the same function below it; 0: none */

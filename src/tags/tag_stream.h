@@ -61,8 +61,14 @@ struct tag_stream {
 	                                * scheduling */
 };
 
+/* The part of the time between two events that is the trigger's; zeros: unknown. */
+struct tag_trigger_cost {
+	uint64_t least_ps, most_ps;
+};
+
 struct tag_recording {
 	struct tag_clock clock;
+	struct tag_trigger_cost trigger;
 	VEC(struct tag_stream) streams;
 	VEC(struct tag_names *) names; /* each may belong to several streams */
 	bool switches;                 /* switches of threads are recorded (as reserved tags) */

@@ -93,6 +93,7 @@ static void add_total(struct sums *s, const struct tag_function *t, const struct
 	to->calls += t->calls;
 	to->elapsed += t->elapsed;
 	to->net += t->net;
+	to->events += t->events;
 	to->ended += t->ended;
 	to->open += t->open;
 	to->cut += t->cut;
@@ -124,6 +125,7 @@ static void add_line(struct sums *s, const struct tag_run *r, uint32_t line, uin
 	        .calls = l->closed,
 	        .elapsed = l->total - l->nested + c->pieces,
 	        .net = l->net,
+	        .events = l->closed + l->events,
 	        .ended = l->closed - c->open - c->cut - c->unseen,
 	        .open = c->open,
 	        .cut = c->cut,

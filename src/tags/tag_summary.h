@@ -23,6 +23,7 @@ struct tag_function {
 	uint64_t calls;   /* number of entries; of an inline tag: number of events */
 	uint64_t elapsed; /* with callees, without time switched out; recursion counted once */
 	uint64_t net;     /* without callees */
+	uint64_t events;  /* after which it is innermost: each adds one trigger to net */
 	uint64_t ended;   /* calls with a recorded entry and exit */
 	uint64_t open;    /* calls open at the end: their time up to there is in net */
 	uint64_t cut;     /* calls open at a gap: their time up to there is in net */

@@ -81,6 +81,7 @@ struct ctf_writer_facts {
 	const char *command; /* NULL: unknown */
 	const char *host;    /* NULL: unknown */
 	uint64_t switches_lost;
+	struct tag_trigger_cost trigger;
 };
 
 /* Writes the metadata and closes the files; ctf_writer_free() must be called with or without it. */

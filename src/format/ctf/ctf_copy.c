@@ -52,6 +52,7 @@ static int copy_streams(struct ctf_writer *w, struct tag_recording *r, struct er
 int ctf_copy(struct tag_recording *r, const char *path, bool compress, struct error *err)
 {
 	const struct ctf_writer_facts facts = {.clock = r->clock,
+	                                       .trigger = r->trigger,
 	                                       .switches = r->switches,
 	                                       .command = r->command,
 	                                       .host = r->host,

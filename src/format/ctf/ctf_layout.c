@@ -388,6 +388,7 @@ int ctf_trace_read(struct ctf_trace *t, const char *text, size_t length, const c
 	if (!rc) {
 		t->switches = m.switches;
 		t->switches_lost = m.switches_lost;
+		t->trigger = m.trigger;
 		t->ours = m.ours;
 		t->command = m.command == CTF_NONE ? NULL : xstrdup(ctf_text(&m, m.command));
 		t->host = m.host == CTF_NONE ? NULL : xstrdup(ctf_text(&m, m.host));

@@ -59,6 +59,7 @@ struct ctf_trace {
 	struct tag_clock clock;
 	bool switches;
 	uint64_t switches_lost;
+	struct tag_trigger_cost trigger;
 	char *command, *host; /* NULL: unknown; a caller that takes ownership sets them to NULL */
 };
 

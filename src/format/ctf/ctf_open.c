@@ -244,6 +244,7 @@ static void adopt(struct ctf_recording *r)
 	r->recording.clock = t->clock;
 	r->recording.switches = t->switches;
 	r->recording.switches_lost = t->switches_lost;
+	r->recording.trigger = t->trigger;
 	r->recording.command = t->command;
 	r->recording.host = t->host;
 	t->command = t->host = NULL;

@@ -233,6 +233,10 @@ static void set_env(struct ctf_parser *p, const char *path, void *of)
 		p->m->switches = p->token.number != 0;
 	else if (!strcmp(path, "switches_lost") && p->token.kind == CTF_NUMBER)
 		p->m->switches_lost = p->token.number;
+	else if (!strcmp(path, "trigger_least_ps") && p->token.kind == CTF_NUMBER)
+		p->m->trigger.least_ps = p->token.number;
+	else if (!strcmp(path, "trigger_most_ps") && p->token.kind == CTF_NUMBER)
+		p->m->trigger.most_ps = p->token.number;
 	else if (!strcmp(path, "tracer_name") && p->token.kind == CTF_STRING)
 		p->m->ours = p->token.length == 5 && !memcmp(p->token.text, "assay", 5);
 	skip_value(p);

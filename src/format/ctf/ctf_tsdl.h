@@ -13,6 +13,7 @@
 #include "base/memory/buf.h"
 #include "base/error.h"
 #include "base/memory/vec.h"
+#include "tags/tag_stream.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -131,6 +132,7 @@ struct ctf_metadata {
 	uint32_t command, host; /* env: texts */
 	bool switches;          /* env */
 	uint64_t switches_lost;
+	struct tag_trigger_cost trigger;
 	bool ours; /* true if env says that assay wrote the trace */
 };
 

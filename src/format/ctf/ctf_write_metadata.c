@@ -92,6 +92,10 @@ static void put_env(struct buf *b, const struct ctf_writer_facts *f)
 		buf_puts(b, ";\n");
 	}
 	buf_addf(b, "\tswitches = %d;\n", f->switches);
+	if (f->trigger.most_ps)
+		buf_addf(b, "\ttrigger_least_ps = %llu;\n\ttrigger_most_ps = %llu;\n",
+		         (unsigned long long)f->trigger.least_ps,
+		         (unsigned long long)f->trigger.most_ps);
 	if (f->switches_lost)
 		buf_addf(b, "\tswitches_lost = %llu;\n", (unsigned long long)f->switches_lost);
 	buf_puts(b, "};\n\n");

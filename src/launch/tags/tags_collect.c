@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "launch/tags/tags_collect_internal.h"
+#include "launch/tags/trigger_cost.h"
 #include "source/perf/clock_pair.h"
 
 #include <dirent.h>
@@ -482,6 +483,7 @@ int tags_collect_end(struct tags_collect *c, const char *command,
 	if (c->switches)
 		facts.switches_lost = tags_switches_lost(c->switches);
 	facts.clock = clock_make(c);
+	facts.trigger = trigger_cost_measure();
 	if (!gethostname(host, sizeof(host) - 1))
 		facts.host = host;
 	if (!rc && c->writer)

@@ -73,7 +73,7 @@ static const struct method methods[] = {
                  "and the kernel together.",
          .hampered = "It needs GCC with the plugin of assay, on x86-64. A trace grows by 8 bytes "
                      "an event; events that do not fit are dropped and counted. The time of a "
-                     "trigger is in the time of its function.",
+                     "trigger is in the time of its function; the report bounds its effect.",
          .costs = "10 to 20 ns an event",
          .kind = COST_TAG,
          .event = "an event"},

@@ -6,8 +6,10 @@
 #include "view/symbolized/symbolized_document.h"
 #include "view/tags/tag_report_summary.h"
 #include "view/tags/tag_rows.h"
+#include "view/tags/tag_work.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,6 +62,15 @@ static bool has_waits(const struct tag_report *r)
 	return !r->devices && r->separated;
 }
 
+static void trigger_cost(struct tag_writing *w)
+{
+	const struct tag_trigger_cost *cost = &w->report->recording->trigger;
+	bool known = cost->most_ps && !w->report->devices;
+
+	document_real(w->document, "trigger_least_ns", known ? (double)cost->least_ps / 1e3 : NAN);
+	document_real(w->document, "trigger_most_ns", known ? (double)cost->most_ps / 1e3 : NAN);
+}
+
 static void facts(struct tag_writing *w)
 {
 	const struct tag_report *r = w->report;
@@ -98,6 +109,7 @@ static void facts(struct tag_writing *w)
 	put(w, "uncertain", r->uncertain);
 	put(w, "open", r->open);
 	put(w, "cut", r->cut);
+	trigger_cost(w);
 	put(w, "profiled_functions", r->profiled);
 	put(w, "triggers", r->triggers);
 }
@@ -525,6 +537,28 @@ static void damage(struct tag_writing *w, struct section *notes)
 	counts(w, notes, all, sizeof(all) / sizeof(*all));
 }
 
+/* What the triggers add to times, where this changes shares by more than a point. */
+static void triggers(struct tag_writing *w, struct section *notes)
+{
+	const struct tag_report *r = w->report;
+	const struct tag_trigger_cost *cost = &r->recording->trigger;
+
+	if (tag_work_is_wide(r))
+		buf_addf(&w->text,
+		         "a trigger adds %.1f to %.1f ns to its function after each event: %% work "
+		         "is the share without that, between these bounds; functions with less "
+		         "than %.0f ns an event are mostly triggers",
+		         (double)cost->least_ps / 1e3, (double)cost->most_ps / 1e3,
+		         (double)cost->most_ps / 1e3);
+	else if (tag_work_is_unknown(r))
+		buf_addf(&w->text,
+		         "the trace does not say how much time triggers add: shares of functions "
+		         "with less than %d ns an event may be wrong by many points",
+		         TAG_WORK_LONG_NS);
+	if (w->text.size)
+		note(w, notes, buf_text(&w->text));
+}
+
 static void notes(struct tag_writing *w)
 {
 	const struct tag_report *r = w->report;
@@ -536,6 +570,7 @@ static void notes(struct tag_writing *w)
 	if (r->summary->unknown)
 		section_note(s, "(unknown): time after a gap in calls that were entered before its "
 		                "end, since no exit names their function");
+	triggers(w, s);
 	if (!r->separated && r->summary->tags)
 		section_note(s, "waiting is not separated: times include it");
 	damage(w, s);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/tags/tag_rows.h"
+#include "view/tags/tag_work.h"
 
 #include "base/memory/hash.h"
 #include "base/memory/xalloc.h"
@@ -199,6 +200,7 @@ static void add(struct tag_row *row, const struct tag_function *f)
 	row->calls += f->calls;
 	row->elapsed += f->elapsed;
 	row->net += f->net;
+	row->events += f->events;
 	row->open += f->open;
 	row->cut += f->cut;
 }
@@ -348,6 +350,7 @@ struct tag_report *tag_report_new(const struct tag_recording *recording,
 	add_part(r, TAG_ROW_UNKNOWN, "(unknown)", summary->unknown);
 	sum_up(r);
 	count_profiled(r);
+	tag_work_add(r);
 	r->scale = tag_scale_make(&recording->clock, r->devices, least_average(r), options->unit);
 	r->functions.report = r->inlines.report = r;
 	r->table = tag_rows_functions(r);

@@ -33,6 +33,11 @@ struct tag_report_options {
 
 enum tag_row_kind { TAG_ROW_FUNCTION, TAG_ROW_INLINE, TAG_ROW_OUTSIDE, TAG_ROW_UNKNOWN };
 
+/* Shares of the run time without triggers: the estimate and its bounds. NAN: unknown. */
+struct tag_work {
+	double share, low, high;
+};
+
 struct tag_row {
 	enum tag_row_kind kind;
 	uint32_t id;          /* compared by tag_report_is_of() */
@@ -44,6 +49,8 @@ struct tag_row {
 	uint64_t calls, elapsed, net;
 	struct tag_range certain, uncertain; /* of complete calls */
 	struct tag_percentiles percentiles;  /* percentiles of the net of one call */
+	uint64_t events;                     /* after which it is innermost */
+	struct tag_work work;                /* tag_work.h */
 	uint64_t open, cut;                  /* numbers of calls that are not complete */
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/tags/tag_rows.h"
 
+#include "view/tags/tag_work.h"
+
 #include "base/memory/xalloc.h"
 
 #include <math.h>
@@ -15,6 +17,7 @@ enum tag_field {
 	TAG_SHOWN_TEXT,
 	TAG_RANGE_TEXT,
 	TAG_ELAPSED_RANGE_TEXT,
+	TAG_WORK_RANGE_TEXT,
 	TAG_TAG, /* numbers */
 	TAG_ELAPSED,
 	TAG_SHOWN_ELAPSED,
@@ -30,6 +33,9 @@ enum tag_field {
 	TAG_P90,
 	TAG_P99,
 	TAG_TIMED,
+	TAG_WORK,
+	TAG_WORK_LOW,
+	TAG_WORK_HIGH,
 	TAG_UNCERTAIN,
 	TAG_OPEN,
 	TAG_CUT,
@@ -86,6 +92,13 @@ static void add_range(struct buf *out, const struct tag_scale *s, const struct t
 	buf_putc(out, ')');
 }
 
+/* "17.74 to 67.05" */
+static void add_work_range(struct buf *out, const struct tag_work *work)
+{
+	if (!isnan(work->low))
+		buf_addf(out, "%.2f to %.2f", 100 * work->low, 100 * work->high);
+}
+
 static struct cell text_or_none(const char *text)
 {
 	return text && *text ? cell_text(text) : cell_none();
@@ -119,6 +132,9 @@ static struct cell text_cell(const struct row_source *s, const struct column *c,
 	case TAG_RANGE_TEXT:
 		add_range(text, scale, range, &range->net);
 		return cell_text(buf_text(text));
+	case TAG_WORK_RANGE_TEXT:
+		add_work_range(text, &row->work);
+		return cell_text(buf_text(text));
 	case TAG_ELAPSED_RANGE_TEXT:
 		add_range(text, scale, range, &range->total);
 		return cell_text(buf_text(text));
@@ -138,6 +154,11 @@ static struct cell percentile(const struct tag_row *row, size_t which)
 
 	return tag_row_is_part(row) || isnan(ticks) ? cell_none()
 	                                            : cell_int((int64_t)llrint(ticks));
+}
+
+static struct cell share_or_none(double share)
+{
+	return isnan(share) ? cell_none() : cell_real(share);
 }
 
 static struct cell number_cell(const struct row_source *s, const struct column *c, uint32_t id,
@@ -173,6 +194,12 @@ static struct cell number_cell(const struct row_source *s, const struct column *
 		return percentile(row, c->argument - TAG_P50);
 	case TAG_TIMED:
 		return known(row->percentiles.timed, !tag_row_is_part(row));
+	case TAG_WORK:
+		return share_or_none(row->work.share);
+	case TAG_WORK_LOW:
+		return share_or_none(row->work.low);
+	case TAG_WORK_HIGH:
+		return share_or_none(row->work.high);
 	case TAG_UNCERTAIN:
 	case TAG_OPEN:
 	case TAG_CUT:
@@ -254,6 +281,7 @@ struct row_set *tag_rows_functions(const struct tag_report *r)
 	const struct unit *time = &r->scale.time.unit, *number = r->scale.number;
 	const struct unit *floor = &r->scale.floor.unit;
 	bool shown = by_percentile(&r->request), inclusive = by_elapsed(&r->request);
+	bool wide = tag_work_is_wide(r);
 	const struct column columns[] = {
 	        {"name", NULL, "function", &unit_text, .argument = TAG_FUNCTION_TEXT},
 	        {"raw", NULL, "name", &unit_text, .argument = TAG_NAME_TEXT},
@@ -282,6 +310,11 @@ struct row_set *tag_rows_functions(const struct tag_report *r)
 	        {"timed", shown ? "timed" : NULL, "timed_calls", number, .argument = TAG_TIMED},
 	        share("real", "% real", r->summary->elapsed, false, false),
 	        share("share", "% net", r->run, true, false),
+	        {"work", wide ? "% work" : NULL, "work", &tag_percent, .argument = TAG_WORK},
+	        {"work_low", NULL, "work_low", &tag_percent, .argument = TAG_WORK_LOW},
+	        {"work_high", NULL, "work_high", &tag_percent, .argument = TAG_WORK_HIGH},
+	        {"work_range", wide ? "between" : NULL, NULL, &unit_text,
+	         .argument = TAG_WORK_RANGE_TEXT},
 	        {"uncertain", NULL, "uncertain", number, ROLE_SUM, .argument = TAG_UNCERTAIN},
 	        {"open", NULL, "open", number, ROLE_SUM, .argument = TAG_OPEN},
 	        {"cut", NULL, "cut", number, ROLE_SUM, .argument = TAG_CUT},

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NS_HZ 1000000000
@@ -37,9 +38,10 @@ uint64_t tag_hundredths(uint64_t part, uint64_t whole)
 
 static void put_percent(const struct unit *unit, struct cell cell, struct buf *out)
 {
-	uint64_t hundredths = (uint64_t)llround(cell_number(cell) * 10000 + HALF_ERROR);
+	long long hundredths = llround(cell_number(cell) * 10000 + HALF_ERROR);
 
-	buf_addf(out, "%" PRIu64 ".%02" PRIu64, hundredths / 100, hundredths % 100);
+	buf_addf(out, "%s%lld.%02lld", hundredths < 0 ? "-" : "", llabs(hundredths) / 100,
+	         llabs(hundredths) % 100);
 }
 
 const struct unit tag_percent = {.name = "percent", .text = put_percent};

@@ -172,7 +172,7 @@ static void a_written_file_reads_back_equal(void)
 {
 	uint64_t words[3] = {WORD(50, 10), WORD(60, ASSAY_TAG_SWITCH_IN), WORD(70, 12345)};
 	struct ctf_writer_facts facts = {
-	        {3, 1700000000123456789}, true, "make -j \"2\"", "host", 77};
+	        {3, 1700000000123456789}, true, "make -j \"2\"", "host", 77, {4100, 18300}};
 	char *path = place("back");
 	struct tag_names *names = tag_names_new(), *others = tag_names_new();
 	struct tag_recording *r;

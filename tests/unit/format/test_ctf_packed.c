@@ -12,7 +12,7 @@ enum { WORDS = 100 };
 /* A trace with two blocks; returns the size of its stream. */
 static size_t make_trace(const char *path, uint8_t *bytes, size_t room)
 {
-	struct ctf_writer_facts facts = {{1000000000, 0}, false, NULL, NULL, 0};
+	struct ctf_writer_facts facts = {{1000000000, 0}, false, NULL, NULL, 0, {0}};
 	struct tag_names *names = tag_names_new();
 	char *file = xasprintf("%s/stream_0", path);
 	struct ctf_writer *w;

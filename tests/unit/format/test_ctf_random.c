@@ -116,7 +116,7 @@ static void make_packet(struct world *world, struct made_stream *s, unsigned num
 
 static void make_world(struct world *world, const char *path, uint64_t seed, bool compress)
 {
-	struct ctf_writer_facts facts = {{HZ, OFFSET_NS}, true, "command", "host", 3};
+	struct ctf_writer_facts facts = {{HZ, OFFSET_NS}, true, "command", "host", 3, {0}};
 	struct error err = {0};
 	uint32_t set;
 

@@ -5,6 +5,8 @@
  */
 #include "tag_report_fixture.h"
 
+#include <math.h>
+
 static void a_device_with_microseconds_has_whole_ones(void)
 {
 	struct made *m = device();
@@ -355,6 +357,42 @@ static void ranges_are_of_complete_calls(void)
 	done(m);
 }
 
+/*
+ * Two functions with equal net: the short one is nearly all triggers. The bounds hold for any cost
+ * of a trigger between the least and the most, and are not cut at 0.
+ */
+static void shares_without_triggers_have_bounds(void)
+{
+	struct made *m = make(1000000000);
+	uint32_t names = program(m, "x", false);
+	const struct tag_row *low, *high;
+
+	m->summary->elapsed = 20000;
+	timed(m, names, 2, "long", 10000, 10000, 10, 1000, 1000);
+	timed(m, names, 4, "short", 10000, 10000, 700, 20, 10);
+	m->summary->functions.items[0].events = 10;
+	m->summary->functions.items[1].events = 700;
+	m->summary->tags = 710;
+	CHECK(strstr(text(m), "does not say how much time triggers add") != NULL);
+	CHECK(strstr(json(m), "\"trigger_most_ns\": null") != NULL);
+	m->recording.trigger = (struct tag_trigger_cost){5000, 15000};
+	report(m);
+	low = row_of(m, strcmp(row_of(m, 0)->function, "short") ? 1 : 0);
+	high = row_of(m, strcmp(row_of(m, 0)->function, "short") ? 0 : 1);
+	/* long: 9,850 to 9,950 ns; short: -500 to 6,500 ns, and 3,000 if a trigger is 10 ns */
+	CHECK(fabs(high->work.low - 9850.0 / (9850 + 6500)) < 1e-9);
+	CHECK(fabs(high->work.high - 1) < 1e-9);
+	CHECK(fabs(high->work.share - 9950.0 / (9950 + 3000)) < 1e-9);
+	CHECK(fabs(low->work.low + 500.0 / (9950 - 500)) < 1e-9);
+	CHECK(fabs(low->work.high - 6500.0 / (6500 + 9850)) < 1e-9);
+	CHECK(strstr(text(m), "-5.29 to 39.76") != NULL);
+	CHECK(strstr(text(m), "a trigger adds 5.0 to 15.0 ns") != NULL);
+	/* If all calls are long, shares of net are as good. */
+	m->summary->functions.items[1].events = 10;
+	CHECK(strstr(text(m), "% work") == NULL);
+	done(m);
+}
+
 static void without_switches_the_report_says_that_waiting_is_included(void)
 {
 	struct made *m = threads();
@@ -521,5 +559,6 @@ int main(void)
 	RUN(missing_switches_are_reported);
 	RUN(no_events_are_said_to_be_none);
 	RUN(ranges_are_of_complete_calls);
+	RUN(shares_without_triggers_have_bounds);
 	return check_end();
 }
