@@ -219,3 +219,11 @@ uint32_t view_wait_path(struct view *v, uint32_t path)
 	}
 	return path;
 }
+
+uint32_t view_row_path(struct view *v, const struct profile_row *row)
+{
+	bool is_switch = v->profile->events.items[row->event].role == ATTR_SWITCH;
+
+	return is_switch || row->runnable_ns || row->blocked_ns ? view_wait_path(v, row->path)
+	                                                        : row->path;
+}

@@ -84,5 +84,7 @@ const char *view_image_short(const struct view *v, uint32_t image);
 /* The path up to the innermost frame outside the scheduler: the place where a switched-out thread
  * waits. */
 uint32_t view_wait_path(struct view *v, uint32_t path);
+/* The path for which a row counts in every medium: of switches, that of the place that waits. */
+uint32_t view_row_path(struct view *v, const struct profile_row *row);
 
 #endif

@@ -306,10 +306,9 @@ static void add_row(struct flat_grouping *g, uint32_t row_id)
 	struct flat *f = g->flat;
 	const struct profile *p = f->view->profile;
 	const struct profile_row *row = &p->rows.items[row_id];
-	bool is_switch = p->events.items[row->event].role == ATTR_SWITCH;
 	const char *inlined;
 	/* The number of waits and their time belong in one row. */
-	uint32_t path = is_switch ? view_wait_path(f->view, row->path) : row->path;
+	uint32_t path = view_row_path(f->view, row);
 	struct flat_row *group = group_of_path(g, row_id, path);
 	bool removed = f->request.without && sample_is_removed(f->request.without, row->path);
 
@@ -348,7 +347,7 @@ static void add_wait(struct flat_grouping *g, uint32_t row_id)
 	struct flat *f = g->flat;
 	const struct profile *p = f->view->profile;
 	const struct profile_row *row = &p->rows.items[row_id];
-	uint32_t path = view_wait_path(f->view, row->path);
+	uint32_t path = view_row_path(f->view, row);
 	const char *inlined;
 
 	add_wait_to(group_of_path(g, row_id, path), row, row_id);

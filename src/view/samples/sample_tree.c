@@ -53,9 +53,10 @@ static void add_row(struct view_tree *t, uint32_t process, uint32_t id, bool wai
 {
 	const struct sample_tree *g = t->ctx;
 	const struct profile_row *row = &g->view->profile->rows.items[id];
-	uint32_t node =
-	        g->whole ? view_tree_at(t, 0, TREE_ROOT, row->path)
-	                 : view_tree_at(t, process, view_tree_owner(t, process, NULL), row->path);
+	uint32_t path = view_row_path(g->view, row);
+	uint32_t node = g->whole
+	                        ? view_tree_at(t, 0, TREE_ROOT, path)
+	                        : view_tree_at(t, process, view_tree_owner(t, process, NULL), path);
 
 	if (wait) {
 		view_tree_add(t, node, MEASURE_RUNNABLE, cell_int((int64_t)row->runnable_ns));

@@ -185,7 +185,8 @@ static uint32_t add_row(struct samples_naming_naming *g, const struct profile_ro
 
 	if (view_is_interrupt(g->view, row))
 		who = (struct named_owner){.process = named_text(g->n, VIEW_INTERRUPTS), .pid = -1};
-	to = named_row_of(g->n, path_of(g, row->path), named_owner_id(g->n, &who));
+	to = named_row_of(g->n, path_of(g, view_row_path(g->view, row)),
+	                  named_owner_id(g->n, &who));
 	for (unsigned i = 0; i < NAMED_VALUES; i++)
 		to->values[i] = named_add(to->values[i],
 		                          values[i] > INT64_MAX ? INT64_MAX : (int64_t)values[i]);
@@ -256,9 +257,9 @@ void named_of_samples(struct symbolized_profile *n, struct view *v, const struct
 	g.images = xcalloc(p->images.images.count + 1, sizeof(*g.images));
 	g.paths = xcalloc(p->paths.count + 1, sizeof(*g.paths));
 	vec_each (id, &s->rows)
-		want(&g, p->rows.items[*id].path);
+		want(&g, view_row_path(v, &p->rows.items[*id]));
 	vec_each (id, &s->waits)
-		want(&g, p->rows.items[*id].path);
+		want(&g, view_row_path(v, &p->rows.items[*id]));
 	make_places(&g);
 	make_paths(&g);
 	for (size_t i = 0; rows && i < p->rows.count; i++)
