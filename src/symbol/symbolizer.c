@@ -400,11 +400,8 @@ static struct symbol *gap_symbol(struct symbolizer *s, struct symbol_image *i, u
 static const struct symbol *unnamed_symbol(struct symbolizer *s, struct symbol_image *i,
                                            uint32_t image)
 {
-	bool unknown = s->images->images.items[image].kind == IMAGE_UNKNOWN;
-
 	if (!i->unnamed)
-		i->unnamed = symbolizer_symbol_new(s, image,
-		                                   xstrdup(unknown ? "[unknown]" : SYMBOL_UNNAMED));
+		i->unnamed = symbolizer_symbol_new(s, image, xstrdup(SYMBOL_UNNAMED));
 	return i->unnamed;
 }
 

@@ -9,9 +9,8 @@
  * Names are demangled. A frame of a stripped file gets the enclosing dynamic symbols,
  * "[between recv and recvfrom]", marked as a range; before the first symbol "[before recv]", after
  * the last "[after recv]". All addresses of an image without symbols share one symbol, "[no
- * symbol]"
- * ("[unknown]" if the image is unknown), with `named` false: they are one row in a table, and can
- * still be sorted by address. An address outside of a symbol with a size never belongs to the
+ * symbol]", with `named` false: they are one row in a table, and can still be sorted by address. An
+ * address outside of a symbol with a size never belongs to the
  * symbol before it. Labels of assembly and symbols of the kernel have no size: they extend to the
  * next symbol. One thread. Uses: base, image.
  */
