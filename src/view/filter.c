@@ -7,6 +7,9 @@
 #include <fnmatch.h>
 #include <string.h>
 
+/* Up to one lost sample in this many does not affect the comparison of two clocks. */
+#define LOST_PART 100
+
 struct matcher {
 	const struct filter *filter;
 	filter_ranges pid, tid, cpu;
@@ -205,6 +208,21 @@ static void select_row(struct view *v, const struct matcher *m, uint32_t id, str
 	}
 }
 
+/*
+ * Only a clock has a timer that a program may be in step with. Two clocks can be compared only
+ * while both tick: if many samples were lost or the rate was lowered, they cover different times.
+ */
+static bool has_witness(const struct profile *p, uint8_t event)
+{
+	vec_each (rec, &p->recordings) {
+		const struct recording *r = *rec;
+
+		if (recording_lost(r) * LOST_PART > r->samples || r->account.rates.count)
+			return false;
+	}
+	return event < p->events.count && p->events.items[event].role == ATTR_CLOCK;
+}
+
 bool filter_is_empty(const struct filter *f)
 {
 	return !f->comm.count && !f->pid.count && !f->tid.count && !f->cpu.count &&
@@ -228,6 +246,8 @@ int filter_select(struct view *v, const struct filter *f, uint8_t event, struct 
 	if (!ret)
 		for (size_t i = 0; i < v->profile->rows.count; i++)
 			select_row(v, &m, (uint32_t)i, out);
+	if (!has_witness(v->profile, event))
+		out->witness.count = 0;
 	if (f->relative) {
 		out->base_samples = out->samples;
 		out->base_weight = out->weight;

@@ -45,7 +45,8 @@ struct selection {
 	VEC(uint32_t) waits; /* of ATTR_SWITCH events */
 	VEC(uint32_t) hits;  /* rows of interrupts that hit the selected processes */
 	uint8_t witness_event;
-	/* Rows of the second clock, which only serves to check the first clock. */
+	/* Rows of the second clock, which only serves to check the first clock; empty if the two
+	 * cannot be compared. */
 	VEC(uint32_t) witness;
 	bool own_base; /* shares are of the selected rows */
 	bool no_idle;  /* idle rows are not in the base */

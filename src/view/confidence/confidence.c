@@ -4,64 +4,40 @@
 #include "base/statistics/distributions.h"
 
 #include <math.h>
+#include <string.h>
 
 #define Z95 1.959964
-#define SLICES 20
-#define CYCLES_MIN 5
-#define CLEARLY_LESS 3
-#define LEAST_VARIANCE (1.0 / 3) /* samples squared: the error at the two ends of a sequence */
-#define WITNESS_MIN 50
-/* Probability of a false alarm over all compared groups, and the smallest share that is
- * compared. */
-#define STEP_ALARM 0.002
-#define STEP_SHARE 0.02
+/* Distances between two samples at which the hits are compared. */
+#define LAGS 4
+/* The samples are raised by this number of standard errors of the runs of a single sample. */
+#define SINGLES_ERRORS 0.7
+/* Variance of the place of a change between two samples, in samples squared. */
+#define EDGE (1.0 / 12)
+/* Mean distance of a time to the nearest sample, in periods. */
+#define NEAR 0.25
+#define WITNESS_MIN 10
+/* With fewer hits the order of the second clock's samples says nothing. */
+#define FEW_HITS 30
+#define LEAST_PART 0.25
 
-/*
- * Sums over blocks of a fixed number of cycles, of squares and products. The variance follows from
- * these sums for any share, so the share need not be known while counting.
- */
-struct confidence_blocks {
-	uint64_t size, filled; /* cycles per block; cycles in the current block */
-	double hits, time;     /* hits and time of the current block */
-	uint64_t count;        /* complete blocks */
-	double all_time, hits2, hits_time, time2;
-	double hits2_time, hits_time2, time3; /* the same, each multiplied by the block's length */
-};
+/* A state beside the groups of the input, of which ID_NONE is a sample in the base. */
+#define OUTSIDE (ID_NONE - 1)
 
-/*
- * Blocks of one cycle, a twentieth and an eighth of all cycles. If the program has regular phases,
- * the errors of successive cycles cancel, and longer blocks have a smaller variance. For other
- * programs all three give the same variance.
- */
-enum { BY_CYCLE, BY_TWENTIETH, BY_EIGHTH, BLOCK_KINDS };
-static const uint64_t block_counts[BLOCK_KINDS] = {0, 20, 8};
-
-/* One group: counts in the current sequence, and sums over the earlier sequences. */
+/* One group. */
 struct confidence_tally {
-	/* current sequence; positions and lengths in samples of the base */
-	uint64_t runs, hits, last_start, last_length;
-	double gaps, gaps2; /* sums of the gaps between runs, and of their squares */
-	uint64_t expected;  /* number of cycles, counted in an earlier pass */
-	uint64_t cycle_start, cycle_hits;
-	uint64_t edges;       /* starts and ends of runs inside the sequence */
-	uint64_t single_runs; /* runs of one sample */
-	uint64_t single_gaps; /* gaps of one sample between runs */
-	struct confidence_blocks blocks[BLOCK_KINDS];
-	/* all sequences */
 	uint64_t samples;
-	double variance, floor; /* in samples squared */
-	double freedom;         /* sum of variance^2 / degrees of freedom */
-	uint32_t slices[SLICES];
+	uint64_t ends;          /* beginnings and ends of sequences that are hits */
+	uint64_t changes[LAGS]; /* pairs at distance 1, 2, ... of a hit and another sample */
+	uint64_t borders[LAGS]; /* of these, the other sample is outside of the base */
 };
 
 struct confidence_count {
 	const struct confidence_input *in;
 	struct confidence_tally *tallies;
-	VEC(uint32_t) touched; /* groups with hits in the current sequence */
-	uint64_t base, slice_base[SLICES];
-	struct sample_order *order;
-	uint32_t track;
-	uint64_t length; /* length of the track, in samples of the base */
+	struct confidence_tally base; /* the base as a group; changes: pairs of two in the base */
+	uint64_t samples;             /* with those outside of the base */
+	uint64_t pairs[LAGS];         /* of samples of one sequence at distance 1, 2, ... */
+	uint32_t recent[LAGS];        /* states of the last samples of the sequence, latest first */
 };
 
 static bool in_base(const struct confidence_input *in, uint32_t row)
@@ -69,264 +45,187 @@ static bool in_base(const struct confidence_input *in, uint32_t row)
 	return !in->outside || !in->outside[row];
 }
 
-static void begin_blocks(struct confidence_tally *t)
+static void add_change(struct confidence_count *c, unsigned lag, uint32_t state, uint32_t other)
 {
-	for (int kind = 0; kind < BLOCK_KINDS; kind++) {
-		uint64_t wanted = block_counts[kind], size = UINT64_MAX;
-
-		if (!wanted)
-			size = 1;
-		else if (t->expected >= 2 * wanted)
-			size = t->expected / wanted;
-		t->blocks[kind] = (struct confidence_blocks){.size = size};
-	}
+	if (state == OUTSIDE)
+		return;
+	c->base.borders[lag] += other == OUTSIDE;
+	if (state == ID_NONE)
+		return;
+	c->tallies[state].changes[lag]++;
+	c->tallies[state].borders[lag] += other == OUTSIDE;
 }
 
-static void add_cycle(struct confidence_tally *t, uint64_t hits, uint64_t time)
+static void add_end(struct confidence_count *c, uint32_t state)
 {
-	for (int kind = 0; kind < BLOCK_KINDS; kind++) {
-		struct confidence_blocks *b = &t->blocks[kind];
+	c->base.ends += state != OUTSIDE;
+	if (state != OUTSIDE && state != ID_NONE)
+		c->tallies[state].ends++;
+}
 
-		b->hits += (double)hits;
-		b->time += (double)time;
-		if (++b->filled < b->size)
+/* at: its number in the sequence. */
+static void add_sample(struct confidence_count *c, uint32_t state, uint64_t at)
+{
+	for (unsigned lag = 0; lag < LAGS && lag < at; lag++) {
+		c->pairs[lag]++;
+		c->base.changes[lag] += state != OUTSIDE && c->recent[lag] != OUTSIDE;
+		if (c->recent[lag] == state)
 			continue;
-		b->hits2 += b->hits * b->hits;
-		b->hits_time += b->hits * b->time;
-		b->time2 += b->time * b->time;
-		b->hits2_time += b->hits * b->hits * b->time;
-		b->hits_time2 += b->hits * b->time * b->time;
-		b->time3 += b->time * b->time * b->time;
-		b->all_time += b->time;
-		b->count++;
-		b->filled = 0;
-		b->hits = b->time = 0;
+		add_change(c, lag, state, c->recent[lag]);
+		add_change(c, lag, c->recent[lag], state);
 	}
-}
-
-/*
- * The variance of the number of hits in `length` samples, from the scatter of these blocks. Each
- * block pulls the share towards itself, and a long block pulls more. Relative to the other blocks
- * its squared deviation is larger by 1 / (1 - its part of the time), squared; the code uses the
- * first two terms of that series. Without the correction, intervals from few and uneven blocks are
- * too narrow.
- */
-static double block_variance(const struct confidence_blocks *b, double p, uint64_t length)
-{
-	double sum = b->hits2 - 2 * p * b->hits_time + p * p * b->time2;
-	double pull = b->hits2_time - 2 * p * b->hits_time2 + p * p * b->time3;
-
-	sum += 2 * pull / b->all_time;
-	return sum * (double)b->count / (double)(b->count - 1) * (double)length / b->all_time;
-}
-
-/*
- * Whether a gap ends a cycle. An interrupt during a long run leaves a gap of one sample, and the
- * two halves are not two cycles. A gap ends a cycle if it is at least a quarter of gaps2 / gaps,
- * the average length of the gap that contains a random missed sample.
- */
-static bool ends_cycle(const struct confidence_tally *t, uint64_t gap)
-{
-	return 4 * (double)gap * t->gaps >= t->gaps2;
-}
-
-typedef void run_fn(struct confidence_count *c, uint32_t group, uint64_t start, uint64_t length);
-
-static void measure_gap(struct confidence_count *c, uint32_t group, uint64_t start, uint64_t length)
-{
-	struct confidence_tally *t = &c->tallies[group];
-	double gap = (double)(start - t->last_start - t->last_length);
-
-	if (t->runs++) {
-		t->gaps += gap;
-		t->gaps2 += gap * gap;
-	} else {
-		vec_push(&c->touched, group);
-	}
-	t->last_start = start;
-	t->last_length = length;
-}
-
-static void expect_cycle(struct confidence_count *c, uint32_t group, uint64_t start,
-                         uint64_t length)
-{
-	struct confidence_tally *t = &c->tallies[group];
-
-	if (t->runs++)
-		t->expected += ends_cycle(t, start - t->last_start - t->last_length);
-	t->last_start = start;
-	t->last_length = length;
-}
-
-/* Adds a run of hits of one group: [start, start + length) of the sequence. */
-static void add_run(struct confidence_count *c, uint32_t group, uint64_t start, uint64_t length)
-{
-	struct confidence_tally *t = &c->tallies[group];
-	uint64_t gap = start - t->last_start - t->last_length;
-
-	if (!t->runs++) {
-		begin_blocks(t);
-		t->edges += start > 0;
-		t->cycle_start = start;
-	} else {
-		t->edges++;
-		t->single_gaps += gap == 1;
-		if (ends_cycle(t, gap)) {
-			add_cycle(t, t->cycle_hits, start - t->cycle_start);
-			t->cycle_start = start;
-			t->cycle_hits = 0;
-		}
-	}
-	t->cycle_hits += length;
-	t->edges += start + length < c->length;
-	t->single_runs += length == 1;
-	t->hits += length;
-	t->last_start = start;
-	t->last_length = length;
-	/* Adds the hits to the slices of time that the run covers. */
-	for (uint64_t at = start; at < start + length;) {
-		uint64_t slice = at * SLICES / c->length;
-		uint64_t next = ((slice + 1) * c->length + SLICES - 1) / SLICES;
-		uint64_t end = next < start + length ? next : start + length;
-
-		t->slices[slice] += (uint32_t)(end - at);
-		at = end;
-	}
-}
-
-/*
- * The variance from the cycles of a sequence, and its degrees of freedom. The samples before the
- * first run and after the start of the last run are not a whole cycle, so they are not used.
- */
-static double cycle_variance(const struct confidence_tally *t, double p, uint64_t length,
-                             double floor, double *degrees)
-{
-	const struct confidence_blocks *cycles = &t->blocks[BY_CYCLE];
-	double variance = fmax(block_variance(cycles, p, length), floor);
-
-	*degrees = (double)cycles->count - 1;
-	for (int kind = BY_TWENTIETH; kind < BLOCK_KINDS; kind++) {
-		const struct confidence_blocks *b = &t->blocks[kind];
-		double other;
-
-		if (b->count < block_counts[kind])
-			break;
-		other = fmax(block_variance(b, p, length), LEAST_VARIANCE);
-		/* Longer blocks replace shorter ones only if their variance is smaller by a factor
-		 * that chance alone reaches in fewer than one of a hundred cases. */
-		if (other * CLEARLY_LESS > variance)
-			break;
-		variance = other;
-		*degrees = (double)b->count - 1;
-	}
-	return variance;
-}
-
-/* Ends the sequence for one group: adds the group's variance in the sequence to its total. */
-static void close_sequence(struct confidence_tally *t, uint64_t length)
-{
-	double p = (double)t->hits / (double)length, degrees;
-	double floor = (double)t->edges / 12 + 1.0 / 6, variance;
-
-	if (t->expected < CYCLES_MIN) {
-		variance = floor + (double)t->single_runs * (1 - p) + (double)t->single_gaps * p;
-		t->floor += floor;
-	} else {
-		variance = cycle_variance(t, p, length, floor, &degrees);
-		t->freedom += variance * variance / degrees;
-		t->floor += fmin(floor, variance);
-	}
-	t->variance += variance;
-	t->samples += t->hits;
-	t->expected = t->runs = t->hits = t->last_start = t->last_length = t->cycle_hits = 0;
-	t->gaps = t->gaps2 = 0;
-	t->edges = t->single_runs = t->single_gaps = 0;
-}
-
-static void each_run(struct confidence_count *c, run_fn *run)
-{
-	uint32_t current = ID_NONE;
-	uint64_t start = 0, at = 0;
-	struct sample_cursor samples;
-
-	sample_order_begin(c->order, &samples, c->track);
-	while (sample_order_next(&samples))
-		for (size_t i = 0; i < samples.count; i++) {
-			uint32_t row = samples.rows[i], group;
-
-			if (!in_base(c->in, row))
-				continue;
-			group = c->in->group[row];
-			if (group != current) {
-				if (current != ID_NONE)
-					run(c, current, start, at - start);
-				current = group;
-				start = at;
-			}
-			at++;
-		}
-	if (current != ID_NONE)
-		run(c, current, start, at - start);
-}
-
-static uint64_t count_samples(struct confidence_count *c)
-{
-	struct sample_cursor samples;
-	uint64_t length = 0;
-
-	sample_order_begin(c->order, &samples, c->track);
-	while (sample_order_next(&samples))
-		for (size_t i = 0; i < samples.count; i++)
-			length += in_base(c->in, samples.rows[i]);
-	return length;
-}
-
-/* Called before the next pass over the same sequence. */
-static void restart(struct confidence_count *c)
-{
-	vec_each (group, &c->touched)
-		c->tallies[*group].runs = 0;
+	memmove(c->recent + 1, c->recent, (LAGS - 1) * sizeof(*c->recent));
+	c->recent[0] = state;
+	c->base.samples += state != OUTSIDE;
+	if (state != OUTSIDE && state != ID_NONE)
+		c->tallies[state].samples++;
+	if (!at)
+		add_end(c, state);
 }
 
 static void count_track(struct confidence_count *c, uint32_t track)
 {
-	c->track = track;
-	c->length = count_samples(c);
-	if (!c->length)
-		return;
-	c->base += c->length;
-	for (uint64_t i = 0; i < SLICES; i++)
-		c->slice_base[i] += ((i + 1) * c->length + SLICES - 1) / SLICES -
-		                    (i * c->length + SLICES - 1) / SLICES;
-	each_run(c, measure_gap);
-	restart(c);
-	each_run(c, expect_cycle);
-	restart(c);
-	each_run(c, add_run);
-	vec_each (group, &c->touched)
-		close_sequence(&c->tallies[*group], c->length);
-	c->touched.count = 0;
+	struct sample_cursor samples;
+	uint64_t length = 0;
+
+	sample_order_begin(c->in->order, &samples, track);
+	while (sample_order_next(&samples))
+		for (size_t i = 0; i < samples.count; i++) {
+			uint32_t row = samples.rows[i];
+
+			add_sample(c, in_base(c->in, row) ? c->in->group[row] : OUTSIDE, length++);
+		}
+	if (length)
+		add_end(c, c->recent[0]);
+	c->samples += length;
 }
 
-/* The variance over slices of time, all CPUs together. */
-static double slice_variance(const struct confidence_count *c, const struct confidence_tally *t,
-                             double p)
+/*
+ * The squares of these counts. A share is a ratio: a hit has the value 1 - p, another sample of the
+ * base -p, a sample outside of the base 0. `group` and `base` are counts of hits and of samples of
+ * the base that have, or whose partner has, the value 0.
+ */
+static double border_squares(double group, double base, double p)
 {
-	double sum = 0;
+	return group * (1 - p) * (1 - p) + (base - group) * p * p;
+}
 
-	for (size_t i = 0; i < SLICES; i++) {
-		double off = (double)t->slices[i] - p * (double)c->slice_base[i];
+/*
+ * The error of periodic samples, for one sample, if the correlation of two moments falls by `r`
+ * from one sample to the next. Samples without correlation (0) are independent; the more of it, the
+ * better they replace the whole time between them.
+ */
+static double sampling_error(double r)
+{
+	return r < 1 ? (1 + r) / (1 - r) + 2 / log(r) : 2 * EDGE;
+}
 
-		sum += off * off;
+/* Half of the changes at `lag`, if the correlation falls by r: 1 - r^lag; at the limit: lag. */
+static double changes_of(double r, double lag)
+{
+	return r < 1 ? 1 - pow(r, lag) : lag;
+}
+
+struct confidence_fit {
+	double independent, correlated; /* parts of the variance of one sample */
+	double rest;                    /* sum of the squared deviations */
+};
+
+/* Least squares for a given r, with weights 1 / lag; no part is below 0. */
+static struct confidence_fit fit(const double *half, double r)
+{
+	double w = 0, wx = 0, wxx = 0, wy = 0, wxy = 0, determinant;
+	struct confidence_fit f = {0};
+
+	for (unsigned lag = 1; lag <= LAGS; lag++) {
+		double x = changes_of(r, lag), y = half[lag - 1], weight = 1.0 / lag;
+
+		w += weight;
+		wx += weight * x;
+		wxx += weight * x * x;
+		wy += weight * y;
+		wxy += weight * x * y;
 	}
-	return sum * SLICES / (SLICES - 1);
+	determinant = w * wxx - wx * wx;
+	f.independent = (wy * wxx - wxy * wx) / determinant;
+	f.correlated = (wxy * w - wy * wx) / determinant;
+	if (f.independent < 0) {
+		f.independent = 0;
+		f.correlated = wxy / wxx;
+	}
+	if (f.correlated < 0) {
+		f.correlated = 0;
+		f.independent = wy / w;
+	}
+	for (unsigned lag = 1; lag <= LAGS; lag++) {
+		double off = half[lag - 1] - f.independent - f.correlated * changes_of(r, lag);
+
+		f.rest += off * off / lag;
+	}
+	return f;
 }
 
-static void wilson(struct confidence *out, double n, double quantile)
+/* The best of the fits; *r: its r. */
+static struct confidence_fit best_fit(const double *half, double *r)
 {
-	double p = out->share, q2 = quantile * quantile, d = 1 + q2 / n;
+	static const double falls[] = {.03, .06, .1, .15, .2, .3, .4, .5, .6, .7, .8, .9, 1};
+	struct confidence_fit best = {.rest = INFINITY};
+
+	for (size_t i = 0; i < sizeof(falls) / sizeof(*falls); i++) {
+		struct confidence_fit f = fit(half, falls[i]);
+
+		if (f.rest >= best.rest)
+			continue;
+		best = f;
+		*r = falls[i];
+	}
+	return best;
+}
+
+/* The variance of the number of hits with the share p. */
+static double changes_variance(const struct confidence_count *c, const struct confidence_tally *t,
+                               double p)
+{
+	double n = (double)c->base.samples, independent = n * p * (1 - p), r = 1, singles;
+	double half[LAGS];
+	struct confidence_fit f;
+
+	for (unsigned i = 0; i < LAGS; i++) {
+		double inside = (double)(t->changes[i] - t->borders[i]);
+		double squares = inside + border_squares((double)t->borders[i],
+		                                         (double)c->base.borders[i], p);
+
+		half[i] = independent;
+		if (c->pairs[i])
+			half[i] = squares / 2 * (double)c->samples / (double)c->pairs[i];
+	}
+	singles = 4 * half[0] - 2 * half[1];
+	if (singles > 0)
+		half[0] += SINGLES_ERRORS * sqrt(singles) / 2;
+	f = best_fit(half, &r);
+	return fmin(f.independent + f.correlated * sampling_error(r), independent);
+}
+
+/* What the order lets expect of samples of another timer; two standard errors are added. */
+static void expect_changes(const struct confidence_count *c, const struct confidence_tally *t,
+                           struct confidence *out)
+{
+	double half[LAGS], r = 1, errors = 1 + 2 / sqrt((double)t->changes[0] + 1);
+	struct confidence_fit f;
+
+	for (unsigned i = 0; i < LAGS; i++)
+		half[i] = c->base.changes[i] ? (double)(t->changes[i] - t->borders[i]) / 2 /
+		                                       (double)c->base.changes[i]
+		                             : 0.5;
+	f = best_fit(half, &r);
+	out->near = fmin(errors * 2 * (f.independent + f.correlated * changes_of(r, NEAR)), 1);
+}
+
+static void wilson(struct confidence *out, double n)
+{
+	double p = out->share, q2 = Z95 * Z95, d = 1 + q2 / n;
 	double middle = (p + q2 / (2 * n)) / d;
-	double half = quantile * sqrt(p * (1 - p) / n + q2 / (4 * n * n)) / d;
+	double half = Z95 * sqrt(p * (1 - p) / n + q2 / (4 * n * n)) / d;
 
 	/* Rounding leaves about 1e-18 if the bound is 0. */
 	out->low = middle - half > 1e-12 ? middle - half : 0;
@@ -344,29 +243,25 @@ static void conclude_rows(struct confidence *out, uint64_t base)
 	}
 	out->share = (double)out->samples / n;
 	out->variance = fmax(out->share * (1 - out->share) / n, 1 / (n * n));
-	wilson(out, n, Z95);
+	wilson(out, n);
 }
 
 /* out->samples are all samples of the group, out of `base`, of which the tally may have a part. */
 static void conclude(const struct confidence_count *c, const struct confidence_tally *t,
                      uint64_t base, struct confidence *out)
 {
-	double n = (double)c->base, p = (double)t->samples / n, v = t->variance, slices;
-	double degrees = t->freedom > 0 ? v * v / t->freedom : INFINITY, effective;
+	double n = (double)c->base.samples, p = (double)t->samples / n, variance;
 
-	if (!t->samples || t->samples == c->base) {
+	if (!t->samples || t->samples == c->base.samples) {
 		conclude_rows(out, base);
 		return;
 	}
-	slices = fmax(slice_variance(c, t, p), t->floor);
-	if (n >= 20 * SLICES && slices < v / 4) {
-		v = slices;
-		degrees = SLICES - 1;
-	}
+	variance = changes_variance(c, t, p) +
+	           EDGE * border_squares((double)t->ends, (double)c->base.ends, p);
 	out->share = (double)out->samples / (double)base;
-	out->variance = v / n / n;
-	effective = fmax(out->share * (1 - out->share) / out->variance, 1);
-	wilson(out, effective, student_quantile(0.975, fmax(degrees, 3)));
+	out->variance = variance / n / n;
+	expect_changes(c, t, out);
+	wilson(out, fmax(out->share * (1 - out->share) / out->variance, 1));
 }
 
 /* Counts the samples in the base from the rows; the tracks should add up to the same number. */
@@ -389,7 +284,7 @@ static uint64_t count_rows(const struct confidence_input *in, struct confidence 
 uint64_t confidence_intervals(const struct confidence_input *in, struct confidence *out)
 {
 	const struct time_axis *axis = &in->profile->axis;
-	struct confidence_count c = {.in = in, .order = in->order};
+	struct confidence_count c = {.in = in};
 	bool all;
 	uint64_t base;
 
@@ -400,89 +295,169 @@ uint64_t confidence_intervals(const struct confidence_input *in, struct confiden
 	for (uint32_t i = 0; i < axis->tracks.count; i++)
 		if (axis->tracks.items[i].event == in->event)
 			count_track(&c, i);
-	all = c.base == base || sample_order_kept(c.order, in->event) < 1;
+	all = c.base.samples == base || sample_order_kept(in->order, in->event) < 1;
 	for (uint32_t i = 0; i < in->groups; i++)
-		if (c.base && all)
+		if (c.base.samples && all)
 			conclude(&c, &c.tallies[i], base, &out[i]);
 		else
 			conclude_rows(&out[i], base);
 	free(c.tallies);
-	vec_done(&c.touched);
 	return base;
 }
 
-static int by_difference(const void *a, const void *b)
+static double independent_variance(double share, double n)
 {
-	const struct confidence_step *x = a, *y = b;
-	double dx = fabs(x->clock - x->witness), dy = fabs(y->clock - y->witness);
-
-	if (dx != dy)
-		return dx < dy ? 1 : -1;
-	return x->group < y->group ? -1 : x->group > y->group;
+	return share * (1 - share) / n;
 }
 
 /*
- * The witness has few samples, and may itself be nearly synchronized with the program; its cycles
- * then show too little of its scatter. Its variance is at least that of four times as many
- * independent samples.
+ * The part that the variance of the second clock has of that of independent samples. It has few
+ * samples, and may itself be nearly in step with the program; its order then shows too little of
+ * its error.
  */
-static void widen_witness(struct confidence *w, uint64_t samples)
+static double witness_part(const struct confidence *w, double n)
 {
-	double n = 4 * (double)samples, variance = w->share * (1 - w->share) / n;
+	double hits = w->share * n, variance = independent_variance(w->share, n);
 
-	if (variance <= w->variance)
+	if (fmin(hits, n - hits) < FEW_HITS)
+		return 1;
+	return fmin(fmax(w->variance / variance, LEAST_PART), 1);
+}
+
+/*
+ * The difference of both clocks in standard errors. If the first clock is right, the second one has
+ * the error of its share, not of the share that the second clock has by chance.
+ */
+static double step_z(const struct confidence *clock, const struct confidence *w, double n,
+                     double part)
+{
+	double expected = fmin(fmax(w->share, clock->low), clock->high);
+	double off = fmax(fabs(clock->share - w->share) - 0.5 / n, 0);
+
+	return off / sqrt(clock->variance + part * independent_variance(expected, n));
+}
+
+/* Samples of the second clock between two samples of the first one, a period apart, in the base. */
+struct confidence_pairs {
+	uint64_t count;
+	struct confidence_pair {
+		uint64_t other; /* only one of the sample and the nearer one of both is a hit */
+		double sum, squares; /* of the difference to the share of hits between both */
+	} * groups;
+};
+
+static void add_pair(const struct confidence_input *in, struct confidence_pairs *p,
+                     const uint32_t *rows, double at)
+{
+	const double parts[] = {1, at - 1, -at};
+	const int nearer = at < 0.5 ? 1 : 2;
+	uint32_t groups[3];
+
+	for (int i = 0; i < 3; i++) {
+		if (!in_base(in, rows[i]))
+			return;
+		groups[i] = in->group[rows[i]];
+	}
+	p->count++;
+	for (int i = 0; i < 3; i++) {
+		double sum = 0;
+		bool seen = groups[i] == ID_NONE;
+
+		for (int j = 0; j < 3; j++) {
+			seen = seen || (j < i && groups[j] == groups[i]);
+			sum += groups[j] == groups[i] ? parts[j] : 0;
+		}
+		if (seen)
+			continue;
+		p->groups[groups[i]].sum += sum;
+		p->groups[groups[i]].squares += sum * sum;
+		p->groups[groups[i]].other +=
+		        (groups[0] == groups[i]) != (groups[nearer] == groups[i]);
+	}
+}
+
+static void pair_tracks(const struct confidence_input *in, uint32_t clock, uint32_t witness,
+                        struct confidence_pairs *p)
+{
+	const struct time_axis *axis = &in->profile->axis;
+	uint64_t period_ns = in->profile->events.items[in->event].period_ns;
+	struct time_entry before = {0}, after, sample;
+	struct time_cursor c, w;
+	bool more;
+
+	time_axis_seek(&c, axis, clock, 0);
+	time_axis_seek(&w, axis, witness, 0);
+	more = time_axis_next(&c, &after);
+	while (more && time_axis_next(&w, &sample)) {
+		uint64_t gap_ns;
+
+		while (more && after.time_ns <= sample.time_ns) {
+			before = after;
+			more = time_axis_next(&c, &after);
+		}
+		gap_ns = after.time_ns - before.time_ns;
+		if (more && before.samples && gap_ns && gap_ns < period_ns + period_ns / 4)
+			add_pair(in, p, (uint32_t[]){sample.row, before.row, after.row},
+			         (double)(sample.time_ns - before.time_ns) / (double)gap_ns);
+	}
+}
+
+/* Pairs the samples of both clocks on each CPU. */
+static void pair_clocks(const struct confidence_input *in, uint8_t witness,
+                        struct confidence_pairs *p)
+{
+	const struct time_axis *axis = &in->profile->axis;
+
+	if (time_axis_step_ns(axis) > TIME_AXIS_STEP_NS || axis->window_ns)
 		return;
-	w->variance = variance;
-	wilson(w, n, Z95);
+	for (uint32_t i = 0; i < axis->tracks.count; i++)
+		for (uint32_t j = 0; j < axis->tracks.count; j++) {
+			const struct time_track *a = &axis->tracks.items[i];
+			const struct time_track *b = &axis->tracks.items[j];
+
+			if (a->event == in->event && b->event == witness && a->cpu == b->cpu &&
+			    a->recording == b->recording)
+				pair_tracks(in, i, j, p);
+		}
 }
 
-static bool is_compared(const struct confidence *a, const struct confidence *b)
+/* If the clock is right, the differences of the pairs have a mean of 0. */
+static double mean_chance(const struct confidence_pair *pair)
 {
-	return fmax(a->share, b->share) >= STEP_SHARE;
+	return 2 * normal_above(fabs(pair->sum) / sqrt(pair->squares + 0.25));
 }
 
-size_t confidence_steps(const struct confidence_input *in, uint8_t witness,
-                        struct confidence_step *out, size_t room)
+bool confidence_compare(const struct confidence_input *in, uint8_t witness,
+                        const struct confidence *clock, struct confidence_step *out)
 {
-	struct confidence *clock = xcalloc(in->groups + 1, sizeof(*clock));
+	struct confidence_pairs pairs = {.groups = xcalloc(in->groups + 1, sizeof(*pairs.groups))};
 	struct confidence *other = xcalloc(in->groups + 1, sizeof(*other));
 	struct confidence_input second = *in;
-	VEC(struct confidence_step) found = {0};
-	uint32_t groups = 0, compared = 0;
-	uint64_t seen = 0;
-	size_t count;
+	double n = 0;
 
 	second.event = witness;
 	/* Without the order of samples their variance is not known well enough. */
 	if (in->profile->axis.tracks.count)
-		seen = confidence_intervals(&second, other);
-	if (seen >= WITNESS_MIN && confidence_intervals(in, clock))
-		groups = in->groups;
-	for (uint32_t i = 0; i < groups; i++) {
-		widen_witness(&other[i], seen);
-		compared += is_compared(&clock[i], &other[i]);
-	}
-	for (uint32_t i = 0; i < groups; i++) {
-		double off = fabs(clock[i].share - other[i].share);
-		double z = off / sqrt(clock[i].variance + other[i].variance);
-		struct confidence_step step = {.group = i,
-		                               .clock = clock[i].share,
-		                               .witness = other[i].share,
-		                               .low = other[i].low,
-		                               .high = other[i].high,
-		                               .z = z};
+		n = (double)confidence_intervals(&second, other);
+	if (n >= WITNESS_MIN)
+		pair_clocks(in, witness, &pairs);
+	for (uint32_t i = 0; i < in->groups && n >= WITNESS_MIN; i++) {
+		const struct confidence_pair *pair = &pairs.groups[i];
+		struct confidence *w = &other[i];
+		double part = witness_part(w, n);
 
-		if (is_compared(&clock[i], &other[i]) &&
-		    normal_above(z) < STEP_ALARM / 2 / compared)
-			vec_push(&found, step);
+		if (w->share > 0 && w->share < 1) {
+			w->variance = part * independent_variance(w->share, n);
+			wilson(w, n / part);
+		}
+		out[i] = (struct confidence_step){
+		        .witness = w->share, .low = w->low, .high = w->high};
+		out[i].shares =
+		        fmin(2 * normal_above(step_z(&clock[i], w, n, part)), mean_chance(pair));
+		out[i].order =
+		        binomial_at_least((double)pair->other, (double)pairs.count, clock[i].near);
 	}
-	if (found.count)
-		qsort(found.items, found.count, sizeof(*found.items), by_difference);
-	count = found.count < room ? found.count : room;
-	for (size_t i = 0; i < count; i++)
-		out[i] = found.items[i];
-	vec_done(&found);
-	free(clock);
+	free(pairs.groups);
 	free(other);
-	return count;
+	return n >= WITNESS_MIN;
 }

@@ -3,33 +3,31 @@
  * confidence: confidence intervals for shares of samples.
  *
  * Each row of a profile belongs to one group (a function, a process, ...) or to none. A group's
- * share is its samples divided by the samples of all rows in the base. The interval contains the
- * program's share with 95 % confidence, as far as the variation within this run shows. If the
- * program works in random bursts, the interval is as wide as the scatter of the bursts. The
- * interval does not include variation that did not occur in this run, or that another machine or
- * input would cause.
+ * share is its samples divided by the samples of all rows in the base. The interval contains, with
+ * 95 % confidence, the share that the group had in the time of this run. It is about this run
+ * alone: it says how exactly the samples measure it, and not how another run would differ. So equal
+ * recordings of a program have intervals of nearly the same width.
  *
- * Samples are periodic, not binomial, so the variance depends on how the hits of a group cluster.
- * In the sequence of one CPU, a run is a series of successive hits of one group, and a cycle lasts
- * from the start of one run to the start of the next. A short gap, such as an interrupt makes, does
- * not end a run. The variance comes from the scatter of hits over the length of cycles. It equals
- * the binomial variance if samples are independent; it is larger if the program works in bursts and
- * smaller if long phases alternate. Its lower limit is the error at the T edges of runs, if each
- * edge falls anywhere between two ticks: (T/12 + 1/6) samples squared.
+ * Samples are periodic, not binomial. Work that lasts long is measured better than by independent
+ * samples: only the moments of its beginning and its end are uncertain, each by a twelfth of a
+ * sample squared. Work that is shorter than the period is measured as by independent samples. The
+ * order of the samples shows which: the number of pairs of samples at a distance of 1 to 4, one of
+ * which is a hit, grows in proportion to the distance for long work, and is the same at each
+ * distance for short work. A sum of both is fitted to these numbers: a part of independent samples,
+ * and a part whose correlation falls by a factor r from sample to sample. The latter has the
+ * variance 1 + 2 / (1/r - 1) + 2 / ln r of independent samples (Cochran, Sampling Techniques, 8.6;
+ * Wolter, Introduction to Variance Estimation, estimator 8 of systematic samples). The number of
+ * runs of one sample is raised by 0.7 of its standard error: of few samples, an interval that is
+ * too narrow is worse. Each sequence of samples (sample_order.h) begins and ends at a moment that
+ * is known to a part of a period. The result is Wilson's interval for the number of independent
+ * samples that has the same variance; it is never wider than that of as many independent samples
+ * and the ends.
  *
- * Blocks of many cycles replace single cycles only if the blocks scatter clearly less: in a program
- * with regular phases the errors of successive cycles cancel. With fewer than five cycles only the
- * edges are used, plus one sample squared for each run of a single sample, which may have been
- * shorter than a tick. CPUs are strata: the distribution of work over CPUs is taken as given. A
- * thread that moves between CPUs looks bursty on each CPU. Therefore the variance over all CPUs in
- * twenty slices of time is used where it is much smaller. The result is Wilson's interval for the
- * number of independent samples that has the same variance.
- *
- * Assumptions: the recording is longer than the program's phases, and the program is not
- * synchronized with the timer. Samples of a synchronized program look steady and are wrong:
- * confidence_steps() detects it with a second clock. Where sample_order.h does not know the order
- * of samples, they are assumed to be independent, and so are all samples of a profile without a
- * time axis. Memory is a few hundred bytes per group. Nothing fails. Uses: base, profile.
+ * Assumption: the program is not in step with the timer. Samples of such a program look steady and
+ * are wrong: confidence_compare() detects it with a second clock. Where sample_order.h does not
+ * know the order of samples, they are assumed to be independent, and so are all samples of a
+ * profile without a time axis. Memory is about a hundred bytes per group. Nothing fails. Uses:
+ * base, profile.
  */
 #ifndef ASSAY_VIEW_CONFIDENCE_CONFIDENCE_H
 #define ASSAY_VIEW_CONFIDENCE_CONFIDENCE_H
@@ -50,27 +48,32 @@ struct confidence {
 	uint64_t samples;
 	double share, low, high; /* 0 to 1; a base without samples gives 0, 0, 1 */
 	double variance;         /* of the share */
+	/* Probability that only one of two samples is a hit, of a sample of another timer and the
+	 * nearest sample, as the order lets expect. */
+	double near;
 };
 
 /* Fills `out`, one entry per group; returns the number of samples in the base. */
 uint64_t confidence_intervals(const struct confidence_input *in, struct confidence *out);
 
 struct confidence_step {
-	uint32_t group;
-	double clock, witness; /* shares measured by each of the two clocks */
-	double low, high;      /* 95 % interval of `witness` */
-	double z;              /* their difference in standard errors */
+	double witness;   /* the share by the second clock */
+	double low, high; /* its 95 % interval */
+	/*
+	 * Probabilities that chance alone gives so large a difference of the shares, and that it
+	 * gives an order of samples that fits so little: where the clock's samples show long runs
+	 * of hits, the samples of the second clock do not.
+	 */
+	double shares, order;
 };
 
 /*
- * Compares the shares measured by in->event with the shares measured by a second clock of another
- * period. Groups of 2 % or more whose shares differ significantly (one false alarm in 500
- * recordings, for any number of groups) go to `out`, at most `room`, largest difference first.
- * Returns their number; 0 also if the witness has fewer than 50 samples, which are not enough, or
- * if the profile has no time axis.
- * in->group and in->outside cover the rows of both events.
+ * Compares `clock`, the intervals of in->event, with the shares by a second clock of another
+ * period; fills `out`, one entry per group. False, and nothing is filled: the second clock has
+ * fewer than 10 samples, or the profile has no time axis. in->group and in->outside cover the rows
+ * of both events.
  */
-size_t confidence_steps(const struct confidence_input *in, uint8_t witness,
-                        struct confidence_step *out, size_t room);
+bool confidence_compare(const struct confidence_input *in, uint8_t witness,
+                        const struct confidence *clock, struct confidence_step *out);
 
 #endif

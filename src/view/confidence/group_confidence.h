@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * group_confidence: confidence intervals (confidence.h) of the shares of a view's groups, relative
- * to the base of a selection. Nothing fails. Uses: base, profile, view.
+ * to the base of a selection. Each table and each medium takes its intervals from here, so a row
+ * has the same interval in all of them. Nothing fails. Uses: base, profile, view.
  */
 #ifndef ASSAY_VIEW_CONFIDENCE_GROUP_CONFIDENCE_H
 #define ASSAY_VIEW_CONFIDENCE_GROUP_CONFIDENCE_H
@@ -9,30 +10,27 @@
 #include "view/filter.h"
 
 struct group_confidence_group {
-	double share;     /* input */
-	double low, high; /* 95 % interval of `share` */
+	double share; /* input */
+	/* 95 % interval of `share`. If the second clock measured another share, one of the clocks
+	 * is wrong, and the interval contains the intervals of both. */
+	double low, high;
+	double clock_low, clock_high; /* by the first clock alone */
 	/*
-	 * Shares of the busy samples by the clock and by the witness if they differ significantly;
-	 * otherwise z is 0. Idle time is excluded, because its ticks may be missing for only one of
-	 * the two.
+	 * Shares of the busy samples by both clocks, if they differ beyond chance (one false alarm
+	 * in 500 recordings, for any number of groups); otherwise both are 0. Idle time is
+	 * excluded, because its ticks may be missing for only one of the two.
 	 */
-	double clock, witness, z;
-	double witness_low, witness_high; /* 95 % interval of `witness` */
+	double clock, witness;
 };
 
 /* An array with a group for each row of the profile, all ID_NONE; the caller frees it. */
 uint32_t *group_confidence_groups_new(const struct view *v);
 
-/* group_of: the group of each row of the profile, or ID_NONE. Fills low and high. */
+/*
+ * group_of: the group of each row of the profile, or ID_NONE, also of the rows of the second clock
+ * (selection.witness).
+ */
 void group_confidence_intervals(struct view *v, const struct selection *s, const uint32_t *group_of,
                                 struct group_confidence_group *groups, size_t count);
-
-/* As group_confidence_intervals(), but group_of includes the witness's rows. Fills clock, witness,
- * its interval, and z. */
-void group_confidence_steps(struct view *v, const struct selection *s, const uint32_t *group_of,
-                            struct group_confidence_group *groups, size_t count);
-
-/* If the clocks differ, one of them is wrong: extends low and high to both intervals. */
-void group_confidence_span(struct group_confidence_group *g);
 
 #endif

@@ -130,12 +130,12 @@ static void add_intervals(struct reconcile_sampled *s, const uint32_t *group_of)
 	for (uint32_t row = 1; base > 0 && row < count; row++)
 		groups[row].share = reconcile_sum_of(s->runs, s->run, row)->cpu_ns / base;
 	group_confidence_intervals(s->view, s->selection, group_of, groups, count);
-	group_confidence_steps(s->view, s->selection, group_of, groups, count);
 	for (uint32_t row = 1; row < count; row++) {
 		struct reconcile_sum *sum = reconcile_sum_of(s->runs, s->run, row);
 
-		sum->error_ns = base * (groups[row].high - groups[row].low) / HALVES;
-		sum->in_step = groups[row].z != 0;
+		/* A difference of the clocks is a reason of its own. */
+		sum->error_ns = base * (groups[row].clock_high - groups[row].clock_low) / HALVES;
+		sum->in_step = groups[row].clock != groups[row].witness;
 	}
 	free(groups);
 }

@@ -393,33 +393,22 @@ static void group_witness(struct flat_grouping *g, const struct selection *s)
 	}
 }
 
-/* Computes the intervals of the groups' shares and compares the two clocks. */
-static void fill_intervals(struct flat_grouping *g, const struct selection *s)
+/* Fills the intervals of these rows; group_of: indexes in `rows`. */
+static void fill_intervals(struct flat *f, const struct selection *s, const uint32_t *group_of,
+                           const size_t *rows, size_t count)
 {
-	struct flat *f = g->flat;
-	struct group_confidence_group *groups = xcalloc(f->rows.count + 1, sizeof(*groups));
-	uint32_t *group_of = g->group_of;
-	size_t count = f->rows.count;
+	struct group_confidence_group *groups = xcalloc(count + 1, sizeof(*groups));
 
+	for (size_t i = 0; i < count; i++)
+		groups[i].share = f->rows.items[rows ? rows[i] : i].share;
+	group_confidence_intervals(f->view, s, group_of, groups, count);
 	for (size_t i = 0; i < count; i++) {
-		groups[i].share = groups[i].low = f->rows.items[i].share;
-		groups[i].high = f->rows.items[i].share;
-	}
-	if (f->request.intervals)
-		group_confidence_intervals(f->view, s, group_of, groups, count);
-	group_witness(g, s);
-	if (f->request.steps)
-		group_confidence_steps(f->view, s, group_of, groups, count);
-	for (size_t i = 0; i < count; i++) {
-		if (f->request.intervals)
-			group_confidence_span(&groups[i]);
-		f->rows.items[i].low = groups[i].low;
-		f->rows.items[i].high = groups[i].high;
-		f->rows.items[i].step_clock = groups[i].clock;
-		f->rows.items[i].step_witness = groups[i].witness;
-		f->rows.items[i].step_low = groups[i].witness_low;
-		f->rows.items[i].step_high = groups[i].witness_high;
-		f->rows.items[i].step_z = groups[i].z;
+		struct flat_row *row = &f->rows.items[rows ? rows[i] : i];
+
+		row->low = groups[i].low;
+		row->high = groups[i].high;
+		row->step_clock = groups[i].clock;
+		row->step_witness = groups[i].witness;
 	}
 	free(groups);
 }
@@ -454,7 +443,7 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 	intern_init(&g.texts);
 	if (is_memorable(request))
 		g.memo = xcalloc(v->profile->frames.count + 1, sizeof(*g.memo));
-	if (request->intervals || request->groups || (request->steps && s->witness.count))
+	if (request->intervals || request->groups)
 		g.group_of = group_confidence_groups_new(v);
 	vec_each (id, &s->rows)
 		add_row(&g, *id);
@@ -465,8 +454,10 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 		if (!by_field || v->profile->rows.items[*id].region != REGION_NONE)
 			add_wait(&g, *id);
 	fill_shares(f);
-	if (request->intervals || (request->steps && s->witness.count))
-		fill_intervals(&g, s);
+	if (g.group_of)
+		group_witness(&g, s);
+	if (request->intervals)
+		fill_intervals(f, s, g.group_of, NULL, f->rows.count);
 	if (request->groups)
 		f->group_of = g.group_of;
 	else
@@ -481,31 +472,24 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 	return f;
 }
 
+static void choose_group(const struct flat *f, uint32_t row, const size_t *rows, size_t count,
+                         uint32_t *group_of)
+{
+	for (size_t i = 0; i < count; i++)
+		if (f->group_of[row] == rows[i])
+			group_of[row] = (uint32_t)i;
+}
+
 void flat_intervals(struct flat *f, const struct selection *s, const size_t *rows, size_t count)
 {
-	struct group_confidence_group *groups = xcalloc(count + 1, sizeof(*groups));
 	uint32_t *group_of = group_confidence_groups_new(f->view);
 
-	for (size_t i = 0; i < count; i++)
-		groups[i].share = f->rows.items[rows[i]].share;
 	vec_each (id, &s->rows)
-		for (size_t i = 0; i < count; i++)
-			if (f->group_of[*id] == rows[i])
-				group_of[*id] = (uint32_t)i;
-	group_confidence_intervals(f->view, s, group_of, groups, count);
-	for (size_t i = 0; i < count; i++) {
-		struct flat_row *row = &f->rows.items[rows[i]];
-
-		groups[i].clock = row->step_clock;
-		groups[i].witness_low = row->step_low;
-		groups[i].witness_high = row->step_high;
-		groups[i].z = row->step_z;
-		group_confidence_span(&groups[i]);
-		row->low = groups[i].low;
-		row->high = groups[i].high;
-	}
+		choose_group(f, *id, rows, count, group_of);
+	vec_each (id, &s->witness)
+		choose_group(f, *id, rows, count, group_of);
+	fill_intervals(f, s, group_of, rows, count);
 	free(group_of);
-	free(groups);
 }
 
 void flat_keep(struct flat *f, const size_t *rows, size_t count)

@@ -23,7 +23,6 @@ struct flat_request {
 	bool children;
 	bool intervals; /* compute low and high of all rows */
 	bool groups;    /* keep what flat_intervals() needs */
-	bool steps;     /* compare with the second clock */
 };
 
 struct flat_row {
@@ -40,9 +39,9 @@ struct flat_row {
 	uint64_t removed_samples, removed_weight, removed_total_samples, removed_total_weight;
 	uint64_t runnable_ns, blocked_ns;
 	double share, total_share, low, high; /* low and high are for `share` */
-	/* shares of busy samples by the clock and by the second clock, if the difference is
-	 * significant; else 0 */
-	double step_clock, step_witness, step_low, step_high, step_z;
+	/* with intervals: shares of busy samples by the clock and by the second clock, if the
+	 * difference is beyond chance; else both are 0 */
+	double step_clock, step_witness;
 };
 
 struct flat {

@@ -87,19 +87,25 @@ struct process_view_run {
 	bool *seen;    /* per process */
 };
 
+/* The key of a process's line. */
+static uint32_t key_of(const struct process_view_run *r, uint32_t process)
+{
+	if (process == ID_NONE)
+		return r->keys;
+	return r->by_name ? process_table_process(r->view->profile->processes, process)->name
+	                  : process;
+}
+
 static struct process_line *line_of(struct process_view_run *r, uint32_t process)
 {
 	const struct process_table *table = r->view->profile->processes;
-	struct process_line *line;
-	uint32_t name;
+	uint32_t name = process == ID_NONE ? ID_NONE : process_table_process(table, process)->name;
+	struct process_line *line = tally_line(&r->tally, key_of(r, process), process, name);
 
 	if (process == ID_NONE) {
-		line = tally_line(&r->tally, r->keys, ID_NONE, ID_NONE);
 		line->instances = 1;
 		return line;
 	}
-	name = process_table_process(table, process)->name;
-	line = tally_line(&r->tally, r->by_name ? name : process, process, name);
 	line->instances += !r->seen[process];
 	r->seen[process] = true;
 	return line;
@@ -125,6 +131,12 @@ static void tally_selection(struct process_view_run *r, const struct selection *
 		const struct thread *thread = process_table_thread_at(p->processes, row->thread);
 
 		line_of(r, thread->process)->interrupt_samples += row->samples;
+	}
+	/* The samples of the second clock make no lines. */
+	vec_each (id, &s->witness) {
+		uint32_t process = view_counted_process(v, &p->rows.items[*id]);
+
+		r->tally.group_of[*id] = r->tally.line_of[key_of(r, process)];
 	}
 }
 

@@ -11,8 +11,6 @@
 
 /* Number of rows from which the tree is built in a separate thread. */
 #define TREE_ASIDE 20000
-/* Up to one lost sample in this many does not affect the comparison of two clocks. */
-#define LOST_PART 100
 
 const struct profile_event *report_event(const struct report *r)
 {
@@ -123,6 +121,7 @@ static uint64_t count_paths(const struct report *r)
 struct report_named_row {
 	uint32_t name, row;
 };
+typedef VEC(struct report_named_row) report_named_rows;
 
 static int compare_named(const void *a, const void *b)
 {
@@ -139,6 +138,11 @@ static void keep(const struct report *r, uint32_t id, unsigned modes, struct sel
 
 	if (!(modes >> view_mode(r->view, row) & 1))
 		return;
+	if (row->event != r->event) {
+		out->witness_event = row->event;
+		vec_push(&out->witness, id);
+		return;
+	}
 	vec_push(&out->rows, id);
 	out->samples += row->samples;
 	out->weight += row->weight;
@@ -218,19 +222,26 @@ static void process_tables(struct report *r, const struct process_line *line,
 	t->kernel = own_table(r, &kernel, false);
 }
 
+static void name_row(struct report *r, uint32_t id, report_named_rows *rows,
+                     struct selection *kernel)
+{
+	const struct profile_row *row = &r->view->profile->rows.items[id];
+	struct report_named_row named = {view_process(r->view, row)->name, id};
+
+	if (!view_is_interrupt(r->view, row))
+		vec_push(rows, named);
+	keep(r, id, MODES_ALL_KERNEL, kernel);
+}
+
 static void build_tables(struct report *r)
 {
-	VEC(struct report_named_row) rows = {0};
+	report_named_rows rows = {0};
 	struct selection kernel = {0};
 
-	vec_each (id, &r->selection.rows) {
-		const struct profile_row *row = &r->view->profile->rows.items[*id];
-		struct report_named_row named = {view_process(r->view, row)->name, *id};
-
-		if (!view_is_interrupt(r->view, row))
-			vec_push(&rows, named);
-		keep(r, *id, MODES_ALL_KERNEL, &kernel);
-	}
+	vec_each (id, &r->selection.rows)
+		name_row(r, *id, &rows, &kernel);
+	vec_each (id, &r->selection.witness)
+		name_row(r, *id, &rows, &kernel);
 	r->kernel = own_table(r, &kernel, true);
 	if (rows.count)
 		qsort(rows.items, rows.count, sizeof(*rows.items), compare_named);
@@ -281,27 +292,6 @@ static void gather_warnings(struct report *r)
 	r->warnings = w.list;
 }
 
-/*
- * The two clocks can be compared only while both tick. If many samples were lost or the rate was
- * lowered, they cover different times.
- */
-static bool both_clocks_ticked(const struct profile *p)
-{
-	vec_each (rec, &p->recordings) {
-		const struct recording *r = *rec;
-
-		if (recording_lost(r) * LOST_PART > r->samples || r->account.rates.count)
-			return false;
-	}
-	return true;
-}
-
-/* Only an event that is a clock has a timer that a program may be synchronized with. */
-static bool is_clock(const struct report *r)
-{
-	return report_event(r) && report_event(r)->role == ATTR_CLOCK;
-}
-
 /* The standard tables of processes and the kernel, and the use of CPUs over the time. */
 static bool wants_tables(const struct report_request *q)
 {
@@ -323,9 +313,9 @@ static void build(struct report *r)
 	struct flat_request functions = {.keys = {FLAT_IMAGE, FLAT_FUNCTION, FLAT_MODE},
 	                                 .key_count = 3,
 	                                 .children = o->children,
-	                                 .intervals = wants_intervals(r),
-	                                 .steps = is_clock(r) &&
-	                                          both_clocks_ticked(r->view->profile)};
+	                                 /* The warnings compare the clocks. */
+	                                 .intervals =
+	                                         wants_intervals(r) || r->selection.witness.count};
 	struct flat_request chosen = {.key_count = o->key_count,
 	                              .labels = o->labels,
 	                              .rules = o->rules,

@@ -207,7 +207,7 @@ static void warn_time_axis(struct warnings *w)
 static void warn_steps(struct warnings *w)
 {
 	vec_each (row, &w->functions->rows)
-		if (row->step_z != 0)
+		if (row->step_clock != row->step_witness)
 			warn(w,
 			     "%s has %.1f %% of the busy samples, but %.1f %% by a second clock "
 			     "of another period: it runs in step with the timer, so its share is "

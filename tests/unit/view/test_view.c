@@ -79,7 +79,7 @@ static void check_steps(enum attr_role role, bool expected)
 	r = fixture_report(&f, &(struct report_request){.limit = -1, .reader.wide = true});
 	row = row_named(r->functions, "one");
 	CHECK_EQ(row->samples, 5000);
-	CHECK_EQ(row->step_z != 0, expected);
+	CHECK_EQ(row->step_clock != row->step_witness, expected);
 	CHECK(!expected || near(row->step_witness, 0.2));
 	/* In step, the interval contains that of the second clock. */
 	CHECK(expected ? row->low > 0.15 && row->low < 0.2 : row->low > 0.45 && row->low < 0.5);

@@ -5,10 +5,8 @@
  *
  * A sample belongs to one group, or to none (NO_GROUP), or is outside of the base (OUTSIDE). The
  * samples of one CPU are a sequence in the order of time. Samples are periodic, so the variance
- * follows from how the hits of a group cluster into runs and cycles.
+ * follows from how often a sample and one of the next four belong to different groups.
  */
-import { student975 } from "./distributions";
-
 export const NO_GROUP = -1;
 export const OUTSIDE = -2;
 
@@ -22,176 +20,137 @@ export interface Confidence {
 }
 
 const Z95 = 1.959964;
-const SLICES = 20;
-const CYCLES_MIN = 5;
-const CLEARLY_LESS = 3;
-const LEAST_VARIANCE = 1 / 3;
-const BLOCK_COUNTS = [0, 20, 8];
+const LAGS = 4;
+const SINGLES_ERRORS = 0.7;
+const EDGE = 1 / 12;
+const FALLS = [0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
 
-class Blocks {
-	filled = 0;
-	hits = 0;
-	time = 0;
-	count = 0;
-	allTime = 0;
-	hits2 = 0;
-	hitsTime = 0;
-	time2 = 0;
-	hits2Time = 0;
-	hitsTime2 = 0;
-	time3 = 0;
-
-	constructor(readonly size: number) {}
-
-	add(hits: number, time: number): void {
-		this.hits += hits;
-		this.time += time;
-		if (++this.filled < this.size)
-			return;
-		const h = this.hits, t = this.time;
-		this.hits2 += h * h;
-		this.hitsTime += h * t;
-		this.time2 += t * t;
-		this.hits2Time += h * h * t;
-		this.hitsTime2 += h * t * t;
-		this.time3 += t * t * t;
-		this.allTime += t;
-		this.count++;
-		this.filled = this.hits = this.time = 0;
-	}
-
-	variance(p: number, length: number): number {
-		const pull = this.hits2Time - 2 * p * this.hitsTime2 + p * p * this.time3;
-		const sum = this.hits2 - 2 * p * this.hitsTime + p * p * this.time2 +
-			(2 * pull) / this.allTime;
-		return (((sum * this.count) / (this.count - 1)) * length) / this.allTime;
-	}
-}
-
-/* The runs of one group in one sequence: [from, to) of the arrays. */
-interface Runs {
-	start: Int32Array;
-	length: Int32Array;
-	from: number;
-	to: number;
-}
-
+/* One group, or the base as a group. */
 class Tally {
 	samples = 0;
-	variance = 0;
-	floor = 0;
-	freedom = 0;
-	slices = new Float64Array(SLICES);
+	ends = 0;
+	changes = new Float64Array(LAGS);
+	borders = new Float64Array(LAGS);
+}
 
-	/* Adds what one sequence of `length` samples shows. */
-	add(runs: Runs, length: number): void {
-		const shape = shapeOf(runs, length), p = shape.hits / length;
-		const floor = shape.edges / 12 + 1 / 6;
-		let variance: number;
+class Count {
+	readonly base = new Tally();
+	readonly tallies: Tally[];
+	private readonly pairs = new Float64Array(LAGS);
+	private samples = 0;
 
-		if (shape.cycles < CYCLES_MIN) {
-			variance = floor + shape.singleRuns * (1 - p) + shape.singleGaps * p;
-			this.floor += floor;
-		} else {
-			const c = cycleVariance(fillBlocks(runs, shape), p, length, floor);
-			variance = c.variance;
-			this.freedom += (variance * variance) / c.degrees;
-			this.floor += Math.min(floor, variance);
-		}
-		this.variance += variance;
-		this.samples += shape.hits;
-		for (let i = runs.from; i < runs.to; i++)
-			this.addSlices(runs.start[i], runs.length[i], length);
+	constructor(groups: number) {
+		this.tallies = Array.from({ length: groups }, () => new Tally());
 	}
 
-	private addSlices(start: number, run: number, length: number): void {
-		for (let at = start; at < start + run; ) {
-			const slice = Math.floor((at * SLICES) / length);
-			const next = Math.floor(((slice + 1) * length + SLICES - 1) / SLICES);
-			const end = Math.min(next, start + run);
-			this.slices[slice] += end - at;
-			at = end;
+	add(rows: ArrayLike<number>, groupOf: Int32Array): void {
+		for (let at = 0; at < rows.length; at++) {
+			const state = groupOf[rows[at]];
+			for (let lag = 0; lag < LAGS && lag < at; lag++) {
+				const other = groupOf[rows[at - lag - 1]];
+				this.pairs[lag]++;
+				if (other === state)
+					continue;
+				this.change(lag, state, other);
+				this.change(lag, other, state);
+			}
+			this.base.samples += +(state !== OUTSIDE);
+			if (state >= 0)
+				this.tallies[state].samples++;
 		}
+		if (rows.length) {
+			this.end(groupOf[rows[0]]);
+			this.end(groupOf[rows[rows.length - 1]]);
+		}
+		this.samples += rows.length;
+	}
+
+	private change(lag: number, state: number, other: number): void {
+		if (state === OUTSIDE)
+			return;
+		this.base.borders[lag] += +(other === OUTSIDE);
+		if (state === NO_GROUP)
+			return;
+		this.tallies[state].changes[lag]++;
+		this.tallies[state].borders[lag] += +(other === OUTSIDE);
+	}
+
+	private end(state: number): void {
+		this.base.ends += +(state !== OUTSIDE);
+		if (state >= 0)
+			this.tallies[state].ends++;
+	}
+
+	/* The variance of the number of hits. */
+	variance(t: Tally): number {
+		const n = this.base.samples, p = t.samples / n, independent = n * p * (1 - p);
+		const half = new Float64Array(LAGS);
+		for (let i = 0; i < LAGS; i++) {
+			const squares = t.changes[i] - t.borders[i] +
+				borderSquares(t.borders[i], this.base.borders[i], p);
+			half[i] = this.pairs[i] ? ((squares / 2) * this.samples) / this.pairs[i] : independent;
+		}
+		const singles = 4 * half[0] - 2 * half[1];
+		if (singles > 0)
+			half[0] += (SINGLES_ERRORS * Math.sqrt(singles)) / 2;
+		return Math.min(bestFit(half), independent) + EDGE * borderSquares(t.ends, this.base.ends, p);
 	}
 }
 
-interface Shape {
-	hits: number;
-	edges: number;
-	singleRuns: number;
-	singleGaps: number;
-	cycles: number;
-	/* A gap ends a cycle if 4 * gap * gaps >= gaps2. */
-	gaps: number;
-	gaps2: number;
+function borderSquares(group: number, base: number, p: number): number {
+	return group * (1 - p) * (1 - p) + (base - group) * p * p;
 }
 
-/* The gap before run i of the same group. */
-function gapBefore(runs: Runs, i: number): number {
-	return runs.start[i] - runs.start[i - 1] - runs.length[i - 1];
+function samplingError(r: number): number {
+	return r < 1 ? (1 + r) / (1 - r) + 2 / Math.log(r) : 2 * EDGE;
 }
 
-function shapeOf(runs: Runs, length: number): Shape {
-	const s = { hits: 0, edges: 0, singleRuns: 0, singleGaps: 0, cycles: 0, gaps: 0, gaps2: 0 };
-	for (let i = runs.from; i < runs.to; i++) {
-		const run = runs.length[i];
-		s.hits += run;
-		s.singleRuns += +(run === 1);
-		s.edges += +(i > runs.from || runs.start[i] > 0);
-		s.edges += +(runs.start[i] + run < length);
-		if (i === runs.from)
+function changesOf(r: number, lag: number): number {
+	return r < 1 ? 1 - r ** lag : lag;
+}
+
+/* The variance by the best of the least squares fits. */
+function bestFit(half: Float64Array): number {
+	let least = Infinity, variance = 0;
+	for (const r of FALLS) {
+		const f = fit(half, r);
+		if (f.rest >= least)
 			continue;
-		const gap = gapBefore(runs, i);
-		s.gaps += gap;
-		s.gaps2 += gap * gap;
-		s.singleGaps += +(gap === 1);
+		least = f.rest;
+		variance = f.independent + f.correlated * samplingError(r);
 	}
-	for (let i = runs.from + 1; i < runs.to; i++)
-		s.cycles += +(4 * gapBefore(runs, i) * s.gaps >= s.gaps2);
-	return s;
+	return variance;
 }
 
-function fillBlocks(runs: Runs, s: Shape): Blocks[] {
-	const blocks = beginBlocks(s.cycles);
-	let start = runs.start[runs.from], hits = runs.length[runs.from];
-	for (let i = runs.from + 1; i < runs.to; i++) {
-		if (4 * gapBefore(runs, i) * s.gaps >= s.gaps2) {
-			for (const b of blocks)
-				b.add(hits, runs.start[i] - start);
-			start = runs.start[i];
-			hits = 0;
-		}
-		hits += runs.length[i];
+function fit(half: Float64Array, r: number) {
+	let w = 0, wx = 0, wxx = 0, wy = 0, wxy = 0, rest = 0;
+	for (let lag = 1; lag <= LAGS; lag++) {
+		const x = changesOf(r, lag), y = half[lag - 1], weight = 1 / lag;
+		w += weight;
+		wx += weight * x;
+		wxx += weight * x * x;
+		wy += weight * y;
+		wxy += weight * x * y;
 	}
-	return blocks;
-}
-
-function beginBlocks(cycles: number): Blocks[] {
-	return BLOCK_COUNTS.map((wanted) => {
-		if (!wanted)
-			return new Blocks(1);
-		return new Blocks(cycles >= 2 * wanted ? Math.floor(cycles / wanted) : Infinity);
-	});
-}
-
-function cycleVariance(blocks: Blocks[], p: number, length: number, floor: number) {
-	let variance = Math.max(blocks[0].variance(p, length), floor), degrees = blocks[0].count - 1;
-	for (let kind = 1; kind < blocks.length; kind++) {
-		const b = blocks[kind];
-		if (b.count < BLOCK_COUNTS[kind])
-			break;
-		const other = Math.max(b.variance(p, length), LEAST_VARIANCE);
-		if (other * CLEARLY_LESS > variance)
-			break;
-		variance = other;
-		degrees = b.count - 1;
+	const determinant = w * wxx - wx * wx;
+	let independent = (wy * wxx - wxy * wx) / determinant;
+	let correlated = (wxy * w - wy * wx) / determinant;
+	if (independent < 0) {
+		independent = 0;
+		correlated = wxy / wxx;
 	}
-	return { variance, degrees };
+	if (correlated < 0) {
+		correlated = 0;
+		independent = wy / w;
+	}
+	for (let lag = 1; lag <= LAGS; lag++)
+		rest += (half[lag - 1] - independent - correlated * changesOf(r, lag)) ** 2 / lag;
+	return { independent, correlated, rest };
 }
 
-function wilson(share: number, n: number, quantile: number): [number, number] {
-	const q2 = quantile * quantile, d = 1 + q2 / n, middle = (share + q2 / (2 * n)) / d;
-	const half = (quantile * Math.sqrt((share * (1 - share)) / n + q2 / (4 * n * n))) / d;
+function wilson(share: number, n: number): [number, number] {
+	const q2 = Z95 * Z95, d = 1 + q2 / n, middle = (share + q2 / (2 * n)) / d;
+	const half = (Z95 * Math.sqrt((share * (1 - share)) / n + q2 / (4 * n * n))) / d;
 	const low = middle - half > 1e-12 ? middle - half : 0;
 	return [low, share >= 1 ? 1 : Math.min(middle + half, 1)];
 }
@@ -201,32 +160,9 @@ export function independent(samples: number, base: number): Confidence {
 	if (!(base > 0))
 		return { samples, share: 0, low: 0, high: 1, variance: 0, degrees: Infinity };
 	const share = samples / base;
-	const [low, high] = wilson(share, base, Z95);
+	const [low, high] = wilson(share, base);
 	const variance = Math.max((share * (1 - share)) / base, 1 / (base * base));
 	return { samples, share, low, high, variance, degrees: Infinity };
-}
-
-function sliceVariance(t: Tally, base: Float64Array, p: number): number {
-	let sum = 0;
-	for (let i = 0; i < SLICES; i++)
-		sum += (t.slices[i] - p * base[i]) ** 2;
-	return (sum * SLICES) / (SLICES - 1);
-}
-
-function conclude(t: Tally, base: number, sliceBase: Float64Array): Confidence {
-	const n = base, p = t.samples / n;
-	if (!t.samples || t.samples === n)
-		return independent(t.samples, base);
-	let v = t.variance, degrees = t.freedom > 0 ? (v * v) / t.freedom : Infinity;
-	const slices = Math.max(sliceVariance(t, sliceBase, p), t.floor);
-	if (n >= 20 * SLICES && slices < v / 4) {
-		v = slices;
-		degrees = SLICES - 1;
-	}
-	degrees = Math.max(degrees, 3);
-	const variance = v / n / n, effective = Math.max((p * (1 - p)) / variance, 1);
-	const [low, high] = wilson(p, effective, student975(degrees));
-	return { samples: t.samples, share: p, low, high, variance, degrees };
 }
 
 /*
@@ -236,71 +172,15 @@ function conclude(t: Tally, base: number, sliceBase: Float64Array): Confidence {
 export function intervals(
 	sequences: ArrayLike<number>[], groupOf: Int32Array, groups: number,
 ): Confidence[] {
-	const tallies: Tally[] = [], sliceBase = new Float64Array(SLICES);
-	let base = 0;
-
-	for (const rows of sequences) {
-		const found = findRuns(rows, groupOf), length = found.samples;
-		if (!length)
-			continue;
-		base += length;
-		for (let i = 0; i < SLICES; i++)
-			sliceBase[i] += Math.floor(((i + 1) * length + SLICES - 1) / SLICES) -
-				Math.floor((i * length + SLICES - 1) / SLICES);
-		const { runs, ends } = byGroup(found, groups);
-		for (let g = 0, from = 0; g < groups; from = ends[g++])
-			if (ends[g] > from)
-				(tallies[g] ??= new Tally()).add({ ...runs, from, to: ends[g] }, length);
-	}
-	return Array.from({ length: groups }, (_, g) =>
-		tallies[g] ? conclude(tallies[g], base, sliceBase) : independent(0, base),
-	);
-}
-
-interface Found {
-	count: number; /* of runs */
-	group: Int32Array;
-	start: Int32Array;
-	length: Int32Array;
-	samples: number; /* in the base */
-}
-
-function findRuns(rows: ArrayLike<number>, groupOf: Int32Array): Found {
-	const group = new Int32Array(rows.length), start = new Int32Array(rows.length);
-	const length = new Int32Array(rows.length);
-	let count = 0, at = 0, current = NO_GROUP;
-	for (let i = 0; i < rows.length; i++) {
-		const g = groupOf[rows[i]];
-		if (g === OUTSIDE)
-			continue;
-		if (g !== current) {
-			if (g >= 0) {
-				group[count] = g;
-				start[count] = at;
-				count++;
-			}
-			current = g;
-		}
-		if (g >= 0)
-			length[count - 1]++;
-		at++;
-	}
-	return { count, group, start, length, samples: at };
-}
-
-/* The runs sorted by group, each group's in their order; `ends`: where each group's runs end. */
-function byGroup(f: Found, groups: number) {
-	const ends = new Int32Array(groups), next = new Int32Array(groups);
-	for (let i = 0; i < f.count; i++)
-		ends[f.group[i]]++;
-	for (let g = 1; g < groups; g++)
-		ends[g] += ends[g - 1];
-	next.set(ends.subarray(0, groups - 1), 1);
-	const start = new Int32Array(f.count), length = new Int32Array(f.count);
-	for (let i = 0; i < f.count; i++) {
-		const to = next[f.group[i]]++;
-		start[to] = f.start[i];
-		length[to] = f.length[i];
-	}
-	return { runs: { start, length }, ends };
+	const count = new Count(groups);
+	for (const rows of sequences)
+		count.add(rows, groupOf);
+	const n = count.base.samples;
+	return count.tallies.map((t) => {
+		if (!t.samples || t.samples === n)
+			return independent(t.samples, n);
+		const share = t.samples / n, variance = count.variance(t) / n / n;
+		const [low, high] = wilson(share, Math.max((share * (1 - share)) / variance, 1));
+		return { samples: t.samples, share, low, high, variance, degrees: Infinity };
+	});
 }
