@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#define PAIRS_LEAST 12
+#define PAIRS_LEAST 8
 #define PRECISE 1.5
 #define CHECK_EVERY 8
 

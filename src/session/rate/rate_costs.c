@@ -7,8 +7,9 @@
 
 /* Assumed costs if they cannot be measured: few machines need more. */
 #define SAMPLE_ASSUMED_NS 40000
-#define MAPPING_ASSUMED_NS 1000
+#define MAPPING_ASSUMED_NS 800
 #define SWITCH_ASSUMED_NS 500
+#define THREAD_SWITCH_ASSUMED_NS 1000 /* with clocks that follow a thread */
 #define WAIT_ASSUMED_NS 1500
 #define FIRST_NS UINT64_C(16000000) /* CPU time of the first measurement of a sample */
 #define AGAIN_NS UINT64_C(10000000) /* and of each later one */
@@ -98,7 +99,8 @@ void rate_costs_open(struct rate_costs *c, const struct plan *plan,
 	*c = (struct rate_costs){.plan = plan,
 	                         .sample.ns = SAMPLE_ASSUMED_NS,
 	                         .mapping.ns = MAPPING_ASSUMED_NS,
-	                         .switched.ns = SWITCH_ASSUMED_NS,
+	                         .switched.ns = plan->machine_wide ? SWITCH_ASSUMED_NS
+	                                                           : THREAD_SWITCH_ASSUMED_NS,
 	                         .wait.ns = WAIT_ASSUMED_NS,
 	                         .measured_ns = now_ns};
 	if (sample_cost_open(&c->probe, &clock->attr, &denied))

@@ -20,8 +20,9 @@
 #define WARM_UP 2
 #define CPU_NS UINT64_C(6000000)
 #define ELAPSED_NS UINT64_C(200000000)
-/* A piece took longer than its threads ran: the kernel charged records to threads between them. */
-#define INTERRUPTED 1.3
+/* A piece took longer than its threads ran: other threads ran between, have evicted caches, and
+ * were charged for records of a switch. */
+#define INTERRUPTED 1.5
 #define PAGE_BYTES 4096
 /* Large enough for the records of a piece, about 150 bytes each. */
 #define RING_BYTES (32u << 10)
@@ -34,22 +35,20 @@ struct deed {
 	struct own_events events;
 	clockid_t clocks[2]; /* of the threads that do it */
 	size_t clock_count;
-	int program;            /* a descriptor of this program's file */
+	void *page;             /* of this program's file */
 	int out, back;          /* pipes to and from the thread that answers */
 	uint32_t records_least; /* in a piece */
 	bool missing;           /* an enabled event had no record */
 };
 
-static bool map_repeatedly(const struct deed *d, int times)
+/* The kernel reports a mapping of code again when it becomes executable. That takes a quarter of
+ * the time of a new mapping, so that the time of the record is a larger part of it. */
+static bool allow_repeatedly(const struct deed *d, int times)
 {
-	for (int i = 0; i < times; i++) {
-		void *page =
-		        mmap(NULL, PAGE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE, d->program, 0);
-
-		if (page == MAP_FAILED)
+	for (int i = 0; i < times; i++)
+		if (mprotect(d->page, PAGE_BYTES, PROT_READ | PROT_EXEC) ||
+		    mprotect(d->page, PAGE_BYTES, PROT_READ))
 			return false;
-		munmap(page, PAGE_BYTES);
-	}
 	return true;
 }
 
@@ -94,7 +93,7 @@ static double piece(void *ctx, bool on, uint32_t *events)
 	records = own_events_count(&d->events, OWN_EVENTS_ANY);
 	*events = d->records_least;
 	d->missing |= on && records < d->records_least;
-	if (!done || (d->clock_count > 1 && (double)begin > INTERRUPTED * (double)used))
+	if (!done || (double)begin > INTERRUPTED * (double)used)
 		return ON_OFF_DISTURBED;
 	return (double)used;
 }
@@ -146,23 +145,35 @@ static int measure(const struct plan *plan, const struct perf_source_event *even
 	return 0;
 }
 
-int record_cost_mapping(const struct plan *plan, const struct perf_source_event *event,
-                        struct on_off_figure *figure, struct error *err)
+static int of_page(const struct plan *plan, const struct perf_source_event *event, int program,
+                   struct on_off_figure *figure, struct error *err)
 {
-	struct deed d = {.run = map_repeatedly,
+	struct deed d = {.run = allow_repeatedly,
 	                 .clocks = {CLOCK_THREAD_CPUTIME_ID},
 	                 .clock_count = 1,
 	                 .records_least = REPEATED,
-	                 .program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
-	struct on_off_figure found;
+	                 .page = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_PRIVATE, program, 0)};
 	int status;
 
-	if (d.program < 0)
+	if (d.page == MAP_FAILED)
 		return not_measured(err, strerror(errno));
-	status = measure(plan, event, -1, &d, &found, err);
+	status = measure(plan, event, -1, &d, figure, err);
+	munmap(d.page, PAGE_BYTES);
+	return status;
+}
+
+int record_cost_mapping(const struct plan *plan, const struct perf_source_event *event,
+                        struct on_off_figure *figure, struct error *err)
+{
+	int program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), status;
+	struct on_off_figure found;
+
+	if (program < 0)
+		return not_measured(err, strerror(errno));
+	status = of_page(plan, event, program, &found, err);
 	if (!status)
 		*figure = found;
-	close(d.program);
+	close(program);
 	return status;
 }
 

@@ -2,9 +2,9 @@
 /*
  * record_cost: measures the kernel's cost of a record that is not a sample.
  *
- * A mapping: this thread maps a page of this program and unmaps it, repeatedly. It is the most
- * expensive of the frequent records, since its build-id is looked up. A switch: two threads on one
- * CPU pass a byte to and fro. On a busy machine most records are of switches.
+ * A mapping: a page of this program becomes executable, repeatedly. It is the most expensive of the
+ * frequent records, since its build-id is looked up. A switch: two threads on one CPU pass a byte
+ * to and fro. On a busy machine most records are of switches.
  *
  * The work is done in turn without and with the planned event, by the CPU time of the threads
  * (on_off.h): the kernel charges the two records of a switch to the thread that it switches to. The

@@ -31,11 +31,9 @@ static long switches(void)
 	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-/* Reads all of the memory once, since another thread may have evicted it. */
 static double disturbed(struct sample_probe *probe)
 {
-	for (int i = 0; i < SAMPLE_PROBE_PASS; i++)
-		sample_probe_step(probe);
+	sample_probe_warm(probe);
 	sample_probe_count(probe);
 	return ON_OFF_DISTURBED;
 }

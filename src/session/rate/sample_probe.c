@@ -144,6 +144,12 @@ uint64_t sample_probe_step(struct sample_probe *c)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+void sample_probe_warm(const struct sample_probe *c)
+{
+	for (uint32_t i = 0; i < c->line_count; i++)
+		(void)*(const volatile uint32_t *)&c->lines[i].next;
+}
+
 /* The period of probe samples, from the duration of a pass: the minimum of a few passes. */
 static uint64_t passes_ns(struct sample_probe *c)
 {

@@ -8,6 +8,7 @@
  *
  *	sample_probe_open()	the event is disabled; -errno: the kernel refuses it
  *	sample_probe_step()	one step of work
+ *	sample_probe_warm()	after other threads used the caches
  *	sample_probe_rest()	the memory is needed again later
  *	sample_probe_close()	NULL-safe
  *
@@ -39,6 +40,8 @@ bool sample_probe_enable(struct sample_probe *c, bool on);
 /* Releases the memory of the work, 2 to 3 MB, until the event is enabled again: no step before. */
 void sample_probe_rest(struct sample_probe *c);
 
+/* Reads the whole buffer in its order, which is much faster than its steps if it is in no cache. */
+void sample_probe_warm(const struct sample_probe *c);
 /* Returns the time after it, ns of CLOCK_MONOTONIC. */
 uint64_t sample_probe_step(struct sample_probe *c);
 /* The number of samples since the last call; their records are released. */

@@ -115,7 +115,7 @@ static void a_second_run_adds_to_the_pairs(void)
 	struct on_off run = {.piece = piece,
 	                     .ctx = &m,
 	                     .differences = differences,
-	                     .room = 10,
+	                     .room = 6,
 	                     .pairs_least = PAIRS,
 	                     .on_first = true,
 	                     .cpu_ns = UINT64_MAX,
@@ -123,7 +123,7 @@ static void a_second_run_adds_to_the_pairs(void)
 	struct on_off_figure f;
 
 	on_off_run(&run);
-	CHECK_EQ(run.count, 10);
+	CHECK_EQ(run.count, 6);
 	CHECK(!on_off_result(&run, &f));
 	run.room = PAIRS;
 	run.pairs_least = 24;

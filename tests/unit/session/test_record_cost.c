@@ -58,7 +58,7 @@ static void check_cost(const char *name, measure_fn *measure, struct plan *plan)
 		printf("# not tried: %s\n", err.text);
 		return;
 	}
-	CHECK(f.ns >= 1 && f.ns < 10000000 && f.pairs >= 12);
+	CHECK(f.ns >= 1 && f.ns < 10000000 && f.pairs >= 8);
 	printf("# %s: %.0f ns (%zu pairs)\n", name, f.ns, f.pairs);
 }
 
