@@ -13,8 +13,9 @@ import json
 import os
 import statistics
 
-from harness import main, test_of_shares
-from programs import LONG, comment, record, report, workdir, workload
+import known_shares
+from harness import main, test, test_of_shares
+from programs import ASSAY, LONG, comment, record, report, workdir, workload
 
 RECORDINGS = 134 if LONG else 12
 # At a true coverage of 95 %, fewer than 6 of 12 intervals contain the true share once in two
@@ -128,6 +129,46 @@ def the_same_program_out_of_step(t):
             if not in_step(m.warnings):
                 return
         raise AssertionError(f"warned of each time: {m.warnings}")
+
+
+def near(a, b):
+    return all(abs(x - y) < 1e-6 for x, y in zip(a, b))
+
+
+@test
+def a_function_has_one_interval_in_all_tables(t):
+    """Also if it runs in step with the timer: both clocks are in each table."""
+    for option in (known_shares.Option(997, (), False), known_shares.Option(1999, ("-a",), False)):
+        path = t.path("step.data")
+        truth = known_shares.record(ASSAY, workload("known"), path, "step", option, 1)
+        found = known_shares.tables(ASSAY, path, truth["name"])
+        assert found["functions"], f"no function of {truth['name']}"
+        for table in ("sort function", "sort line", "summary", "brief"):
+            for function, row in found[table].items():
+                assert near(row, found["functions"][function]), \
+                    f"{function}: {row} in {table}, {found['functions'][function]} in functions"
+        comment(f"{option.rate} Hz: {dict(found)}")
+
+
+@test_of_shares
+def intervals_of_all_tables_contain_the_truth(t):
+    """The short form of bench/coverage: with a true coverage of 93 %, fewer than 70 of 100 are not seen."""
+    held, all_of = collections.Counter(), collections.Counter()
+    for number, program in enumerate(known_shares.PROGRAMS):
+        path = t.path(f"{program}.data")
+        option = known_shares.option_of(program, 7 * number)
+        if option.rate > 2000:  # the cost of a sample is in the samples, and not in the CPU time
+            option = option._replace(rate=1499)
+        truth = known_shares.record(ASSAY, workload("known"), path, program, option, 0.7)
+        for figure in known_shares.figures(ASSAY, path, truth):
+            right = figure.low <= figure.truth <= figure.high
+            held[figure.table] += right
+            all_of[figure.table] += 1
+            if not right:
+                comment(f"{program} {option}: {figure}")
+    comment({table: f"{held[table]} of {all_of[table]}" for table in all_of})
+    for table in all_of:
+        assert held[table] >= 0.7 * all_of[table], f"{table}: {held[table]} of {all_of[table]}"
 
 
 if __name__ == "__main__":
