@@ -16,7 +16,6 @@ export interface Confidence {
 	low: number;
 	high: number;
 	variance: number; /* of the share */
-	degrees: number; /* of freedom */
 }
 
 const Z95 = 1.959964;
@@ -158,11 +157,11 @@ function wilson(share: number, n: number): [number, number] {
 /* For samples whose order is not known: they are assumed to be independent. */
 export function independent(samples: number, base: number): Confidence {
 	if (!(base > 0))
-		return { samples, share: 0, low: 0, high: 1, variance: 0, degrees: Infinity };
+		return { samples, share: 0, low: 0, high: 1, variance: 0 };
 	const share = samples / base;
 	const [low, high] = wilson(share, base);
 	const variance = Math.max((share * (1 - share)) / base, 1 / (base * base));
-	return { samples, share, low, high, variance, degrees: Infinity };
+	return { samples, share, low, high, variance };
 }
 
 /*
@@ -181,6 +180,6 @@ export function intervals(
 			return independent(t.samples, n);
 		const share = t.samples / n, variance = count.variance(t) / n / n;
 		const [low, high] = wilson(share, Math.max((share * (1 - share)) / variance, 1));
-		return { samples: t.samples, share, low, high, variance, degrees: Infinity };
+		return { samples: t.samples, share, low, high, variance };
 	});
 }

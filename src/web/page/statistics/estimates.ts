@@ -2,9 +2,9 @@
 /*
  * estimates: the intervals of shares in one selection, by the best method that its data permit:
  *
- *	clustered    the order of all samples is known: confidence.ts
- *	sliced       only coarse times are known, or samples have different weights: the scatter over
- *	             twenty slices of time, and at least that of independent samples
+ *	ordered      the order of all samples is known: confidence.ts
+ *	weighted     only coarse times are known, or samples have different weights: independent samples,
+ *	             as many as have the same variance
  *	independent  no times are known: samples are assumed to be independent
  *	none         the values are not samples
  */
@@ -12,27 +12,24 @@ import { entryAt } from "../data/entries";
 import { Model } from "../model/model";
 import { amountsOf, isTimed, Stretch } from "../model/selection";
 import { Confidence, independent, intervals, OUTSIDE } from "./confidence";
-import { student975, studentAbove } from "./distributions";
+import { normalAbove } from "./distributions";
 
-export type Method = "clustered" | "sliced" | "independent" | "none";
+export type Method = "ordered" | "weighted" | "independent" | "none";
 
 export const METHODS: Record<Method, string> = {
-	clustered:
-		"95 % intervals from the order of the samples of each CPU: bursts make them wider. They are about this run alone.",
-	sliced:
-		"95 % intervals from the scatter over 20 slices of time, since the samples have different weights or no exact order. They are about this run alone.",
+	ordered: "95 % intervals from the order of the samples of each CPU. They are about this run alone.",
+	weighted:
+		"95 % intervals as of independent samples, since the samples have different weights or no exact order: the true intervals may be narrower. They are about this run alone.",
 	independent:
-		"95 % intervals as of independent samples: the times of the samples are not in this page, so bursts, and differences between runs, are not taken into account: the true intervals may be wider.",
+		"95 % intervals as of independent samples, since the times of the samples are not in this page: the true intervals may be narrower. They are about this run alone.",
 	none: "No intervals: these values do not come from samples.",
 };
-
-const SLICES = 20;
 
 export function methodOf(m: Model, value: number): Method {
 	const t = m.times;
 	if (t && isTimed(m, value)) {
 		const equal = t.entries.uniform || value === t.samplesValue;
-		return t.ordered && equal ? "clustered" : "sliced";
+		return t.ordered && equal ? "ordered" : "weighted";
 	}
 	return perSample(m, value) > 0 ? "independent" : "none";
 }
@@ -106,8 +103,8 @@ export class Estimates {
 			return null;
 		if (this.method === "independent")
 			return this.independent(groupOf, groups);
-		if (this.method === "sliced")
-			return this.sliced(groupOf, groups);
+		if (this.method === "weighted")
+			return this.weighted(groupOf, groups);
 		const inBase = groupOf.map((g, row) => (this.kept[row] ? g : OUTSIDE));
 		this.sequences ??= sequencesOf(this.m, this.stretch);
 		return intervals(this.sequences, inBase, groups);
@@ -124,52 +121,28 @@ export class Estimates {
 		return Array.from(hits, (h) => independent(h / scale, base / scale));
 	}
 
-	private sliced(groupOf: Int32Array, groups: number): Confidence[] {
+	private weighted(groupOf: Int32Array, groups: number): Confidence[] {
 		const e = this.m.times!.entries, s = this.stretch, amounts = amountsOf(this.m, this.value);
 		const begin = s ? entryAt(e, s.from) : 0, end = s ? entryAt(e, s.to) : e.count;
-		const from = s ? s.from : 0, to = s ? s.to : e.time[e.count - 1] + 1;
-		const hits = new Float64Array(groups * SLICES), base = new Float64Array(SLICES);
-		let squares = 0;
+		const hits = new Float64Array(groups);
+		let base = 0, squares = 0;
 		for (let i = begin; i < end; i++) {
 			const row = e.row[i], x = amounts[i];
 			if (!this.kept[row])
 				continue;
-			const slice = Math.min(SLICES - 1, Math.floor(((e.time[i] - from) * SLICES) / (to - from)));
-			base[slice] += x;
+			base += x;
 			squares += (x * x) / Math.max(e.samples[i], 1);
 			if (groupOf[row] >= 0)
-				hits[groupOf[row] * SLICES + slice] += x;
+				hits[groupOf[row]] += x;
 		}
-		const all = base.reduce((a, b) => a + b, 0), n = squares > 0 ? (all * all) / squares : 0;
-		return Array.from({ length: groups }, (_, g) =>
-			fromSlices(hits.subarray(g * SLICES, (g + 1) * SLICES), base, n),
-		);
+		return Array.from(hits, (amount) => ofWeights(amount, base, squares));
 	}
 }
 
-/*
- * The larger of the variances of independent samples and of the slices' shares. `n`: the number of
- * samples of one weight that would have the same variance.
- */
-export function fromSlices(hits: Float64Array, base: Float64Array, n: number): Confidence {
-	const amount = hits.reduce((a, b) => a + b, 0), all = base.reduce((a, b) => a + b, 0);
-	const c = { ...independent(all > 0 ? (amount / all) * n : 0, n), samples: amount };
-	if (n < 20 * SLICES || !amount || amount === all)
-		return c;
-	let scatter = 0;
-	for (let i = 0; i < SLICES; i++)
-		scatter += (hits[i] - c.share * base[i]) ** 2;
-	scatter *= SLICES / (SLICES - 1) / all / all;
-	if (scatter <= c.variance)
-		return c;
-	const half = student975(SLICES - 1) * Math.sqrt(scatter);
-	return {
-		...c,
-		low: Math.max(0, c.share - half),
-		high: Math.min(1, c.share + half),
-		variance: scatter,
-		degrees: SLICES - 1,
-	};
+/* squares: the sum of the squared weights of the base's samples. */
+export function ofWeights(amount: number, base: number, squares: number): Confidence {
+	const n = squares > 0 ? (base * base) / squares : 0;
+	return { ...independent(base > 0 ? (amount / base) * n : 0, n), samples: amount };
 }
 
 /* The probability that chance alone gives two shares that differ at least that much. */
@@ -178,8 +151,7 @@ export function chance(a: Confidence, b: Confidence): number {
 	if (!(variance > 0))
 		return 1;
 	const t = Math.abs(a.share - b.share) / Math.sqrt(variance);
-	const freedom = a.variance ** 2 / a.degrees + b.variance ** 2 / b.degrees;
-	return Math.min(1, 2 * studentAbove(t, freedom > 0 ? variance ** 2 / freedom : Infinity));
+	return Math.min(1, 2 * normalAbove(t));
 }
 
 /* Changes count as beyond chance if, over all that are compared, one false one is found in twenty. */
