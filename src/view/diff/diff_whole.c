@@ -19,9 +19,13 @@
 /* Two recordings do not show the scatter between runs; this is the scatter on a machine in use. */
 #define ONE_RUN_ERROR 0.15
 #define ONE_RUN_DEGREES 20
+/* A time that does not vary has n or n + 1 samples: a standard deviation of at most half a sample.
+ * Few runs that are equal by chance do not prove less. */
+#define GRAIN_ERROR 0.5
 
-/* The logarithm of CPU time per work of each run. */
-static void add_logs(const struct diff_table *t, double *logs, struct diff_estimate *e)
+/* The logarithm of CPU time per work of each run, and the variance that it has at least. */
+static void add_logs(const struct diff_table *t, double *logs, double *grain,
+                     struct diff_estimate *e)
 {
 	double cpu_ns[DIFF_SIDES] = {0}, work[DIFF_SIDES] = {0};
 
@@ -35,11 +39,28 @@ static void add_logs(const struct diff_table *t, double *logs, struct diff_estim
 		}
 		/* A run without samples is counted as less than one sample. */
 		logs[i] = log(fmax(sum, t->run_grain[i] / 2) / run->work);
+		grain[i] = GRAIN_ERROR * t->run_grain[i] / fmax(sum, t->run_grain[i] / 2);
+		grain[i] *= grain[i];
 		cpu_ns[run->side] += sum;
 		work[run->side] += run->work;
 	}
 	e->before = work[DIFF_A] > 0 ? cpu_ns[DIFF_A] / work[DIFF_A] : 0;
 	e->after = work[DIFF_B] > 0 ? cpu_ns[DIFF_B] / work[DIFF_B] : 0;
+}
+
+/* The standard error of the difference of the sides if no run varies but by its samples. */
+static double least_error(const struct diff_table *t, const double *grain)
+{
+	double variance[DIFF_SIDES] = {0};
+
+	for (size_t i = 0; i < t->width; i++)
+		variance[t->runs->runs.items[i].side] += grain[i];
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		double runs = (double)t->runs->count[side];
+
+		variance[side] /= runs * runs;
+	}
+	return sqrt(variance[DIFF_A] + variance[DIFF_B]);
 }
 
 static struct mean_interval of_pairs(const struct diff_table *t, const double *logs)
@@ -59,7 +80,7 @@ static struct mean_interval of_pairs(const struct diff_table *t, const double *l
 static struct mean_interval of_sides(const struct diff_table *t, const double *logs,
                                      double *degrees)
 {
-	double mean[DIFF_SIDES] = {0}, squares = 0, error = ONE_RUN_ERROR, half;
+	double mean[DIFF_SIDES] = {0}, squares = 0, error = ONE_RUN_ERROR;
 	double a = (double)t->runs->count[DIFF_A], b = (double)t->runs->count[DIFF_B];
 	struct mean_interval m = {NAN, NAN, NAN, NAN, NAN, NAN};
 
@@ -78,23 +99,25 @@ static struct mean_interval of_sides(const struct diff_table *t, const double *l
 		error = sqrt(squares / *degrees);
 	else
 		*degrees = ONE_RUN_DEGREES;
-	half = student_quantile((1 + CONFIDENCE) / 2, *degrees) * error * sqrt(1 / a + 1 / b);
 	m.mean = mean[DIFF_B] - mean[DIFF_A];
-	m.low = m.mean - half;
-	m.high = m.mean + half;
-	return m;
+	m.error = 0;
+	m.degrees = *degrees;
+	return mean_interval_rounded(m, error * sqrt(1 / a + 1 / b), CONFIDENCE);
 }
 
 void diff_whole(struct diff *d, const struct diff_table *t)
 {
 	double *logs = xcalloc(t->width + 1, sizeof(*logs)), level;
+	double *grain = xcalloc(t->width + 1, sizeof(*grain));
 	struct diff_estimate *e = &d->whole;
 	struct mean_interval m;
 
-	add_logs(t, logs, e);
+	add_logs(t, logs, grain, e);
 	e->degrees = (double)t->runs->count[DIFF_A] - 1;
 	m = t->paired && t->runs->count[DIFF_A] >= PAIRS_MIN ? of_pairs(t, logs)
 	                                                     : of_sides(t, logs, &e->degrees);
+	m.degrees = e->degrees;
+	m = mean_interval_rounded(m, least_error(t, grain), CONFIDENCE);
 	level = student_quantile((1 + CONFIDENCE) / 2, e->degrees);
 	e->error_log = (m.high - m.low) / 2 / level;
 	e->ratio = exp(m.mean);
@@ -113,4 +136,5 @@ void diff_whole(struct diff *d, const struct diff_table *t)
 	}
 	d->smallest_whole = expm1((level + student_quantile(POWER, e->degrees)) * e->error_log);
 	free(logs);
+	free(grain);
 }

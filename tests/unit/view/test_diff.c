@@ -240,6 +240,31 @@ static void rates_and_work_are_normalised(void)
 	diff_runs_done(&t);
 }
 
+/* Two runs with the same number of samples do not prove that runs do not vary. */
+static void equal_runs_have_an_interval(void)
+{
+	for (int runs = 2; runs <= 6; runs++) {
+		struct diff_runs t;
+		struct diff *d;
+
+		diff_runs_init(&t);
+		for (int i = 0; i < 2 * runs; i++) {
+			uint32_t run = diff_runs_add(&t, i % 2, "run", 1);
+			uint32_t row = diff_runs_row(&t, "f", "program", "user", DIFF_USER);
+
+			count(&t, run, diff_runs_path(&t, DIFF_NO_PATH, row), i % 2 ? 61 : 60);
+		}
+		d = diff_new(&t, NULL);
+		CHECK(d->whole.low < 1 && d->whole.high > 1.03);
+		CHECK(d->whole.verdict == DIFF_SAME);
+		CHECK(d->smallest_whole > 0.01);
+		vec_each (change, &d->changes)
+			CHECK(change->e.low < 0.9 && change->e.high > 1.1);
+		diff_free(d);
+		diff_runs_done(&t);
+	}
+}
+
 static void empty_sides_are_no_error(void)
 {
 	struct diff_runs t;
@@ -440,6 +465,7 @@ int main(void)
 	RUN(programs_with_a_common_library_are_not_joined);
 	RUN(moved_time_is_no_change);
 	RUN(rates_and_work_are_normalised);
+	RUN(equal_runs_have_an_interval);
 	RUN(empty_sides_are_no_error);
 	RUN(changes_are_found);
 	RUN(equal_programs_have_no_changes);
