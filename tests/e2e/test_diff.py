@@ -208,12 +208,14 @@ def wrong_uses_are_refused(t):
                            ([a, a, "--fail-if", "nothing > 2%"], "no function has the name nothing"),
                            ([a, a, "--fail-if", "wrok1 > 2%"], "did you mean 'work1'?"),
                            ([a, a, "--fail-if", "regresion > 2%"], "did you mean 'regression'?"),
+                           ([a, a, "--fail-if", "wal > 2%"], "did you mean 'wall'?"),
+                           ([a, a, "--fail-if", "wall > 2%"], "the wall time is known only if"),
                            ([a, a, "--work", "requests"], "was not recorded"),
                            ([a, a, "--from", "10:00"], "--from is for stores")):
         done = t.assay("diff", *words, status=None)
-        t.true(done.status in (1, 2), f"{words}: status {done.status}")
+        t.true(done.status in (2, 125), f"{words}: status {done.status}")
         t.has(done.err, message)
-    t.has(t.assay("diff", a, t.path("none"), status=1).err, "there is no file")
+    t.has(t.assay("diff", a, t.path("none"), status=125).err, "there is no file")
 
 
 @test

@@ -122,17 +122,48 @@ def output_and_failures_of_commands(t):
                     "echo prepared", "--json", "echo spoken", "true")
     t.json(shown.out)
     t.equal(sorted(shown.err.split()), ["prepared"] * 4 + ["spoken"] * 2, "output on stderr")
-    result = compare(t, "--run", "2", f"{work} 1000 3", "true", status=1)
+    result = compare(t, "--run", "2", f"{work} 1000 3", "true", status=125)
     t.has(result.err, "command A failed with exit status 3", "the failure")
     compare(t, "--run", "1", "--ignore-failure", f"{work} 1000 3", "true")
-    t.has(compare(t, "--run", "1", "/nonexistent/x", "true", status=1).err, "/nonexistent/x",
+    t.has(compare(t, "--run", "1", "/nonexistent/x", "true", status=127).err, "/nonexistent/x",
           "a command that does not exist")
     t.has(compare(t, "--run", "1", "true", status=2).err, "two commands", "one command")
     t.has(compare(t, "--run", "1", "--from", "10:00", "true", "true", status=2).err, "--from",
           "a range")
-    t.has(compare(t, "--run", "1", "--prepare", "exit 5", "true", "true", status=1).err,
+    t.has(compare(t, "--run", "1", "--prepare", "exit 5", "true", "true", status=125).err,
           "--prepare failed with exit status 5", "a failed preparation")
     t.equal(left(t), [], "temporary recordings that are left")
+
+
+@test
+def each_failure_has_its_own_status(t):
+    def status(status, *words):
+        return compare(t, "--run", "2", "--warm-up", "0", *words, status=status)
+
+    fails = ("--fail-if", "wall > 1000%")
+    status(0, *fails, "true", "true")
+    status(1, "--fail-if", "wall > +20%", "true", "sleep 0.3")
+    status(125, *fails, "true", "(exit 3)")
+    status(125, *fails, "--prepare", "false", "true", "true")
+    status(127, *fails, "true", "nosuchcommand; exit $?")
+    status(126, *fails, "true", "/; exit $?")
+    status(127, *fails, "nosuchcommand", "true")
+    t.has(compare(t, "--run", "1", "--warm-up", "0", *fails, "true", "true", status=3).err,
+          "two runs or more", "one run a side has no interval")
+
+
+@test
+def rows_of_what_a_run_used_have_conditions(t):
+    sleeps = ("--run", "3", "--warm-up", "0", "true", "sleep 0.3")
+    for name in ("wall", "wall time", "wall_ns"):
+        t.has(compare(t, "--fail-if", f"{name} > 20%", *sleeps, status=1).err,
+              "wall time is beyond +20.0 %: interval ", name)
+    big = "python3 -c 'b\"x\"*200000000'"
+    small = "python3 -c 'b\"x\"*2000'"
+    t.has(compare(t, "--fail-if", "rss > 50%", "--run", "3", "--warm-up", "0", small, big, status=1).err,
+          "largest resident size is beyond +50.0 %", "memory")
+    t.has(compare(t, "--fail-if", "minor-faults > 50%", "--run", "3", "--warm-up", "0", big, big,
+                  status=0).err, "minor page faults is within +50.0 %", "page faults")
 
 
 @test
@@ -147,8 +178,11 @@ def mistakes_are_refused_before_anything_runs(t):
         refused("command B is empty", "--run", "2", made, empty)
         refused("command A is empty", "--run", "2", empty, made)
     refused("nosuchcommand cannot be run: there is no such program", "--run", "2", made,
-            "nosuchcommand x", status=1)
-    refused("cannot be run: Permission denied", "--run", "2", made, t.write("x", ""), status=1)
+            "nosuchcommand x", status=127)
+    refused("cannot be run: Permission denied", "--run", "2", made, t.write("x", ""), status=126)
+    refused("is no condition", "--fail-if", "more", "--run", "2", made, made)
+    refused("--sort and --groups", "--waits", "--sort", "group", "--run", "2", made, made)
+    refused("cannot open the rules file", "--groups", t.path("none"), "--run", "2", made, made)
     refused("1 or more", "--run", "0", made, made)
     refused("two commands", "--run", "2", made, made, made)
     t.true(not os.path.exists(log), "a command ran")

@@ -127,7 +127,7 @@ def a_command_that_fails_later_ends_the_series(t):
     log = t.path("log")
     fails = f"echo >> {log}; test $(wc -l < {log}) -lt 4"
     os.makedirs(t.path("tmp"))
-    got = t.assay("diff", "--run", "9", "--warm-up", "1", "true", fails, status=1,
+    got = t.assay("diff", "--run", "9", "--warm-up", "1", "true", fails, status=125,
                   env={"TMPDIR": t.path("tmp")})
     t.has(got.err, "command B failed with exit status 1 in run 3 of B", "the message")
     t.has(got.out, "Command B failed with exit status 1 in run 3 of B: 2 of 9 runs", "the report")
@@ -150,7 +150,7 @@ def a_killed_recorder_ends_the_series(t):
         with contextlib.suppress(IndexError, ProcessLookupError, FileNotFoundError):
             os.kill(s.recorder(), signal.SIGKILL)  # not between two runs
         time.sleep(0.02)
-    out, err = s.end(1)
+    out, err = s.end(125)
     t.has(err, "the recorder was killed by signal 9 (Killed) in run ", "the message")
     t.has(out, "The recorder was killed by signal 9", "the report")
 

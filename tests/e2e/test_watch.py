@@ -226,7 +226,7 @@ def wrong_options_and_files_are_refused(t):
     t.has(t.assay("watch", "--work", "run", store(t), status=2).err, "has no runs")
     t.has(t.assay("watch", "--wall", "--work", "x", store(t), status=2).err, "not both")
     t.assay("watch", t.write("empty.db", ""), status=2)
-    t.assay("watch", t.write("short.db", open(store(t), "rb").read()[:3000]), status=1)
+    t.assay("watch", t.write("short.db", open(store(t), "rb").read()[:3000]), status=125)
 
 
 main()

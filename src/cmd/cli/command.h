@@ -65,6 +65,7 @@ struct command {
 	const char *summary;     /* one line, no full stop */
 	const char *description; /* man page; an empty line separates paragraphs */
 	const char *examples;    /* man page and help: lines "command\n    what it does" */
+	const char *exit_status; /* man page; NULL: 0, 1 and 2 alone, or that of COMMAND */
 	const struct option *options;
 	size_t options_size;
 	void (*defaults)(void *options); /* after zeroing; may be NULL */

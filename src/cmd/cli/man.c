@@ -223,7 +223,12 @@ static void add_command(struct buf *b, const struct command *command)
 	add_subcommands(b, command);
 	if (command->examples)
 		add_examples(b, command->examples);
-	add_exit_status(b, strstr(synopsis, "COMMAND [") != NULL);
+	if (command->exit_status) {
+		buf_puts(b, ".SH EXIT STATUS\n");
+		add_sentence(b, command->exit_status);
+	} else {
+		add_exit_status(b, strstr(synopsis, "COMMAND [") != NULL);
+	}
 	add_see_also(b, command);
 }
 

@@ -133,7 +133,10 @@ static const struct option options[] = {
          .help = "exit status 1 if 'regression > 2%' is sure, 3 if it is possible",
          .details = "regression is the CPU time of the whole, with --waits the time of waiting; "
                     "'function > 10%' (with --sort group "
-                    "'group > 10%') is about any function, 'NAME > 5%' about one. The condition is "
+                    "'group > 10%') is about any function, 'NAME > 5%' about one, and 'wall > 5%' "
+                    "about a row of 'What a "
+                    "run used': wall, user, system, rss, minor-faults, major-faults, "
+                    "voluntary-switches or involuntary-switches. The condition is "
                     "sure if the lower end of "
                     "the interval is beyond it, and possible if only the upper end is.",
          .offset = AT(fail_if)},
@@ -226,16 +229,11 @@ static int choose_sides(struct diff_command_options *o, int argc, char **argv, s
 /* Runs the two commands; their recordings are the sides. Returns the exit status. */
 static int run_sides(const struct diff_command_options *o, char **argv, struct sides *s)
 {
-	struct diff_condition condition = {0};
-	struct error err = {0};
 	int status;
 
 	if (o->from || o->until || o->load.time)
 		return command_fail(2, "diff: --from, --until and --time select a part of "
 		                       "recordings, and --run compares whole runs");
-	if (o->fail_if && diff_condition_parse(o->fail_if, &condition, &err))
-		return command_fail(2, "diff: %s", err.text);
-	free(condition.what);
 	status = diff_commands_run(&s->commands, &o->commands, argv);
 	for (int side = 0; side < DIFF_SIDES; side++)
 		s->files[side] = (struct diff_files){
@@ -270,14 +268,12 @@ static int load_sides(const struct diff_command_options *o, const struct sides *
 static int conclude(const struct diff_command_options *o, const struct diff_condition *c,
                     const struct diff *d)
 {
-	struct error err = {0};
 	char *reason = NULL;
 	int status = 0;
 
 	if (!o->fail_if)
 		return 0;
-	if (diff_condition_check(c, d, &status, &reason, &err))
-		return command_fail(2, "diff: %s", err.text);
+	diff_condition_check(c, d, &status, &reason);
 	command_fail(0, "diff: %s", reason);
 	free(reason);
 	return status;
@@ -293,7 +289,7 @@ static int write_page(const struct diff_command_options *o, const struct documen
 	int status;
 
 	if (report_groups_read(&rules, o->groups, true, &err))
-		return command_fail(1, "diff: %s", err.text);
+		return command_fail(DIFF_NOTHING, "diff: %s", err.text);
 	diff_page_init(&page, functions, rules);
 	page.page.document = document;
 	status = medium_show(&page.page, reader, &o->style, "diff");
@@ -310,10 +306,14 @@ static int compare(const struct diff_command_options *o, const struct diff_condi
 	const struct document_reader reader = medium_reader(&o->style, o->json, o->wide);
 	const struct row_request rows = {
 	        .by = o->by.items, .by_count = o->by.count, .lines = o->lines};
-	struct diff *d = diff_new(runs, &how);
 	struct document document;
+	struct error err = {0};
+	struct diff *d;
 	int status = 0;
 
+	if (o->fail_if && diff_condition_known(c, runs, &err))
+		return command_fail(2, "diff: %s", err.text);
+	d = diff_new(runs, &how);
 	document_init(&document);
 	diff_document(&document, d, &reader, &rows);
 	if (medium_is_page(&o->style))
@@ -367,7 +367,7 @@ static int compare_groups(const struct diff_command_options *o, const struct dif
 	int status;
 
 	if (report_groups_read(&rules, o->groups, true, &err))
-		return command_fail(1, "diff: %s", err.text);
+		return command_fail(DIFF_NOTHING, "diff: %s", err.text);
 	diff_runs_init(&grouped);
 	diff_runs_group(&grouped, runs, rules);
 	status = compare(o, c, &grouped, runs);
@@ -408,46 +408,60 @@ static int find_sides(struct diff_command_options *o, int argc, char **argv, str
 }
 
 static int compare_sides(const struct diff_command_options *o, const struct sides *s,
-                         struct diff_runs *runs)
+                         const struct diff_condition *condition, struct diff_runs *runs)
 {
-	struct diff_condition condition = {0};
 	struct error err = {0};
-	int status;
 
-	if (s->words.help)
-		return show_help();
-	if (o->fail_if && diff_condition_parse(o->fail_if, &condition, &err))
+	if (load_sides(o, s, runs, &err))
+		return command_fail(err.code == EINVAL ? 2 : DIFF_NOTHING, "diff: %s", err.text);
+	return is_by_group(o) ? compare_groups(o, condition, runs)
+	                      : compare(o, condition, runs, runs);
+}
+
+/* Mistakes are found before the commands run, which may take hours. */
+static int check_options(const struct diff_command_options *o, struct diff_condition *condition)
+{
+	struct group_rules *rules;
+	struct error err = {0};
+	int status = check_limits(o);
+
+	if (!status)
+		status = check_waits(o);
+	if (!status && medium_check(&o->style, o->json, &err))
+		status = command_fail(err.code == EINVAL ? 2 : DIFF_NOTHING, "diff: %s", err.text);
+	free(condition->what);
+	condition->what = NULL;
+	if (!status && o->fail_if && diff_condition_parse(o->fail_if, condition, &err))
 		status = command_fail(2, "diff: %s", err.text);
-	else if (load_sides(o, s, runs, &err))
-		status = command_fail(err.code == EINVAL ? 2 : 1, "diff: %s", err.text);
-	else
-		status = is_by_group(o) ? compare_groups(o, &condition, runs)
-		                        : compare(o, &condition, runs, runs);
-	free(condition.what);
+	if (!status && o->groups) {
+		if (report_groups_read(&rules, o->groups, true, &err))
+			return command_fail(2, "diff: %s", err.text);
+		group_rules_free(rules);
+	}
 	return status;
 }
 
 static int run(void *p, int argc, char **argv)
 {
 	struct diff_command_options *o = p;
+	struct diff_condition condition = {0};
 	struct sides sides = {0};
-	struct error err = {0};
 	struct diff_runs runs;
-	int status = check_limits(o);
+	int status = check_options(o, &condition);
 
-	if (medium_check(&o->style, o->json, &err))
-		return command_fail(err.code == EINVAL ? 2 : 1, "diff: %s", err.text);
 	diff_runs_init(&runs);
 	if (!status)
 		status = find_sides(o, argc, argv, &sides, &runs);
-	if (!status)
-		status = check_limits(o); /* of the words after -- */
-	if (!status)
-		status = check_waits(o);
-	if (!status)
-		status = compare_sides(o, &sides, &runs);
+	if (!status && sides.words.help) {
+		status = show_help();
+	} else if (!status) {
+		status = check_options(o, &condition); /* of the words after -- */
+		if (!status)
+			status = compare_sides(o, &sides, &condition, &runs);
+	}
 	if (!status)
 		status = sides.commands.status;
+	free(condition.what);
 	diff_runs_done(&runs);
 	diff_commands_done(&sides.commands);
 	option_result_done(&sides.words);
@@ -481,8 +495,10 @@ const struct command cmd_diff = {
                 "Functions "
                 "are matched by name and file, so that builds, kernels and sampling rates may "
                 "differ.\n\n"
-                "--run runs two commands itself, in turn, and compares them.\n\n"
-                "The exit status is 0, with --fail-if also 1 (beyond) or 3 (cannot tell).",
+                "--run runs two commands itself, in turn, and compares them.",
+        .exit_status = DIFF_STATUS_TEXT
+        "a command of --run failed, or a file cannot be read. 126: a command cannot be run. 127: "
+        "there is no such command",
         .examples = "assay diff before.data after.data\n    one run a side: an indication\n"
                     "assay diff a1.data a2.data a3.data -- b1.data b2.data b3.data\n"
                     "    what changed from a to b\n"

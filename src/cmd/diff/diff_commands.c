@@ -4,6 +4,7 @@
 #include "base/memory/xalloc.h"
 #include "base/text/plural.h"
 #include "cmd/cli/print.h"
+#include "cmd/diff/diff_fail.h"
 #include "cmd/session/record_runs.h"
 #include "launch/program_file.h"
 
@@ -106,16 +107,18 @@ static int check_command(enum diff_side side, const char *command)
 {
 	struct words w;
 	char *program = NULL;
-	int status = 0;
+	int status = 0, code;
 
 	if (!command[strspn(command, " \t\n")])
 		return command_fail(2, "diff: command %c is empty", letters[side]);
 	words_of(&w, command);
 	program = program_file_find(w.list.items[0]);
-	if (!program || access(program, X_OK))
-		status = command_fail(1, "diff: command %c: %s cannot be run: %s", letters[side],
+	code = !program ? ENOENT : access(program, X_OK) ? errno : 0;
+	if (code)
+		status = command_fail(code == ENOENT ? DIFF_NOT_FOUND : DIFF_NOT_RUNNABLE,
+		                      "diff: command %c: %s cannot be run: %s", letters[side],
 		                      w.list.items[0],
-		                      program ? strerror(errno) : "there is no such program");
+		                      program ? strerror(code) : "there is no such program");
 	free(program);
 	words_done(&w);
 	return status;
@@ -162,12 +165,16 @@ static void put_place(struct buf *out, const char *in, enum diff_side side, uint
 		buf_addf(out, " %s a warm-up run of %c", in, letters[side]);
 }
 
-/* Prints the reason. Returns the exit status. */
-static int end_series(struct diff_series *s, const char *command, const char *hint)
+/* Prints the reason. Returns the exit status: of a shell that did not find the program, or could
+ * not run it, its own. */
+static int end_series(struct diff_series *s, int end, const char *command, const char *hint)
 {
+	bool missing = end == DIFF_NOT_RUNNABLE || end == DIFF_NOT_FOUND;
+
 	if (s->progress)
 		print_progress_end();
-	return command_fail(1, "diff: %s: %s%s", buf_text(&s->reason), command, hint);
+	return command_fail(missing ? end : DIFF_NOTHING, "diff: %s: %s%s", buf_text(&s->reason),
+	                    command, hint);
 }
 
 /* The exit status of a failed run after a message; 0: the series goes on. */
@@ -184,19 +191,19 @@ static int check_run(struct diff_series *s, enum diff_side side, uint64_t number
 			buf_addf(reason, " by signal %d (%s)", WTERMSIG(end.recorder_end),
 			         strsignal(WTERMSIG(end.recorder_end)));
 		put_place(reason, "in", side, number);
-		return end_series(s, s->commands[side], "");
+		return end_series(s, 0, s->commands[side], "");
 	}
 	if (number && end.failed) {
 		buf_puts(reason, "the recording failed");
 		put_place(reason, "in", side, number);
-		return end_series(s, s->commands[side], "");
+		return end_series(s, 0, s->commands[side], "");
 	}
 	if (!end.status || s->options->ignore_failure)
 		return 0;
 	buf_addf(reason, "command %c", letters[side]);
 	put_status(reason, end.status);
 	put_place(reason, "in", side, number);
-	return end_series(s, s->commands[side], " (--ignore-failure continues)");
+	return end_series(s, end.status, s->commands[side], " (--ignore-failure continues)");
 }
 
 static enum record_run_output output_of(const struct diff_series *s)
@@ -218,7 +225,7 @@ static int prepare(struct diff_series *s, enum diff_side side, uint64_t number)
 	buf_puts(&s->reason, "--prepare");
 	put_status(&s->reason, end.status);
 	put_place(&s->reason, "before", side, number);
-	return end_series(s, s->options->prepare, "");
+	return end_series(s, end.status, s->options->prepare, "");
 }
 
 static void show_progress(const struct diff_series *s, enum diff_side side, uint64_t number)

@@ -5,6 +5,7 @@
 #include "base/memory/xalloc.h"
 #include "base/text/spelling.h"
 #include "view/diff/document/diff_document.h"
+#include "view/diff/document/diff_measures.h"
 #include "view/diff/document/diff_rows.h"
 
 #include <ctype.h>
@@ -31,7 +32,7 @@ int diff_condition_parse(const char *text, struct diff_condition *c, struct erro
 		return error_set(err, EINVAL,
 		                 "--fail-if '%s' is no condition: 'regression > 2%%' is about the "
 		                 "whole, 'function > 10%%' about any function, 'NAME > 5%%' about "
-		                 "one",
+		                 "one, 'wall > 5%%' about wall time",
 		                 text);
 	c->what = xstrndup(text, (size_t)(end - text));
 	c->beyond = percent / 100;
@@ -52,15 +53,17 @@ static const char *function_of(const struct diff *d, const struct diff_change *c
 	               : intern_text(&d->runs->texts, d->runs->rows.items[change->row].function);
 }
 
-static int unknown_name(const struct diff *d, const char *name, struct error *err)
+static int unknown_name(const struct diff_runs *runs, const char *name, struct error *err)
 {
-	const char *row = diff_row_noun(d->runs, false), *nearest;
+	const char *row = diff_row_noun(runs, false), *nearest;
 	VEC(const char *) words = {0};
 
 	vec_push(&words, "regression");
 	vec_push(&words, row);
-	vec_each (named, &d->runs->rows)
-		vec_push(&words, intern_text(&d->runs->texts, named->function));
+	for (int i = 0; i < DIFF_MEASURES; i++)
+		vec_push(&words, diff_measure_word((enum diff_measure)i));
+	vec_each (named, &runs->rows)
+		vec_push(&words, intern_text(&runs->texts, named->function));
 	nearest = spelling_nearest(name, words.items, words.count);
 	vec_done(&words);
 	if (nearest)
@@ -71,17 +74,62 @@ static int unknown_name(const struct diff *d, const char *name, struct error *er
 }
 
 /* A row with samples, perhaps too few for a test. */
-static bool has_row(const struct diff *d, const char *name)
+static bool has_row(const struct diff_runs *runs, const char *name)
 {
-	vec_each (row, &d->runs->rows)
-		if (!strcmp(intern_text(&d->runs->texts, row->function), name))
+	vec_each (row, &runs->rows)
+		if (!strcmp(intern_text(&runs->texts, row->function), name))
 			return true;
 	return false;
 }
 
+/* The measure of the condition; a function of the same name is one if the runs have no measures. */
+static enum diff_measure measure_of(const struct diff_condition *c, const struct diff_runs *runs)
+{
+	if (!diff_runs_measured(runs) && has_row(runs, c->what))
+		return DIFF_MEASURES;
+	return diff_measure_of(c->what);
+}
+
+int diff_condition_known(const struct diff_condition *c, const struct diff_runs *runs,
+                         struct error *err)
+{
+	enum diff_measure measure = measure_of(c, runs);
+
+	if (!strcmp(c->what, "regression") || !strcmp(c->what, diff_row_noun(runs, false)))
+		return 0;
+	if (measure != DIFF_MEASURES && !diff_runs_measured(runs))
+		return error_set(err, ENOENT,
+		                 "--fail-if: the %s is known only if all runs are recordings of "
+		                 "commands from their beginning to their end",
+		                 diff_measure_name(measure));
+	return measure != DIFF_MEASURES || has_row(runs, c->what)
+	               ? 0
+	               : unknown_name(runs, c->what, err);
+}
+
+static int check_measure(const struct diff_condition *c, const struct diff *d,
+                         enum diff_measure measure, struct buf *text)
+{
+	struct diff_measure_change all[DIFF_MEASURES];
+	const struct diff_measure_change *m = &all[measure];
+	struct diff_estimate e;
+	int status;
+
+	diff_measures(d, all);
+	e = (struct diff_estimate){
+	        .ratio = 1 + m->change, .low = fmax(0, 1 + m->low), .high = fmax(0, 1 + m->high)};
+	status = isnan(m->low) ? DIFF_UNSURE : judge(&e, c->beyond);
+	diff_condition_reason(c, diff_measure_name(measure), isnan(m->low) ? NULL : &e, status,
+	                      text);
+	if (isnan(m->low))
+		buf_puts(text, ": an interval needs two runs or more on each side, and a mean of A "
+		               "above 0");
+	return status;
+}
+
 /* The largest of all functions, or of the functions with a name. */
 static int check_functions(const struct diff_condition *c, const struct diff *d, bool named,
-                           const struct diff_change **worst, struct error *err)
+                           const struct diff_change **worst)
 {
 	int status = DIFF_PASSED;
 	bool found = false;
@@ -102,7 +150,7 @@ static int check_functions(const struct diff_condition *c, const struct diff *d,
 		status = status == DIFF_FAILED || one == DIFF_PASSED ? status : one;
 	}
 	if (named && !found)
-		return has_row(d, c->what) ? DIFF_UNSURE : unknown_name(d, c->what, err);
+		return DIFF_UNSURE;
 	if (!named && status == DIFF_PASSED && !(d->smallest_change <= c->beyond))
 		status = DIFF_UNSURE;
 	return status;
@@ -123,21 +171,22 @@ void diff_condition_reason(const struct diff_condition *c, const char *what,
 	}
 }
 
-int diff_condition_check(const struct diff_condition *c, const struct diff *d, int *status,
-                         char **reason, struct error *err)
+void diff_condition_check(const struct diff_condition *c, const struct diff *d, int *status,
+                          char **reason)
 {
 	const struct diff_change *worst = NULL;
 	struct buf text = {0};
 	bool any = !strcmp(c->what, diff_row_noun(d->runs, false));
+	enum diff_measure measure = measure_of(c, d->runs);
 	const char *what = c->what;
 
 	if (!strcmp(c->what, "regression")) {
 		*status = judge(&d->whole, c->beyond);
 		diff_condition_reason(c, "the whole", &d->whole, *status, &text);
+	} else if (!any && measure != DIFF_MEASURES) {
+		*status = check_measure(c, d, measure, &text);
 	} else {
-		*status = check_functions(c, d, !any, &worst, err);
-		if (*status < 0)
-			return *status;
+		*status = check_functions(c, d, !any, &worst);
 		if (any)
 			what = d->runs->waits    ? "each listed cause"
 			       : d->runs->groups ? "each listed group"
@@ -149,5 +198,4 @@ int diff_condition_check(const struct diff_condition *c, const struct diff *d, i
 	}
 	*reason = xstrdup(buf_text(&text));
 	buf_done(&text);
-	return 0;
 }

@@ -5,6 +5,7 @@
  *	regression > 2%		CPU time of the whole
  *	function > 10%		any listed function
  *	NAME > 5%		one function, listed or not
+ *	wall > 5%		what a run used: wall, user, system, rss, ... (diff_measures.h)
  *
  * Uses: base, view.
  */
@@ -24,15 +25,35 @@ struct diff_condition {
 void diff_condition_reason(const struct diff_condition *c, const char *what,
                            const struct diff_estimate *e, int status, struct buf *out);
 
-/* Exit statuses of a comparison: the lower end of the interval exceeds the condition's limit; the
- * interval contains the limit. */
-enum { DIFF_PASSED = 0, DIFF_FAILED = 1, DIFF_UNSURE = 3 };
+/*
+ * Exit statuses of commands with a condition. Each cause has its own, so that a script mistakes no
+ * failure for a regression. The last three are those of timeout(1) and of shells; for 'git bisect
+ * run' 125 is a version that cannot be tested. 2: wrong use.
+ */
+enum {
+	DIFF_PASSED = 0,
+	DIFF_FAILED = 1,    /* the lower end of the interval exceeds the condition's limit */
+	DIFF_UNSURE = 3,    /* the interval contains the limit */
+	DIFF_NOTHING = 125, /* there is nothing to compare: a command failed, a file is damaged */
+	DIFF_NOT_RUNNABLE = 126, /* a command cannot be run */
+	DIFF_NOT_FOUND = 127     /* there is no such command */
+};
+
+/* For the manual page. */
+#define DIFF_STATUS_TEXT                                                                           \
+	"0: the condition of --fail-if is not met, or there is none. 1: it is met. 2: wrong use, " \
+	"or a condition about an unknown name. 3: the data cannot tell. 125: "
 
 /* -EINVAL: the text is not a condition. The caller frees `what`. */
 int diff_condition_parse(const char *text, struct diff_condition *c, struct error *err);
 
-/* *reason: a sentence, which the caller frees. -ENOENT: there is no such function. */
-int diff_condition_check(const struct diff_condition *c, const struct diff *d, int *status,
-                         char **reason, struct error *err);
+/* Before the comparison: -ENOENT: no row of the runs has this name, or they have no such measure.
+ */
+int diff_condition_known(const struct diff_condition *c, const struct diff_runs *runs,
+                         struct error *err);
+
+/* *reason: a sentence, which the caller frees. After diff_condition_known(). */
+void diff_condition_check(const struct diff_condition *c, const struct diff *d, int *status,
+                          char **reason);
 
 #endif

@@ -77,12 +77,10 @@ static const struct option options[] = {
 /* The exit status by the condition, with its reason for readers. */
 static int conclude(const struct watch *w, const struct diff_condition *c)
 {
-	struct error err = {0};
 	char *reason = NULL;
 	int status = 0;
 
-	if (watch_condition_check(c, w, &status, &reason, &err))
-		return command_fail(2, "watch: %s", err.text);
+	watch_condition_check(c, w, &status, &reason);
 	command_fail(0, "watch: %s", reason);
 	free(reason);
 	return status;
@@ -124,18 +122,20 @@ static int run(void *p, int argc, char **argv)
 	if (status)
 		return status;
 	if (medium_check(&o->style, o->json, &err))
-		return command_fail(err.code == EINVAL ? 2 : 1, "watch: %s", err.text);
+		return command_fail(err.code == EINVAL ? 2 : DIFF_NOTHING, "watch: %s", err.text);
 	if (o->fail_if && diff_condition_parse(o->fail_if, &condition, &err))
 		return command_fail(2, "watch: %s", err.text);
 	o->range.store = argv[0];
 	watch_init(&w);
 	if (watch_load(&w, &o->range, &err)) {
-		status = command_fail(err.code == EINVAL ? 2 : 1, "watch: %s", err.text);
+		status = command_fail(err.code == EINVAL ? 2 : DIFF_NOTHING, "watch: %s", err.text);
+	} else if (o->fail_if && watch_condition_known(&condition, &w, &err)) {
+		status = command_fail(2, "watch: %s", err.text);
 	} else {
 		watch_find(&w, &how);
 		watch_know(&w);
 		if (o->keep && watch_keep(&w, &o->range, &err))
-			status = command_fail(1, "watch: %s", err.text);
+			status = command_fail(DIFF_NOTHING, "watch: %s", err.text);
 		if (o->only_new)
 			watch_only_new(&w);
 		document_init(&document);
@@ -170,6 +170,7 @@ const struct command cmd_watch = {
                 "moved (the time of another function of the file changed by the opposite "
                 "amount). q is the expected share of false changes among the functions with this q "
                 "or less; functions with more samples get a larger part of this error.",
+        .exit_status = DIFF_STATUS_TEXT "the store cannot be read or written",
         .examples = "assay watch history.db\n    all of the store\n"
                     "assay watch --from -7d --json history.db\n    a week, for scripts\n"
                     "assay watch --work syscalls:sys_enter_accept4 history.db\n"

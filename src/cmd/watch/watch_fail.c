@@ -14,30 +14,40 @@ static const char *function_of(const struct watch *w, uint32_t series)
 	return intern_text(&w->texts, w->series.items[series].function);
 }
 
-/* -ENOENT: no function has this name. *tested: the search tested one. */
-static int check_name(const struct watch *w, const char *name, bool *tested, struct error *err)
+static bool is_any(const struct diff_condition *c)
+{
+	return !strcmp(c->what, "regression") || !strcmp(c->what, "function");
+}
+
+/* Whether the search tested a function with this name. */
+static bool is_tested(const struct watch *w, const char *name)
+{
+	for (uint32_t i = 0; i < w->series.count; i++)
+		if (!w->series.items[i].pooled && !strcmp(function_of(w, i), name))
+			return true;
+	return false;
+}
+
+int watch_condition_known(const struct diff_condition *c, const struct watch *w, struct error *err)
 {
 	VEC(const char *) names = {0};
 	const char *nearest;
-	bool found = false;
+	bool found = is_any(c);
 
 	vec_push(&names, "regression");
 	for (uint32_t i = 0; i < w->series.count; i++) {
 		vec_push(&names, function_of(w, i));
-		if (strcmp(function_of(w, i), name) != 0)
-			continue;
-		found = true;
-		*tested |= !w->series.items[i].pooled;
+		found |= !strcmp(function_of(w, i), c->what);
 	}
-	nearest = spelling_nearest(name, names.items, names.count);
+	nearest = spelling_nearest(c->what, names.items, names.count);
 	vec_done(&names);
 	if (found)
 		return 0;
 	if (nearest)
 		return error_set(err, ENOENT,
-		                 "--fail-if: no function has the name %s; did you mean '%s'?", name,
-		                 nearest);
-	return error_set(err, ENOENT, "--fail-if: no function has the name %s", name);
+		                 "--fail-if: no function has the name %s; did you mean '%s'?",
+		                 c->what, nearest);
+	return error_set(err, ENOENT, "--fail-if: no function has the name %s", c->what);
 }
 
 /* A change that is beyond the limit, or else one that may be. NULL: there is none. */
@@ -63,18 +73,15 @@ static bool can_exclude(const struct watch *w, double beyond)
 	       (w->smallest <= beyond || isinf(beyond));
 }
 
-int watch_condition_check(const struct diff_condition *c, const struct watch *w, int *status,
-                          char **reason, struct error *err)
+void watch_condition_check(const struct diff_condition *c, const struct watch *w, int *status,
+                           char **reason)
 {
-	bool any = !strcmp(c->what, "regression") || !strcmp(c->what, "function");
+	bool any = is_any(c);
 	const struct watch_change *worst = worst_of(c, w, any);
 	struct diff_estimate e = {0};
 	struct buf text = {0};
-	bool tested = any;
-	int ret = any ? 0 : check_name(w, c->what, &tested, err);
+	bool tested = any || is_tested(w, c->what);
 
-	if (ret)
-		return ret;
 	*status = DIFF_PASSED;
 	if (worst) {
 		e = (struct diff_estimate){
@@ -93,5 +100,4 @@ int watch_condition_check(const struct diff_condition *c, const struct watch *w,
 		                        : ": no such change is listed");
 	*reason = xstrdup(buf_text(&text));
 	buf_done(&text);
-	return 0;
 }

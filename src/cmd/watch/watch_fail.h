@@ -9,8 +9,11 @@
 #include "cmd/diff/diff_fail.h"
 #include "view/watch/watch.h"
 
-/* *reason: a sentence, which the caller frees. -ENOENT: there is no such function. */
-int watch_condition_check(const struct diff_condition *c, const struct watch *w, int *status,
-                          char **reason, struct error *err);
+/* Before the search: -ENOENT: no function of the store has this name. */
+int watch_condition_known(const struct diff_condition *c, const struct watch *w, struct error *err);
+
+/* *reason: a sentence, which the caller frees. After watch_condition_known(). */
+void watch_condition_check(const struct diff_condition *c, const struct watch *w, int *status,
+                           char **reason);
 
 #endif

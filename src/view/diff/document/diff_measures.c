@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CONFIDENCE 0.95
 
@@ -26,26 +27,56 @@ static void put_mean(const struct unit *unit, struct cell cell, struct buf *out)
 static const struct unit unit_mean = {.name = "mean", .text = put_mean};
 
 static const struct {
-	const char *name, *key;
+	const char *name, *word, *key;
 	const struct unit *unit;
 	double step; /* values are multiples of this number */
 } measures[DIFF_MEASURES] = {
-        [DIFF_WALL] = {"wall time", "wall_ns", &unit_fine_time, 1},
-        [DIFF_USER_TIME] = {"user CPU time", "user_ns", &unit_fine_time, 1000},
-        [DIFF_SYSTEM_TIME] = {"system CPU time", "system_ns", &unit_fine_time, 1000},
-        [DIFF_RSS] = {"largest resident size", "rss_bytes", &unit_bytes, 4096},
-        [DIFF_MINOR_FAULTS] = {"minor page faults", "minor_faults", &unit_mean, 1},
-        [DIFF_MAJOR_FAULTS] = {"major page faults", "major_faults", &unit_mean, 1},
-        [DIFF_VOLUNTARY] = {"voluntary switches", "voluntary_switches", &unit_mean, 1},
-        [DIFF_INVOLUNTARY] = {"involuntary switches", "involuntary_switches", &unit_mean, 1},
+        [DIFF_WALL] = {"wall time", "wall", "wall_ns", &unit_fine_time, 1},
+        [DIFF_USER_TIME] = {"user CPU time", "user", "user_ns", &unit_fine_time, 1000},
+        [DIFF_SYSTEM_TIME] = {"system CPU time", "system", "system_ns", &unit_fine_time, 1000},
+        [DIFF_RSS] = {"largest resident size", "rss", "rss_bytes", &unit_bytes, 4096},
+        [DIFF_MINOR_FAULTS] = {"minor page faults", "minor-faults", "minor_faults", &unit_mean, 1},
+        [DIFF_MAJOR_FAULTS] = {"major page faults", "major-faults", "major_faults", &unit_mean, 1},
+        [DIFF_VOLUNTARY] = {"voluntary switches", "voluntary-switches", "voluntary_switches",
+                            &unit_mean, 1},
+        [DIFF_INVOLUNTARY] = {"involuntary switches", "involuntary-switches",
+                              "involuntary_switches", &unit_mean, 1},
 };
 
-static bool all_measured(const struct diff *d)
+static bool is_same_word(const char *a, const char *b)
 {
-	vec_each (run, &d->runs->runs)
+	for (; *a && *b; a++, b++)
+		if (*a != *b && !(strchr(" -_", *a) && strchr(" -_", *b)))
+			return false;
+	return !*a && !*b;
+}
+
+enum diff_measure diff_measure_of(const char *text)
+{
+	int i = 0;
+
+	while (i < DIFF_MEASURES && !is_same_word(text, measures[i].word) &&
+	       !is_same_word(text, measures[i].name) && !is_same_word(text, measures[i].key))
+		i++;
+	return (enum diff_measure)i;
+}
+
+const char *diff_measure_name(enum diff_measure measure)
+{
+	return measures[measure].name;
+}
+
+const char *diff_measure_word(enum diff_measure measure)
+{
+	return measures[measure].word;
+}
+
+bool diff_runs_measured(const struct diff_runs *runs)
+{
+	vec_each (run, &runs->runs)
 		if (!run->measured)
 			return false;
-	return d->runs->count[DIFF_A] && d->runs->count[DIFF_B];
+	return runs->count[DIFF_A] && runs->count[DIFF_B];
 }
 
 /* Fills values[side] in the order of runs. */
@@ -110,7 +141,7 @@ bool diff_measures(const struct diff *d, struct diff_measure_change out[DIFF_MEA
 {
 	double *values[DIFF_SIDES], p[DIFF_MEASURES];
 
-	if (!all_measured(d))
+	if (!diff_runs_measured(d->runs))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		values[side] = xcalloc(d->runs->count[side], sizeof(double));
@@ -271,7 +302,7 @@ void diff_measures_table(struct document *out, const struct diff *d)
 	struct measure_rows *rows;
 	struct row_source *s;
 
-	if (!all_measured(d))
+	if (!diff_runs_measured(d->runs))
 		return;
 	rows = xcalloc(1, sizeof(*rows));
 	diff_measures(d, rows->items);

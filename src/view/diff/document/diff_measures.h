@@ -22,8 +22,17 @@ struct diff_measure_change {
 	bool changed; /* at 5 % for all measures together (Holm) */
 };
 
+/* Whether each run has measures. */
+bool diff_runs_measured(const struct diff_runs *runs);
+
 /* False: a run has no measures. */
 bool diff_measures(const struct diff *d, struct diff_measure_change out[DIFF_MEASURES]);
+
+/* The measure with this word ("wall"), name ("wall time") or key of JSON ("wall_ns"), in which a
+ * space, '-' and '_' are the same; DIFF_MEASURES: none. */
+enum diff_measure diff_measure_of(const char *text);
+const char *diff_measure_name(enum diff_measure measure);
+const char *diff_measure_word(enum diff_measure measure);
 
 /* Appends the names of the measures that changed; returns whether any was tested. */
 bool diff_measures_changed(const struct diff *d, struct buf *out);
