@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define CONFIDENCE 0.95
+#define MOST 0.9
 
 static double larger(const struct reconcile_line *line)
 {
@@ -150,6 +151,7 @@ static void add_line(struct reconcile *r, struct reconcile_process *p, uint32_t 
 		p->outside_ns = line.difference_ns;
 	if (line.share < r->limit) {
 		r->below += larger(&line) > 0;
+		r->all_ns += larger(&line);
 		return;
 	}
 	vec_push(&r->lines, line);
@@ -182,11 +184,47 @@ static void find_lines(struct reconcile *r, struct reconcile_process *p,
 		line->chance_ns = chance_of(r->runs, line, r->lines.count - first);
 		reconcile_judge(r, p, line);
 		r->verdicts[line->verdict]++;
+		r->shares[line->verdict] += larger(line);
+		r->all_ns += larger(line);
 		r->reasons[line->reason]++;
 	}
 	if (r->lines.count > first)
 		qsort(r->lines.items + first, r->lines.count - first, sizeof(*r->lines.items),
 		      compare_lines);
+}
+
+static int compare_longer(const void *a, const void *b)
+{
+	const struct reconcile_line *x = *(const struct reconcile_line *const *)a;
+	const struct reconcile_line *y = *(const struct reconcile_line *const *)b;
+
+	return x->longer < y->longer ? -1 : x->longer > y->longer;
+}
+
+/* How long runs must be to decide MOST of the time that longer runs can decide. */
+static void find_longer(struct reconcile *r)
+{
+	VEC(const struct reconcile_line *) lines = {0};
+	double all = 0, sum = 0;
+
+	r->longer = NAN;
+	vec_each (line, &r->lines)
+		if (line->verdict == RECONCILE_CANNOT_TELL && isfinite(line->longer)) {
+			vec_push(&lines, line);
+			all += larger(line);
+		}
+	if (lines.count)
+		qsort(lines.items, lines.count, sizeof(*lines.items), compare_longer);
+	for (size_t i = 0; i < lines.count && sum < MOST * all; i++) {
+		sum += larger(lines.items[i]);
+		r->longer = lines.items[i]->longer;
+	}
+	r->decided =
+	        r->shares[RECONCILE_CANNOT_TELL] > 0 ? sum / r->shares[RECONCILE_CANNOT_TELL] : 0;
+	vec_each (p, &r->processes)
+		if (!p->only_sampled && !p->only_counted)
+			r->run_ns += p->line.sides[RECONCILE_SAMPLED].mean_ns;
+	vec_done(&lines);
 }
 
 struct reconcile *reconcile_new(const struct reconcile_runs *runs, double limit)
@@ -205,6 +243,9 @@ struct reconcile *reconcile_new(const struct reconcile_runs *runs, double limit)
 		process->line.chance_ns = chance_of(runs, &process->line, r->processes.count);
 		reconcile_judge(r, process, &process->line);
 	}
+	find_longer(r);
+	for (int i = 0; i < RECONCILE_VERDICTS; i++)
+		r->shares[i] = r->all_ns > 0 ? r->shares[i] / r->all_ns : 0;
 	free(callers);
 	free(differences);
 	return r;

@@ -6,11 +6,11 @@
  * the program. Each figure has an interval: the scatter between runs if there are three or more,
  * else the scatter of samples within a run; and for counted times also the error of the
  * compensation, which all runs have in common. Two figures agree if their difference lies within
- * its interval or is below 2 %, and the interval is narrow enough to show a difference of a
- * quarter. They differ if the difference is beyond an interval that holds for all functions of the
- * process together; between both intervals it may be chance. A difference gets the first reason
- * that can explain its size and its sign (reconcile_reason.c); without one it is a difference with
- * an unknown reason.
+ * its interval or is below 2 %, the interval is narrow enough to show a difference of a quarter,
+ * and both methods have data of the function. They differ if the difference is beyond an interval
+ * that holds for all functions of the process together; between both intervals it may be chance. A
+ * difference gets the first reason that can explain its size and its sign (reconcile_reason.c);
+ * without one it is a difference with an unknown reason.
  *
  * reconcile_new() / reconcile_free(); the runs must outlive it. Times are ns per run. Nothing
  * fails. One thread. Uses: base, view.
@@ -80,6 +80,7 @@ struct reconcile_line {
 	struct reconcile_callers callers;
 	enum reconcile_verdict verdict;
 	enum reconcile_reason reason;
+	double longer; /* cannot tell: how many times as long, or as many, runs decide; NAN: none */
 };
 
 struct reconcile_process {
@@ -99,6 +100,13 @@ struct reconcile {
 	double limit;                            /* lines have at least this share */
 	size_t below;                            /* functions below it */
 	size_t verdicts[RECONCILE_VERDICTS], reasons[RECONCILE_REASONS];
+	/* Shares of the time of all functions, of the larger figure of each; the rest is below the
+	 * limit. */
+	double shares[RECONCILE_VERDICTS];
+	/* Of the functions of which the runs cannot tell: share that longer runs decide, how many
+	 * times as long runs decide most of it, and the mean CPU time of a sampled run, in ns. */
+	double decided, longer, run_ns;
+	double all_ns; /* of all functions, in runs of all processes */
 	bool chains;
 };
 

@@ -40,6 +40,37 @@ static void add_facts(struct document *out, const struct reconcile *r)
 	document_int(out, "differ", (int64_t)r->verdicts[RECONCILE_DIFFER]);
 	document_int(out, "cannot_tell", (int64_t)r->verdicts[RECONCILE_CANNOT_TELL]);
 	document_end(out);
+	document_object(out, "verdict_shares");
+	document_real(out, "agree", r->shares[RECONCILE_AGREE]);
+	document_real(out, "differ", r->shares[RECONCILE_DIFFER]);
+	document_real(out, "cannot_tell", r->shares[RECONCILE_CANNOT_TELL]);
+	document_end(out);
+	if (isfinite(r->longer))
+		document_real(out, "times_longer", r->longer);
+	else
+		document_null(out, "times_longer");
+}
+
+/* "3 (12.3 % of the time)". */
+static void verdict_text(const struct reconcile *r, enum reconcile_verdict verdict, struct buf *out)
+{
+	buf_addf(out, "%zu (", r->verdicts[verdict]);
+	text_share(out, r->shares[verdict]);
+	buf_puts(out, " of the time)");
+}
+
+/* What decides the rest. */
+static void longer_text(const struct reconcile *r, struct buf *out)
+{
+	if (!isfinite(r->longer))
+		return;
+	buf_puts(out, "Runs of ");
+	text_fine_time(out, r->longer * r->run_ns);
+	buf_puts(out, " of CPU time instead of ");
+	text_fine_time(out, r->run_ns);
+	buf_addf(out, ", or %.0f times as many, would decide ", ceil(r->longer));
+	text_share(out, r->decided);
+	buf_puts(out, " of this time. ");
 }
 
 /* "5 for cost of counting". */
@@ -77,14 +108,16 @@ static void summary(struct document *out, const struct reconcile *r)
 		text_counted(&text, r->lines.count, "function", "functions");
 		buf_puts(&text, " with at least ");
 		text_share(&text, r->limit);
-		buf_addf(&text,
-		         " of the time, the two methods agree on %zu and differ on %zu; %zu are "
-		         "not certain enough to tell",
-		         r->verdicts[RECONCILE_AGREE], r->verdicts[RECONCILE_DIFFER],
-		         r->verdicts[RECONCILE_CANNOT_TELL]);
+		buf_puts(&text, " of the time of their process, the two methods agree on ");
+		verdict_text(r, RECONCILE_AGREE, &text);
+		buf_puts(&text, " and differ on ");
+		verdict_text(r, RECONCILE_DIFFER, &text);
+		buf_puts(&text, "; not certain enough to tell: ");
+		verdict_text(r, RECONCILE_CANNOT_TELL, &text);
 		if (open)
 			reasons_text(r, &text);
 		buf_puts(&text, ". ");
+		longer_text(r, &text);
 	}
 	if (r->reasons[REASON_UNKNOWN])
 		buf_addf(&text, "%zu %s no known reason.", r->reasons[REASON_UNKNOWN],

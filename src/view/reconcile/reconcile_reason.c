@@ -205,6 +205,25 @@ static enum reconcile_reason reason_of(const struct judged *j)
 	return REASON_UNKNOWN;
 }
 
+/* A method without a sample or a call of the function says nothing about it. */
+static bool is_measured(const struct reconcile_estimate *e)
+{
+	return e->count > 0 || e->mean_ns > 0;
+}
+
+/*
+ * The random part of an interval shrinks with the root of the length of all runs. `half_ns` has to
+ * fall to `wanted_ns`.
+ */
+static double longer_of(const struct judged *j, double half_ns, double wanted_ns)
+{
+	double system = hypot(j->sampled->system_ns, j->counted->system_ns);
+	double random = half_ns * half_ns - system * system;
+	double room = wanted_ns * wanted_ns - system * system;
+
+	return room > 0 && random > 0 ? fmax(1, random / room) : NAN;
+}
+
 /* Why an interval is too wide: the largest of its parts. */
 static enum reconcile_reason width_reason(const struct judged *j)
 {
@@ -231,6 +250,7 @@ void reconcile_judge(const struct reconcile *r, const struct reconcile_process *
 		j.function = &t->functions.items[t->rows.items[line->row].function];
 		j.outside = reconcile_is_outside(t, line->row);
 	}
+	line->longer = NAN;
 	j.off_ns = off;
 	j.excess_ns = fmax(0, off - line->half_ns);
 	if (off > line->half_ns && off > LEAST * scale && off <= line->chance_ns) {
@@ -239,14 +259,20 @@ void reconcile_judge(const struct reconcile *r, const struct reconcile_process *
 		/* More runs would decide. They do not make the error of a short call smaller. */
 		if (line->reason != REASON_SHORT_CALLS)
 			line->reason = REASON_CHANCE;
+		line->longer = longer_of(&j, line->chance_ns, off);
 	} else if (off > line->half_ns && off > LEAST * scale) {
 		line->verdict = RECONCILE_DIFFER;
 		line->reason = reason_of(&j);
+	} else if (!is_measured(s) || !is_measured(c)) {
+		line->verdict = RECONCILE_CANNOT_TELL;
+		line->reason = REASON_FEW_SAMPLES;
+		line->longer = longer_of(&j, fmax(line->half_ns, off), WIDEST * scale);
 	} else if (line->half_ns > WIDEST * scale &&
 	           line->half_ns > WIDEST_WHOLE * fmax(whole[RECONCILE_SAMPLED].mean_ns,
 	                                               whole[RECONCILE_COUNTED].mean_ns)) {
 		line->verdict = RECONCILE_CANNOT_TELL;
 		line->reason = width_reason(&j);
+		line->longer = longer_of(&j, line->half_ns, WIDEST * scale);
 	} else {
 		line->verdict = RECONCILE_AGREE;
 		line->reason = REASON_NONE;

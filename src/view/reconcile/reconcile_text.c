@@ -15,8 +15,9 @@ static const struct {
 } texts[RECONCILE_REASONS] = {
         [REASON_NONE] = {"", NULL, NULL},
         [REASON_FEW_SAMPLES] = {"few samples", "few_samples",
-                                "the interval is wider than a quarter of the time. More runs "
-                                "(--run) or longer ones make it narrower."},
+                                "the interval is wider than a quarter of the time, or a method has "
+                                "no data of the function. More runs (--run) or longer ones "
+                                "make it narrower."},
         [REASON_SHORT_CALLS] = {"short calls", "short_calls",
                                 "the cost of counting a call is not known more exactly than the "
                                 "time of a call, so the counted time is uncertain."},

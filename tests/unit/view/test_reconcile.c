@@ -4,6 +4,7 @@
 
 #include "check.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MS 1e6
@@ -89,6 +90,45 @@ static void test_a_difference_below_two_percent_is_none(void)
 
 	make(&m, 20, 20.39);
 	expect(&m, RECONCILE_AGREE, REASON_NONE);
+}
+
+/* Figures that no sample supports do not agree. */
+static void test_a_function_without_samples_does_not_agree(void)
+{
+	struct made m;
+
+	make(&m, 0, 0.3);
+	EACH_RUN
+	{
+		sum(&m, RECONCILE_SAMPLED, run, m.f)->error_ns = 0.9 * MS;
+		sum(&m, RECONCILE_COUNTED, run, m.f)->system_ns = 0.01 * MS;
+	}
+	expect(&m, RECONCILE_CANNOT_TELL, REASON_FEW_SAMPLES);
+	make(&m, 0.3, 0);
+	EACH_RUN
+	{
+		sum(&m, RECONCILE_SAMPLED, run, m.f)->error_ns = 0.9 * MS;
+		sum(&m, RECONCILE_COUNTED, run, m.f)->count = 0;
+	}
+	expect(&m, RECONCILE_CANNOT_TELL, REASON_FEW_SAMPLES);
+}
+
+/* An interval of 10 ms of 20 ms must become one of a quarter, 5 ms: four times the runs. */
+static void test_the_length_of_runs_that_decide(void)
+{
+	struct reconcile *r;
+	struct made m;
+
+	make(&m, 20, 20);
+	EACH_RUN sum(&m, RECONCILE_SAMPLED, run, m.f)->error_ns = 10 * MS * sqrt(RUNS);
+	r = reconcile_new(&m.t, 0.001);
+	CHECK(fabs(r->longer - 4) < 0.1);
+	CHECK(fabs(r->decided - 1) < 1e-9);
+	CHECK(fabs(r->shares[RECONCILE_CANNOT_TELL] - 20.0 / 120) < 0.01);
+	CHECK(fabs(r->shares[RECONCILE_AGREE] - 100.0 / 120) < 0.01);
+	CHECK(fabs(r->run_ns / MS - 120) < 1);
+	reconcile_free(r);
+	reconcile_runs_done(&m.t);
 }
 
 static void test_a_difference_without_a_cause_is_unknown(void)
@@ -420,6 +460,8 @@ int main(void)
 {
 	RUN(test_equal_times_agree);
 	RUN(test_a_difference_below_two_percent_is_none);
+	RUN(test_a_function_without_samples_does_not_agree);
+	RUN(test_the_length_of_runs_that_decide);
 	RUN(test_a_difference_without_a_cause_is_unknown);
 	RUN(test_one_of_many_functions_may_differ_by_chance);
 	RUN(test_wide_intervals_of_samples_do_not_tell);
