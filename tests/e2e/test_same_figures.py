@@ -77,7 +77,8 @@ int main(int argc, char **argv)
 # (kind of input, medium) to the figures that it lacks on purpose, as (what, value) patterns.
 DIFFERENCES = {
     # A slice is as long as its samples' weight: no number of samples. Idle CPUs have no slices.
-    ("samples", "chrome"): {"samples"},
+    # A process has one name, also if it executed another program.
+    ("samples", "chrome"): {"samples", "process"},
     # The text of perf has the thread's name; interrupts have that of the thread that they hit.
     ("samples", "perf-script"): {"process"},
     # A callgrind file is one process.

@@ -12,9 +12,11 @@
 #define COUNTER_NS 100000000u    /* the length of a step of the counter */
 #define COUNTER_NAME "busy CPUs" /* the counter of the selected samples */
 
-/* The slices of one owner that are open. */
+/* The open slices of one thread of the trace: of all owners with its pid and tid. A thread that
+ * executes another program is an owner before and another one after it. */
 struct sample_slices {
 	VEC(uint32_t) open; /* functions, outermost first */
+	uint32_t owner;     /* of the last sample */
 	uint64_t end_ns;    /* of the last sample, since begin_ns */
 	bool begun;
 };
@@ -22,7 +24,9 @@ struct sample_slices {
 struct chrome_samples {
 	struct timed_samples *t;
 	struct trace_events events;
-	struct sample_slices *slices; /* by owner */
+	struct sample_slices *slices; /* by the first owner of a place */
+	uint32_t *first_of;           /* by owner: the first owner of its place */
+	bool *introduced;             /* by owner */
 	VEC(uint32_t) way;            /* scratch: functions, innermost first */
 	uint64_t step;                /* of the counter, since begin_ns */
 	uint64_t busy_ns[2];          /* in this step: user, kernel */
@@ -49,9 +53,38 @@ static const char *name_of(const struct chrome_samples *c, uint32_t function)
 	return intern_text(&c->t->n->texts, c->t->n->functions.items[function].name);
 }
 
+static bool owner_equal(const void *ctx, uint32_t id, const void *key)
+{
+	const struct symbolized_profile *n = ctx;
+	struct trace_place a = place_of(&n->owners.items[id]), b = place_of(key);
+
+	return a.pid == b.pid && a.tid == b.tid;
+}
+
+static void find_places(struct chrome_samples *c)
+{
+	const struct symbolized_profile *n = c->t->n;
+	struct id_table index = {0};
+
+	c->slices = xcalloc(n->owners.count + 1, sizeof(*c->slices));
+	c->first_of = xcalloc(n->owners.count + 1, sizeof(*c->first_of));
+	c->introduced = xcalloc(n->owners.count + 1, sizeof(*c->introduced));
+	for (uint32_t i = 0; i < n->owners.count; i++) {
+		const struct named_owner *o = &n->owners.items[i];
+		uint64_t hash = hash_pair((uint32_t)place_of(o).pid, (uint32_t)place_of(o).tid);
+		uint32_t id = id_table_find(&index, hash, owner_equal, n, o);
+
+		c->first_of[i] = id == ID_NONE ? i : id;
+		if (id == ID_NONE)
+			id_table_add(&index, hash, i);
+	}
+	id_table_done(&index);
+}
+
+/* After an exec the process has another name: the last one counts for readers. */
 static void introduce(struct chrome_samples *c, const struct named_owner *o)
 {
-	if (trace_events_new_process(&c->events, o->pid))
+	if (trace_events_new_process(&c->events, o->pid) || o->pid == o->tid)
 		trace_event_name(&c->events, place_of(o), "process_name",
 		                 timed_process_name(c->t, o));
 	trace_event_name(&c->events, place_of(o), "thread_name", timed_thread_name(c->t, o));
@@ -63,12 +96,10 @@ static uint64_t since_begin(const struct chrome_samples *c, uint64_t ns)
 }
 
 /* Closes slices until `count` are open. */
-static void close_to(struct chrome_samples *c, uint32_t owner, size_t count)
+static void close_to(struct chrome_samples *c, struct sample_slices *s, size_t count)
 {
-	struct sample_slices *s = &c->slices[owner];
-
 	while (s->open.count > count) {
-		trace_event(&c->events, "E", place_of(&c->t->n->owners.items[owner]), s->end_ns,
+		trace_event(&c->events, "E", place_of(&c->t->n->owners.items[s->owner]), s->end_ns,
 		            name_of(c, s->open.items[--s->open.count]));
 		trace_event_end(&c->events);
 	}
@@ -91,21 +122,23 @@ static void put_sample(struct chrome_samples *c, const struct sample_moment *m)
 {
 	const struct named_row *row = &c->t->n->rows.items[m->row];
 	const struct named_owner *o = &c->t->n->owners.items[row->owner];
-	struct sample_slices *s = &c->slices[row->owner];
+	struct sample_slices *s = &c->slices[c->first_of[row->owner]];
 	uint64_t time = since_begin(c, m->time_ns);
 	uint64_t start = time > m->weight ? time - m->weight : 0;
 	size_t common = 0;
 
-	if (!s->begun)
+	if (!c->introduced[row->owner])
 		introduce(c, o);
+	c->introduced[row->owner] = true;
 	find_way(c, row->path);
 	if (s->begun && start <= s->end_ns + m->weight / 2) {
 		start = s->end_ns;
-		while (common < s->open.count && common < c->way.count &&
+		while (s->owner == row->owner && common < s->open.count && common < c->way.count &&
 		       s->open.items[common] == c->way.items[c->way.count - 1 - common])
 			common++;
 	}
-	close_to(c, row->owner, common);
+	close_to(c, s, common);
+	s->owner = row->owner;
 	for (size_t i = common; i < c->way.count; i++) {
 		uint32_t function = c->way.items[c->way.count - 1 - i];
 
@@ -166,7 +199,7 @@ void chrome_samples_write(struct timed_samples *t, struct spill *out)
 	struct sample_moment m;
 
 	begin_with_waits(t);
-	c.slices = xcalloc(t->n->owners.count + 1, sizeof(*c.slices));
+	find_places(&c);
 	while (timed_samples_next(t, &m)) {
 		if (m.mode == PROFILE_IDLE)
 			continue;
@@ -178,12 +211,14 @@ void chrome_samples_write(struct timed_samples *t, struct spill *out)
 	c.step++;
 	end_step(&c);
 	for (uint32_t i = 0; i < t->n->owners.count; i++) {
-		close_to(&c, i, 0);
+		close_to(&c, &c.slices[i], 0);
 		vec_done(&c.slices[i].open);
 	}
 	if (t->waits)
 		chrome_waits_write(t, &c.events);
 	trace_events_end(&c.events, intern_text(&t->n->texts, t->n->command));
 	free(c.slices);
+	free(c.first_of);
+	free(c.introduced);
 	vec_done(&c.way);
 }
