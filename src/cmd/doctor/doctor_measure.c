@@ -66,7 +66,8 @@ static void measure_switch(const struct session_options *o, struct method_cost *
 	struct on_off_figure figure;
 
 	if (plan_make(&plan, o, &err) ||
-	    record_cost_switch(&plan, &plan.events.items[plan.events.count - 1], &figure, &err)) {
+	    record_cost_switch(&plan, &plan.events.items[plan.events.count - 1],
+	                       plan.machine_wide ? OWN_CPU : OWN_THREAD, &figure, &err)) {
 		not_known(cost, err.text);
 	} else {
 		method_cost_set(cost, &figure);

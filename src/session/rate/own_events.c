@@ -8,16 +8,17 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-int own_events_add(struct own_events *e, const struct perf_event_attr *planned, int cpu,
-                   struct error *err)
+int own_events_add(struct own_events *e, const struct perf_event_attr *planned, struct error *err)
 {
 	struct perf_event_attr attr = *planned;
 	int fd;
 
 	attr.disabled = 1;
-	attr.inherit = attr.enable_on_exec = 0;
+	attr.inherit = e->of.scope == OWN_THREADS;
+	attr.enable_on_exec = 0;
 	attr.read_format = 0;
-	fd = perf_event_open_fd(&attr, cpu < 0 ? 0 : -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = perf_event_open_fd(&attr, e->of.scope == OWN_CPU ? -1 : 0, e->of.cpu, -1,
+	                        PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return error_set(err, errno,
 		                 "the kernel does not allow assay to measure itself: %s",
@@ -27,13 +28,13 @@ int own_events_add(struct own_events *e, const struct perf_event_attr *planned, 
 }
 
 int own_events_open(struct own_events *e, const struct perf_event_attr *attrs, size_t count,
-                    int cpu, size_t ring_bytes, struct error *err)
+                    struct own_events_of of, size_t ring_bytes, struct error *err)
 {
 	int status = 0;
 
-	*e = (struct own_events){0};
+	*e = (struct own_events){.of = of};
 	for (size_t i = 0; !status && i < count && i < OWN_EVENTS_MAX; i++)
-		status = own_events_add(e, &attrs[i], cpu, err);
+		status = own_events_add(e, &attrs[i], err);
 	if (!status)
 		status = perf_ring_map(&e->ring, e->fds[0], ring_bytes, err);
 	for (size_t i = 1; !status && i < e->count; i++)

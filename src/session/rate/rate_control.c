@@ -410,7 +410,7 @@ static void note_merged(const struct rate_control *s, struct account *account)
 static uint64_t record_ns(const struct rate_control_bound *b)
 {
 	struct rate_records r = b->records;
-	uint64_t count = r.switches + r.others + r.waits;
+	uint64_t count = r.switches + r.direct + r.others + r.waits;
 
 	return (uint64_t)llround(count ? rate_costs_of(&b->costs, &r) / (double)count
 	                               : b->costs.switched.ns);

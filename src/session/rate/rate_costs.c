@@ -10,6 +10,7 @@
 #define MAPPING_ASSUMED_NS 800
 #define SWITCH_ASSUMED_NS 500
 #define THREAD_SWITCH_ASSUMED_NS 1000 /* with clocks that follow a thread */
+#define DIRECT_ASSUMED_NS 600
 #define WAIT_ASSUMED_NS 1500
 #define FIRST_NS UINT64_C(16000000) /* CPU time of the first measurement of a sample */
 #define AGAIN_NS UINT64_C(10000000) /* and of each later one */
@@ -42,20 +43,25 @@ static void take(struct believed_cost *cost, int status, const struct on_off_fig
 static void measure_records(struct rate_costs *c, struct news *news)
 {
 	const struct plan *plan = c->plan;
+	enum own_events_scope scope = plan->machine_wide ? OWN_CPU : OWN_THREAD;
 	struct on_off_figure figure;
 	struct error denied = {0};
 	int status;
 
 	vec_each (event, &plan->events) {
 		if (event->role == ATTR_TRACK) {
-			status = record_cost_mapping(plan, event, &figure, &denied);
+			status = record_cost_mapping(event, &figure, &denied);
 			take(&c->mapping, status, &figure, news);
 			if (!event->attr.context_switch)
 				continue;
-			status = record_cost_switch(plan, event, &figure, &denied);
+			status = record_cost_switch(plan, event, scope, &figure, &denied);
 			take(&c->switched, status, &figure, news);
+			if (plan->machine_wide)
+				continue;
+			status = record_cost_switch(plan, event, OWN_THREADS, &figure, &denied);
+			take(&c->direct, status, &figure, news);
 		} else if (plan->waits && event->role == ATTR_SWITCH) {
-			status = record_cost_switch(plan, event, &figure, &denied);
+			status = record_cost_switch(plan, event, scope, &figure, &denied);
 			take(&c->wait, status, &figure, news);
 		}
 	}
@@ -101,6 +107,7 @@ void rate_costs_open(struct rate_costs *c, const struct plan *plan,
 	                         .mapping.ns = MAPPING_ASSUMED_NS,
 	                         .switched.ns = plan->machine_wide ? SWITCH_ASSUMED_NS
 	                                                           : THREAD_SWITCH_ASSUMED_NS,
+	                         .direct.ns = DIRECT_ASSUMED_NS,
 	                         .wait.ns = WAIT_ASSUMED_NS,
 	                         .measured_ns = now_ns};
 	if (sample_cost_open(&c->probe, &clock->attr, &denied))
@@ -130,6 +137,6 @@ void rate_costs_close(struct rate_costs *c)
 
 double rate_costs_of(const struct rate_costs *c, const struct rate_records *records)
 {
-	return (double)records->switches * c->switched.ns +
+	return (double)records->switches * c->switched.ns + (double)records->direct * c->direct.ns +
 	       (double)records->others * c->mapping.ns + (double)records->waits * c->wait.ns;
 }

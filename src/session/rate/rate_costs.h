@@ -24,6 +24,7 @@ struct rate_costs {
 	struct sample_cost *probe; /* NULL: the kernel refused */
 	struct believed_cost sample, mapping;
 	struct believed_cost switched; /* one of the two records of a switch */
+	struct believed_cost direct;   /* the same, between two threads of the recording */
 	struct believed_cost wait;     /* a sample of --waits */
 	uint64_t measured_ns, every_ns;
 };
@@ -36,7 +37,8 @@ void rate_costs_close(struct rate_costs *c);
 
 /* The kernel's records since a moment, by their costs. */
 struct rate_records {
-	uint64_t switches; /* records of switches */
+	uint64_t switches; /* records of switches, without those of the next row */
+	uint64_t direct;   /* records of switches from a thread of the recording to another one */
 	uint64_t others;   /* mappings, names, ... */
 	uint64_t waits;    /* samples of --waits */
 };

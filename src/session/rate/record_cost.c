@@ -114,12 +114,12 @@ static void add_clocks(const struct plan *plan, struct own_events *events)
 			continue;
 		attr.freq = 0;
 		attr.sample_period = NEVER_NS;
-		own_events_add(events, &attr, -1, NULL);
+		own_events_add(events, &attr, NULL);
 	}
 }
 
-static int measure(const struct plan *plan, const struct perf_source_event *event, int cpu,
-                   struct deed *d, struct on_off_figure *figure, struct error *err)
+/* The events are open; they are closed. */
+static int measure(struct deed *d, struct on_off_figure *figure, struct error *err)
 {
 	double differences[PAIRS_MAX];
 	struct on_off m = {.piece = piece,
@@ -129,12 +129,7 @@ static int measure(const struct plan *plan, const struct perf_source_event *even
 	                   .pairs_least = PAIRS_LEAST,
 	                   .cpu_ns = CPU_NS,
 	                   .elapsed_ns = ELAPSED_NS};
-	int status = own_events_open(&d->events, &event->attr, 1, cpu, RING_BYTES, err);
 
-	if (status)
-		return status;
-	if (cpu < 0 && d->clock_count > 1)
-		add_clocks(plan, &d->events);
 	on_off_run(&m);
 	own_events_close(&d->events);
 	if (d->missing)
@@ -145,8 +140,8 @@ static int measure(const struct plan *plan, const struct perf_source_event *even
 	return 0;
 }
 
-static int of_page(const struct plan *plan, const struct perf_source_event *event, int program,
-                   struct on_off_figure *figure, struct error *err)
+static int of_page(const struct perf_source_event *event, int program, struct on_off_figure *figure,
+                   struct error *err)
 {
 	struct deed d = {.run = allow_repeatedly,
 	                 .clocks = {CLOCK_THREAD_CPUTIME_ID},
@@ -157,20 +152,23 @@ static int of_page(const struct plan *plan, const struct perf_source_event *even
 
 	if (d.page == MAP_FAILED)
 		return not_measured(err, strerror(errno));
-	status = measure(plan, event, -1, &d, figure, err);
+	status = own_events_open(&d.events, &event->attr, 1, (struct own_events_of){OWN_THREAD, -1},
+	                         RING_BYTES, err);
+	if (!status)
+		status = measure(&d, figure, err);
 	munmap(d.page, PAGE_BYTES);
 	return status;
 }
 
-int record_cost_mapping(const struct plan *plan, const struct perf_source_event *event,
-                        struct on_off_figure *figure, struct error *err)
+int record_cost_mapping(const struct perf_source_event *event, struct on_off_figure *figure,
+                        struct error *err)
 {
 	int program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), status;
 	struct on_off_figure found;
 
 	if (program < 0)
 		return not_measured(err, strerror(errno));
-	status = of_page(plan, event, program, &found, err);
+	status = of_page(event, program, &found, err);
 	if (!status)
 		*figure = found;
 	close(program);
@@ -218,9 +216,22 @@ static int start(struct answerer *a)
 	return -status;
 }
 
+static int open_events(const struct plan *plan, const struct perf_source_event *event,
+                       struct own_events_of of, struct deed *d, struct error *err)
+{
+	int status = own_events_open(&d->events, &event->attr, 1, of, RING_BYTES, err);
+	/* Switches that the event sees in a repetition. */
+	uint32_t switches = of.scope == OWN_THREAD ? 1 : 2;
+
+	d->records_least = REPEATED * switches * (event->role == ATTR_TRACK ? 2 : 1);
+	if (!status && of.scope != OWN_CPU)
+		add_clocks(plan, &d->events);
+	return status;
+}
+
 static int between_threads(const struct plan *plan, const struct perf_source_event *event,
-                           const int *there, const int *back, struct on_off_figure *figure,
-                           struct error *err)
+                           enum own_events_scope scope, const int *there, const int *back,
+                           struct on_off_figure *figure, struct error *err)
 {
 	struct answerer a = {.from = there[0], .to = back[1]};
 	struct deed d = {.run = pass_repeatedly,
@@ -230,26 +241,28 @@ static int between_threads(const struct plan *plan, const struct perf_source_eve
 	                 .back = back[0]};
 	cpu_set_t before;
 	int cpu = bind_here(&before), status;
-	uint32_t switches = plan->machine_wide ? 2 : 1; /* that the event sees, in a repetition */
+	struct own_events_of of = {scope, scope == OWN_THREAD ? -1 : cpu};
+	bool started;
 
 	if (cpu < 0)
 		return not_measured(err, "the thread cannot be bound to a CPU");
-	d.records_least = REPEATED * switches * (event->role == ATTR_TRACK ? 2 : 1);
-	status = start(&a);
-	if (!status && !pthread_getcpuclockid(a.thread, &d.clocks[1])) {
-		status = measure(plan, event, plan->machine_wide ? cpu : -1, &d, figure, err);
-		close(there[1]);
-		pthread_join(a.thread, NULL);
-	} else {
+	/* Before the thread begins, which inherits them. */
+	status = open_events(plan, event, of, &d, err);
+	started = !status && !start(&a);
+	if (started && !pthread_getcpuclockid(a.thread, &d.clocks[1]))
+		status = measure(&d, figure, err);
+	else if (!status)
 		status = not_measured(err, "no second thread");
-		close(there[1]);
-	}
+	close(there[1]);
+	if (started)
+		pthread_join(a.thread, NULL);
+	own_events_close(&d.events);
 	sched_setaffinity(0, sizeof(before), &before);
 	return status;
 }
 
 int record_cost_switch(const struct plan *plan, const struct perf_source_event *event,
-                       struct on_off_figure *figure, struct error *err)
+                       enum own_events_scope scope, struct on_off_figure *figure, struct error *err)
 {
 	struct on_off_figure found;
 	int there[2], back[2], status;
@@ -260,7 +273,7 @@ int record_cost_switch(const struct plan *plan, const struct perf_source_event *
 		status = not_measured(err, strerror(errno));
 		close(there[1]);
 	} else {
-		status = between_threads(plan, event, there, back, &found, err);
+		status = between_threads(plan, event, scope, there, back, &found, err);
 		close(back[0]);
 		close(back[1]);
 	}

@@ -184,7 +184,8 @@ int sample_probe_open(struct sample_probe **out, const struct perf_event_attr *p
 		if (most_ns && c->period_ns > most_ns)
 			c->period_ns = most_ns;
 		attr = probe_attr(planned, c->period_ns);
-		status = own_events_open(&c->event, &attr, 1, -1, RING_BYTES, err);
+		status = own_events_open(&c->event, &attr, 1,
+		                         (struct own_events_of){OWN_THREAD, -1}, RING_BYTES, err);
 	}
 	if (status) {
 		sample_probe_close(c);

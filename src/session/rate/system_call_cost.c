@@ -33,8 +33,10 @@ static int self_open(struct traced_self *t, const struct plan *plan)
 		if (plan_is_system_call(e->name) && found < EVENTS)
 			attrs[found++] = e->attr;
 	t->least_ns = 0;
-	return found == EVENTS ? own_events_open(&t->events, attrs, found, -1, RING_BYTES, NULL)
-	                       : -ENOENT;
+	return found == EVENTS
+	               ? own_events_open(&t->events, attrs, found,
+	                                 (struct own_events_of){OWN_THREAD, -1}, RING_BYTES, NULL)
+	               : -ENOENT;
 }
 
 /* ns of one call. */

@@ -23,6 +23,8 @@
 /* The clock is read once for this many records. */
 #define RECORDS_TO_PAUSE 32
 
+#define DIRECT_SWITCH_NS 10000
+
 struct record_stream {
 	struct record_stream_options o;
 	struct perf_decoder decoder;
@@ -35,8 +37,10 @@ struct record_stream {
 	uint64_t lost, records; /* lost: of all CPUs, as reported by records */
 	uint64_t settled_ns, cpu_ns;
 	VEC(uint64_t) lost_of; /* by CPU of the source */
-	bool deep;             /* the last read used the memory of threads */
-	bool events_only;      /* the sink needs events, and no records */
+	VEC(uint64_t)
+	left_ns;          /* by the same: when a thread was switched out; 0: one is on the CPU */
+	bool deep;        /* the last read used the memory of threads */
+	bool events_only; /* the sink needs events, and no records */
 };
 
 /* Sinks that keep records leave the fields to the reader. */
@@ -87,6 +91,7 @@ struct record_stream *record_stream_new(const struct record_stream_options *opti
 		perf_ring_merge_add(s->merge, perf_source_ring(s->o.source, i), i);
 		perf_ring_merge_add(s->merge, perf_source_track_ring(s->o.source, i), i);
 		vec_push(&s->lost_of, 0);
+		vec_push(&s->left_ns, 0);
 	}
 	rate_control_init(&s->rate_control, s->o.plan, s->o.source);
 	s->rate_control.foreign = s->o.foreign;
@@ -111,6 +116,7 @@ void record_stream_free(struct record_stream *s)
 	perf_decoder_done(&s->decoder);
 	vec_done(&s->file_attrs);
 	vec_done(&s->lost_of);
+	vec_done(&s->left_ns);
 	buf_done(&s->out);
 	free(s);
 }
@@ -302,12 +308,27 @@ static void on_task(struct record_stream *s, const struct event *e)
 		hooks->task(hooks->ctx, s->o.session, e);
 }
 
-static void count_record(struct record_stream *s, const struct event *e)
+/* A switch between two threads of the recording has both records within a few us. */
+static void count_switch(struct record_stream *s, size_t cpu, const struct event *e)
+{
+	struct rate_records *records = &s->rate_control.records;
+	uint64_t left_ns = s->left_ns.items[cpu];
+
+	records->switches++;
+	s->left_ns.items[cpu] = e->sched.out ? e->time_ns : 0;
+	if (s->o.plan->machine_wide || e->sched.out || !left_ns ||
+	    e->time_ns - left_ns > DIRECT_SWITCH_NS)
+		return;
+	records->switches -= 2;
+	records->direct += 2;
+}
+
+static void count_record(struct record_stream *s, size_t cpu, const struct event *e)
 {
 	struct rate_records *records = &s->rate_control.records;
 
 	if (e->kind == EVENT_SWITCH)
-		records->switches++;
+		count_switch(s, cpu, e);
 	else if (e->kind != EVENT_SAMPLE)
 		records->others++;
 	else if (rate_control_is_wait(&s->o.plan->events.items[e->attr]))
@@ -327,7 +348,7 @@ static int take_record(struct record_stream *s, struct ring_record *record, stru
 			keep_record(s, record->bytes, record->size);
 		return 0;
 	}
-	count_record(s, &e);
+	count_record(s, record->cpu, &e);
 	switch (e.kind) {
 	case EVENT_SAMPLE:
 		return take_sample(s, record, &e, err);

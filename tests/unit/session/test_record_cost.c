@@ -40,10 +40,16 @@ static struct perf_source_event clock_event(void)
 	                                           .exclude_hv = 1}};
 }
 
-typedef int measure_fn(const struct plan *, const struct perf_source_event *,
-                       struct on_off_figure *, struct error *);
+/* `scope` -1: of a mapping. */
+static int measure(const struct plan *plan, int scope, struct on_off_figure *f, struct error *err)
+{
+	const struct perf_source_event *event = &plan->events.items[1];
 
-static void check_cost(const char *name, measure_fn *measure, struct plan *plan)
+	return scope < 0 ? record_cost_mapping(event, f, err)
+	                 : record_cost_switch(plan, event, (enum own_events_scope)scope, f, err);
+}
+
+static void check_cost(const char *name, int scope, const struct plan *plan)
 {
 	struct on_off_figure f = {.ns = 12345};
 	struct error err = {0};
@@ -51,7 +57,7 @@ static void check_cost(const char *name, measure_fn *measure, struct plan *plan)
 
 	/* Repeats until it succeeds on a busy machine. */
 	for (int i = 0; i < 100 && status == -EBUSY; i++)
-		status = measure(plan, &plan->events.items[1], &f, &err);
+		status = measure(plan, scope, &f, &err);
 	if (status) {
 		CHECK_EQ(f.ns, 12345);
 		CHECK(err.text[0]);
@@ -69,10 +75,10 @@ static void records_cost_time(void)
 
 	vec_push(&plan.events, clock_event());
 	vec_push(&plan.events, track);
-	check_cost("a mapping", record_cost_mapping, &plan);
-	check_cost("a switch of a thread", record_cost_switch, &plan);
-	plan.machine_wide = true;
-	check_cost("a switch of a CPU", record_cost_switch, &plan);
+	check_cost("a mapping", -1, &plan);
+	check_cost("a switch of a thread", OWN_THREAD, &plan);
+	check_cost("a switch between two threads", OWN_THREADS, &plan);
+	check_cost("a switch of a CPU", OWN_CPU, &plan);
 	vec_done(&plan.events);
 }
 
@@ -85,11 +91,11 @@ static void an_event_without_information(void)
 
 	track.attr.comm = track.attr.task = track.attr.mmap = track.attr.mmap2 = 0;
 	track.attr.context_switch = 0;
-	CHECK(record_cost_mapping(&plan, &track, &f, &err) < 0);
+	CHECK(record_cost_mapping(&track, &f, &err) < 0);
 	CHECK_EQ(f.ns, 12345);
 	CHECK(strstr(err.text, "cannot be measured"));
 	err.text[0] = 0;
-	CHECK(record_cost_switch(&plan, &track, &f, &err) < 0);
+	CHECK(record_cost_switch(&plan, &track, OWN_THREAD, &f, &err) < 0);
 	CHECK_EQ(f.ns, 12345);
 	CHECK(strstr(err.text, "cannot be measured"));
 }
