@@ -21,7 +21,8 @@
 #define CPU_NS UINT64_C(6000000)
 #define ELAPSED_NS UINT64_C(200000000)
 /* A piece took longer than its threads ran: other threads ran between, have evicted caches, and
- * were charged for records of a switch. */
+ * were charged for records of a switch. Events of a CPU have records of these switches as well, and
+ * each thread is charged for two at each time that it is switched in. */
 #define INTERRUPTED 1.5
 #define PAGE_BYTES 4096
 /* Large enough for the records of a piece, about 150 bytes each. */
@@ -93,7 +94,7 @@ static double piece(void *ctx, bool on, uint32_t *events)
 	records = own_events_count(&d->events, OWN_EVENTS_ANY);
 	*events = d->records_least;
 	d->missing |= on && records < d->records_least;
-	if (!done || (double)begin > INTERRUPTED * (double)used)
+	if (!done || (d->events.of.scope != OWN_CPU && (double)begin > INTERRUPTED * (double)used))
 		return ON_OFF_DISTURBED;
 	return (double)used;
 }
