@@ -92,9 +92,11 @@ struct assay_calls_header {
 	uint64_t nested_stacks;
 	char name[64];     /* the program's name without folders */
 	char command[512]; /* arguments separated by blanks, truncated */
-	/* 1/1024 ticks: the cost of a call whose hooks do not read the clock. 0: not measured. */
-	int32_t counted_cost;
-	uint32_t unused32;
+	/*
+	 * 1/1024 ticks: the cost of a call whose hooks do not read the clock, and of one whose
+	 * hooks read it, with the part that is in no net. 0: not measured.
+	 */
+	int32_t counted_cost, timed_cost;
 };
 
 enum assay_calls_kind {
@@ -179,8 +181,8 @@ struct assay_calls_times { /* 64 bytes */
 #define ASSAY_TIMES_SUMS UINT32_MAX
 enum { ASSAY_TIMES_BUCKETS = 6 }; /* in one item; `first` is a multiple of it */
 /* The sums: number of timed calls; sum of the squares of their weights; number of calls that were
- * chosen and not timed. */
-enum { ASSAY_TIMES_TIMED, ASSAY_TIMES_SQUARES, ASSAY_TIMES_MISSED };
+ * chosen and not timed; in recordings: ticks, sum of the errors of the timed durations. */
+enum { ASSAY_TIMES_TIMED, ASSAY_TIMES_SQUARES, ASSAY_TIMES_MISSED, ASSAY_TIMES_ERROR };
 #define ASSAY_TIMES_WEIGHT 4096u
 /* A path's calls before this one have no durations, so that rare paths need no memory. */
 #define ASSAY_TIMES_FIRST 16u

@@ -6,7 +6,7 @@
  * change them.
  */
 #include "calls/calls.h"
-#include "calls/thread.h"
+#include "calls/fast.h"
 
 #define ROUNDS 7
 #define READINGS 64
@@ -20,6 +20,9 @@ static const struct {
 	int turns, calls;
 } lengths[ASSAY_CALLS_LENGTHS + 1] = {{2, 100},  {10, 100}, {40, 60},  {70, 50},
                                       {100, 40}, {300, 20}, {1000, 10}};
+
+#define APART 3      /* the length of a caller's work between its calls */
+#define ERROR_PART 4 /* the cost is known to this part */
 
 static __attribute__((noinline)) void bare(int turns)
 {
@@ -99,10 +102,17 @@ static void readings(struct calls_thread *t, struct assay_calls_cost *cost)
 	int64_t enter[READINGS], exit[READINGS], none[READINGS];
 	struct assay_calls_thread *r = t->record;
 	void *site = __builtin_return_address(0);
+	struct assay_calls_node *node;
 
+	__cyg_profile_func_enter((void *)readings, site);
+	__cyg_profile_func_exit((void *)readings, site);
+	node = calls_tree_find(t, calls_node(r->root), (uintptr_t)readings & ASSAY_FN_ADDRESS);
+	if (!node)
+		return;
 	for (int i = 0; i < READINGS; i++) {
 		uint64_t enters = r->enter.sum, exits = r->exit.sum, start;
 
+		node->calls = CALLS_RARE; /* no duration is stored */
 		t->state = CALLS_SAMPLE;
 		__cyg_profile_func_enter((void *)readings, site);
 		bare(10);
@@ -131,11 +141,25 @@ static int32_t spread(const int64_t *sorted)
 }
 
 struct cost_rounds {
-	int64_t net[ROUNDS], inner[ROUNDS], outer[ROUNDS]; /* of a call, 1/1024 ticks */
+	int64_t net[ROUNDS], inner[ROUNDS], outer[ROUNDS],
+	        all[ROUNDS]; /* of a call, 1/1024 ticks */
 };
 
-static void measure(struct calls_thread *t, const struct assay_calls_node *leaf, int turns,
-                    int calls, struct cost_rounds *r)
+/*
+ * Calls of a round. Their number is kept low, so that no duration is stored. A thread whose CPU
+ * time is sampled does not stop reading the clock.
+ */
+static void hook_calls(struct calls_thread *t, struct assay_calls_node *leaf, int turns, int calls)
+{
+	for (int i = 0; i < calls; i++) {
+		leaf->calls = CALLS_RARE;
+		t->credit = INT64_MAX / 4;
+		hooked(turns);
+	}
+}
+
+static void measure(struct calls_thread *t, struct assay_calls_node *leaf, int turns, int calls,
+                    struct cost_rounds *r)
 {
 	const struct assay_calls_node *root = calls_node(t->record->root);
 
@@ -145,15 +169,40 @@ static void measure(struct calls_thread *t, const struct assay_calls_node *leaf,
 		for (int i = 0; i < calls; i++)
 			bare(turns);
 		native = port_clock() - start;
-		hooked(turns);
+		hook_calls(t, leaf, turns, 1);
 		in = leaf->net;
 		out = root->net;
-		for (int i = 0; i < calls; i++)
-			hooked(turns);
+		start = port_clock();
+		hook_calls(t, leaf, turns, calls);
+		r->all[round] = (int64_t)(port_clock() - start - native) * 1024 / calls;
 		r->net[round] = (int64_t)(leaf->net - in) * 1024 / calls;
 		r->inner[round] = r->net[round] - (int64_t)native * 1024 / calls;
 		r->outer[round] = (int64_t)(root->net - out) * 1024 / calls;
 	}
+}
+
+/* The cost in the caller's net, if the caller works between its calls. */
+static int32_t measure_outer(struct calls_thread *t, struct assay_calls_node *leaf)
+{
+	const struct assay_calls_node *root = calls_node(t->record->root);
+	const int turns = lengths[APART].turns, calls = lengths[APART].calls;
+	int64_t outer[ROUNDS];
+
+	for (int round = 0; round < ROUNDS; round++) {
+		uint64_t start = port_clock(), native, out;
+
+		for (int i = 0; i < calls; i++)
+			bare(turns);
+		native = port_clock() - start;
+		hook_calls(t, leaf, turns, 1);
+		out = root->net;
+		for (int i = 0; i < calls; i++) {
+			bare(turns);
+			hook_calls(t, leaf, turns, 1);
+		}
+		outer[round] = (int64_t)(root->net - out - native) * 1024 / calls;
+	}
+	return middle(outer);
 }
 
 static int32_t apart(int32_t a, int32_t b)
@@ -162,20 +211,43 @@ static int32_t apart(int32_t a, int32_t b)
 }
 
 /*
+ * Functions work for longer than `hooked` between their events, and a processor executes this work
+ * while it completes a hook: the work makes a difference to the cost. That and a part of the cost
+ * are the error, since the work of the program is not that of the calibration. The callee's part is
+ * computed from its length by readers; where a thread is sampled, the hooks subtract a constant.
+ */
+static void long_work(struct calls_thread *t, struct assay_calls_node *leaf,
+                      struct assay_calls_cost *cost)
+{
+	int32_t outer = measure_outer(t, leaf), inner = 0, part;
+
+	for (int i = 1; i <= APART && cost->length_count > APART; i++)
+		inner += cost->lengths[i].inner / APART;
+	part = (cost->inner + cost->outer) / ERROR_PART;
+	cost->inner_error += 2 * apart(cost->inner, inner) + (part > 0 ? part : 0);
+	cost->outer_error += 2 * apart(cost->outer, outer) + (part > 0 ? part : 0);
+	cost->outer = outer;
+	if (t->samples)
+		cost->inner = inner;
+}
+
+/*
  * The error of the first length is computed from its difference to the shortest length. Both
  * functions last less than a reading of the clock, so their net times hardly differ, and the
  * difference between their costs is not significant.
  */
-static void calibrate(struct calls_thread *t, struct assay_calls_cost *cost)
+/* Returns the whole cost of a call, in 1/1024 ticks. */
+static int32_t calibrate(struct calls_thread *t, struct assay_calls_cost *cost)
 {
 	struct assay_calls_node *leaf;
 	struct cost_rounds shortest, r;
+	int32_t timed = 0;
 
 	hooked(10);
 	leaf = calls_tree_find(t, calls_node(t->record->root),
 	                       (uintptr_t)hooked & ASSAY_FN_ADDRESS);
 	if (!leaf)
-		return;
+		return 0;
 	measure(t, leaf, lengths[0].turns, lengths[0].calls, &shortest);
 	for (int i = 1; i <= ASSAY_CALLS_LENGTHS; i++) {
 		uint32_t n = cost->length_count;
@@ -186,6 +258,7 @@ static void calibrate(struct calls_thread *t, struct assay_calls_cost *cost)
 		if (i == 1) {
 			cost->inner = cost->lengths[0].inner;
 			cost->outer = middle(r.outer);
+			timed = middle(r.all);
 			cost->inner_error =
 			        spread(r.inner) + apart(cost->inner, middle(shortest.inner));
 			cost->outer_error =
@@ -195,6 +268,8 @@ static void calibrate(struct calls_thread *t, struct assay_calls_cost *cost)
 		if (!n || cost->lengths[n].net > cost->lengths[n - 1].net)
 			cost->length_count++;
 	}
+	long_work(t, leaf, cost);
+	return timed;
 }
 
 /* The cost of a call that is counted without the clock, by the duration of short calls. */
@@ -227,7 +302,10 @@ void calls_calibrate(struct calls_thread *t)
 {
 	struct assay_calls_cost cost = {0};
 
-	calibrate(t, &cost);
+	/* The clock is read twice in each hook of a thread whose CPU time is sampled. */
+	t->samples = port_can_sample(t);
+	calls_table.header->timed_cost = calibrate(t, &cost);
+	t->samples = false;
 	readings(t, &cost);
 	calls_table.header->cost = cost;
 	calls_table.header->counted_cost = counted(t);

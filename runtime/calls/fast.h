@@ -37,6 +37,11 @@ static inline uint32_t calls_mix(uint64_t value)
 	return (uint32_t)value * 0x9e3779b1u;
 }
 
+static inline uint32_t calls_random(uint32_t state)
+{
+	return state * 1664525 + 1013904223;
+}
+
 /* End of the hook. */
 static inline __attribute__((always_inline)) void calls_leave(struct calls_thread *t, uint64_t now)
 {
@@ -71,6 +76,21 @@ static inline bool calls_advance(struct assay_calls_thread *r, uint64_t now, uin
 		return false;
 	}
 	return true;
+}
+
+/*
+ * The time since the hook read the clock is own cost. After a switch the next event charges it, and
+ * if a handler's hooks ran in between, they have.
+ */
+static inline void calls_own_since(struct calls_thread *t, uint64_t from)
+{
+	struct assay_calls_thread *r = t->record;
+	uint64_t now = port_clock_ordered(), delta;
+
+	if (CALLS_LIKELY(*t->watch == t->seen) &&
+	    CALLS_LIKELY(*(volatile uint64_t *)&r->last == from) &&
+	    CALLS_LIKELY(calls_advance(r, now, &delta)))
+		calls_add(&r->own, delta & t->charge);
 }
 
 /*
@@ -140,7 +160,7 @@ static inline __attribute__((always_inline)) void calls_enter(struct calls_threa
 	top[1].sp = sp;
 	top[1].ra = ra;
 	top[1].site = site;
-	now = timed ? port_clock() : 0;
+	now = timed ? port_clock_ordered() : 0;
 	if (CALLS_UNLIKELY(sp >= top->sp) || CALLS_UNLIKELY(sp < t->low)) {
 		calls_edge_enter(function, top, now);
 		return;
@@ -171,7 +191,7 @@ static inline __attribute__((always_inline)) void calls_exit(struct calls_thread
 	calls_barrier();
 	t->state = CALLS_BUSY;
 	calls_barrier();
-	now = timed ? port_clock() : 0;
+	now = timed ? port_clock_ordered() : 0;
 	node = top->node;
 	/*
 	 * An exit's sp differs from the entry's sp in three cases. It is lower after an alloca. It
@@ -194,7 +214,11 @@ static inline __attribute__((always_inline)) void calls_exit(struct calls_thread
 		calls_add(&node->net, (delta - t->inner_cost) & t->charge);
 		calls_add(&r->own, t->inner_cost);
 		top->net += (int64_t)delta - t->inner;
-		calls_frame_end(t, top);
+		/* If the thread is sampled, the end of the hook charges the time (window.c). */
+		if (CALLS_UNLIKELY(calls_frame_end(t, top)) && !t->samples) {
+			r->slow++;
+			calls_own_since(t, now);
+		}
 	}
 	r->current = node->parent; /* the node of top[-1] */
 	calls_barrier();

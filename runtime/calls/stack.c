@@ -459,21 +459,20 @@ static bool is_fresh(const struct calls_frame *f, const struct calls_frame *call
 	return own != function && call->ra - function < 128 && (function >= own || own > call->ra);
 }
 
-void calls_frame_end(struct calls_thread *t, struct calls_frame *f)
+bool calls_frame_end(struct calls_thread *t, struct calls_frame *f)
 {
 	struct assay_calls_node *node = f->node;
 	int64_t net;
 
 	if (calls_is_mark(f) || !calls_is_timed(f) ||
 	    (node->function & ASSAY_FN_ADDRESS) == ASSAY_FN_OTHER)
-		return;
+		return false;
 	net = calls_net(f);
 	if (net < node->min)
 		node->min = net;
 	if (net > node->max)
 		node->max = net;
-	if (t->charge || f == t->chosen)
-		calls_times_add(t, f);
+	return (t->charge || f == t->chosen) && calls_times_add(t, f);
 }
 
 void calls_stack_drop(struct calls_thread *t, struct calls_frame *to)

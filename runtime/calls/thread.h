@@ -306,8 +306,11 @@ void calls_stack_drop(struct calls_thread *t, struct calls_frame *to);
  * frame's function.
  */
 bool calls_inlined(const struct calls_frame *top, const struct calls_frame *call);
-/* Updates min and max of the node when the call of frame `f` ends. */
-void calls_frame_end(struct calls_thread *t, struct calls_frame *f);
+/*
+ * Updates min and max of the node when the call of frame `f` ends. True: its duration was added to
+ * those of the node, which takes longer than the rest of the hook.
+ */
+bool calls_frame_end(struct calls_thread *t, struct calls_frame *f);
 /* The next frame below; NULL: `f` is the bottom of the stack. */
 struct calls_frame *calls_frame_below(struct calls_thread *t, struct calls_frame *f);
 static inline bool calls_is_mark(const struct calls_frame *f)
@@ -344,8 +347,8 @@ void calls_window_step(struct calls_thread *t, uint64_t now);
 void calls_window_end(struct calls_thread *t);
 
 /* times.c */
-/* Adds the duration of a call that ends. */
-void calls_times_add(struct calls_thread *t, struct calls_frame *f);
+/* Adds the duration of a call that ends, if the call is chosen. False: it is not. */
+bool calls_times_add(struct calls_thread *t, struct calls_frame *f);
 /* Frame `f` is no longer timed: counts its call, if it is one whose duration was to be added. */
 void calls_times_miss(struct calls_thread *t, struct calls_frame *f);
 

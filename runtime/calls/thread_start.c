@@ -17,7 +17,7 @@ static struct {
 static uint64_t calibrating; /* the table of the thread that runs the calibration */
 static bool calibrated;
 static struct assay_calls_cost cost;
-static int32_t counted_cost;
+static int32_t counted_cost, timed_cost;
 static volatile uint64_t never_switched;
 
 /* Data kept over a fork. The home comes first. */
@@ -36,6 +36,7 @@ static void known_costs(void)
 {
 	calls_table.header->cost = cost;
 	calls_table.header->counted_cost = counted_cost;
+	calls_table.header->timed_cost = timed_cost;
 }
 
 static struct kept *kept_of(struct calls_thread *t)
@@ -322,6 +323,7 @@ static void calibrate(struct calls_thread *t, uintptr_t sp)
 	calls_calibrate(t);
 	cost = calls_table.header->cost;
 	counted_cost = calls_table.header->counted_cost;
+	timed_cost = calls_table.header->timed_cost;
 	__atomic_store_n(&calibrated, true, __ATOMIC_RELEASE);
 	calls_stacks_begin(t, sp);
 	record_start(t);

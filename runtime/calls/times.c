@@ -5,10 +5,10 @@
  * A call is chosen when it begins, before its duration is known. While the clock is charged, these
  * are the first calls of each path, and later about one in CHARGED_WEIGHT, which stands for as many
  * calls: adding each one would take longer than reading the clock. While the thread counts, it is
- * the call that begins a window, which stands for ASSAY_TIMES_WEIGHT calls. The number of the call
- * decides, never the clock. Other calls that a
- * window times are not added. A call that was chosen and whose duration is not known, because its
- * window ended first, is counted as missed.
+ * the call that begins a window, which stands for ASSAY_TIMES_WEIGHT calls. A random number
+ * decides, never the clock. Other calls that a window times are not added. The time that this takes
+ * is own cost (calls_own_since()). A call that was chosen and whose duration is not known, because
+ * its window ended first, is counted as missed.
  *
  * A node's items are a list that begins at its wait record: the sums, then six buckets each. A
  * typical path needs two or three items.
@@ -110,22 +110,15 @@ static struct assay_calls_times *make(struct calls_thread *t, struct assay_calls
 	return item;
 }
 
-/* Calls make(). Its duration is own cost, and is in no node. */
+/* Calls make() with signals held. */
 static __attribute__((noinline)) struct assay_calls_times *
-make_charged(struct calls_thread *t, struct assay_calls_node *node, uint32_t first,
-             struct assay_calls_times **sums)
+make_held(struct calls_thread *t, struct assay_calls_node *node, uint32_t first,
+          struct assay_calls_times **sums)
 {
-	struct assay_calls_thread *r = t->record;
-	uint64_t held = port_signals_hold(), from = port_clock(), last = r->last, took;
+	uint64_t held = port_signals_hold();
 	struct assay_calls_times *item = make(t, node, first, sums);
 
-	r->slow++;
 	port_signals_release(held);
-	took = port_clock() - from;
-	/* If hooks in a signal handler have changed `last`, the time is already charged. */
-	if (*t->watch == t->seen && __atomic_compare_exchange_n(&r->last, &last, last + took, false,
-	                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		calls_add(&r->own, took & t->charge);
 	return item;
 }
 
@@ -142,10 +135,12 @@ static uint64_t weight_of(struct calls_thread *t, const struct calls_frame *f)
 		return 0;
 	if (calls < CHARGED_FEW || (calls < CHARGED_EACH && calls_home(t)->times_items < ITEMS_FEW))
 		return 1;
-	return calls_mix(calls) < UINT32_MAX / CHARGED_WEIGHT ? CHARGED_WEIGHT : 0;
+	/* Not by the number of the call: a function and its callees may have the same number. */
+	t->random = calls_random(t->random);
+	return t->random < UINT32_MAX / CHARGED_WEIGHT ? CHARGED_WEIGHT : 0;
 }
 
-void calls_times_add(struct calls_thread *t, struct calls_frame *f)
+bool calls_times_add(struct calls_thread *t, struct calls_frame *f)
 {
 	struct assay_calls_times *sums, *item;
 	uint64_t weight = weight_of(t, f);
@@ -154,21 +149,22 @@ void calls_times_add(struct calls_thread *t, struct calls_frame *f)
 	if (f == t->chosen)
 		t->chosen = NULL;
 	if (!weight)
-		return;
+		return false;
 	bucket = assay_times_bucket(calls_net(f));
 	in = bucket % ASSAY_TIMES_BUCKETS;
 	item = find(f->node, bucket - in, &sums);
 	if (CALLS_UNLIKELY(!item))
-		item = make_charged(t, f->node, bucket - in, &sums);
+		item = make_held(t, f->node, bucket - in, &sums);
 	if (!item) {
 		/* Without room for its duration, the call is counted as missed. */
 		if (sums)
 			calls_add(&sums->counts[ASSAY_TIMES_MISSED], weight);
-		return;
+		return true;
 	}
 	calls_add(&item->counts[in], weight);
 	calls_add(&sums->counts[ASSAY_TIMES_TIMED], 1);
 	calls_add(&sums->counts[ASSAY_TIMES_SQUARES], weight * weight);
+	return true;
 }
 
 void calls_times_miss(struct calls_thread *t, struct calls_frame *f)
@@ -179,7 +175,7 @@ void calls_times_miss(struct calls_thread *t, struct calls_frame *f)
 	if (!weight)
 		return;
 	if (!find(f->node, ASSAY_TIMES_SUMS, &sums))
-		make_charged(t, f->node, ASSAY_TIMES_SUMS, &sums);
+		make_held(t, f->node, ASSAY_TIMES_SUMS, &sums);
 	if (sums)
 		calls_add(&sums->counts[ASSAY_TIMES_MISSED], weight);
 }

@@ -24,11 +24,11 @@
 
 #define WINDOW_EVENTS 64u
 #define WINDOW_EVENTS_RARE 8u /* of a path with few calls: there may be many such paths */
-/* The clock is charged while its readings take less than 1 / this of the time. */
-#define CLOCK_SHARE 100
+/* The clock is charged while timing takes less than 1 / this of the time. */
+#define CLOCK_SHARE 50
 /* Number of events in succession after a quiet time that are still charged by the clock. */
 #define CREDIT_EVENTS 64
-#define COST_LEAST 16 /* ticks, of reading the clock */
+#define COST_LEAST 16 /* ticks, of the two hooks of a call */
 /* Maximum number of discarded samples in succession; then sampling stops. */
 #define DISCARDED_MOST 100u
 
@@ -37,7 +37,7 @@ static volatile uint64_t never_sampled; /* the watched word while no samples are
 /* Draws the number of calls until the next window: all from 0 to twice the mean, equally often. */
 static void until_next(struct calls_thread *t)
 {
-	t->random = t->random * 1664525 + 1013904223;
+	t->random = calls_random(t->random);
 	t->until_window = (int32_t)((uint64_t)t->random * (2 * CALLS_WINDOWS - 1) >> 32);
 }
 
@@ -55,9 +55,11 @@ static void note_seen(struct calls_thread *t)
 }
 
 /* Below this mean time between two events, in ticks, the thread counts without the clock. */
-static int64_t apart(const struct calls_thread *t)
+static int64_t apart(void)
 {
-	return (t->inner > COST_LEAST ? t->inner : COST_LEAST) * CLOCK_SHARE;
+	int64_t cost = calls_table.header->timed_cost / 1024;
+
+	return (cost > COST_LEAST ? cost : COST_LEAST) * CLOCK_SHARE / 2;
 }
 
 static void no_frame_timed(struct calls_thread *t)
@@ -92,7 +94,7 @@ static void charge_begin(struct calls_thread *t, uint64_t now)
 	t->charge = ~UINT64_C(0);
 	t->inner_cost = t->inner > 0 ? (uint64_t)t->inner : 0;
 	t->outer_cost = t->outer > 0 ? (uint64_t)t->outer : 0;
-	t->credit = CREDIT_EVENTS * apart(t);
+	t->credit = CREDIT_EVENTS * apart();
 	t->window_from = now;
 	t->discarded = 0;
 }
@@ -188,7 +190,7 @@ uint64_t calls_sampling_settle(struct calls_thread *t, bool own)
 void calls_window_begin(struct calls_thread *t)
 {
 	struct calls_frame *top = calls_home(t)->top;
-	uint64_t now = port_clock();
+	uint64_t now = port_clock_ordered();
 
 	top->net = CALLS_NET_TIMED;
 	until_next(t);
@@ -220,12 +222,12 @@ void calls_window_end(struct calls_thread *t)
 	t->chosen = NULL;
 }
 
-void calls_window_step(struct calls_thread *t, uint64_t now)
+static void step(struct calls_thread *t, uint64_t now)
 {
 	if (!t->charge) {
 		if (--t->window)
 			return;
-		if ((int64_t)(now - t->window_from) <= t->window_events * apart(t)) {
+		if ((int64_t)(now - t->window_from) <= t->window_events * apart()) {
 			calls_window_end(t);
 			return;
 		}
@@ -235,9 +237,19 @@ void calls_window_step(struct calls_thread *t, uint64_t now)
 	}
 	t->credit += (int64_t)(now - t->window_from);
 	t->window_from = now;
-	if (t->credit > CREDIT_EVENTS * apart(t))
-		t->credit = CREDIT_EVENTS * apart(t);
-	t->credit -= apart(t);
+	if (t->credit > CREDIT_EVENTS * apart())
+		t->credit = CREDIT_EVENTS * apart();
+	t->credit -= apart();
 	if (t->credit < 0)
 		count_begin(t);
+}
+
+/*
+ * The clock is read a second time at the end of the hook. Few events are timed, so their hooks are
+ * not in the caches, and take longer than at the calibration by a time that is not known.
+ */
+void calls_window_step(struct calls_thread *t, uint64_t now)
+{
+	step(t, now);
+	calls_own_since(t, now);
 }

@@ -43,4 +43,14 @@ static inline uint64_t port_clock(void)
 #endif
 }
 
+static inline uint64_t port_clock_ordered(void)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("lfence" : : : "memory");
+#elif defined(__aarch64__)
+	__asm__ volatile("isb" : : : "memory");
+#endif
+	return port_clock();
+}
+
 #endif

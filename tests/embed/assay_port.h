@@ -37,4 +37,9 @@ static inline uint64_t port_clock(void)
 	return embedded_now;
 }
 
+static inline uint64_t port_clock_ordered(void)
+{
+	return port_clock();
+}
+
 #endif

@@ -36,8 +36,9 @@ struct calls_node {
 	int64_t net, min, max;
 	int64_t blocked, preempted;
 	uint64_t blocked_count, preempted_count;
-	uint64_t samples; /* of the thread's CPU time, in the node's function */
-	double shift_ns;  /* added to each measured duration, to remove the cost of counting */
+	uint64_t samples;      /* of the thread's CPU time, in the node's function */
+	double shift_ns;       /* added to each measured duration, to remove the cost of counting */
+	double times_error_ns; /* of each measured duration; 0 in recordings */
 	/* Events in halves (entry and exit of a call), to compute their cost. */
 	int64_t halves;       /* of its own calls: 2 for each, 1 for an open call */
 	int64_t child_halves; /* of its callees' calls */
@@ -120,9 +121,9 @@ void calls_base_done(struct calls_base *b);
 /* calls_file_times.c: the durations of calls. */
 void calls_times_read(struct calls_file_table *t, const struct calls_chunk *c);
 void calls_times_subtract(const struct calls_file_table *base, struct calls_file_table *t);
-/* `rate`: ns for each tick. `shift_ns` is added to each duration. */
-void calls_times_add(const struct calls_times_item *item, double rate, double shift_ns,
-                     struct call_times *to);
+/* `rate`: ns for each tick. The shift of the item's node is added to each duration. */
+void calls_times_add(const struct calls_times_item *item, double rate,
+                     const struct calls_node *node, struct call_times *to);
 /* Appends the items of a node. `scale`: ticks for each nanosecond. */
 void calls_times_write(const struct call_times *times, double scale, uint32_t node,
                        struct buf *out);

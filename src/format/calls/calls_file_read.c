@@ -14,6 +14,11 @@
 #define OVERLAP_ERROR_SHORT 0.4 /* of calls shorter than SHORT_NS */
 #define SHORT_NS 12.0
 #define OVERLAP_MOST 0.9 /* maximum of the overlap, as a part of the samples in the hooks */
+/*
+ * The speed of a processor is not constant, and interrupts take a part of the time: what the clock
+ * timed is known to this part.
+ */
+#define CLOCK_ERROR 0.01
 /* The error of the measured cost of a sample, as a part of it. */
 #define COST_ERROR 0.3
 
@@ -34,27 +39,31 @@ struct calls_reader {
 	struct call_process *process; /* valid until the next process is added */
 	VEC(uint32_t) walk;           /* nodes on the path to a root */
 	double calls, inner, outer;   /* number of calls that have a cost; ticks of both parts */
+	VEC(double) timed;            /* of each path: calls that the clock timed */
 };
 
 /*
  * A hook may cost more or less than at its calibration, because it shares caches with the program.
  * One in some hundred hooks reads the clock twice, as the calibration did; the difference of the
  * two means is a second estimate of the cost. Each estimate is weighted by its precision, so that
- * an interrupt within a few readings does not spoil the calibrated value.
+ * an interrupt within a few readings does not spoil the calibrated value. A double reading orders
+ * the instructions around it, so it shows the whole delay of a hook. A processor hides a part of
+ * it, from none to all: half of the difference is subtracted, and half of it is a further error.
  */
 static void cost_correct(const struct assay_calls_sample *s, int32_t read, double *cost,
                          double *error)
 {
 	double count = (double)s->count, sum = (double)s->sum;
-	double calibrated = *error * *error, sampled, all;
+	double calibrated = *error * *error, sampled, all, half;
 
 	if (s->count < SAMPLES_MIN)
 		return;
 	sampled = ((double)s->squares - sum * sum / count) / (count - 1) / count;
 	sampled = sampled > 0 ? sampled * NORMAL_95 * NORMAL_95 : 0;
 	all = calibrated + sampled;
-	*cost += (sum / count - read / 1024.0) * (all > 0 ? calibrated / all : 1);
-	*error = all > 0 ? sqrt(calibrated / all * sampled) : 0;
+	half = (sum / count - read / 1024.0) * (all > 0 ? calibrated / all : 1) / 2;
+	*cost += half;
+	*error += fabs(half);
 }
 
 static struct cost cost_of(const struct calls_file_table *t, const struct calls_thread_item *thread)
@@ -67,8 +76,9 @@ static struct cost cost_of(const struct calls_file_table *t, const struct calls_
 	                    c,
 	                    0};
 
-	if (thread->record.period)
-		return (struct cost){0};
+	if (thread->record.period) /* the hooks subtracted it already */
+		return (struct cost){.inner_error = cost.inner_error,
+		                     .outer_error = cost.outer_error};
 	cost_correct(&thread->record.enter, c->enter_read, &cost.inner, &cost.inner_error);
 	cost_correct(&thread->record.exit, c->exit_read, &cost.outer, &cost.outer_error);
 	return cost;
@@ -176,6 +186,18 @@ static double overlap_of(struct calls_reader *r, uint32_t thread)
 }
 
 /*
+ * True if calls of the node may have been counted while the thread was sampled. A node without a
+ * sample may have been: how many of its calls the clock timed is not known. A single call that was
+ * timed from its begin to its end was not.
+ */
+static bool may_be_sampled(const struct assay_calls_thread *record, const struct calls_node *node)
+{
+	bool timed = node->calls == 1 && !node->open && node->min != INT64_MAX;
+
+	return node->samples || (record->samples + record->own_samples && node->calls && !timed);
+}
+
+/*
  * Adds the time of a node's samples. Their scatter is not part of the error (call_error_ns()).
  */
 static void samples_add(struct calls_reader *r, const struct calls_node *node, double overlap,
@@ -186,14 +208,14 @@ static void samples_add(struct calls_reader *r, const struct calls_node *node, d
 	double period = (double)record->period, rate = r->table.ns_per_tick;
 	double calls = (double)node->calls, share = sampled_share(node, period);
 	double counted = calls * share, sampled = (double)node->samples * period, part;
+	double hooks = counted + (double)node->child_halves / 2 * share;
 
 	path->samples += node->samples;
-	path->is_sampled |= node->samples || (calls > 0 && node->net == 0);
+	path->is_sampled |= may_be_sampled(record, node);
 	r->process->sample_ns = fmax(r->process->sample_ns, period * rate);
 	part = counted > 0 && sampled / counted < SHORT_NS / rate ? OVERLAP_ERROR_SHORT
 	                                                          : OVERLAP_ERROR;
-	path->net_error_ns += rate * (counted * part * h->counted_cost / 1024.0 +
-	                              (calls - counted) * fabs(h->cost.inner / 1024.0) +
+	path->net_error_ns += rate * (hooks * part * h->counted_cost / 1024.0 +
 	                              sampled * COST_ERROR * (double)record->period_cost / period);
 	path->net_ns += (sampled + counted * overlap) * rate;
 	thread->net_ns += (sampled + counted * overlap) * rate;
@@ -227,6 +249,16 @@ static void node_add(struct calls_reader *r, struct calls_node *node, uint32_t i
 	double inner = calls * (calls > 0 ? inner_at(cost, told / calls) : cost->inner);
 	double own = (inner + outer * cost->outer) * rate, net = (double)node->net * rate - own;
 	double error = (fabs(calls) * cost->inner_error + fabs(outer) * cost->outer_error) * rate;
+	const struct assay_calls_thread *record = &r->table.threads.items[node->thread].record;
+
+	/* Of the calls that the clock timed. */
+	double timed = 1 - sampled_share(node, (double)record->period);
+
+	node->times_error_ns = calls > 0 && !r->table.recording ? error / calls : 0;
+	error = error * timed + CLOCK_ERROR * fabs(net) * !r->table.recording;
+	while (r->timed.count <= id)
+		vec_push(&r->timed, 0.0);
+	r->timed.items[id] += calls * timed;
 
 	path->calls += node->calls;
 	path->net_ns += net;
@@ -246,7 +278,7 @@ static void node_add(struct calls_reader *r, struct calls_node *node, uint32_t i
 	if (range_holds(r, node))
 		call_path_range(path, (double)node->min * rate + node->shift_ns,
 		                (double)node->max * rate + node->shift_ns);
-	if (r->table.threads.items[node->thread].record.period)
+	if (record->period)
 		samples_add(r, node, cost->overlap, path, thread);
 	thread->net_ns += net;
 	thread->blocked_ns += (double)node->blocked * rate;
@@ -269,6 +301,21 @@ static void mean_costs(struct calls_reader *r)
 	        (any ? r->inner / r->calls : c->inner / 1024.0) * r->table.ns_per_tick;
 	r->process->outer_ns =
 	        (any ? r->outer / r->calls : c->outer / 1024.0) * r->table.ns_per_tick;
+}
+
+/*
+ * Interrupts and other disturbances are in the net of calls that the clock timed, and fall on them
+ * at random: the sum scatters as its calls do. Samples have their own scatter.
+ */
+static void scatter_add(struct calls_reader *r)
+{
+	for (uint32_t id = 0; id < r->timed.count; id++) {
+		const struct call_times *times = call_path_times_of(r->process, id);
+
+		if (times && r->timed.items[id] > 0)
+			r->process->paths.items[id].net_error_ns +=
+			        NORMAL_95 * sqrt(r->timed.items[id]) * call_times_scatter(times);
+	}
 }
 
 /* In the order of units, which is the order of first calls. */
@@ -297,9 +344,11 @@ static void nodes_add(struct calls_reader *r, struct call_thread *threads)
 		const struct calls_node *node = &r->table.nodes.items[item->node];
 
 		if (node->path < r->process->paths.count)
-			calls_times_add(item, r->table.ns_per_tick, node->shift_ns,
+			calls_times_add(item, r->table.ns_per_tick, node,
 			                call_path_times(r->process, node->path));
 	}
+	if (!r->table.recording)
+		scatter_add(r);
 	mean_costs(r);
 	free(costs);
 }
@@ -533,6 +582,7 @@ int calls_file_read(struct call_paths *into, const void *bytes, size_t size, con
 			*used = r.table.size;
 	}
 	vec_done(&r.walk);
+	vec_done(&r.timed);
 	calls_table_done(&r.table);
 	calls_base_done(&r.base);
 	return rc;

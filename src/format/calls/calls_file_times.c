@@ -4,6 +4,7 @@
 
 #include "base/memory/sorted.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The `first` of the last item that can have a bucket. */
@@ -44,8 +45,8 @@ void calls_times_subtract(const struct calls_file_table *base, struct calls_file
 	}
 }
 
-void calls_times_add(const struct calls_times_item *item, double rate, double shift_ns,
-                     struct call_times *to)
+void calls_times_add(const struct calls_times_item *item, double rate,
+                     const struct calls_node *node, struct call_times *to)
 {
 	const uint64_t *counts = item->raw.counts;
 
@@ -53,13 +54,15 @@ void calls_times_add(const struct calls_times_item *item, double rate, double sh
 		to->timed += counts[ASSAY_TIMES_TIMED];
 		to->squares += counts[ASSAY_TIMES_SQUARES];
 		to->missed += counts[ASSAY_TIMES_MISSED];
+		to->error_ns += (double)counts[ASSAY_TIMES_TIMED] * node->times_error_ns +
+		                (double)counts[ASSAY_TIMES_ERROR] * rate;
 		return;
 	}
 	for (uint32_t i = 0; i < ASSAY_TIMES_BUCKETS; i++)
 		if (counts[i])
-			call_times_count(to,
-			                 call_times_middle(item->raw.first + i) * rate + shift_ns,
-			                 counts[i]);
+			call_times_count(
+			        to, call_times_middle(item->raw.first + i) * rate + node->shift_ns,
+			        counts[i]);
 }
 
 void calls_times_write(const struct call_times *times, double scale, uint32_t node, struct buf *out)
@@ -70,6 +73,7 @@ void calls_times_write(const struct call_times *times, double scale, uint32_t no
 	item.counts[ASSAY_TIMES_TIMED] = times->timed;
 	item.counts[ASSAY_TIMES_SQUARES] = times->squares;
 	item.counts[ASSAY_TIMES_MISSED] = times->missed;
+	item.counts[ASSAY_TIMES_ERROR] = (uint64_t)fmin(times->error_ns * scale, 0x1p62);
 	vec_each (b, &times->buckets) {
 		bucket = assay_times_bucket((int64_t)(call_times_bucket_ns(b->bucket) * scale));
 		first = bucket / ASSAY_TIMES_BUCKETS * ASSAY_TIMES_BUCKETS;

@@ -10,6 +10,8 @@
 #define UNITS 1024.0 /* a nanosecond */
 /* The missed calls may change a percentile by this factor. */
 #define MISSED_MOST 1.5
+/* The error of a duration is at most this part of a percentile: the width of a bucket. */
+#define ERROR_MOST 0.125
 
 void call_times_done(struct call_times *t)
 {
@@ -56,6 +58,7 @@ void call_times_merge(struct call_times *to, const struct call_times *from)
 	to->timed += from->timed;
 	to->squares += from->squares;
 	to->missed += from->missed;
+	to->error_ns += from->error_ns;
 	vec_each (b, &from->buckets)
 		add(to, b->bucket, b->count);
 }
@@ -109,7 +112,23 @@ double call_times_percentile(const struct call_times *t, uint64_t unknown, doubl
 	rank = part * (all + missed);
 	high = at_rank(t, rank);
 	low = rank < missed ? NAN : at_rank(t, rank - missed);
-	return high <= low * MISSED_MOST ? at_rank(t, part * all) : NAN;
+	if (!(high <= low * MISSED_MOST))
+		return NAN;
+	high = at_rank(t, part * all);
+	return t->error_ns / (double)t->timed <= ERROR_MOST * high ? high : NAN;
+}
+
+double call_times_scatter(const struct call_times *t)
+{
+	double all = sum_of(t), mean = 0, squares = 0;
+
+	if (t->timed < 2 || all <= 0)
+		return 0;
+	vec_each (b, &t->buckets)
+		mean += call_times_bucket_ns(b->bucket) * (double)b->count / all;
+	vec_each (b, &t->buckets)
+		squares += pow(call_times_bucket_ns(b->bucket) - mean, 2) * (double)b->count;
+	return sqrt(squares / all);
 }
 
 double call_times_percentile_between(const struct call_times *t, uint64_t unknown, double part,

@@ -4,7 +4,8 @@
  *
  * A zeroed struct is empty; call_times_done() frees. Each duration is known to an eighth of a power
  * of two, and stands for some number of calls. Calls that were chosen and not timed are `missed`:
- * a percentile is given only if they cannot change it by more than a half. Not thread-safe. Uses:
+ * a percentile is given only if they cannot change it by more than a half, and the error of the
+ * durations is not more than an eighth of it. Not thread-safe. Uses:
  * base, include/assay/wire.h.
  */
 #ifndef ASSAY_PROFILE_CALLS_CALL_TIMES_H
@@ -24,6 +25,7 @@ struct call_times {
 	uint64_t squares; /* sum of the squares of the numbers of calls that each timed call
 	                     represents */
 	uint64_t missed;
+	double error_ns; /* sum over timed calls: half of a 95 % interval of the duration */
 	VEC(struct call_times_bucket) buckets; /* in ascending order */
 };
 
@@ -49,6 +51,9 @@ double call_times_percentile(const struct call_times *t, uint64_t unknown, doubl
  */
 double call_times_percentile_between(const struct call_times *t, uint64_t unknown, double part,
                                      double min_ns, double max_ns);
+
+/* The standard deviation of the durations, ns; 0: less than two calls were timed. */
+double call_times_scatter(const struct call_times *t);
 
 /* The middle of a bucket of wire.h, in the unit of its values. */
 double call_times_middle(uint32_t bucket);

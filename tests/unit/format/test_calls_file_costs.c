@@ -4,6 +4,12 @@
  */
 #include "calls_file_fixture.h"
 
+/* What the clock timed is known to a hundredth. */
+static double error_of(const struct call_path *path, double cost_error_ns)
+{
+	return cost_error_ns + fabs(path->net_ns) / 100;
+}
+
 static void costs_are_subtracted(void)
 {
 	struct abc x = abc_new();
@@ -14,9 +20,10 @@ static void costs_are_subtracted(void)
 	CHECK_EQ(p->flags, 0);
 	CHECK_EQ(p->paths.count, 3);
 	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (500 - 10 * 10) / 2.0);
-	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_error_ns, 10 * 0.5 / 2);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_error_ns,
+	         error_of(PATH(c, 0x1000, 0x2000), 10 * 0.5 / 2));
 	CHECK_NS(PATH(c, 0x1000)->net_ns, (1000 - 10 - 10 * 6) / 2.0);
-	CHECK_NS(PATH(c, 0x1000)->net_error_ns, (0.5 + 10 * 0.25) / 2);
+	CHECK_NS(PATH(c, 0x1000)->net_error_ns, error_of(PATH(c, 0x1000), (0.5 + 10 * 0.25) / 2));
 	CHECK_NS(p->paths.items[0].net_ns, (300 - 6) / 2.0);
 	CHECK_NS(PATH(c, 0x1000)->total_ns, 200 + 465);
 	CHECK_NS(t->own_ns, (100 + 11 * 16) / 2.0);
@@ -65,18 +72,18 @@ static void the_range_moves_with_the_mean(void)
 	CHECK_NS(PATH(c, 0x1000, 0x2000)->max_ns, 30);
 	call_paths_free(c);
 	/*
-	 * Double readings give 8 more for entries and 4 more for exits; the calibration is very
-	 * uncertain.
+	 * Double readings give 8 more for entries and 4 more for exits, of which half is
+	 * subtracted; the calibration is very uncertain.
 	 */
 	fx_header(x.f)->cost.inner_error = fx_header(x.f)->cost.outer_error = 1 << 20;
 	fx_record(x.f, x.thread)->enter = (struct assay_calls_sample){100, 2800, 78400};
 	fx_record(x.f, x.thread)->exit = (struct assay_calls_sample){100, 3400, 115600};
 	c = read_with(x.f, NULL);
-	CHECK_NS(PATH(c, 0x1000)->net_ns, (1000 - 18 - 10 * 10) / 2.0);
+	CHECK_NS(PATH(c, 0x1000)->net_ns, (1000 - 14 - 10 * 8) / 2.0);
 	CHECK_NS(PATH(c, 0x1000)->min_ns, PATH(c, 0x1000)->net_ns);
 	CHECK_NS(PATH(c, 0x1000)->max_ns, PATH(c, 0x1000)->net_ns);
-	CHECK_NS(PATH(c, 0x1000, 0x2000)->min_ns, (30 - 8) / 2.0);
-	CHECK_NS(PATH(c, 0x1000, 0x2000)->max_ns, (60 - 8) / 2.0);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->min_ns, (30 - 4) / 2.0);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->max_ns, (60 - 4) / 2.0);
 	call_paths_free(c);
 	free(x.f);
 }
@@ -93,20 +100,23 @@ static void double_readings_correct_costs(void)
 	t->exit = (struct assay_calls_sample){29, 29 * 99, 29 * 99 * 99}; /* too few */
 	c = read_with(x.f, NULL);
 	/* The readings are more precise than the calibration, whose error is half a tick. */
-	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (500 - 10 * (10 + 5 * share)) / 2);
-	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_error_ns, 10 * sqrt(share * sampled) / 2);
-	CHECK_NS(PATH(c, 0x1000)->net_ns, (1000 - (10 + 5 * share) - 10 * 6) / 2.0);
+	/* Half of the difference, 5, is subtracted, and half of it is an error. */
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (500 - 10 * (10 + 2.5 * share)) / 2);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_error_ns,
+	         error_of(PATH(c, 0x1000, 0x2000), 10 * (0.5 + 2.5 * share) / 2));
+	CHECK_NS(PATH(c, 0x1000)->net_ns, (1000 - (10 + 2.5 * share) - 10 * 6) / 2.0);
 	CHECK_NS(process_of(c)->threads.items[0].cpu_residual_ns, 0);
 	call_paths_free(c);
 	t->exit = (struct assay_calls_sample){30, 30 * 28, 30 * 28 * 28}; /* all equal: no error */
 	c = read_with(x.f, NULL);
-	CHECK_NS(PATH(c, 0x1000)->net_ns, (1000 - (10 + 5 * share) - 10 * 4) / 2.0);
-	CHECK_NS(PATH(c, 0x1000)->net_error_ns, sqrt(share * sampled) / 2);
+	CHECK_NS(PATH(c, 0x1000)->net_ns, (1000 - (10 + 2.5 * share) - 10 * 5) / 2.0);
+	CHECK_NS(PATH(c, 0x1000)->net_error_ns,
+	         error_of(PATH(c, 0x1000), (0.5 + 2.5 * share + 10 * (0.25 + 1)) / 2));
 	call_paths_free(c);
 	/* an interrupt during one reading has nearly no effect */
 	t->exit = (struct assay_calls_sample){100, 99 * 30 + 90000, 99 * 900 + 90000ull * 90000};
 	c = read_with(x.f, NULL);
-	CHECK(fabs(PATH(c, 0x1000)->net_ns - (1000 - (10 + 5 * share) - 10 * 6) / 2.0) < 0.1);
+	CHECK(fabs(PATH(c, 0x1000)->net_ns - (1000 - (10 + 2.5 * share) - 10 * 6) / 2.0) < 0.1);
 	call_paths_free(c);
 	free(x.f);
 }
@@ -144,7 +154,31 @@ static void costs_follow_the_callees_length(void)
 	/* The correction by the program's own readings applies to all lengths. */
 	t->enter = (struct assay_calls_sample){100, 2200, 2200 * 22};
 	c = read_with(x.f, NULL);
-	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (90000 - 10 * (5 + 2)) / 2.0);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (90000 - 10 * (5 + 1)) / 2.0);
+	call_paths_free(c);
+	free(x.f);
+}
+
+/*
+ * The clock timed some calls of a function, and no sample hit it in the time in which its thread
+ * was sampled: how many calls were timed is not known. A single call that was timed is known.
+ */
+static void no_sample_does_not_mean_no_time(void)
+{
+	struct abc x = abc_new();
+	struct assay_calls_thread *t = fx_record(x.f, x.thread);
+	struct call_paths *c;
+
+	t->period = 2000;
+	c = read_with(x.f, NULL);
+	CHECK(!PATH(c, 0x1000, 0x2000)->is_sampled);
+	call_paths_free(c);
+	t->samples = 7;
+	fx_node_at(x.f, x.a)->min = fx_node_at(x.f, x.a)->max = 1000;
+	c = read_with(x.f, NULL);
+	CHECK(PATH(c, 0x1000, 0x2000)->is_sampled);
+	CHECK_EQ(PATH(c, 0x1000, 0x2000)->samples, 0);
+	CHECK(!PATH(c, 0x1000)->is_sampled);
 	call_paths_free(c);
 	free(x.f);
 }
@@ -156,5 +190,6 @@ int main(void)
 	RUN(the_range_moves_with_the_mean);
 	RUN(double_readings_correct_costs);
 	RUN(costs_follow_the_callees_length);
+	RUN(no_sample_does_not_mean_no_time);
 	return check_end();
 }

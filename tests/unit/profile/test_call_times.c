@@ -72,6 +72,31 @@ static void few_calls_have_no_high_percentile(void)
 	call_times_done(&t);
 }
 
+static void uncertain_durations_have_no_percentiles(void)
+{
+	struct call_times t = {0};
+
+	timed(&t, 80, 100, 1);
+	t.error_ns = 100 * 9;
+	CHECK(near(call_times_percentile(&t, 0, 0.5), 80));
+	t.error_ns = 100 * 12;
+	CHECK(isnan(call_times_percentile(&t, 0, 0.5)));
+	call_times_done(&t);
+}
+
+static void the_scatter_is_that_of_the_calls(void)
+{
+	struct call_times t = {0};
+
+	timed(&t, 1000, 1, 1);
+	CHECK(call_times_scatter(&t) == 0);
+	timed(&t, 3000, 1, 1);
+	CHECK(near(call_times_scatter(&t), 1000));
+	timed(&t, 1000, 2, 1);
+	CHECK(near(call_times_scatter(&t), 866));
+	call_times_done(&t);
+}
+
 static void missed_calls_hide_percentiles_that_they_may_change(void)
 {
 	struct call_times t = {0};
@@ -108,6 +133,8 @@ int main(void)
 	RUN(percentiles_lie_in_their_class);
 	RUN(merged_durations_are_those_of_both);
 	RUN(few_calls_have_no_high_percentile);
+	RUN(uncertain_durations_have_no_percentiles);
+	RUN(the_scatter_is_that_of_the_calls);
 	RUN(missed_calls_hide_percentiles_that_they_may_change);
 	RUN(calls_without_a_timed_call_are_unknown);
 	return check_end();
