@@ -255,7 +255,7 @@ static void sample_value(void *ctx, uint64_t number, int column, sqlite3_context
 		sql_out_u64(out, row->thread);
 		break;
 	case SAMPLES_STACK:
-		sql_out_u64(out, view_row_path(m->view, row));
+		sql_out_u64(out, row->path);
 		break;
 	case SAMPLES_CPU:
 		if (row->cpu != PROFILE_CPU_UNKNOWN)

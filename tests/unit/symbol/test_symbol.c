@@ -268,7 +268,7 @@ static void an_image_without_a_file_has_one_symbol(void)
 	CHECK_STR(symbol->name, "[no symbol]");
 	CHECK(!symbol->named && symbol == at(&s, 0x2000));
 	symbol = symbolizer_find(s.symbols, (struct frame){IMAGE_ID_UNKNOWN, 0x1000});
-	CHECK_STR(symbol->name, "[unknown]");
+	CHECK_STR(symbol->name, "[no symbol]");
 	s.image = image_table_named(images, IMAGE_NAME, "names");
 	CHECK_STR(at_offset(&s, intern_add(&images->names, "a_name"))->name, "a_name");
 	subject_end(&s);
