@@ -6,11 +6,13 @@
  * They come in addition to system.h. The include path must also have "assay_port.h", which defines
  * inline:
  *	uint64_t port_clock(void)                  ticks, constant rate, never decreases
- *	uint64_t port_clock_ordered(void)          the same, after all earlier instructions
- *completed struct calls_thread **port_self(void)      the running thread's slot uint64_t
- *port_key(const void *function)    the address in the format of a node The slot holds &calls_unborn
- *until the thread's first event. The other functions are ordinary functions. None may enter an
- *instrumented function. All may be called in a signal handler, and by several threads at once.
+ *	uint64_t port_clock_ordered(void)          the same, when earlier instructions are complete
+ *	struct calls_thread **port_self(void)      the running thread's slot
+ *	uint64_t port_key(const void *function)    the address in the format of a node
+ *
+ * The slot holds &calls_unborn until the thread's first event. The other functions are ordinary
+ * functions. None may enter an instrumented function. All may be called in a signal handler, and by
+ * several threads at once.
  */
 #ifndef ASSAY_RUNTIME_CALLS_PORT_H
 #define ASSAY_RUNTIME_CALLS_PORT_H

@@ -370,8 +370,9 @@ static void only_names(const char *columns, struct buf *names)
 /* Tables that are no part of a store, or views that need functions of assay. */
 static bool is_of_recordings_only(const char *name)
 {
-	static const char *const names[] = {"calls",      "events",     "waits",       "wakings",
-	                                    "wait_graph", "interrupts", "stack_groups"};
+	static const char *const names[] = {"calls",          "events",      "waits",
+	                                    "wakings",        "wait_graph",  "interrupts",
+	                                    "kernel_returns", "stack_groups"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(name, names[i]))
