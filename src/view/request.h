@@ -66,6 +66,7 @@ enum recording_fact {
 };
 
 struct group_rules;
+struct program_sizes;
 
 #define PROCESS_LIMIT_SHARE 0.01 /* unless another limit is given */
 
@@ -105,10 +106,11 @@ struct report_request {
 	size_t lines;   /* at most this many rows per table; 0: all */
 	bool children;  /* functions with their callees, sorted by the total */
 	bool tree;
-	bool inverted;   /* the tree has callees above callers */
-	bool inlines;    /* inlined functions count apart */
-	bool instances;  /* each process of a name by itself */
-	bool full_paths; /* readers: call paths from the outermost function on */
+	bool inverted;                     /* the tree has callees above callers */
+	bool inlines;                      /* inlined functions count apart */
+	bool instances;                    /* each process of a name by itself */
+	bool full_paths;                   /* readers: call paths from the outermost function on */
+	const struct program_sizes *sizes; /* view/methods/sizes_document.h; NULL: none */
 	struct document_reader reader;
 };
 

@@ -22,6 +22,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -60,6 +61,22 @@ def test(function):
     """A test of counts or contents: it has one right answer, and is run once."""
     _tests.append(function)
     return function
+
+
+def sizes_of(program):
+    """The sizes of a program's sections, as `size` adds them up."""
+    sizes = {"text": 0, "data": 0, "bss": 0}
+    out = subprocess.run(["readelf", "-S", "-W", str(program)], capture_output=True, text=True,
+                         check=True).stdout
+    for line in out.splitlines():
+        if not re.match(r"\s+\[ *[1-9]", line):
+            continue
+        kind, _, _, size, *rest = line.split("]", 1)[1].split()[1:]
+        flags = rest[1] if not rest[1].isdigit() else ""
+        if "A" in flags:
+            name = "bss" if kind == "NOBITS" else "data" if "W" in flags else "text"
+            sizes[name] += int(size, 16)
+    return sizes
 
 
 def test_of_shares(function):

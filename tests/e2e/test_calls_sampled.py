@@ -6,7 +6,7 @@ The truth is the CPU time of the same functions in a program without hooks.
 
 import statistics
 
-from harness import Failure, main, run, test, test_of_shares
+from harness import Failure, main, run, test, test_of_shares, sizes_of
 
 STEPS = (20, 60, 200, 700, 3000)
 SOURCE = """
@@ -117,8 +117,9 @@ def check_compares_with_runs_that_are_not_counted(t):
         t.has(result.err, "with hooks that do nothing: ", "the runs that are not counted")
         t.equal("without hooks (--native): " in result.err, bool(words), "the runs without hooks")
         t.equal(len(result.out.split()), len(STEPS), "only the first run's output is shown")
-    t.has(t.assay("calls", "--native", native, "--", hooked, "1", status=2).err, "--check",
-          "--native alone")
+    alone = t.assay("calls", "--native", native, "-o", t.path("alone"), "--", hooked, "1")
+    for program in (native, hooked):
+        t.has(alone.out, f"{sizes_of(program)['text']:,}", "the size of its code")
     result = t.assay("calls", "--check", "--native", "/nowhere", "--", hooked, "1", status=2)
     t.has(result.err, "no program /nowhere", "a missing program is found before COMMAND runs")
     t.equal(result.out, "", "COMMAND did not run")

@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 from device_truth import check_order
-from harness import ASSAY, main, test, test_of_shares
+from harness import ASSAY, main, run, sizes_of, test, test_of_shares
 from tags_program import build, calls_of, events_of, left_over, of_rounds, place
 
 
@@ -291,6 +291,21 @@ def shares_of_short_functions_are_within_their_bounds(t):
         row, true = rows[name], steps / 187
         t.between(true, row["work_low"], row["work_high"], f"{name}: the share of its work")
         t.true(row["work_low"] <= row["work"] <= row["work_high"], f"{name}: the estimate")
+
+
+@test
+def sizes_are_those_of_both_programs(t):
+    program, native = build(t, "short", SHORT, extra=["-O2"]), t.path("native")
+    run("gcc", "-O2", "-o", native, t.path("short.c"))
+    shown = ("tags", "--native", native, "-o", t.path("x.tags"))
+    sizes = json.loads(t.assay(*shown, "--json", "--", program, env=place(t)).out)["sizes"]
+    for name, got in sizes.items():
+        for key, path in (("with_bytes", program), ("without_bytes", native)):
+            want = sizes_of(path)
+            t.equal(got[key], want[name] if name != "all" else sum(want.values()), f"{name}: {key}")
+    t.has(t.assay(*shown, "--", program, env=place(t)).out, "Size of the program in bytes", "table")
+    shown = t.assay("tags", "--native", "/nowhere", "--", program, status=2, env=place(t))
+    t.has(shown.err, "no program /nowhere", "a missing program is found before COMMAND runs")
 
 
 @test

@@ -7,6 +7,7 @@
 #include "base/text/plural.h"
 #include "base/file/replace_file.h"
 #include "cmd/report/calls_output.h"
+#include "cmd/report/native_program.h"
 #include "cmd/run_command.h"
 #include "cmd/cli/medium.h"
 #include "cmd/session/record_beside.h"
@@ -33,8 +34,9 @@ struct calls_options {
 	bool libraries, quiet, check, waits;
 	const char *filter, *memory, *output;
 	const char *time, *native;
-	uint64_t rate;      /* samples a second; RATE_OWN: the runtime's own choice */
-	const char *kernel; /* NULL: not given; "": all functions, or those before "--" */
+	struct program_sizes sizes; /* of --native */
+	uint64_t rate;              /* samples a second; RATE_OWN: the runtime's own choice */
+	const char *kernel;         /* NULL: not given; "": all functions, or those before "--" */
 	struct calls_output_options report;
 };
 
@@ -109,11 +111,11 @@ static const struct option options[] = {
                  "work in each run; the standard output of these runs is discarded.",
          .offset = AT(check)},
         {OPTION_STRING, 0, "native", "PROGRAM",
-         "for --check: the program built without -finstrument-functions",
-         .details =
-                 "It gets the arguments of COMMAND, and runs in turn with the others. Hooks that "
-                 "do nothing still take time, 1 to 4 ns a call and more where they prevent "
-                 "inlining. This time is in net, and is printed.",
+         "the program built without -finstrument-functions: compare sizes and, with --check, time",
+         .details = "The report has the sizes of both: text, data, bss. With --check it gets the "
+                    "arguments of COMMAND, and runs in turn with the others. Hooks that "
+                    "do nothing still take time, 1 to 4 ns a call and more where they prevent "
+                    "inlining. This time is in net, and is printed.",
          .offset = AT(native)},
         {.kind = OPTION_GROUP, .help = "Output"},
         {OPTION_STRING, 'o', "output", "FILE",
@@ -222,8 +224,11 @@ static int report(const struct calls_options *o, const char *program,
                   const struct command_run_result *result, const char *directory,
                   call_table_list *list)
 {
-	struct calls_output to = {
-	        .command = "calls", .file = o->output, .print = !o->quiet, .quiet = o->quiet};
+	struct calls_output to = {.command = "calls",
+	                          .file = o->output,
+	                          .print = !o->quiet,
+	                          .quiet = o->quiet,
+	                          .sizes = o->native ? &o->sizes : NULL};
 	struct call_paths *paths = call_paths_new();
 	struct error err = {0};
 	calls_notes notes = {0};
@@ -404,23 +409,16 @@ static int run_kernel(const struct calls_options *o, int argc, char **argv)
 }
 
 /* Before COMMAND runs, which may take long. */
-static int native_check(const struct calls_options *o)
+static int native_check(struct calls_options *o, const char *program)
 {
-	bool is_there;
-	char *found;
+	struct error err = {0};
 
-	if (!o->native)
+	if (!o->native || !native_program_sizes(&o->sizes, program, o->native, &err))
 		return 0;
-	if (!o->check)
-		return command_fail(2, "calls: --native names the program for --check, which is "
-		                       "not given");
-	found = program_file_find(o->native);
-	is_there = found && program_file_is_there(found);
-	free(found);
-	return is_there ? 0 : command_fail(2, "calls: --native: there is no program %s", o->native);
+	return command_fail(2, "calls: %s", err.text);
 }
 
-static int run_program(const struct calls_options *o, char **argv)
+static int run_program(struct calls_options *o, char **argv)
 {
 	char *library = NULL, *directory = NULL, memory[RUN_MEMORY_MAX] = "";
 	struct error err = {0};
@@ -428,9 +426,6 @@ static int run_program(const struct calls_options *o, char **argv)
 
 	if (*argv && !strcmp(*argv, "--"))
 		argv++;
-	status = native_check(o);
-	if (status)
-		return status;
 	if (!o->rate)
 		return command_fail(
 		        2, "calls: --freq: 0 is not a number of samples; '--time all' reads "
@@ -438,6 +433,9 @@ static int run_program(const struct calls_options *o, char **argv)
 	if (!*argv)
 		return command_fail(2, "calls: needs a command to run (assay calls -- COMMAND), or "
 		                       "a subcommand: list, get, reset");
+	status = native_check(o, argv[0]);
+	if (status)
+		return status;
 	if (o->memory && run_memory("calls", o->memory, memory))
 		return 2;
 	if (calls_runtime_find(&library, &err) || calls_session_begin(&directory, &err))
@@ -451,7 +449,7 @@ static int run_program(const struct calls_options *o, char **argv)
 
 static int run(void *p, int argc, char **argv)
 {
-	const struct calls_options *o = p;
+	struct calls_options *o = p;
 	struct error err = {0};
 
 	if (calls_output_check("calls", &o->report))

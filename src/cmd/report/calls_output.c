@@ -94,7 +94,7 @@ static int write_file(const struct call_paths *paths, struct calls_output *to)
 }
 
 static int report(const struct call_paths *paths, struct symbolizer *symbols,
-                  const struct report_options *o)
+                  const struct report_options *o, const struct program_sizes *sizes)
 {
 	struct report_request q = {0};
 	struct error err = {0};
@@ -102,6 +102,7 @@ static int report(const struct call_paths *paths, struct symbolizer *symbols,
 
 	if (report_options_request(o, &q, &err) || report_groups_use(&q, NULL, &err))
 		return report_fail(&o->style, 2, &err);
+	q.sizes = sizes;
 	status = report_calls_print(paths, symbols, &q, &o->style, false);
 	report_groups_done(&q);
 	return status;
@@ -121,7 +122,7 @@ int calls_output(struct call_paths *paths, struct calls_output *to,
 		status = write_file(paths, to);
 	}
 	if (to->print) {
-		int printed = report(paths, symbols, &options->report);
+		int printed = report(paths, symbols, &options->report, to->sizes);
 
 		status = status ? status : printed;
 	}

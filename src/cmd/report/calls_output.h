@@ -34,7 +34,8 @@ struct calls_output {
 	const char *command;
 	const char *file;
 	bool print, quiet;
-	bool written; /* the file was written */
+	bool written;                      /* the file was written */
+	const struct program_sizes *sizes; /* NULL: none */
 };
 
 int calls_output(struct call_paths *paths, struct calls_output *to,

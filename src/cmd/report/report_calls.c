@@ -6,6 +6,7 @@
 #include "cmd/report/report_page.h"
 #include "cmd/report/report_tui.h"
 #include "view/calls/call_document.h"
+#include "view/methods/sizes_document.h"
 #include "view/symbolized/symbolized.h"
 
 #include <errno.h>
@@ -54,6 +55,7 @@ int report_calls_print(const struct call_paths *c, struct symbolizer *symbols,
 	} else if (!(d = call_document_new(&r, &err))) {
 		status = report_fail(style, err.code == EINVAL ? 2 : 1, &err);
 	} else {
+		sizes_document_add(&d->document, q->sizes);
 		status = print(&r, d, style);
 		call_document_free(d);
 	}

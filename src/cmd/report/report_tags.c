@@ -11,6 +11,7 @@
 #include "format/ctf/ctf.h"
 #include "format/ctf/names_file.h"
 #include "symbol/demangle/demangle.h"
+#include "view/methods/sizes_document.h"
 #include "view/function_names.h"
 #include "view/tags/tag_document.h"
 #include "view/tags/tag_paths.h"
@@ -366,6 +367,7 @@ static void fill(const struct reporting *g, struct document *document)
 
 	document_init(document);
 	tag_document_fill(document, &parts, &g->report->request.reader);
+	sizes_document_add(document, g->report->request.sizes);
 }
 
 static int print(const struct reporting *g, const struct style_options *style)

@@ -4,6 +4,7 @@
 #include "cmd/cli/print.h"
 
 #include "base/text/plural.h"
+#include "cmd/report/native_program.h"
 #include "cmd/report/report_tags.h"
 #include "cmd/run_command.h"
 #include "cmd/cli/medium.h"
@@ -26,6 +27,8 @@ struct tags_options {
 	struct report_options report;
 	struct report_tags_options tags;
 	struct report_request request;
+	const char *native;
+	struct program_sizes sizes; /* of --native */
 };
 
 #define AT(field) offsetof(struct tags_options, field)
@@ -83,6 +86,9 @@ static const struct option options[] = {
         {OPTION_FLAG, 'q', "quiet", NULL,
          "print no report and no closing line; write only the trace", .offset = AT(quiet)},
         {.kind = OPTION_GROUP, .help = "The report"},
+        {OPTION_STRING, 0, "native", "PROGRAM",
+         "the program built without triggers: compare the sizes of code and data",
+         .offset = AT(native)},
         {.kind = OPTION_INCLUDE, .include = report_option_table, .offset = AT(report)},
         {.kind = OPTION_INCLUDE, .include = report_tags_option_table, .offset = AT(tags)},
         {.kind = OPTION_END},
@@ -222,6 +228,9 @@ static int run(void *p, int argc, char **argv)
 	status = report_tags_check("tags", &o->report, &o->tags, &o->request);
 	if (status)
 		return status;
+	if (o->native && native_program_sizes(&o->sizes, argv[0], o->native, &err))
+		return command_fail(2, "tags: %s", err.text);
+	o->request.sizes = o->native ? &o->sizes : NULL;
 	if (ctf_writer_check(o->output, &err))
 		return command_fail(1, "tags: %s", err.text);
 	if (tags_session_begin(&directory, &err))
