@@ -294,6 +294,15 @@ def shares_of_short_functions_are_within_their_bounds(t):
 
 
 @test
+def a_line_shows_that_capture_has_begun(t):
+    program = build(t)
+    for options, count in ((("-q",), 0), (("--start", "off"), 0), ((), 1)):
+        told = t.assay("tags", *options, "-o", t.path("x.tags"), "--", program, "rounds=1",
+                       "waits=300", env=place(t)).err
+        t.equal(told.count("capture has begun"), count, f"the line with {options}")
+
+
+@test
 def sizes_are_those_of_both_programs(t):
     program, native = build(t, "short", SHORT, extra=["-O2"]), t.path("native")
     run("gcc", "-O2", "-o", native, t.path("short.c"))

@@ -157,6 +157,12 @@ static int show_waits(const struct tags_options *o)
 	return waits_calls_print(LOAD_DEFAULT, o->output, &o->report.style, "tags");
 }
 
+/* Shows that the capture is active, as the lamp of a device does. */
+static void tell_began(void)
+{
+	print_message("capture has begun");
+}
+
 static int record(const struct tags_options *o, char **argv, const char *memory,
                   const char *directory)
 {
@@ -167,7 +173,9 @@ static int record(const struct tags_options *o, char **argv, const char *memory,
 	                               .mode = mode_of(o->mode),
 	                               .start_off = !strcmp(o->start, "off"),
 	                               .compress = o->compress,
-	                               .wait = o->wait};
+	                               .wait = o->wait,
+	                               .began = o->quiet || !strcmp(o->start, "off") ? NULL
+	                                                                             : tell_began};
 	struct tags_run_result result;
 	struct error err = {0};
 	struct record_beside waits = {0};

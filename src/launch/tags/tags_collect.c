@@ -37,6 +37,11 @@ void tags_collect_compress(struct tags_collect *c)
 	c->compress = true;
 }
 
+bool tags_collect_is_recording(const struct tags_collect *c)
+{
+	return c->result.processes > 0;
+}
+
 static void file_free(struct collect_file *f)
 {
 	tag_rings_close(f->rings);

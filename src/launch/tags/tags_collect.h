@@ -39,6 +39,8 @@ struct tags_collect_result {
 struct tags_collect *tags_collect_new(const char *output);
 void tags_collect_free(struct tags_collect *c);
 void tags_collect_compress(struct tags_collect *c);
+/* Whether a process that records was found. */
+bool tags_collect_is_recording(const struct tags_collect *c);
 
 /* `switches`: owned by the caller; NULL: waiting is not separated. `drain`: mode STREAM. */
 void tags_collect_watch(struct tags_collect *c, const char *directory, bool drain,

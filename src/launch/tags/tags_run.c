@@ -18,6 +18,7 @@ struct tags_source {
 	struct tags_run_result *result;
 	struct tags_collect *collect;
 	struct tags_switches *switches;
+	bool began;           /* options->began() was called */
 	struct error trouble; /* an error of the trace; code 0: none */
 };
 
@@ -74,6 +75,10 @@ static int drain(struct source *s, int *wait_ms, struct error *err)
 	if (!r->trouble.code && tags_collect_step(r->collect, &busy, &r->trouble) &&
 	    !r->trouble.code)
 		r->trouble.code = 1;
+	if (!r->began && r->options->began && tags_collect_is_recording(r->collect)) {
+		r->began = true;
+		r->options->began();
+	}
 	if (busy)
 		*wait_ms = BUSY_MS;
 	return 0;

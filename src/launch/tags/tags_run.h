@@ -19,9 +19,10 @@ struct tags_run_options {
 	const char *output;    /* the trace */
 	const char *memory;    /* as ASSAY_TAGS_MEM; NULL: the runtime's own choice */
 	enum assay_tags_mode mode;
-	bool start_off; /* recording is started later */
-	bool compress;  /* the streams of the trace */
-	bool wait;      /* STREAM: threads wait for memory, in place of discarding events */
+	bool start_off;      /* recording is started later */
+	bool compress;       /* the streams of the trace */
+	bool wait;           /* STREAM: threads wait for memory, in place of discarding events */
+	void (*began)(void); /* called when the first process records, while it runs; NULL: not */
 };
 
 struct tags_run_result {
