@@ -315,6 +315,20 @@ def a_stripped_program_has_the_same_return(t):
 
 
 @test
+def the_first_instruction_of_a_stripped_file_is_a_system_call(t):
+    program = t.path("first")
+    t.run("cc", "-nostdlib", "-static", "-o", program,
+          t.write("first.s", ".globl _start\n_start: int $0x80\nat: nop\njmp _start\n"))
+    at = nm(t, program)["at"]
+    file = PerfData("first", 42, program)
+    for _ in range(20):
+        file.sample([at])
+    t.run("strip", program)
+    ledger = t.report(t.write("first.data", file.bytes()))["ledger"]
+    t.equal((ledger["kernel_exit_ns"], ledger["user_ns"]), (20 * PERIOD, 0), "return, user")
+
+
+@test
 def code_that_cannot_be_read_is_named(t):
     data, vmlinux, _ = user_recording(t)
     os.remove(t.path("returns"))

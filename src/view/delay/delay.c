@@ -273,11 +273,14 @@ bool delay_after_syscall(const struct disassembly *d, uint64_t address)
 
 enum delay_bytes delay_bytes_before(struct symbolizer *s, uint32_t image, uint64_t address)
 {
-	uint8_t b[4];
+	uint8_t b[4] = {0};
 	int machine = symbolizer_bytes(s, image, address - sizeof(b), b, sizeof(b));
 	uint32_t word;
 
-	if (machine < 0 || address < sizeof(b))
+	/* The code may begin with a system call of x86. */
+	if (machine < 0)
+		machine = symbolizer_bytes(s, image, address - 2, b + 2, 2);
+	if (machine < 0)
 		return BYTES_UNREAD;
 	if (machine == CODE_ARM64) {
 		word = b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;

@@ -151,17 +151,20 @@ static bool read_around(struct view *v, const struct user_place *at, struct disa
 	return false;
 }
 
-/* Decoding from here reaches a system call that ends at the address. */
-static bool leads_to_syscall(struct view *v, const struct user_place *at, uint64_t from)
+enum decoded { DECODED_NOTHING, DECODED_OTHER, DECODED_SYSCALL };
+
+/* What decoding from here to the address ends with. */
+static enum decoded decode_to(struct view *v, const struct user_place *at, uint64_t from)
 {
-	struct disassembly code;
+	enum decoded found = DECODED_OTHER;
 	const struct instruction *last;
-	bool found;
+	struct disassembly code;
 
 	if (from >= at->address || !read_code(v, at->image, from, at->address - from, &code))
-		return false;
+		return DECODED_NOTHING;
 	last = code.items.count ? vec_last(&code.items) : NULL;
-	found = last && last->address + last->size == at->address && delay_is_syscall(last);
+	if (last && last->address + last->size == at->address && delay_is_syscall(last))
+		found = DECODED_SYSCALL;
 	disassembly_done(&code);
 	return found;
 }
@@ -174,17 +177,14 @@ static bool leads_to_syscall(struct view *v, const struct user_place *at, uint64
 static bool confirm(struct view *v, const struct user_place *at)
 {
 	const struct symbol *f = view_function(v, at->frame);
-	unsigned found = 0, tried = 0;
-	struct disassembly code;
+	unsigned count[DECODED_SYSCALL + 1] = {0};
 
 	if (is_whole(f))
-		return leads_to_syscall(v, at, f->start);
-	if (!read_code(v, at->image, at->address, WINDOW_MIN, &code))
-		return true;
-	disassembly_done(&code);
-	for (unsigned back = BACK_MIN; back < BACK_MAX && back < at->address; back++, tried++)
-		found += leads_to_syscall(v, at, at->address - back);
-	return 2 * found >= tried;
+		return decode_to(v, at, f->start) != DECODED_OTHER;
+	/* The file's code may begin shortly before the address. */
+	for (unsigned back = BACK_MIN; back < BACK_MAX && back < at->address; back++)
+		count[decode_to(v, at, at->address - back)]++;
+	return count[DECODED_SYSCALL] >= count[DECODED_OTHER];
 }
 
 enum code_before { BEFORE_UNKNOWN, BEFORE_OTHER, BEFORE_SYSCALL, BEFORE_UNREAD };
