@@ -264,8 +264,8 @@ def the_return_of_the_kernel_is_a_term_of_its_own(t):
     t.equal(ledger["kernel_exit_ns"], 200 * PERIOD, "return from the kernel")
     t.equal(ledger["user_ns"], 810 * PERIOD, "user")
     t.equal(ledger["kernel_ns"], 120 * PERIOD, "kernel")
-    t.equal(ledger["kernel_exit_estimate"]["after_faults_ns"], 60 * PERIOD, "after faults")
-    estimate = ledger["kernel_exit_estimate"]
+    t.equal(report["kernel_exit"]["after_faults_ns"], 60 * PERIOD, "after faults")
+    estimate = report["kernel_exit"]
     # The neighbours have 0 to 2 samples.
     t.between(estimate["ns"], 198 * PERIOD, 200 * PERIOD, "the kernel's part")
     t.between(estimate["low_ns"], 150 * PERIOD, 195 * PERIOD, "its lower end")

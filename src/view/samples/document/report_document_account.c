@@ -346,10 +346,10 @@ static void modes_facts(struct document *d, const struct account_view *a,
 static void exit_facts(struct document *d, const struct account_view *a)
 {
 	if (!account_is_timed(a)) {
-		document_null(d, "kernel_exit_estimate");
+		document_null(d, "kernel_exit");
 		return;
 	}
-	document_object(d, "kernel_exit_estimate");
+	document_object(d, "kernel_exit");
 	document_int(d, "ns", (int64_t)a->exit.mean);
 	document_int(d, "low_ns", (int64_t)a->exit.low);
 	document_int(d, "high_ns", (int64_t)a->exit.high);
@@ -439,7 +439,6 @@ void report_document_ledger(struct report_writing *w)
 	document_int(d, "cpus", a->cpus);
 	document_known(d, "elapsed_ns", r->elapsed_ns, r->elapsed_ns);
 	terms_facts(d, a, &a->total);
-	exit_facts(d, a);
 	modes_facts(d, a, &a->events);
 	document_known(d, "unknown_ns", a->total.unknown_ns, a->present);
 	document_known(d, "lost_ns", a->total.lost_ns, a->present);
@@ -455,4 +454,5 @@ void report_document_ledger(struct report_writing *w)
 		document_string(d, NULL, *text);
 	document_end(d);
 	document_end(d);
+	exit_facts(d, a);
 }
