@@ -418,6 +418,22 @@ static int compare_sides(const struct diff_command_options *o, const struct side
 	                      : compare(o, condition, runs, runs);
 }
 
+/* The kind of row that a condition names must be that of the comparison. Commands that diff runs
+ * may have a function of any name, which is known only after them. */
+static int check_rows(const struct diff_command_options *o, const struct diff_condition *c)
+{
+	static const char *const nouns[] = {"function", "group", "cause"};
+	const char *noun = nouns[o->commands.waits ? 2 : is_by_group(o)];
+
+	for (size_t i = 0; i < sizeof(nouns) / sizeof(*nouns); i++)
+		if (!strcmp(c->what, nouns[i]) && strcmp(noun, nouns[i]) != 0)
+			return command_fail(2,
+			                    "diff: --fail-if '%s': this comparison has rows of the "
+			                    "kind '%s'",
+			                    o->fail_if, noun);
+	return 0;
+}
+
 /* Mistakes are found before the commands run, which may take hours. */
 static int check_options(const struct diff_command_options *o, struct diff_condition *condition)
 {
@@ -433,6 +449,8 @@ static int check_options(const struct diff_command_options *o, struct diff_condi
 	condition->what = NULL;
 	if (!status && o->fail_if && diff_condition_parse(o->fail_if, condition, &err))
 		status = command_fail(2, "diff: %s", err.text);
+	else if (!status && o->fail_if && diff_commands_wanted(&o->commands))
+		status = check_rows(o, condition);
 	if (!status && o->groups) {
 		if (report_groups_read(&rules, o->groups, true, &err))
 			return command_fail(2, "diff: %s", err.text);
