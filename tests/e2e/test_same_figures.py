@@ -156,12 +156,10 @@ def figures_of_samples(same, *more):
     return +want, report
 
 
-def several_images(rows):
-    """Names of functions in several images: their totals may have samples in common."""
-    images = collections.defaultdict(set)
-    for row in rows:
-        images[media.clean([row["function"]])[0]].add(row["image"])
-    return {name for name, of in images.items() if len(of) > 1}
+def several_functions(rows):
+    """Names of several functions: their totals may have samples in common."""
+    counts = collections.Counter(media.clean([row["function"]])[0] for row in rows)
+    return {name for name, count in counts.items() if count > 1}
 
 
 def check_tables(same, want, functions, rows):
@@ -254,7 +252,7 @@ def check_findings(same, want, rows):
 
 
 def comparable(got, double):
-    """Totals are in the report as samples; those of a name in several images are not added up."""
+    """Totals are in the report as samples; those of several functions of one name are not added up."""
     return +collections.Counter({key: n for key, n in got.items() if key[0] != "total" or (
         key[1] == "samples" and key[2] not in double)})
 
@@ -280,7 +278,7 @@ def check_sql(same, want, query, inclusive, double):
 def check_samples(t, file, what, *words, store=False, inlines=False):
     same = Same(t, "samples", file, words)
     want, report = figures_of_samples(same)
-    double = several_images(report["functions"])
+    double = several_functions(report["rows"])
     paths_want = {key: n for key, n in want.items() if key[0] != "total" or key[2] not in double}
     weight = report["event"]["name"]
     rename = {"cpu": "weight", weight: "weight", "events": "weight"}
