@@ -520,8 +520,10 @@ struct account_view *account_view_new(struct view *v)
 		account_machine(v, a);
 	else
 		account_process(v, a);
-	if (timed && !a->counted && one_clock(p) && one_scope(p))
+	if (timed && !a->counted && one_clock(p) && one_scope(p)) {
+		account_explain_short_threads(a, p->events.items[event].period_ns);
 		account_explain_missing(a, one_is_part(p));
+	}
 	if (exits) {
 		a->exit = exits->kernel;
 		a->exit_chained_ns = exits->chained_weight;

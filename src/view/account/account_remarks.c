@@ -101,6 +101,31 @@ void account_explain_residual(struct account_view *a)
 		        share);
 }
 
+#define MISSED_LEAST 0.05
+#define SHORT_TICKS 4 /* a thread that runs for so many ticks misses less than a fifth of them */
+
+/* In a recording of processes each thread has timers of its own, which begin with the thread. */
+void account_explain_short_threads(struct account_view *a, uint64_t period_ns)
+{
+	int64_t missed_ns = a->has_unobserved ? a->total.unobserved_ns : a->total.residual_ns;
+	double mean_ns = a->threads ? (double)a->oncpu_ns / a->threads : 0;
+
+	if (a->machine_wide || !a->present || !a->clock || !a->oncpu_ns ||
+	    (double)missed_ns < MISSED_LEAST * (double)a->oncpu_ns ||
+	    mean_ns > SHORT_TICKS * (double)period_ns)
+		return;
+	account_remark(
+	        a,
+	        "%.1f %% of the time on a CPU has no samples. The first sample of a thread comes "
+	        "%.3g "
+	        "ms of CPU time after its start, and the %" PRIu32 " threads ran for %.3g ms on "
+	        "average. -a samples CPUs instead, and so threads of any length; a higher rate "
+	        "misses "
+	        "less.",
+	        100 * (double)missed_ns / (double)a->oncpu_ns, (double)period_ns / 1e6, a->threads,
+	        mean_ns / 1e6);
+}
+
 void account_explain_missing(struct account_view *a, bool part)
 {
 	if (!a->has_kernel)

@@ -12,6 +12,7 @@
 #define account_remark(a, ...) vec_push(&(a)->remarks, xasprintf(__VA_ARGS__))
 
 void account_explain_residual(struct account_view *a);
+void account_explain_short_threads(struct account_view *a, uint64_t period_ns);
 /* part: a recording was read in part. */
 void account_explain_missing(struct account_view *a, bool part);
 void account_explain_unread(struct view *v, const struct kernel_exits *e, uint8_t event,

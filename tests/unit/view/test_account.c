@@ -169,6 +169,33 @@ static void test_cause_of_the_residual_of_a_process(void)
 	             "is the work of 5000 switches: for each, the kernel's counter and");
 }
 
+/* Each thread has its own timer: short threads end before it. */
+static void test_threads_too_short_for_samples(void)
+{
+	for (uint32_t threads = 1; threads <= 1000; threads += 999) {
+		struct fixture f;
+		struct report *r;
+		bool told = false;
+		struct ledger_process one = {.threads = threads,
+		                             .wall_ns = 400 * MS,
+		                             .oncpu_ns = 200 * MS,
+		                             .blocked_ns = 200 * MS};
+
+		fixture_init(&f, false);
+		f.profile->ledger.machine_wide = false;
+		f.profile->ledger.cpus.count = 0;
+		f.profile->ledger.counted_oncpu_ns = 200 * MS;
+		vec_push(&f.profile->ledger.processes, one);
+		r = fixture_report(&f, &(struct report_request){.limit = -1});
+		CHECK_EQ(r->account->total.unobserved_ns, 115 * MS);
+		vec_each (text, &r->account->remarks)
+			told |= strstr(*text, "57.5 % of the time on a CPU has no samples") != NULL;
+		CHECK_EQ(told, threads == 1000);
+		report_free(r);
+		fixture_done(&f);
+	}
+}
+
 static void test_account_without_the_kernel(void)
 {
 	struct recording_attr attr = {
@@ -266,6 +293,7 @@ int main(void)
 	RUN(test_account_of_samples_without_cpu);
 	RUN(test_account_of_a_process);
 	RUN(test_cause_of_the_residual_of_a_process);
+	RUN(test_threads_too_short_for_samples);
 	RUN(test_account_without_the_kernel);
 	RUN(test_account_of_a_part);
 	RUN(test_account_of_two_clocks);
