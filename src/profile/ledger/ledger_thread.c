@@ -26,6 +26,11 @@ static uint64_t confirmed(const struct ledger_threads *l, const struct thread_tr
 	return doubtful ? t->weight : ns;
 }
 
+static bool is_live(const struct thread_track *t)
+{
+	return t->state != THREAD_UNHEARD && t->state != THREAD_ENDED;
+}
+
 static void charge(struct ledger_threads *l, const struct thread_track *t, uint64_t time_ns)
 {
 	struct ledger_process *p = process_of(l, t->process);
@@ -70,12 +75,28 @@ static void begin(struct ledger_threads *l, struct thread_track *t, uint32_t pro
 	++*vec_at(&l->live, process);
 }
 
+/* The thread to which the switch of an ended thread belongs; NULL: none. */
+static struct thread_track *heir_of(struct ledger_threads *l, struct thread_track *ended, bool out)
+{
+	bool last = out && !ended->left;
+
+	ended->left |= out;
+	if (last || *vec_at(&l->live, ended->process) != 1)
+		return NULL;
+	vec_each (t, &l->threads)
+		if (t->process == ended->process && is_live(t))
+			return t;
+	return NULL;
+}
+
 void ledger_thread_switch(struct ledger_threads *l, uint32_t thread, uint32_t process,
                           uint64_t time_ns, bool out, bool preempted)
 {
 	struct thread_track *t = track_of(l, thread);
 
 	if (t->state == THREAD_ENDED)
+		t = heir_of(l, t, out);
+	if (!t)
 		return;
 	if (t->state == THREAD_UNHEARD)
 		begin(l, t, process, l->start_ns, out ? THREAD_ON_CPU : THREAD_UNKNOWN);
@@ -167,11 +188,6 @@ static void append_processes(const struct ledger_threads *l, struct ledger *ledg
 			vec_push(&ledger->processes, l->processes.items[i]);
 			vec_last(&ledger->processes)->process = i;
 		}
-}
-
-static bool is_live(const struct thread_track *t)
-{
-	return t->state != THREAD_UNHEARD && t->state != THREAD_ENDED;
 }
 
 void ledger_thread_cut(struct ledger_threads *l, uint64_t to_ns, struct ledger *ledger)

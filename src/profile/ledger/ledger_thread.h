@@ -9,8 +9,9 @@
  * samples, and the rest is unknown. (A thread that began while the events of its creator were
  * opened may have inherited the clock and not the event of the switches.)
  * Threads without records are not counted. An exec ends all other threads of its process, also the
- * one that made it: the kernel gives it the number of the first thread. Times in ns.
- * ledger_thread_done() frees. Uses: base, profile/ledger/ledger.h.
+ * one that made it: the kernel gives it the number of the first thread. Switches of that number
+ * between the exit of the first thread and the exec are those of the only thread that is left.
+ * Times in ns. ledger_thread_done() frees. Uses: base, profile/ledger/ledger.h.
  */
 #ifndef ASSAY_PROFILE_LEDGER_LEDGER_THREAD_H
 #define ASSAY_PROFILE_LEDGER_LEDGER_THREAD_H
@@ -30,6 +31,7 @@ enum thread_state {
 struct thread_track {
 	enum thread_state state;
 	bool assumed; /* on a CPU, by samples alone */
+	bool left;    /* ended, and the last switch out has followed */
 	uint32_t process;
 	uint64_t since_ns, start_ns;
 	uint64_t weight; /* of samples since since_ns */

@@ -529,6 +529,33 @@ static void an_exec_by_another_thread_ends_the_threads(void)
 	profile_free(p.profile);
 }
 
+/* Between the exit of the first thread and the exec, its number is that of the other thread. */
+static void the_last_thread_has_the_number_of_the_first(void)
+{
+	struct play p;
+	const struct ledger_process *a;
+	struct event fork = {.kind = EVENT_FORK, .fork = {.parent_pid = 10, .parent_tid = 10}};
+
+	play_begin(&p);
+	comm(&p, 10, "server", false, 0);
+	put_switch(&p, 10, 10, 50, true, false);
+	put(&p, fork, 10, 11, 60);
+	put_switch(&p, 10, 11, 100, false, false);
+	put_switch(&p, 10, 10, 150, false, false);
+	put(&p, (struct event){.kind = EVENT_EXIT}, 10, 10, 200);
+	put_switch(&p, 10, 10, 201, true, false); /* its last one */
+	put_switch(&p, 10, 10, 210, true, true);
+	put_switch(&p, 10, 10, 300, false, false);
+	comm(&p, 10, "next", true, 400);
+	put_switch(&p, 10, 10, 500, true, false);
+	play_end(&p);
+	a = account_of(&p, "server");
+	CHECK_EQ(a->oncpu_ns, (50 + 50 + 110 + 100) * MS);
+	CHECK_EQ(a->runnable_ns, (40 + 90) * MS);
+	CHECK_EQ(account_of(&p, "next")->oncpu_ns, 100 * MS);
+	profile_free(p.profile);
+}
+
 /*
  * A thread runs while it execs. Without earlier records it ran since the start of the recording; if
  * the thread is known, its new instance begins at the exec.
@@ -636,6 +663,7 @@ int main(void)
 	RUN(exec_says_that_a_thread_ran);
 	RUN(samples_alone_are_no_time_on_a_cpu);
 	RUN(an_exec_by_another_thread_ends_the_threads);
+	RUN(the_last_thread_has_the_number_of_the_first);
 	RUN(wall_time_without_account_begins_a_period_before_the_first_tick);
 	RUN(the_last_window_ends_with_the_sampling_of_its_cpu);
 	return check_end();
