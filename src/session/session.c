@@ -224,6 +224,26 @@ static int drain_and_flush(struct session *s, struct error *err)
 	return status;
 }
 
+/* A fork takes some 0.1 ms, or until the thread runs again if it is preempted. */
+static const long fork_ns[] = {1000000, 4000000};
+#define FORK_MOST_NS UINT64_C(2000000000)
+
+static bool follows_running_threads(const struct session *s)
+{
+	return !s->plan.machine_wide && session_follows_pids(s->options);
+}
+
+/* Threads that began while their events were enabled. */
+static void enable_threads(struct session *s)
+{
+	for (size_t i = 0; i < sizeof(fork_ns) / sizeof(*fork_ns); i++) {
+		struct timespec rest = {.tv_nsec = fork_ns[i]};
+
+		nanosleep(&rest, NULL);
+		perf_source_enable_inherited(s->source);
+	}
+}
+
 static int run(struct session *s, struct error *err)
 {
 	int status = 0;
@@ -240,6 +260,9 @@ static int run(struct session *s, struct error *err)
 		read_signals(s);
 		look_at_duration(s);
 		s->recording.account.observer_wakeups++;
+		if (follows_running_threads(s) &&
+		    clock_ns(CLOCK_MONOTONIC) < s->start.time_ns + FORK_MOST_NS)
+			perf_source_enable_inherited(s->source);
 		s->read_soon = false;
 		status = drain_and_flush(s, err);
 		if (!status)
@@ -263,19 +286,6 @@ static unsigned privileges_needed(const struct session *s)
 	       (s->options->budget > 0 ? PRIVILEGE_SAMPLE : 0);
 }
 
-/* A thread that began during the calls is complete after this time: a fork takes some 0.1 ms. */
-#define FORK_NS 1000000
-
-static void enable_threads(struct session *s)
-{
-	struct timespec rest = {.tv_nsec = FORK_NS};
-
-	if (s->plan.machine_wide || !session_follows_pids(s->options))
-		return;
-	nanosleep(&rest, NULL);
-	perf_source_enable_inherited(s->source);
-}
-
 static int begin(struct session *s, struct session_result *result, struct error *err)
 {
 	int status;
@@ -287,7 +297,7 @@ static int begin(struct session *s, struct session_result *result, struct error 
 		s->options->begins(s->options->ctx);
 	account_mark_take(&s->start, s->foreign);
 	status = perf_source_enable(s->source, false, err);
-	if (!status)
+	if (!status && follows_running_threads(s))
 		enable_threads(s);
 	if (!status && s->child.pid) {
 		status = command_child_start(&s->child, s->options->command[0], err);

@@ -5,7 +5,7 @@ account of time closes, and the time on a CPU is that of the kernel's counter. A
 
 import time
 
-from harness import LONG, main, test, test_of_shares
+from harness import LONG, main, test
 
 ATTACHES = 200 if LONG else 8
 
@@ -39,7 +39,7 @@ def threads_that_begin_during_the_attach_are_counted_whole(t):
     for words in ((), ("-g",)):
         for ledger in ledgers(t, "threads", *words):
             closes(t, ledger)
-            t.true(ledger["threads"] > 100, f"new threads are missing: {ledger}")
+            t.true(ledger["threads"] > 10, f"new threads are missing: {ledger}")
 
 
 @test

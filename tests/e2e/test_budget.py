@@ -102,12 +102,17 @@ def samples_stand_for_the_time_between_them(t):
 
 
 def samples_stand_for_cpu_time(t, report, threads):
-    """The last tick of a thread comes up to a period before its end. Lost records are no samples."""
+    """The last tick of a thread comes up to a period before its end. At a change of the rate, the
+    timer of a thread that waits keeps the rest of its old period. Lost records are no samples, and
+    on a machine with a long queue some samples of clones have the id of the opened event."""
     ledger, recording = report["ledger"], report["recordings"][0]
+    least = 0.02 * ledger["oncpu_ns"]
+    more = 0.1 * ledger["oncpu_ns"] if recording["lost_records"] else least
     ends = threads * max(rate["period_ns"] for rate in recording["rates"])
+    changes = sum(rate["period_ns"] for rate in recording["rates"])
     lost = recording["lost_records"] * 2 * report["event"]["period_ns"]
-    t.between(ledger["unobserved_ns"], -0.02 * ledger["oncpu_ns"],
-              0.02 * ledger["oncpu_ns"] + ends + lost, "time without samples")
+    t.between(ledger["unobserved_ns"], -more - changes, least + ends + changes + lost,
+              "time without samples")
 
 
 @test_of_shares

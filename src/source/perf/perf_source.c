@@ -211,8 +211,8 @@ static void close_instances(struct perf_source *s)
 }
 
 /* The more threads a process creates, the less likely is a moment without a new one. */
-#define TRIES 32
-#define TRIES_NS UINT64_C(100000000)
+#define TRIES 100
+#define TRIES_NS UINT64_C(200000000)
 
 static int open_all(struct perf_source *s, struct error *err)
 {
