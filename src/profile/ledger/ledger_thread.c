@@ -163,9 +163,9 @@ void ledger_thread_exec(struct ledger_threads *l, uint32_t old, uint32_t old_pro
 		t = track_of(l, old);
 		/*
 		 * Only a running thread can exec: without an earlier switch in, it ran since the
-		 * start.
+		 * start. If a thread is left, it has made the exec, and not the first thread.
 		 */
-		if (t->state == THREAD_UNHEARD)
+		if (t->state == THREAD_UNHEARD && !*vec_at(&l->live, old_process))
 			begin(l, t, old_process, l->start_ns, THREAD_ON_CPU);
 		t->assumed = false;
 		end(l, t, time_ns);

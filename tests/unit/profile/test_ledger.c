@@ -556,6 +556,25 @@ static void the_last_thread_has_the_number_of_the_first(void)
 	profile_free(p.profile);
 }
 
+/* The recording begins while another thread makes an exec: the first one has exited before. */
+static void an_exec_that_began_before_the_recording(void)
+{
+	struct play p;
+	const struct ledger_process *a;
+
+	play_begin(&p);
+	comm(&p, 10, "server", false, 0);
+	put_switch(&p, 10, 11, 300, false, false);
+	comm(&p, 10, "next", true, 400);
+	put_switch(&p, 10, 10, 500, true, false);
+	play_end(&p);
+	a = account_of(&p, "server");
+	CHECK_EQ(a->oncpu_ns, 100 * MS);
+	CHECK_EQ(a->unknown_ns, 300 * MS);
+	CHECK_EQ(account_of(&p, "next")->oncpu_ns, 100 * MS);
+	profile_free(p.profile);
+}
+
 /*
  * A thread runs while it execs. Without earlier records it ran since the start of the recording; if
  * the thread is known, its new instance begins at the exec.
@@ -664,6 +683,7 @@ int main(void)
 	RUN(samples_alone_are_no_time_on_a_cpu);
 	RUN(an_exec_by_another_thread_ends_the_threads);
 	RUN(the_last_thread_has_the_number_of_the_first);
+	RUN(an_exec_that_began_before_the_recording);
 	RUN(wall_time_without_account_begins_a_period_before_the_first_tick);
 	RUN(the_last_window_ends_with_the_sampling_of_its_cpu);
 	return check_end();
