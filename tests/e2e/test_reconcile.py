@@ -131,7 +131,7 @@ def a_pprof_profile_is_a_sampled_side(t):
     work = program(t, "-g", HOOKS)
     sampled, counted = recordings(t, work)
     profile = t.path("p.pb.gz")
-    t.assay("export", "--to", "pprof", "-o", profile, sampled)
+    t.assay("export", "--inline", "--to", "pprof", "-o", profile, sampled)
     one = rows_of(t.json(reconcile(t, "--json", "--percent-limit", "0", profile, counted).out))
     other = rows_of(t.json(reconcile(t, "--json", "--percent-limit", "0", sampled, counted).out))
     for name in ("steady", "copies", "inlined"):
