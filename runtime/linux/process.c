@@ -46,6 +46,7 @@ static int formers;
 static uint64_t populated;    /* bytes of the table with allocated pages */
 static uint32_t images_chunk; /* unit of the latest chunk of images */
 static int images_count;
+static uint32_t clocks_chunk; /* unit of the chunk of clocks */
 
 static uint64_t memory_limit(void)
 {
@@ -285,7 +286,7 @@ static bool begin(bool fork_copy)
 	if (!port_table_grow(STEP_FIRST < limit ? STEP_FIRST : limit))
 		return false;
 	begin_header(limit, parent);
-	images_chunk = 0;
+	images_chunk = clocks_chunk = 0;
 	images_count = 0;
 	images_begin(add_image, image_gone, images_full);
 	if (fork_copy && !begin_fork_copy())
@@ -320,9 +321,100 @@ bool port_begin(port_look_fn *look, void *of, bool fork_copy)
 	return !failed;
 }
 
+/* Reads a line of /proc for a thread of this process. */
+static void thread_line(int32_t tid, const char *file, char *line, size_t size)
+{
+	static const char tasks[] = "/proc/self/task/";
+	char path[64], digits[12];
+	size_t at = sizeof(tasks) - 1, count = 0;
+	ssize_t got = 0;
+	int fd;
+
+	memcpy(path, tasks, at);
+	for (uint32_t number = (uint32_t)tid; number; number /= 10)
+		digits[count++] = (char)('0' + number % 10);
+	while (count)
+		path[at++] = digits[--count];
+	path[at++] = '/';
+	memcpy(path + at, file, strlen(file) + 1);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		got = read(fd, line, size - 1);
+		uncancelled_close(fd);
+	}
+	line[got > 0 ? got : 0] = '\0';
+}
+
+/* False: the thread has exited. */
+static bool clocks_of(int32_t tid, struct assay_calls_clocks *c)
+{
+	/* The kernel's number of the CPU clock of a thread. */
+	clockid_t clock = (clockid_t)(~(uint32_t)tid << 3 | 6);
+	const char *word;
+	struct timespec cpu;
+	char line[512];
+
+	*c = (struct assay_calls_clocks){.tid = tid};
+	if (clock_gettime(clock, &cpu))
+		return false;
+	c->cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+	thread_line(tid, "schedstat", line, sizeof(line));
+	word = strchr(line, ' ');
+	for (word = word ? word + 1 : ""; *word >= '0' && *word <= '9'; word++)
+		c->runnable_ns = c->runnable_ns * 10 + (uint64_t)(*word - '0');
+	thread_line(tid, "stat", line, sizeof(line));
+	word = strrchr(line, ')'); /* the name may contain anything */
+	c->runs = word && word[1] == ' ' && word[2] == 'R';
+	return true;
+}
+
+/* The next thread's record after `offset`, which moves on; NULL: there is none. */
+static const struct assay_calls_thread *next_thread(uint64_t *offset)
+{
+	while (*offset < calls_table.header->used_bytes) {
+		struct assay_calls_chunk *chunk =
+		        (struct assay_calls_chunk *)(calls_table.base + *offset);
+
+		*offset += chunk->kind ? chunk->bytes : ASSAY_CALLS_PAGE;
+		if (chunk->kind == ASSAY_CHUNK_THREAD)
+			return (const struct assay_calls_thread *)(chunk + 1);
+	}
+	return NULL;
+}
+
+/*
+ * The clocks of all threads at the end of the process: other threads may be blocked or run, and
+ * have no further event. A program whose exec fails ends more than once.
+ */
+static void clocks_write(void)
+{
+	const struct assay_calls_thread *r;
+	struct assay_calls_chunk *chunk;
+	struct assay_calls_clocks *clocks;
+	uint64_t count = 0, at, used = 0, bytes;
+
+	for (at = ASSAY_CALLS_PAGE; next_thread(&at);)
+		count++;
+	bytes = sizeof(*chunk) + count * sizeof(*clocks);
+	bytes = (bytes + ASSAY_CALLS_PAGE - 1) / ASSAY_CALLS_PAGE * ASSAY_CALLS_PAGE;
+	chunk = (struct assay_calls_chunk *)calls_node(clocks_chunk);
+	if (!clocks_chunk || chunk->bytes < bytes) {
+		clocks_chunk = calls_chunk(ASSAY_CHUNK_CLOCKS, 0, bytes);
+		if (!clocks_chunk)
+			return;
+		chunk = (struct assay_calls_chunk *)calls_node(clocks_chunk);
+	}
+	clocks = (struct assay_calls_clocks *)(chunk + 1);
+	for (at = ASSAY_CALLS_PAGE; used < count && (r = next_thread(&at));)
+		if (r->tid && clocks_of(r->tid, &clocks[used]))
+			used++;
+	__atomic_store_n(&chunk->used, used, __ATOMIC_RELEASE);
+}
+
 void process_end(uint32_t state)
 {
 	struct assay_calls_header *h = calls_table.header;
+	int before = errno;
 
 	/* A vfork's child shares its parent's memory and must not change the parent's state. */
 	if (!port_began() || h->pid != getpid())
@@ -331,7 +423,9 @@ void process_end(uint32_t state)
 	clock_note(&process_clock);
 	h->latest = clock_latest(&process_clock);
 	h->end_ticks = port_clock();
+	clocks_write();
 	h->state = state;
+	errno = before;
 }
 
 void process_goes_on(void)

@@ -199,6 +199,73 @@ def killed_in_the_midst_all_calls_are_in_the_report(t):
         data.unlink()
 
 
+BLOCKED = """
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int ends[2];
+void *waiting(void *byte) { read(ends[0], byte, 1); return byte; }
+void *working(void *turns) { for (;;) ++*(volatile long *)turns; return NULL; }
+int main(int argc, char **argv)
+{
+	const char *how = argv[1];
+	pthread_t thread;
+	char bytes[2];
+	long turns = 0;
+
+	pipe(ends);
+	pthread_create(&thread, NULL, waiting, &bytes[0]);
+	pthread_create(&thread, NULL, waiting, &bytes[1]);
+	pthread_create(&thread, NULL, working, &turns);
+	usleep(400000);
+	if (!strcmp(how, "_exit"))
+		_exit(0);
+	if (!strcmp(how, "exec"))
+		execl("/bin/true", "true", NULL);
+	if (!strcmp(how, "group"))
+		syscall(SYS_exit_group, 0);
+	if (!strcmp(how, "kill"))
+		kill(getpid(), SIGKILL);
+	if (!strcmp(how, "term"))
+		kill(getpid(), SIGTERM);
+	return 0;
+}
+"""
+
+
+@test_of_shares
+def what_threads_did_after_their_last_events_is_in_their_functions(t):
+    program = t.path("blocked")
+    t.run("gcc", "-O1", "-finstrument-functions", "-o", program, t.write("blocked.c", BLOCKED), "-lpthread")
+    for how, status in (("return", 0), ("_exit", 0), ("exec", 0), ("group", 0), ("kill", 137), ("term", 143)):
+        for words in ((program, how), ("sh", "-c", f"'{program}' {how}; exit {status}")):
+            data = t.path("calls.data")
+            t.assay("calls", "-q", "-o", data, "--", *words, status=status)
+            process, = t.report(data)["processes"]
+            wall = process["wall_ns"]
+            t.lacks(" ".join(process["flags"]), "no_end", f"{how}: flags")
+            t.between(row_of(process, "waiting")["blocked_ns"] / wall, 1.6, 2.01, f"{how}: blocked, of two threads")
+            row = row_of(process, "working")
+            t.between((row["net_ns"] + row["preempted_ns"]) / wall, 0.8, 1.01, f"{how}: time of the thread that works")
+            t.near(sum(thread["tail_ns"] for thread in process["threads"]) / wall, 0, 0.01, f"{how}: time in no function")
+
+
+@test_of_shares
+def a_killed_process_that_no_one_watched_has_no_end(t):
+    program = t.path("blocked")
+    place = t.path("tables")
+    place.mkdir(mode=0o700)
+    t.run("gcc", "-O1", "-finstrument-functions", "-o", program, t.write("blocked.c", BLOCKED), "-lpthread")
+    env = {"ASSAY_CALLS_DIR": str(place)}
+    run(program, "kill", status=-9, env={**env, "LD_PRELOAD": str(BUILD / "runtime" / "libassay-calls.so")})
+    t.assay("calls", "get", "-o", t.path("calls.data"), env=env)
+    process, = t.report(t.path("calls.data"))["processes"]
+    t.true("no_end" in process["flags"], f"flags: {process['flags']}")
+
+
 def speak(process, line):
     """Sends a byte, if one is given, and returns the next line."""
     if line:

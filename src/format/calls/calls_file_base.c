@@ -5,22 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads the clocks of the threads at the end of a baseline. */
-static void clocks_read(struct calls_base *b)
+bool calls_clocks_read(const struct calls_file_table *t, calls_thread_states *into)
 {
-	const struct calls_file_table *t = &b->table;
+	const struct calls_chunk *last = NULL;
 	struct assay_calls_clocks raw;
 
-	vec_each (c, &t->chunks) {
-		for (uint64_t i = 0; c->kind == ASSAY_CHUNK_CLOCKS && i < c->used; i++) {
-			memcpy(&raw, t->bytes + c->offset + i * sizeof(raw), sizeof(raw));
-			vec_push(&b->clocks,
-			         (struct calls_thread_state){raw.tid, raw.cpu_ns, raw.runnable_ns,
-			                                     raw.runs != 0});
-		}
+	vec_each (c, &t->chunks)
+		last = c->kind == ASSAY_CHUNK_CLOCKS ? c : last;
+	for (uint64_t i = 0; last && i < last->used; i++) {
+		memcpy(&raw, t->bytes + last->offset + i * sizeof(raw), sizeof(raw));
+		vec_push(into, (struct calls_thread_state){raw.tid, raw.cpu_ns, raw.runnable_ns,
+		                                           raw.runs != 0});
 	}
-	b->then.threads = b->clocks.items;
-	b->then.thread_count = b->clocks.count;
+	return last != NULL;
 }
 
 int calls_base_open(struct calls_base *b, const struct calls_file_table *t,
@@ -45,7 +42,9 @@ int calls_base_open(struct calls_base *b, const struct calls_file_table *t,
 	b->then = (struct calls_state){.running = true, .live = true};
 	b->then.now = h->latest.ticks;
 	b->then.now_ns = h->latest.ns;
-	clocks_read(b);
+	calls_clocks_read(&b->table, &b->clocks);
+	b->then.threads = b->clocks.items;
+	b->then.thread_count = b->clocks.count;
 	calls_table_settle(&b->table, &b->then, NULL);
 	return 0;
 }

@@ -105,12 +105,18 @@ void calls_table_settle(struct calls_file_table *t, const struct calls_state *st
 /* The time for which the table is read: now, the end, or the last event. */
 uint64_t calls_table_end(const struct calls_file_table *t, const struct calls_state *state);
 
-/* calls_file_base.c: the baseline of a reset, to be subtracted. Zeroed: none. */
+typedef VEC(struct calls_thread_state) calls_thread_states;
+
+/* calls_file_base.c */
+/* Adds the clocks of the threads of the last chunk that has some. False: no chunk has. */
+bool calls_clocks_read(const struct calls_file_table *t, calls_thread_states *into);
+
+/* The baseline of a reset, to be subtracted. Zeroed: none. */
 struct calls_base {
 	bool there;
 	struct calls_file_table table;
 	struct calls_state then;
-	VEC(struct calls_thread_state) clocks;
+	calls_thread_states clocks;
 };
 
 int calls_base_open(struct calls_base *b, const struct calls_file_table *t,

@@ -431,7 +431,7 @@ static uint32_t flags_of(const struct calls_reader *r, const struct calls_state 
 	else if (r->table.header.state == ASSAY_CALLS_MOVED)
 		flags |= CALL_MOVED;
 	else if (r->table.header.state != ASSAY_CALLS_EXITED)
-		flags |= CALL_END_UNKNOWN;
+		flags |= CALL_END_UNKNOWN | (r->table.header.end_ticks ? 0 : CALL_NO_END);
 	return flags | (r->base.there ? CALL_RESET : 0);
 }
 
@@ -459,8 +459,6 @@ static void process_fill(struct calls_reader *r, const struct calls_state *state
 	p->flags &= ~flags_of_nothing(r);
 	p->table_bytes = h->used_bytes;
 }
-
-/* ---- what a recording has besides -------------------------------------- */
 
 static double book_ns(const struct calls_reader *r, int64_t ticks)
 {
@@ -561,7 +559,8 @@ int calls_file_read(struct call_paths *into, const void *bytes, size_t size, con
                     const struct calls_state *state, size_t *used, struct error *err)
 {
 	struct calls_reader r = {0};
-	struct calls_state ended;
+	calls_thread_states clocks = {0};
+	struct calls_state ended = {0};
 	int rc = calls_table_open(&r.table, bytes, size, name, err);
 
 	if (rc)
@@ -573,6 +572,16 @@ int calls_file_read(struct call_paths *into, const void *bytes, size_t size, con
 		state = &ended;
 	}
 	calls_table_rate(&r.table, state);
+	/* The end of the process is known, with the clocks of the threads at that time. */
+	if (!r.table.recording && !(state && state->live) && r.table.header.end_ticks &&
+	    calls_clocks_read(&r.table, &clocks)) {
+		ended = state ? *state : ended;
+		ended.live = true;
+		ended.now = r.table.header.end_ticks;
+		ended.threads = clocks.items;
+		ended.thread_count = clocks.count;
+		state = &ended;
+	}
 	rc = calls_base_open(&r.base, &r.table, state, name, err);
 	if (!rc) {
 		calls_table_settle(&r.table, state, &r.base.then);
@@ -583,6 +592,7 @@ int calls_file_read(struct call_paths *into, const void *bytes, size_t size, con
 	}
 	vec_done(&r.walk);
 	vec_done(&r.timed);
+	vec_done(&clocks);
 	calls_table_done(&r.table);
 	calls_base_done(&r.base);
 	return rc;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "launch/calls/calls_run.h"
 
+#include "launch/calls/calls_watch.h"
 #include "launch/source.h"
 
 #include <inttypes.h>
@@ -10,6 +11,7 @@
 struct calls_source {
 	struct source source;
 	const struct calls_run_options *options;
+	struct calls_watch watch;
 };
 
 static void set_environment(struct source *s, struct command_environment *e)
@@ -37,11 +39,31 @@ static void set_environment(struct source *s, struct command_environment *e)
 	free(all);
 }
 
+static int drain(struct source *s, int *wait_ms, struct error *err)
+{
+	struct calls_watch *w = &((struct calls_source *)s)->watch;
+
+	(void)err;
+	calls_watch_look(w);
+	*wait_ms = w->wait_ms;
+	return 0;
+}
+
+static int end(struct source *s, struct error *err)
+{
+	(void)err;
+	calls_watch_look(&((struct calls_source *)s)->watch);
+	return 0;
+}
+
 int calls_run(const struct calls_run_options *options, struct command_run_result *result,
               struct error *err)
 {
-	static const struct source_ops ops = {.environment = set_environment};
-	struct calls_source s = {{&ops}, options};
+	static const struct source_ops ops = {
+	        .environment = set_environment, .drain = drain, .end = end};
+	struct calls_source s = {{&ops}, options, {.directory = options->directory}};
+	int rc = command_run(options->command, &s.source, result, err);
 
-	return command_run(options->command, &s.source, result, err);
+	calls_watch_done(&s.watch);
+	return rc;
 }

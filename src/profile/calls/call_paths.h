@@ -43,6 +43,7 @@ enum call_flag {
 	CALL_DAMAGED = 1 << 20,     /* parts of the table are invalid and were skipped */
 	CALL_KILLED = 1 << 21,      /* ended by a signal */
 	CALL_UNCOUNTED = 1 << 22,   /* child processes without a table ran on: see `uncounted` */
+	CALL_NO_END = 1 << 23,      /* the time after the last event of each thread is missing */
 };
 
 enum call_function_kind {

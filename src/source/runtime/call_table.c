@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/runtime/call_table.h"
 
-#include "assay/wire.h"
 #include "base/file/write_all.h"
 #include "source/runtime/call_table_internal.h"
 #include "source/runtime/runtime_owner.h"
@@ -83,27 +82,33 @@ char *call_table_base_path(const struct call_table *table)
 	return xasprintf("%.*s.base", (int)(size - suffix), table->file.path);
 }
 
-/* Completes the copy with its time, and appends the clocks of its threads. */
-static void baseline_finish(struct call_table_copy *copy)
+/* Appends a chunk with the clocks of threads. */
+static void clocks_add(struct buf *to, const call_table_threads *threads)
 {
-	struct assay_calls_chunk chunk = {.kind = ASSAY_CHUNK_CLOCKS, .used = copy->threads.count};
+	struct assay_calls_chunk chunk = {.kind = ASSAY_CHUNK_CLOCKS, .used = threads->count};
 	uint64_t items = chunk.used * sizeof(struct assay_calls_clocks);
-	struct assay_calls_header *h;
-	uint64_t pages;
+	uint64_t pages = (sizeof(chunk) + items + ASSAY_CALLS_PAGE - 1) / ASSAY_CALLS_PAGE;
 
-	pages = (sizeof(chunk) + items + ASSAY_CALLS_PAGE - 1) / ASSAY_CALLS_PAGE;
 	chunk.bytes = pages * ASSAY_CALLS_PAGE;
-	buf_pad(&copy->bytes, '\0', -copy->bytes.size % ASSAY_CALLS_PAGE);
-	buf_add(&copy->bytes, &chunk, sizeof(chunk));
-	vec_each (t, &copy->threads) {
+	buf_add(to, &chunk, sizeof(chunk));
+	vec_each (t, threads) {
 		struct assay_calls_clocks raw = {.tid = t->tid,
 		                                 .runs = t->runs,
 		                                 .cpu_ns = t->cpu_ns,
 		                                 .runnable_ns = t->runnable_ns};
 
-		buf_add(&copy->bytes, &raw, sizeof(raw));
+		buf_add(to, &raw, sizeof(raw));
 	}
-	buf_pad(&copy->bytes, '\0', chunk.bytes - sizeof(chunk) - items);
+	buf_pad(to, '\0', chunk.bytes - sizeof(chunk) - items);
+}
+
+/* Completes the copy with its time, and appends the clocks of its threads. */
+static void baseline_finish(struct call_table_copy *copy)
+{
+	struct assay_calls_header *h;
+
+	buf_pad(&copy->bytes, '\0', -copy->bytes.size % ASSAY_CALLS_PAGE);
+	clocks_add(&copy->bytes, &copy->threads);
 	h = (struct assay_calls_header *)copy->bytes.data;
 	h->latest = (struct assay_calls_moment){copy->now, copy->now_ns};
 	h->used_bytes = copy->bytes.size;
@@ -206,6 +211,52 @@ int call_table_reset(const struct call_table *table, struct error *err)
 	if (!rc)
 		rc = epoch_advance(table, err);
 	call_table_copy_done(&copy);
+	return rc;
+}
+
+static bool put(int fd, const void *bytes, size_t size, uint64_t offset)
+{
+	return pwrite(fd, bytes, size, (off_t)offset) == (ssize_t)size;
+}
+
+/* The header is written last: a reader before that finds a table without an end. */
+static bool end_write(int fd, const struct stat *st, struct assay_calls_moment ended,
+                      const struct buf *clocks)
+{
+	struct assay_calls_header h;
+
+	if (pread(fd, &h, sizeof(h), 0) != (ssize_t)sizeof(h))
+		return false;
+	if (h.state != ASSAY_CALLS_RUNNING || h.end_ticks)
+		return true;
+	if (h.used_bytes % ASSAY_CALLS_PAGE || h.used_bytes > (uint64_t)st->st_size)
+		return false;
+	if (clocks->size <= (uint64_t)st->st_size - h.used_bytes) {
+		if (!put(fd, clocks->data, clocks->size, h.used_bytes))
+			return false;
+		h.used_bytes += clocks->size;
+	}
+	h.latest = ended;
+	h.end_ticks = ended.ticks;
+	return put(fd, &h, sizeof(h), 0);
+}
+
+int call_table_end(const struct call_table *table, struct assay_calls_moment ended,
+                   const call_table_threads *threads, struct error *err)
+{
+	struct buf clocks = {0};
+	struct stat st;
+	int fd = shared_file_open(AT_FDCWD, table->file.path, O_RDWR, &st), rc = 0;
+
+	if (fd < 0)
+		return error_set(err, -fd, "cannot open %s for writing: %s", table->file.path,
+		                 strerror(-fd));
+	clocks_add(&clocks, threads);
+	if (!end_write(fd, &st, ended, &clocks))
+		rc = error_set(err, EIO, "cannot write the end of a process to %s",
+		               table->file.path);
+	buf_done(&clocks);
+	close(fd);
 	return rc;
 }
 

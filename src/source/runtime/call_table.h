@@ -10,6 +10,7 @@
 #ifndef ASSAY_SOURCE_RUNTIME_CALL_TABLE_H
 #define ASSAY_SOURCE_RUNTIME_CALL_TABLE_H
 
+#include "assay/wire.h"
 #include "base/memory/buf.h"
 #include "base/error.h"
 #include "base/memory/vec.h"
@@ -43,12 +44,24 @@ struct call_table_thread {
 	bool runs; /* on a CPU or waiting for a CPU (state R) */
 };
 
+typedef VEC(struct call_table_thread) call_table_threads;
+
+/* Replaces *threads by the threads of a running process; none if it has exited. */
+void call_table_threads_read(call_table_threads *threads, const struct call_table *table);
+
+/*
+ * Completes the table of a process that ended without writing its end: `ended` is that time, and
+ * `threads` are its clocks then. The state stays RUNNING. A table with an end is not changed.
+ */
+int call_table_end(const struct call_table *table, struct assay_calls_moment ended,
+                   const call_table_threads *threads, struct error *err);
+
 struct call_table_copy {
 	struct buf bytes;     /* without half-written nodes */
 	struct buf base;      /* the baseline of the last reset; empty: none */
 	uint64_t now, now_ns; /* time of the copy: ticks, CLOCK_MONOTONIC_RAW */
 	uint64_t took_ns;
-	VEC(struct call_table_thread) threads;
+	call_table_threads threads;
 };
 
 int call_table_copy(struct call_table_copy *copy, const struct call_table *table,

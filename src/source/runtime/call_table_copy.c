@@ -183,9 +183,16 @@ static bool thread_line(int32_t pid, int32_t tid, const char *file, char text[51
 	return size > 0;
 }
 
-static void threads_read(struct call_table_copy *copy, int32_t pid)
+void call_table_threads_read(call_table_threads *threads, const struct call_table *table)
 {
+	struct runtime_owners known = {0};
+	int32_t pid = runtime_owner_find(&known, table->file.pid, table->file.birth, NULL);
 	proc_ids tids = {0};
+
+	runtime_owners_done(&known);
+	threads->count = 0;
+	if (!pid)
+		return;
 
 	proc_threads(pid, &tids);
 	vec_each (tid, &tids) {
@@ -200,8 +207,8 @@ static void threads_read(struct call_table_copy *copy, int32_t pid)
 		/* The state follows the name, which may contain anything. */
 		if (thread_line(pid, *tid, "stat", text) && (state = strrchr(text, ')')))
 			runs = state[1] == ' ' && state[2] == 'R';
-		vec_push(&copy->threads, (struct call_table_thread){shared_thread_own(pid, *tid),
-		                                                    cpu, runnable, runs});
+		vec_push(threads, (struct call_table_thread){shared_thread_own(pid, *tid), cpu,
+		                                             runnable, runs});
 	}
 	vec_done(&tids);
 }
@@ -340,8 +347,6 @@ int call_table_copy(struct call_table_copy *copy, const struct call_table *table
 {
 	uint64_t began = clock_ns(CLOCK_MONOTONIC);
 	struct assay_calls_moment moment;
-	struct runtime_owners known = {0};
-	int32_t here;
 	int rc;
 
 	*copy = (struct call_table_copy){0};
@@ -350,10 +355,7 @@ int call_table_copy(struct call_table_copy *copy, const struct call_table *table
 		rc = bytes_read(copy, table, err);
 	if (rc)
 		return rc;
-	here = runtime_owner_find(&known, table->file.pid, table->file.birth, NULL);
-	runtime_owners_done(&known);
-	if (here)
-		threads_read(copy, here);
+	call_table_threads_read(&copy->threads, table);
 	moment = clock_pair_take();
 	copy->now = moment.ticks;
 	copy->now_ns = moment.ns;

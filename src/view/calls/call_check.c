@@ -124,10 +124,13 @@ static const struct flag_text {
 	const char *word, *sentence; /* "%" stands for the count */
 	size_t count;                /* offset of the count in struct call_process; 0: none */
 } flag_texts[] = {
-        {CALL_KILLED, "killed", "a signal ended it; the figures up to that time are complete", 0},
+        {CALL_KILLED, "killed", "a signal ended it", 0},
         {CALL_END_UNKNOWN, "end_unknown",
-         "it ended without a final record, by a signal or by the exit_group system call; the "
-         "figures up to that time are complete",
+         "it ended without a final record, by a signal or by the exit_group system call", 0},
+        {CALL_NO_END, "no_end",
+         "the time of its end is not known: what its threads did after their last events, running "
+         "or "
+         "waiting, is missing",
          0},
         {CALL_RUNNING, "running", "it was still running: the figures are those up to that time", 0},
         {CALL_MOVED, "moved", "it became another program (exec)", 0},

@@ -211,6 +211,7 @@ static const struct {
         {CALL_STACKS, "some stacks could not be distinguished"},
         {CALL_IMAGES, "some libraries have no names"},
         {CALL_UNCOUNTED, "child processes that ran on are missing"},
+        {CALL_NO_END, "the end of a process is not known: its last waits are missing"},
         {CALL_RUNNING, "a process was still running"},
 };
 

@@ -250,7 +250,7 @@ static void a_baseline_of_an_exited_process_is_empty(void)
 	state.base = base->bytes;
 	state.base_size = fx_header(base)->used_bytes;
 	c = read_with(x.f, &state);
-	CHECK_EQ(process_of(c)->flags, CALL_END_UNKNOWN | CALL_RESET);
+	CHECK_EQ(process_of(c)->flags, CALL_END_UNKNOWN | CALL_NO_END | CALL_RESET);
 	CHECK_EQ(process_of(c)->paths.count, 1); /* paths without calls and time are omitted */
 	CHECK_NS(process_of(c)->paths.items[0].net_ns, 0);
 	CHECK_NS(process_of(c)->paths.items[0].blocked_ns, 0);
