@@ -233,6 +233,7 @@ static void on_switch(struct profile_counter *c, const struct counter_update *n)
 	}
 	if (n->thread == ID_NONE)
 		return;
+	c->threads.of_cpus = n->machine_wide;
 	ledger_thread_switch(&c->threads, n->thread, n->process, n->time_ns, n->out, n->preempted);
 	off_cpu_switch(&c->off, n->thread, n->cpu, n->time_ns, n->out, n->preempted);
 	switch_log_switch(&c->profile->switches, n->thread, n->cpu, n->time_ns, n->out,

@@ -78,7 +78,7 @@ static void begin(struct ledger_threads *l, struct thread_track *t, uint32_t pro
 /* The thread to which the switch of an ended thread belongs; NULL: none. */
 static struct thread_track *heir_of(struct ledger_threads *l, struct thread_track *ended, bool out)
 {
-	bool last = out && !ended->left;
+	bool last = out && l->of_cpus && !ended->left;
 
 	ended->left |= out;
 	if (last || *vec_at(&l->live, ended->process) != 1)
@@ -210,7 +210,8 @@ void ledger_thread_cut(struct ledger_threads *l, uint64_t to_ns, struct ledger *
 void ledger_thread_renumber(struct ledger_threads *l, const uint32_t *new_thread,
                             size_t thread_count, const uint32_t *new_process, size_t process_count)
 {
-	struct ledger_threads now = {.start_ns = l->start_ns, .tick_ns = l->tick_ns};
+	struct ledger_threads now = {
+	        .start_ns = l->start_ns, .of_cpus = l->of_cpus, .tick_ns = l->tick_ns};
 
 	for (uint32_t i = 0; i < l->threads.count && i < thread_count; i++) {
 		const struct thread_track *t = &l->threads.items[i];

@@ -31,7 +31,7 @@ enum thread_state {
 struct thread_track {
 	enum thread_state state;
 	bool assumed; /* on a CPU, by samples alone */
-	bool left;    /* ended, and the last switch out has followed */
+	bool left;    /* ended, and its last switch out has followed */
 	uint32_t process;
 	uint64_t since_ns, start_ns;
 	uint64_t weight; /* of samples since since_ns */
@@ -39,6 +39,7 @@ struct thread_track {
 
 struct ledger_threads {
 	uint64_t start_ns; /* of the recording */
+	bool of_cpus;      /* records are those of CPUs: with the last switch after an exit */
 	uint64_t tick_ns;  /* the clock's period; 0: not every time on a CPU has samples */
 	VEC(struct thread_track) threads;     /* by thread id */
 	VEC(struct ledger_process) processes; /* by process id */

@@ -543,8 +543,7 @@ static void the_last_thread_has_the_number_of_the_first(void)
 	put_switch(&p, 10, 11, 100, false, false);
 	put_switch(&p, 10, 10, 150, false, false);
 	put(&p, (struct event){.kind = EVENT_EXIT}, 10, 10, 200);
-	put_switch(&p, 10, 10, 201, true, false); /* its last one */
-	put_switch(&p, 10, 10, 210, true, true);
+	put_switch(&p, 10, 10, 210, true, true); /* of thread 11 */
 	put_switch(&p, 10, 10, 300, false, false);
 	comm(&p, 10, "next", true, 400);
 	put_switch(&p, 10, 10, 500, true, false);
