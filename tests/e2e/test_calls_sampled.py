@@ -135,8 +135,9 @@ def functions_with_too_few_samples_are_a_group(t):
     if not unknown:  # a sample may have been taken in none of them
         return
     t.near(process["unknown_ns"], sum(row["net_ns"] for row in unknown), 1, "net of the group")
-    t.true(process["unknown_error_ns"] <= sum(row["net_error_ns"] for row in unknown),
-           "the sum has a smaller interval")
+    # Errors of samples add up to less; those of the cost of hooks are added directly.
+    t.true(process["unknown_error_ns"] <= sum(row["net_error_ns"] for row in unknown) + 1,
+           "the interval of the sum is not larger")
     summary = t.assay("report", "--brief", data).out
     for row in unknown:
         t.true(f" {row['function']}\n" not in summary, "the summary names no unknown time")
