@@ -230,6 +230,12 @@ static void ask_names(struct asking *a, const struct profile *p, uint32_t id,
 	buf_done(&out);
 }
 
+/* Of a return address the byte before it, as a report looks it up. */
+static uint64_t place_of(const struct profile *p, uint32_t frame)
+{
+	return profile_frame_place(p, &p->frames.items[frame]).offset;
+}
+
 /* Finds the names of the frames order[from..to), which belong to one user image. */
 static void name_image(struct store_names *n, const struct profile *p, const uint32_t *frames,
                        size_t from, size_t to, const char **names)
@@ -242,8 +248,7 @@ static void name_image(struct store_names *n, const struct profile *p, const uin
 
 	for (; from < to; from += count) {
 		for (count = 0; count < ASKED_MAX && from + count < to; count++)
-			offsets[count] =
-			        p->frames.items[frames[n->order.items[from + count]]].frame.offset;
+			offsets[count] = place_of(p, frames[n->order.items[from + count]]);
 		asking.order = &n->order.items[from];
 		if (asks)
 			ask_names(&asking, p, id, offsets, count);
@@ -283,7 +288,7 @@ static void name_one(struct store_names *n, const struct profile *p, const uint3
 	for (size_t i = from; i < to; i++) {
 		uint32_t at = n->order.items[i];
 
-		names[at] = kernel_name(n, base + p->frames.items[frames[at]].frame.offset);
+		names[at] = kernel_name(n, base + place_of(p, frames[at]));
 	}
 }
 
