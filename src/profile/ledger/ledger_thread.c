@@ -75,13 +75,17 @@ static void begin(struct ledger_threads *l, struct thread_track *t, uint32_t pro
 	++*vec_at(&l->live, process);
 }
 
-/* The thread to which the switch of an ended thread belongs; NULL: none. */
-static struct thread_track *heir_of(struct ledger_threads *l, struct thread_track *ended, bool out)
+/*
+ * The thread to which the switch of an ended thread belongs; NULL: none. The ended thread itself
+ * has switches after its exit if they are those of CPUs: it may be preempted until its last one.
+ */
+static struct thread_track *heir_of(struct ledger_threads *l, struct thread_track *ended, bool out,
+                                    bool preempted)
 {
-	bool last = out && l->of_cpus && !ended->left;
+	bool own = l->of_cpus && !ended->left;
 
-	ended->left |= out;
-	if (last || *vec_at(&l->live, ended->process) != 1)
+	ended->left |= out && !preempted;
+	if (own || *vec_at(&l->live, ended->process) != 1)
 		return NULL;
 	vec_each (t, &l->threads)
 		if (t->process == ended->process && is_live(t))
@@ -95,7 +99,7 @@ void ledger_thread_switch(struct ledger_threads *l, uint32_t thread, uint32_t pr
 	struct thread_track *t = track_of(l, thread);
 
 	if (t->state == THREAD_ENDED)
-		t = heir_of(l, t, out);
+		t = heir_of(l, t, out, preempted);
 	if (!t)
 		return;
 	if (t->state == THREAD_UNHEARD)

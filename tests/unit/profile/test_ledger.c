@@ -555,6 +555,27 @@ static void the_last_thread_has_the_number_of_the_first(void)
 	profile_free(p.profile);
 }
 
+/* A thread may be preempted between the record of its exit and its last switch. */
+static void switches_of_cpus_after_an_exit_are_its_own(void)
+{
+	struct ledger_threads l = {.start_ns = START, .of_cpus = true};
+	const struct ledger_process *a;
+
+	ledger_thread_fork(&l, 1, 0, START);
+	ledger_thread_fork(&l, 2, 0, START);
+	ledger_thread_switch(&l, 1, 0, START + 10 * MS, false, false);
+	ledger_thread_exit(&l, 1, 0, START + 20 * MS);
+	ledger_thread_switch(&l, 1, 0, START + 21 * MS, true, true);
+	ledger_thread_switch(&l, 1, 0, START + 30 * MS, false, false);
+	ledger_thread_switch(&l, 1, 0, START + 31 * MS, true, false);
+	ledger_thread_switch(&l, 2, 0, START + 40 * MS, false, false);
+	ledger_thread_exit(&l, 2, 0, START + 50 * MS);
+	a = &l.processes.items[0];
+	CHECK_EQ(a->oncpu_ns, 20 * MS);
+	CHECK_EQ(a->runnable_ns + a->blocked_ns, 50 * MS);
+	ledger_thread_done(&l);
+}
+
 /* The recording begins while another thread makes an exec: the first one has exited before. */
 static void an_exec_that_began_before_the_recording(void)
 {
@@ -682,6 +703,7 @@ int main(void)
 	RUN(samples_alone_are_no_time_on_a_cpu);
 	RUN(an_exec_by_another_thread_ends_the_threads);
 	RUN(the_last_thread_has_the_number_of_the_first);
+	RUN(switches_of_cpus_after_an_exit_are_its_own);
 	RUN(an_exec_that_began_before_the_recording);
 	RUN(wall_time_without_account_begins_a_period_before_the_first_tick);
 	RUN(the_last_window_ends_with_the_sampling_of_its_cpu);
