@@ -60,12 +60,12 @@ def exports_are_read_back_with_the_same_paths(t):
     for _, shape, file, what in files(t):
         want = {way: us * 1000 for way, us in paths(shape).items()}
         pprof = t.path("x.pb.gz")
-        t.assay("export", "--to", "pprof", "-o", pprof, file)
+        t.assay("export", "--inline", "--to", "pprof", "-o", pprof, file)
         value = next(v["name"] for v in t.report(pprof)["values"] if v["unit"] == "nanoseconds")
-        t.assay("export", "--to", "otlp", "-o", t.path("x.otlp"), file)
+        t.assay("export", "--inline", "--to", "otlp", "-o", t.path("x.otlp"), file)
         t.equal(by_path(t, t.path("x.otlp"), value), want, f"{what}: otlp")
         if "calls" not in what:
-            t.assay("export", "--to", "callgrind", "-o", t.path("x.cg"), file)
+            t.assay("export", "--inline", "--to", "callgrind", "-o", t.path("x.cg"), file)
             t.equal(own(t, t.path("x.cg"), "--event", value.capitalize() + "_ns"),
                     {name: us * 1000 for name, us in (+self_of(shape)).items()},
                     f"{what}: callgrind")
@@ -75,9 +75,9 @@ def exports_are_read_back_with_the_same_paths(t):
 def folded_stacks_and_trace_events_of_recursion_are_read_back(t):
     for kind, shape, file, what in files(t, "samples", "tags"):
         if "samples" in what:
-            t.assay("export", "--to", "folded", "-o", t.path("x.folded"), file)
+            t.assay("export", "--inline", "--to", "folded", "-o", t.path("x.folded"), file)
             t.equal(by_path(t, t.path("x.folded"), "samples"), paths(shape), f"{what}: folded")
-        t.assay("export", "--to", "chrome", "-o", t.path("x.json"), file)
+        t.assay("export", "--inline", "--to", "chrome", "-o", t.path("x.json"), file)
         t.equal(by_path(t, t.path("x.json"), "time"),
                 {way: us * 1000 for way, us in paths(shape).items()}, f"{what}: chrome")
 

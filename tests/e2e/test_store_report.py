@@ -75,7 +75,8 @@ def numbers(value, name=""):
 
 # Times and counts that depend on missing ticks, and on their state: busy or idle.
 BY_MISSING_TICKS = ("due", "missing", "missing_busy", "missing_idle", "lost", "lost_ns",
-                    "steal_ns", "unobserved_ns", "residual_ns", "residual_expected_ns")
+                    "steal_ns", "unobserved_ns", "residual_ns", "residual_expected_ns",
+                    "in_idle_ns")  # in units of the mean idle sample
 
 
 def books_agree(t, got, want, windows):

@@ -126,7 +126,8 @@ def the_figures_are_those_of_the_tables(t):
 
     s = t.report(tags(t))["summary"]
     t.equal([(x["name"], x["value"]) for x in s["parts"]],
-            [("functions", 150_000), ("outside", 0), ("idle", 80_000), ("own_cost", 0)], "parts")
+            [("functions", 150_000), ("outside", 0), ("unknown", 0), ("gap", 0), ("idle", 80_000),
+             ("own_cost", 0)], "parts")
     t.equal([(x["function"], x["value"]) for x in s["reasons"]],
             [("main", 55_000), ("work", 50_000), ("leaf", 45_000)], "functions")
 
