@@ -165,6 +165,32 @@ def callers_have_names_without_their_files(t):
     t.lacks("\n".join(line for line in tree.splitlines() if "call_inner" in line), "[mill]", "a caller without a name")
 
 
+# The call is the last instruction of `last`: its return address is in no function, or in the next.
+LAST = r"""
+__attribute__((noinline, noreturn)) void ends(void)
+{
+	for (volatile long i = 0; i < 100000000; i++)
+		;
+	__builtin_trap();
+}
+__attribute__((noinline)) void last(void) { ends(); }
+__attribute__((noinline)) void next(void) { __asm__ volatile(""); }
+int main(void) { last(); next(); }
+"""
+
+
+@test
+def a_caller_that_ends_with_its_call_has_its_name(t):
+    t.need("gcc")
+    t.write("last.c", LAST)
+    t.run("gcc", "-O2", "-g", "-fno-reorder-functions", "-falign-functions=1", "-fno-optimize-sibling-calls",
+          "-o", t.path("last"), t.path("last.c"))
+    t.assay("record", "-q", "-g", "-F", "499", "-o", t.path("a.data"), "--", t.path("last"), status=None)
+    store = stored(t, t.path("a.data"))
+    names = t.assay("sql", "--format", "csv", store, "SELECT name FROM functions").out.split()
+    t.true({"last", "ends"} <= set(names) and "next" not in names, f"functions of the store: {names}")
+
+
 @test
 def what_is_no_store_s_is_refused_in_words(t):
     recording = t.path("a.data")
