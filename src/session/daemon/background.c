@@ -33,6 +33,7 @@ struct background {
 	struct error failed;            /* an error outside of the session */
 	const struct trigger_rule *due; /* the rule that a process event made true */
 	bool stop_asked;
+	bool snapshot_waits; /* for the end of a read */
 };
 
 /* ---- the account --------------------------------------------------------- */
@@ -362,18 +363,24 @@ static enum control_answer hear(void *ctx, const struct control_request *request
 	if (!b->session)
 		return CONTROL_AT_END;
 	if (request->verb == CONTROL_STOP) {
+		/* A snapshot that was requested before comes first. */
+		if (b->snapshot_waits && session_is_busy(b->session))
+			return CONTROL_LATER;
 		b->stop_asked = true;
 		session_stop(b->session);
 		return CONTROL_AT_END;
 	}
 	if (is_early(b, request)) {
 		session_read_soon(b->session);
+		b->snapshot_waits |= request->verb == CONTROL_SNAPSHOT;
 		return CONTROL_LATER;
 	}
 	if (request->verb == CONTROL_RELEASE)
 		session_release_files(b->session);
-	if (request->verb == CONTROL_SNAPSHOT)
+	if (request->verb == CONTROL_SNAPSHOT) {
+		b->snapshot_waits = false;
 		rc = take_snapshot(b, request->output, &err);
+	}
 	look_at_session(b);
 	reply->code = (uint64_t)-rc;
 	reply->error = rc ? xstrdup(err.text) : NULL;

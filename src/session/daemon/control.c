@@ -244,8 +244,10 @@ static void serve_client(struct control *c, struct client *k)
 	if (k->fd < 0 || k->answering)
 		return; /* it disconnected in the same round, or is reported again after the answer
 		         */
-	if (k->waits || k->later)
+	if (k->waits)
 		let_go(k); /* it did not wait; the end is reported to the next client */
+	else if (k->later) /* it did not wait for the answer; its request is still executed */
+		epoll_ctl(c->poll, EPOLL_CTL_DEL, k->fd, NULL);
 	else if (k->out.size)
 		say(c, k);
 	else
