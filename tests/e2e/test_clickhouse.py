@@ -79,7 +79,8 @@ def a_time_range_gives_the_same_report(t):
     with stores.reading(file) as db:
         starts = [row[0] / 1e9 for row in stores.rows(db, "SELECT start_ns FROM windows ORDER BY 1")]
     t.true(len(starts) > 2, starts)
-    words = ("--from", f"@{starts[1] + 0.01:.3f}", "--until", f"@{starts[2] - 0.01:.3f}", *OWN)
+    # On a busy machine the programs may have no sample in a single window.
+    words = ("--from", f"@{starts[1] + 0.01:.3f}", "--until", f"@{starts[-1] - 0.01:.3f}", *OWN)
     t.equal(report(t, name, *words), report(t, file, *words))
     t.true(len(report(t, file, *words)["functions"]), "the range has functions")
     out = t.assay("report", "--store", name, "--until", "@1", status=1).err
