@@ -238,6 +238,21 @@ static void listen_to(struct control *c, struct client *k)
 		let_go(k);
 }
 
+/* A client did not wait for its answer. A request that changes the session is still executed. */
+static void leave(struct control *c, struct client *k)
+{
+	struct control_request request;
+	struct error err = {0};
+	bool only_asks = control_request_parse(&request, buf_text(&k->in), k->in.size, &err) ||
+	                 request.verb == CONTROL_STATUS;
+
+	control_request_done(&request);
+	if (only_asks)
+		let_go(k);
+	else
+		epoll_ctl(c->poll, EPOLL_CTL_DEL, k->fd, NULL);
+}
+
 /* Serves a client by its state, since the slot may have a new client since the event. */
 static void serve_client(struct control *c, struct client *k)
 {
@@ -246,8 +261,8 @@ static void serve_client(struct control *c, struct client *k)
 		         */
 	if (k->waits)
 		let_go(k); /* it did not wait; the end is reported to the next client */
-	else if (k->later) /* it did not wait for the answer; its request is still executed */
-		epoll_ctl(c->poll, EPOLL_CTL_DEL, k->fd, NULL);
+	else if (k->later)
+		leave(c, k);
 	else if (k->out.size)
 		say(c, k);
 	else

@@ -183,6 +183,23 @@ static void a_client_that_leaves_is_not_asked_again(void)
 	close_host(&h);
 }
 
+static void a_request_for_a_snapshot_outlives_its_client(void)
+{
+	struct host h = {.puts_off = true};
+	unsigned heard;
+
+	open_host(&h);
+	close(ask(CONTROL_SNAPSHOT));
+	serve(&h);
+	heard = h.heard;
+	CHECK(control_is_awaited(h.control));
+	h.puts_off = false;
+	serve(&h);
+	CHECK_EQ(h.heard, heard + 1);
+	CHECK(!control_is_awaited(h.control));
+	close_host(&h);
+}
+
 int main(void)
 {
 	make_place();
@@ -190,6 +207,7 @@ int main(void)
 	RUN(other_requests_are_served_within_a_request);
 	RUN(a_postponed_request_is_answered_at_the_end);
 	RUN(a_client_that_leaves_is_not_asked_again);
+	RUN(a_request_for_a_snapshot_outlives_its_client);
 	remove_place();
 	return check_end();
 }
