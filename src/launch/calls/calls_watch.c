@@ -26,12 +26,17 @@ static struct calls_watched *watched_of(struct calls_watch *w, const char *path)
 static void end_write(struct calls_watch *w, const struct call_table *table)
 {
 	struct calls_watched *one = watched_of(w, table->file.path);
-	struct assay_calls_moment now = clock_pair_take();
+	struct assay_calls_moment now;
 
+	/* Its state stays RUNNING, so each look finds it again. */
+	if (one->ended)
+		return;
+	now = clock_pair_take();
 	vec_each (thread, &one->threads)
 		if (thread->runs)
 			thread->cpu_ns += now.ns - one->seen.ns;
-	call_table_end(table, now, &one->threads, NULL);
+	one->seen = now;
+	one->ended = !call_table_end(table, now, &one->threads, NULL);
 }
 
 void calls_watch_look(struct calls_watch *w)

@@ -20,6 +20,7 @@ struct calls_watch {
 		char *path;
 		call_table_threads threads;
 		struct assay_calls_moment seen; /* the time of the clocks */
+		bool ended;                     /* its end is written */
 	})
 	tables;
 	int wait_ms; /* until the next look */
