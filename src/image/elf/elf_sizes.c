@@ -7,7 +7,7 @@
 #include <gelf.h>
 
 /* Saturates: sizes may come from damaged files. */
-static void add(uint64_t *sum, uint64_t bytes)
+static void size_add(uint64_t *sum, uint64_t bytes)
 {
 	*sum = *sum + bytes < *sum ? UINT64_MAX : *sum + bytes;
 }
@@ -27,10 +27,10 @@ int elf_sizes_read(struct elf_sizes *sizes, const char *path, struct error *err)
 	while (elf && (section = elf_nextscn(elf, section))) {
 		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC))
 			continue;
-		add(header.sh_type == SHT_NOBITS  ? &sizes->bss
-		    : header.sh_flags & SHF_WRITE ? &sizes->data
-		                                  : &sizes->text,
-		    header.sh_size);
+		size_add(header.sh_type == SHT_NOBITS  ? &sizes->bss
+		         : header.sh_flags & SHF_WRITE ? &sizes->data
+		                                       : &sizes->text,
+		         header.sh_size);
 	}
 	elf_file_close(file);
 	if (!sizes->text)

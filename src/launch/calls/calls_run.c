@@ -39,7 +39,7 @@ static void set_environment(struct source *s, struct command_environment *e)
 	free(all);
 }
 
-static int drain(struct source *s, int *wait_ms, struct error *err)
+static int threads_look(struct source *s, int *wait_ms, struct error *err)
 {
 	struct calls_watch *w = &((struct calls_source *)s)->watch;
 
@@ -49,7 +49,7 @@ static int drain(struct source *s, int *wait_ms, struct error *err)
 	return 0;
 }
 
-static int end(struct source *s, struct error *err)
+static int threads_end(struct source *s, struct error *err)
 {
 	(void)err;
 	calls_watch_look(&((struct calls_source *)s)->watch);
@@ -60,7 +60,7 @@ int calls_run(const struct calls_run_options *options, struct command_run_result
               struct error *err)
 {
 	static const struct source_ops ops = {
-	        .environment = set_environment, .drain = drain, .end = end};
+	        .environment = set_environment, .drain = threads_look, .end = threads_end};
 	struct calls_source s = {{&ops}, options, {.directory = options->directory}};
 	int rc = command_run(options->command, &s.source, result, err);
 

@@ -239,7 +239,7 @@ static void listen_to(struct control *c, struct client *k)
 }
 
 /* A client did not wait for its answer. A request that changes the session is still executed. */
-static void leave(struct control *c, struct client *k)
+static void client_leaves(struct control *c, struct client *k)
 {
 	struct control_request request;
 	struct error err = {0};
@@ -262,7 +262,7 @@ static void serve_client(struct control *c, struct client *k)
 	if (k->waits)
 		let_go(k); /* it did not wait; the end is reported to the next client */
 	else if (k->later)
-		leave(c, k);
+		client_leaves(c, k);
 	else if (k->out.size)
 		say(c, k);
 	else

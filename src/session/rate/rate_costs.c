@@ -26,8 +26,8 @@ struct news {
 	bool doubted, changed, missing;
 };
 
-static void take(struct believed_cost *cost, int status, const struct on_off_figure *figure,
-                 struct news *news)
+static void cost_take(struct believed_cost *cost, int status, const struct on_off_figure *figure,
+                      struct news *news)
 {
 	enum believed_cost_news one;
 
@@ -51,18 +51,18 @@ static void measure_records(struct rate_costs *c, struct news *news)
 	vec_each (event, &plan->events) {
 		if (event->role == ATTR_TRACK) {
 			status = record_cost_mapping(event, &figure, &denied);
-			take(&c->mapping, status, &figure, news);
+			cost_take(&c->mapping, status, &figure, news);
 			if (!event->attr.context_switch)
 				continue;
 			status = record_cost_switch(plan, event, scope, &figure, &denied);
-			take(&c->switched, status, &figure, news);
+			cost_take(&c->switched, status, &figure, news);
 			if (plan->machine_wide)
 				continue;
 			status = record_cost_switch(plan, event, OWN_THREADS, &figure, &denied);
-			take(&c->direct, status, &figure, news);
+			cost_take(&c->direct, status, &figure, news);
 		} else if (plan->waits && event->role == ATTR_SWITCH) {
 			status = record_cost_switch(plan, event, scope, &figure, &denied);
-			take(&c->wait, status, &figure, news);
+			cost_take(&c->wait, status, &figure, news);
 		}
 	}
 }
@@ -73,8 +73,8 @@ static struct news measure(struct rate_costs *c, uint64_t for_ns)
 	struct news news = {0};
 
 	if (c->probe)
-		take(&c->sample, sample_cost_measure(c->probe, for_ns, &figure) ? 0 : -EBUSY,
-		     &figure, &news);
+		cost_take(&c->sample, sample_cost_measure(c->probe, for_ns, &figure) ? 0 : -EBUSY,
+		          &figure, &news);
 	measure_records(c, &news);
 	return news;
 }

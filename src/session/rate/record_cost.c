@@ -205,7 +205,7 @@ static int bind_here(cpu_set_t *before)
 	return sched_setaffinity(0, sizeof(one), &one) ? -1 : cpu;
 }
 
-static int start(struct answerer *a)
+static int answerer_start(struct answerer *a)
 {
 	sigset_t all, before;
 	int status;
@@ -249,7 +249,7 @@ static int between_threads(const struct plan *plan, const struct perf_source_eve
 		return not_measured(err, "the thread cannot be bound to a CPU");
 	/* Before the thread begins, which inherits them. */
 	status = open_events(plan, event, of, &d, err);
-	started = !status && !start(&a);
+	started = !status && !answerer_start(&a);
 	if (started && !pthread_getcpuclockid(a.thread, &d.clocks[1]))
 		status = measure(&d, figure, err);
 	else if (!status)

@@ -214,7 +214,7 @@ int call_table_reset(const struct call_table *table, struct error *err)
 	return rc;
 }
 
-static bool put(int fd, const void *bytes, size_t size, uint64_t offset)
+static bool bytes_write(int fd, const void *bytes, size_t size, uint64_t offset)
 {
 	return pwrite(fd, bytes, size, (off_t)offset) == (ssize_t)size;
 }
@@ -232,13 +232,13 @@ static bool end_write(int fd, const struct stat *st, struct assay_calls_moment e
 	if (h.used_bytes % ASSAY_CALLS_PAGE || h.used_bytes > (uint64_t)st->st_size)
 		return false;
 	if (clocks->size <= (uint64_t)st->st_size - h.used_bytes) {
-		if (!put(fd, clocks->data, clocks->size, h.used_bytes))
+		if (!bytes_write(fd, clocks->data, clocks->size, h.used_bytes))
 			return false;
 		h.used_bytes += clocks->size;
 	}
 	h.latest = ended;
 	h.end_ticks = ended.ticks;
-	return put(fd, &h, sizeof(h), 0);
+	return bytes_write(fd, &h, sizeof(h), 0);
 }
 
 int call_table_end(const struct call_table *table, struct assay_calls_moment ended,
