@@ -21,10 +21,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PAIRS 30
-/* Number of calls in a piece: several packets of event tags. The records of all pieces fit into the
- * rings. */
-#define EVENTS 5000
+/* Number of calls in a piece: few, so that most pieces are not interrupted. */
+#define EVENTS 1000
+#define PAIRS_LEAST 32
+#define PAIRS_MOST 1000
+/* Event tags: as many as have room in the rings, since a full ring makes an event cheaper. */
+#define PAIRS_OF_TAGS 150
 #define LONGEST_NS UINT64_C(5000000000)
 
 struct runtime {
@@ -34,6 +36,7 @@ struct runtime {
 	bool (*loaded)(void);
 	void (*event)(void);
 	void (*bare)(void); /* the same without the runtime */
+	size_t pairs_most;
 };
 
 /* ---- in the child ---------------------------------------------------------- */
@@ -96,12 +99,12 @@ static double piece(void *ctx, bool on, uint32_t *events)
 
 static _Noreturn void child(struct runtime *r, const char *directory, int to)
 {
-	double ns[PAIRS];
+	double ns[PAIRS_MOST];
 	struct on_off m = {.piece = piece,
 	                   .ctx = r,
 	                   .differences = ns,
-	                   .room = PAIRS,
-	                   .pairs_least = PAIRS,
+	                   .room = r->pairs_most,
+	                   .pairs_least = PAIRS_LEAST,
 	                   .cpu_ns = LONGEST_NS,
 	                   .elapsed_ns = LONGEST_NS};
 	struct on_off_figure figure;
@@ -181,7 +184,8 @@ int event_cost_call(struct method_cost *cost, struct error *err)
 	                    .load = load_calls,
 	                    .loaded = calls_loaded,
 	                    .event = counted_call,
-	                    .bare = bare_call};
+	                    .bare = bare_call,
+	                    .pairs_most = PAIRS_MOST};
 	char *library;
 	int status = calls_runtime_find(&library, err);
 
@@ -199,7 +203,8 @@ int event_cost_tag(struct method_cost *cost, struct error *err)
 	                    .load = load_tags,
 	                    .loaded = tags_loaded,
 	                    .event = tagged,
-	                    .bare = bare_call};
+	                    .bare = bare_call,
+	                    .pairs_most = PAIRS_OF_TAGS};
 	struct tags_runtime found;
 	char *library;
 	int status = tags_runtime_find(&found, err);

@@ -25,16 +25,22 @@ def costs_are_measured_or_have_a_reason(t):
         if row["low_ns"]:
             t.true(row["low_ns"] <= row["ns"] <= row["high_ns"], f"quartiles: {row}")
     by_name = {row["cost"]: row["ns"] for row in found["costs"]}
-    t.true(by_name["call"], "the runtime of this build counts calls")
-    t.true(1 < by_name["call"] < 1e6, by_name)
+    # On a busy machine there may be no figure, which is then the only reason.
+    measured = by_name["call"] is not None
+    if measured:
+        t.true(1 < by_name["call"] < 1e6, by_name)
+    else:
+        reason = next(row["reason"] for row in found["costs"] if row["cost"] == "call")
+        t.has(reason, "the machine is too busy")
     kept = t.path("cache") / "assay" / "costs" / "machine"
     t.equal(stat.S_IMODE(os.stat(kept).st_mode), 0o600, "mode of the kept file")
     methods = json.loads(t.assay("help", "methods", "--json", env=env).out)
     t.equal(methods["measured_ns"], found["measured_ns"], "the date")
     calls = next(m for m in methods["methods"] if m["commands"] == "calls")
-    t.near(calls["event_ns"], by_name["call"], 0.1, "the kept cost of a call")
     text = t.assay("help", "methods", env=env).out
-    t.has(text, "ns a call (measured here)")
+    if measured:
+        t.near(calls["event_ns"], by_name["call"], 0.1, "the kept cost of a call")
+        t.has(text, "ns a call (measured here)")
     t.true(re.search(r"Costs of this machine were measured at \d{4}-\d\d-\d\d", text), text)
 
 
