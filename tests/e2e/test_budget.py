@@ -103,15 +103,13 @@ def samples_stand_for_the_time_between_them(t):
 
 def samples_stand_for_cpu_time(t, report, threads):
     """The last tick of a thread comes up to a period before its end. At a change of the rate, the
-    timer of a thread that waits keeps the rest of its old period. Lost records are no samples, and
-    on a machine with a long queue some samples of clones have the id of the opened event."""
+    timer of a thread that waits keeps the rest of its old period. Lost records are no samples."""
     ledger, recording = report["ledger"], report["recordings"][0]
     least = 0.02 * ledger["oncpu_ns"]
-    more = 0.1 * ledger["oncpu_ns"] if recording["lost_records"] else least
     ends = threads * max(rate["period_ns"] for rate in recording["rates"])
     changes = sum(rate["period_ns"] for rate in recording["rates"])
     lost = recording["lost_records"] * 2 * report["event"]["period_ns"]
-    t.between(ledger["unobserved_ns"], -more - changes, least + ends + changes + lost,
+    t.between(ledger["unobserved_ns"], -least - changes, least + ends + changes + lost,
               "time without samples")
 
 
@@ -131,8 +129,11 @@ def the_period_is_that_of_the_event_and_not_of_the_thread(t):
 
 @test_of_shares
 def the_period_of_clones_is_right_after_an_overload(t):
+    """Other programs use the CPUs, so that the threads are switched between, and the kernel gives a
+    sample that follows lost records the ids of another event."""
     t.need("taskset")
     path = t.path("behind.data")
+    busy = [t.start("sh", "-c", "while :; do :; done") for _ in range(3)]
     recorder = t.start(ASSAY, "record", "-q", "-F", "4999", "-g", "--memory", "4", "-o", path, "--",
                        "taskset", "-c", "0", t.workload("threads"), "2", "600")
     # While it is stopped the buffers become full.
@@ -141,6 +142,8 @@ def the_period_of_clones_is_right_after_an_overload(t):
     time.sleep(0.2)
     recorder.send_signal(signal.SIGCONT)
     t.equal(t.wait(recorder), 0, "status of the recorder")
+    for process in busy:
+        process.kill()
     report = t.report(path)
     t.true(any(rate["reason"] == "behind" for rate in report["recordings"][0]["rates"]),
            f"the rate was not lowered: {report['recordings'][0]['rates']}")

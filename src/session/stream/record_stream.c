@@ -25,6 +25,15 @@
 
 #define DIRECT_SWITCH_NS 10000
 
+/* State of one CPU of the source. */
+struct stream_cpu {
+	uint64_t lost;    /* records, as reported by records */
+	uint64_t lost_ns; /* time of the last such record */
+	uint64_t left_ns; /* when a thread was switched out; 0: one is on the CPU */
+	int32_t tid; /* the last thread whose events are known, and whether assay opened them */
+	bool opened;
+};
+
 struct record_stream {
 	struct record_stream_options o;
 	struct perf_decoder decoder;
@@ -36,9 +45,7 @@ struct record_stream {
 	struct buf out;         /* records that are not yet passed to the sink */
 	uint64_t lost, records; /* lost: of all CPUs, as reported by records */
 	uint64_t settled_ns, cpu_ns;
-	VEC(uint64_t) lost_of; /* by CPU of the source */
-	VEC(uint64_t)
-	left_ns;          /* by the same: when a thread was switched out; 0: one is on the CPU */
+	VEC(struct stream_cpu) cpus;
 	bool deep;        /* the last read used the memory of threads */
 	bool events_only; /* the sink needs events, and no records */
 };
@@ -90,8 +97,7 @@ struct record_stream *record_stream_new(const struct record_stream_options *opti
 	for (size_t i = 0; i < perf_source_cpu_count(s->o.source); i++) {
 		perf_ring_merge_add(s->merge, perf_source_ring(s->o.source, i), i);
 		perf_ring_merge_add(s->merge, perf_source_track_ring(s->o.source, i), i);
-		vec_push(&s->lost_of, 0);
-		vec_push(&s->left_ns, 0);
+		*vec_add(&s->cpus) = (struct stream_cpu){.tid = -1};
 	}
 	rate_control_init(&s->rate_control, s->o.plan, s->o.source);
 	s->rate_control.foreign = s->o.foreign;
@@ -115,8 +121,7 @@ void record_stream_free(struct record_stream *s)
 	perf_ring_merge_free(s->merge);
 	perf_decoder_done(&s->decoder);
 	vec_done(&s->file_attrs);
-	vec_done(&s->lost_of);
-	vec_done(&s->left_ns);
+	vec_done(&s->cpus);
 	buf_done(&s->out);
 	free(s);
 }
@@ -140,18 +145,35 @@ void record_stream_begin(struct record_stream *s, uint64_t start_ns)
 }
 
 /*
+ * Notes whether the events of the record's thread are those that assay opened, or copies that the
+ * thread inherited. place: of the stream id in the record; 0: it has none. The kernel writes a
+ * record of losses together with the next record, and then gives that record the ids of the opened
+ * event, whichever event wrote it.
+ */
+static void note_opened(struct stream_cpu *c, const struct event *e, const uint8_t *stream_id,
+                        const uint8_t *id)
+{
+	if (e->time_ns == c->lost_ns)
+		return;
+	c->tid = e->tid;
+	c->opened = load_u64(stream_id) == load_u64(id);
+}
+
+/*
  * True if an event that assay opened took the sample, and false if an inherited copy took it, whose
  * period is still that of the fork. The thread does not tell: when the kernel switches between a
  * thread and its clone, it may exchange their events.
  */
-static bool opened_by_us(const struct record_stream *s, const struct ring_record *record,
+static bool opened_by_us(struct record_stream *s, const struct ring_record *record,
                          const struct event *e)
 {
 	const struct perf_layout *l = &s->decoder.layouts.items[e->attr];
+	struct stream_cpu *c = &s->cpus.items[record->cpu];
 
-	return !l->at[PERF_FIELD_STREAM_ID] ||
-	       load_u64(record->bytes + l->at[PERF_FIELD_STREAM_ID]) ==
-	               load_u64(record->bytes + l->id_at);
+	if (!l->at[PERF_FIELD_STREAM_ID])
+		return true;
+	note_opened(c, e, record->bytes + l->at[PERF_FIELD_STREAM_ID], record->bytes + l->id_at);
+	return c->tid == e->tid && c->opened;
 }
 
 /* Delivers an event to a sink that needs it. */
@@ -309,13 +331,20 @@ static void on_task(struct record_stream *s, const struct event *e)
 }
 
 /* A switch between two threads of the recording has both records within a few us. */
-static void count_switch(struct record_stream *s, size_t cpu, const struct event *e)
+static void count_switch(struct record_stream *s, const struct ring_record *record,
+                         const struct event *e)
 {
 	struct rate_records *records = &s->rate_control.records;
-	uint64_t left_ns = s->left_ns.items[cpu];
+	struct stream_cpu *c = &s->cpus.items[record->cpu];
+	const struct perf_layout *l =
+	        e->attr == EVENT_NO_ATTR ? NULL : &s->decoder.layouts.items[e->attr];
+	const uint8_t *end = record->bytes + record->size;
+	uint64_t left_ns = c->left_ns;
 
+	if (l && l->back[PERF_FIELD_STREAM_ID])
+		note_opened(c, e, end - l->back[PERF_FIELD_STREAM_ID], end - l->id_back);
 	records->switches++;
-	s->left_ns.items[cpu] = e->sched.out ? e->time_ns : 0;
+	c->left_ns = e->sched.out ? e->time_ns : 0;
 	if (s->o.plan->machine_wide || e->sched.out || !left_ns ||
 	    e->time_ns - left_ns > DIRECT_SWITCH_NS)
 		return;
@@ -323,12 +352,13 @@ static void count_switch(struct record_stream *s, size_t cpu, const struct event
 	records->direct += 2;
 }
 
-static void count_record(struct record_stream *s, size_t cpu, const struct event *e)
+static void count_record(struct record_stream *s, const struct ring_record *record,
+                         const struct event *e)
 {
 	struct rate_records *records = &s->rate_control.records;
 
 	if (e->kind == EVENT_SWITCH)
-		count_switch(s, cpu, e);
+		count_switch(s, record, e);
 	else if (e->kind != EVENT_SAMPLE)
 		records->others++;
 	else if (rate_control_is_wait(&s->o.plan->events.items[e->attr]))
@@ -348,7 +378,7 @@ static int take_record(struct record_stream *s, struct ring_record *record, stru
 			keep_record(s, record->bytes, record->size);
 		return 0;
 	}
-	count_record(s, record->cpu, &e);
+	count_record(s, record, &e);
 	switch (e.kind) {
 	case EVENT_SAMPLE:
 		return take_sample(s, record, &e, err);
@@ -357,7 +387,8 @@ static int take_record(struct record_stream *s, struct ring_record *record, stru
 		break;
 	case EVENT_LOST:
 		s->lost += e.lost.count;
-		s->lost_of.items[record->cpu] += e.lost.count;
+		s->cpus.items[record->cpu].lost += e.lost.count;
+		s->cpus.items[record->cpu].lost_ns = e.time_ns;
 		record_stream_event(s, &e); /* may include exits of threads */
 		break;
 	case EVENT_MMAP:
@@ -446,9 +477,9 @@ void record_stream_account(const struct record_stream *s, struct account *accoun
 	}
 	rate_control_account(&s->rate_control, account);
 	/* If the kernel does not count lost records, records report them, except the last ones. */
-	for (size_t i = 0; i < account->cpus.count && i < s->lost_of.count; i++)
-		if (account->cpus.items[i].lost_records < s->lost_of.items[i])
-			account->cpus.items[i].lost_records = s->lost_of.items[i];
+	for (size_t i = 0; i < account->cpus.count && i < s->cpus.count; i++)
+		if (account->cpus.items[i].lost_records < s->cpus.items[i].lost)
+			account->cpus.items[i].lost_records = s->cpus.items[i].lost;
 }
 
 int record_stream_rest_ms(const struct record_stream *s)
@@ -467,9 +498,9 @@ void record_stream_status(struct record_stream *s, struct session_status *status
 	rate_control_status(&s->rate_control, status);
 	status->records = s->records;
 	status->settled_ns = s->settled_ns;
-	for (size_t i = 0; i < status->cpus.count && i < s->lost_of.count; i++)
-		if (status->cpus.items[i].lost < s->lost_of.items[i])
-			status->cpus.items[i].lost = s->lost_of.items[i];
+	for (size_t i = 0; i < status->cpus.count && i < s->cpus.count; i++)
+		if (status->cpus.items[i].lost < s->cpus.items[i].lost)
+			status->cpus.items[i].lost = s->cpus.items[i].lost;
 	status->lost_records = 0;
 	vec_each (cpu, &status->cpus)
 		status->lost_records += cpu->lost;
