@@ -5,6 +5,7 @@
 #include "base/memory/sorted.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define UNITS 1024.0 /* a nanosecond */
@@ -12,6 +13,7 @@
 #define MISSED_MOST 1.5
 /* The error of a duration is at most this part of a percentile: the width of a bucket. */
 #define ERROR_MOST 0.125
+#define NO_BUCKET UINT32_MAX
 
 void call_times_done(struct call_times *t)
 {
@@ -85,22 +87,38 @@ uint64_t call_times_unknown(const struct call_times *t, uint64_t calls)
 	return known < (double)calls ? calls - (uint64_t)known : 0;
 }
 
-/* The duration of the call with this rank, from 0 on. */
-static double at_rank(const struct call_times *t, double rank)
+/* The bucket of the call with this rank, from 0 on, or NO_BUCKET. */
+static uint32_t bucket_at_rank(const struct call_times *t, double rank)
 {
 	double before = 0;
 
+	if (rank < 0)
+		return NO_BUCKET;
 	vec_each (b, &t->buckets) {
 		before += (double)b->count;
 		if (rank < before)
-			return call_times_bucket_ns(b->bucket);
+			return b->bucket;
 	}
-	return NAN;
+	return NO_BUCKET;
+}
+
+/* Calls that were chosen at random give a percentile with an error of chance. */
+static bool chance_is_within_a_bucket(const struct call_times *t, double all, double part)
+{
+	double equal = all * all / (double)t->squares;
+	double chosen = fmax(1 - (double)t->timed / all, 0); /* 0: all calls were timed */
+	double away = 1.96 * sqrt(part * (1 - part) / equal * chosen);
+	uint32_t bucket = bucket_at_rank(t, part * all);
+	uint32_t low = bucket_at_rank(t, (part - away) * all);
+	uint32_t high = bucket_at_rank(t, (part + away) * all);
+
+	return low != NO_BUCKET && high != NO_BUCKET && low + 1 >= bucket && high <= bucket + 1;
 }
 
 double call_times_percentile(const struct call_times *t, uint64_t unknown, double part)
 {
-	double all = sum_of(t), missed = (double)t->missed + (double)unknown, low, high, rank;
+	double all = sum_of(t), missed = (double)t->missed + (double)unknown, rank, ns;
+	uint32_t low, high;
 
 	/*
 	 * Timed calls with different weights contain as much information as all * all / squares
@@ -110,12 +128,14 @@ double call_times_percentile(const struct call_times *t, uint64_t unknown, doubl
 		return NAN;
 	/* The missed calls may all be the longest or the shortest. */
 	rank = part * (all + missed);
-	high = at_rank(t, rank);
-	low = rank < missed ? NAN : at_rank(t, rank - missed);
-	if (!(high <= low * MISSED_MOST))
+	high = bucket_at_rank(t, rank);
+	low = bucket_at_rank(t, rank - missed);
+	if (low == NO_BUCKET || high == NO_BUCKET ||
+	    call_times_bucket_ns(high) > call_times_bucket_ns(low) * MISSED_MOST ||
+	    !chance_is_within_a_bucket(t, all, part))
 		return NAN;
-	high = at_rank(t, part * all);
-	return t->error_ns / (double)t->timed <= ERROR_MOST * high ? high : NAN;
+	ns = call_times_bucket_ns(bucket_at_rank(t, part * all));
+	return t->error_ns / (double)t->timed <= ERROR_MOST * ns ? ns : NAN;
 }
 
 double call_times_scatter(const struct call_times *t)

@@ -4,8 +4,9 @@
  *
  * A zeroed struct is empty; call_times_done() frees. Each duration is known to an eighth of a power
  * of two, and stands for some number of calls. Calls that were chosen and not timed are `missed`:
- * a percentile is given only if they cannot change it by more than a half, and the error of the
- * durations is not more than an eighth of it. Not thread-safe. Uses:
+ * a percentile is given only if they cannot change it by more than a half, the error of the
+ * durations is not more than an eighth of it, and the choice of the timed calls moves it by not
+ * more than a bucket (95 %). Not thread-safe. Uses:
  * base, include/assay/wire.h.
  */
 #ifndef ASSAY_PROFILE_CALLS_CALL_TIMES_H
