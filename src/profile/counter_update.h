@@ -21,6 +21,7 @@ enum counter_update_kind {
 	UPDATE_DESCRIPTOR, /* a descriptor of a process has a name */
 	UPDATE_FAULT,      /* a page fault ended, of a file with a name */
 	UPDATE_CONTENTION, /* a thread begins or ends to wait for a lock of the kernel */
+	UPDATE_FOUND,      /* a thread that existed when the recording began, by /proc */
 	UPDATE_FORK,
 	UPDATE_EXEC,
 	UPDATE_EXIT,

@@ -370,7 +370,7 @@ static void on_task(struct profile_builder *b, const struct event *e)
 	uint32_t old_process =
 	        old == ID_NONE ? ID_NONE : process_table_thread_at(processes, old)->process;
 	struct counter_update *n;
-	bool exec;
+	bool exec, found;
 
 	process_table_event(processes, e);
 	/*
@@ -386,10 +386,13 @@ static void on_task(struct profile_builder *b, const struct event *e)
 	exec = e->kind == EVENT_COMM && (e->comm.exec || (old != ID_NONE && now != old));
 	if (e->kind == EVENT_EXIT || exec)
 		forget_walk(b, old);
-	if (!e->time_ns || e->pid <= 0 || now == ID_NONE || (e->kind == EVENT_COMM && !exec))
+	found = e->kind == EVENT_COMM && !e->time_ns;
+	if (e->pid <= 0 || now == ID_NONE ||
+	    (!found && (!e->time_ns || (e->kind == EVENT_COMM && !exec))))
 		return;
 	n = profile_builder_note(b, e,
-	                         exec                    ? UPDATE_EXEC
+	                         found                   ? UPDATE_FOUND
+	                         : exec                  ? UPDATE_EXEC
 	                         : e->kind == EVENT_FORK ? UPDATE_FORK
 	                                                 : UPDATE_EXIT);
 	n->thread = now;
@@ -400,6 +403,8 @@ static void on_task(struct profile_builder *b, const struct event *e)
 	                    ? process_table_find_thread(processes, e->fork.parent_pid,
 	                                                e->fork.parent_tid)
 	                    : ID_NONE;
+	if (found)
+		return;
 	if (exec)
 		system_calls_exec(&b->profile->system_calls, old, now);
 	else if (e->kind == EVENT_FORK)

@@ -349,6 +349,9 @@ static void on_note(struct profile_counter *c, const struct counter_update *n, u
 	case UPDATE_SWITCH:
 		on_switch(c, n);
 		break;
+	case UPDATE_FOUND:
+		ledger_thread_found(&c->threads, n->thread, n->process);
+		break;
 	case UPDATE_FORK:
 	case UPDATE_EXEC:
 	case UPDATE_EXIT:
@@ -423,6 +426,19 @@ void profile_counter_start(struct profile_counter *c, uint64_t start_ns)
 	add_recorded_cpus(c);
 }
 
+/*
+ * True if the account of threads is known. In a recording of processes the events of a thread that
+ * was found at the start are open: without a record it did not switch.
+ */
+static bool has_threads(struct profile_counter *c, bool machine_wide)
+{
+	c->threads.of_cpus |= machine_wide;
+	if (!machine_wide && c->threads.threads.count)
+		vec_each (attr, &c->recording->attrs)
+			c->switches |= attr->context_switch;
+	return c->switches;
+}
+
 void profile_counter_cpus(struct profile_counter *c, const struct account *a)
 {
 	vec_each (account, &a->cpus) {
@@ -445,6 +461,7 @@ void profile_counter_discard(struct profile_counter *c, uint64_t from_ns)
 	vec_each (cpu, &c->cpus)
 		if (cpu->seen)
 			ledger_cpu_cut(&cpu->ledger, from_ns);
+	has_threads(c, c->machine_wide);
 	ledger_thread_cut(&c->threads, from_ns, &before);
 	switch_log_discard(&c->profile->switches, from_ns);
 	wait_log_discard(&c->profile->waits, from_ns);
@@ -462,7 +479,7 @@ void profile_counter_cut(struct profile_counter *c, uint64_t to_ns)
 	vec_each (cpu, &c->cpus)
 		if (c->machine_wide && cpu->seen && cpu->ledger.sums.cpu != COUNTER_CPUS)
 			vec_push(&ledger->cpus, ledger_cpu_cut(&cpu->ledger, to_ns));
-	if (c->switches)
+	if (has_threads(c, c->machine_wide))
 		ledger_thread_cut(&c->threads, to_ns, ledger);
 	off_cpu_cut(&c->off, to_ns);
 	wait_log_finish(&c->profile->waits, to_ns);
@@ -501,7 +518,7 @@ void profile_counter_end(struct profile_counter *c, uint64_t last_ns)
 		c->profile->ledger.machine_wide = true;
 		finish_cpus(c, last_ns);
 	}
-	if (c->switches)
+	if (has_threads(c, machine_wide))
 		ledger_thread_finish(&c->threads, end_ns, &c->profile->ledger);
 	off_cpu_finish(&c->off, end_ns);
 	switch_log_finish(&c->profile->switches);

@@ -3,6 +3,7 @@
 account of time closes, and the time on a CPU is that of the kernel's counter. ASSAY_LONG=1 makes
 200 recordings of each program."""
 
+import subprocess
 import time
 
 from harness import LONG, main, test
@@ -46,6 +47,36 @@ def threads_that_begin_during_the_attach_are_counted_whole(t):
 def an_exec_by_another_thread_ends_all_threads(t):
     for ledger in ledgers(t, "exec", "-g"):
         closes(t, ledger)
+
+
+IDLE = """
+import threading, time
+for _ in range(4):
+    threading.Thread(target=time.sleep, args=(60,)).start()
+print(flush=True)
+end = time.time() + float(__import__("sys").argv[1])
+while time.time() < end:
+    pass
+time.sleep(60)
+"""
+
+
+@test
+def threads_without_any_record_are_in_the_account(t):
+    """Threads that wait all the time, alone and beside one that never waits."""
+    for busy, words in ((0, ()), (30, ()), (30, ("-g",))):
+        program = t.start("python3", "-c", IDLE, busy, stdout=subprocess.PIPE)
+        program.stdout.readline()
+        time.sleep(0.1)
+        t.assay("record", "-q", *words, "-o", t.path("i.data"), "-p", program.pid, "--duration", "500ms")
+        ledger = t.report(t.path("i.data"))["ledger"]
+        t.equal(ledger["threads"], 5, "threads")
+        t.near(ledger["thread_wall_ns"], 5 * ledger["elapsed_ns"], 1e6, "their time")
+        t.near(ledger["blocked_ns"] + ledger["oncpu_ns"] + ledger["runnable_ns"], ledger["thread_wall_ns"],
+               0.01 * ledger["thread_wall_ns"], f"blocked, on a CPU and runnable: {ledger}")
+        t.true(ledger["blocked_ns"] >= 4 * ledger["elapsed_ns"] - 1e6, f"four threads wait: {ledger}")
+        t.equal([r for r in ledger["remarks"] if "switch records" in r or "count" in r], [], "remarks")
+        program.kill()
 
 
 main()

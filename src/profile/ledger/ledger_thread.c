@@ -17,11 +17,15 @@ static struct ledger_process *process_of(struct ledger_threads *l, uint32_t proc
 #define CONFIRMED_NS UINT64_C(50000000)
 #define CONFIRMED_TICKS 20
 
+static bool samples_decide(const struct ledger_threads *l, uint64_t ns)
+{
+	return l->tick_ns && ns > CONFIRMED_NS && ns / CONFIRMED_TICKS > l->tick_ns;
+}
+
 /* The part of a time that the thread was on a CPU. */
 static uint64_t confirmed(const struct ledger_threads *l, const struct thread_track *t, uint64_t ns)
 {
-	bool doubtful = t->assumed && l->tick_ns && ns > CONFIRMED_NS &&
-	                ns / CONFIRMED_TICKS > l->tick_ns && t->weight < ns / 2;
+	bool doubtful = t->assumed && samples_decide(l, ns) && t->weight < ns / 2;
 
 	return doubtful ? t->weight : ns;
 }
@@ -75,6 +79,31 @@ static void begin(struct ledger_threads *l, struct thread_track *t, uint32_t pro
 	++*vec_at(&l->live, process);
 }
 
+void ledger_thread_found(struct ledger_threads *l, uint32_t thread, uint32_t process)
+{
+	struct thread_track *t = track_of(l, thread);
+
+	if (t->state != THREAD_UNHEARD)
+		return;
+	t->found = true;
+	t->process = process;
+}
+
+/* Threads that were found and have no record until now. */
+static void begin_found(struct ledger_threads *l, uint64_t now_ns)
+{
+	uint64_t ns = now_ns > l->start_ns ? now_ns - l->start_ns : 0;
+
+	if (l->of_cpus)
+		return;
+	vec_each (t, &l->threads)
+		if (t->found && t->state == THREAD_UNHEARD) {
+			begin(l, t, t->process, l->start_ns,
+			      samples_decide(l, ns) ? THREAD_BLOCKED : THREAD_UNKNOWN);
+			t->assumed = true;
+		}
+}
+
 /*
  * The thread to which the switch of an ended thread belongs; NULL: none. The ended thread itself
  * has switches after its exit if they are those of CPUs: it may be preempted until its last one.
@@ -122,6 +151,8 @@ void ledger_thread_sample(struct ledger_threads *l, uint32_t thread, uint32_t pr
 	if (t->state == THREAD_UNHEARD) {
 		begin(l, t, process, l->start_ns, THREAD_ON_CPU);
 		t->assumed = true;
+	} else if (t->assumed) {
+		t->state = THREAD_ON_CPU;
 	}
 	t->weight += weight;
 }
@@ -196,6 +227,7 @@ static void append_processes(const struct ledger_threads *l, struct ledger *ledg
 
 void ledger_thread_cut(struct ledger_threads *l, uint64_t to_ns, struct ledger *ledger)
 {
+	begin_found(l, to_ns);
 	vec_each (t, &l->threads)
 		if (is_live(t)) {
 			enter(l, t, to_ns, t->state);
@@ -236,6 +268,7 @@ void ledger_thread_renumber(struct ledger_threads *l, const uint32_t *new_thread
 
 void ledger_thread_finish(struct ledger_threads *l, uint64_t end_ns, struct ledger *ledger)
 {
+	begin_found(l, end_ns);
 	vec_each (t, &l->threads)
 		end(l, t, end_ns);
 	append_processes(l, ledger);

@@ -8,10 +8,12 @@
  * confirm it: if less than half of its time has samples, it was on a CPU for the time of the
  * samples, and the rest is unknown. (A thread that began while the events of its creator were
  * opened may have inherited the clock and not the event of the switches.)
- * Threads without records are not counted. An exec ends all other threads of its process, also the
- * one that made it: the kernel gives it the number of the first thread. Switches of that number
- * between the exit of the first thread and the exec are those of the only thread that is left.
- * Times in ns. ledger_thread_done() frees. Uses: base, profile/ledger/ledger.h.
+ * A thread that was found at the start and has no record was off the CPU; or this is unknown, if
+ * the time is too short for samples. Other threads without records are not counted. An exec ends
+ * all other threads of its process, also the one that made it: the kernel gives it the number of
+ * the first thread. Switches of that number between the exit of the first thread and the exec are
+ * those of the only thread that is left. Times in ns. ledger_thread_done() frees. Uses: base,
+ * profile/ledger/ledger.h.
  */
 #ifndef ASSAY_PROFILE_LEDGER_LEDGER_THREAD_H
 #define ASSAY_PROFILE_LEDGER_LEDGER_THREAD_H
@@ -30,8 +32,9 @@ enum thread_state {
 
 struct thread_track {
 	enum thread_state state;
-	bool assumed; /* on a CPU, by samples alone */
+	bool assumed; /* the state is that of samples alone, or of no record at all */
 	bool left;    /* ended, and its last switch out has followed */
+	bool found;   /* and not yet in the account */
 	uint32_t process;
 	uint64_t since_ns, start_ns;
 	uint64_t weight; /* of samples since since_ns */
@@ -46,6 +49,8 @@ struct ledger_threads {
 	VEC(uint32_t) live;                   /* threads that have not ended, by process id */
 };
 
+/* A thread that existed at the start. If the events are those of CPUs, this tells nothing. */
+void ledger_thread_found(struct ledger_threads *l, uint32_t thread, uint32_t process);
 void ledger_thread_switch(struct ledger_threads *l, uint32_t thread, uint32_t process,
                           uint64_t time_ns, bool out, bool preempted);
 void ledger_thread_sample(struct ledger_threads *l, uint32_t thread, uint32_t process,

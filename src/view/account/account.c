@@ -390,8 +390,10 @@ static void account_process(struct view *v, struct account_view *a)
 	a->oncpu_ns = a->counted_oncpu_ns ? a->counted_oncpu_ns : a->switched_oncpu_ns;
 	a->wall_ns = t->wall_ns;
 	a->cpus = 1;
-	a->has_idle = a->switched_oncpu_ns || a->runnable_ns || a->blocked_ns;
-	a->has_unobserved = a->has_idle && a->clock && a->counted_oncpu_ns;
+	a->has_idle = a->threads > 0;
+	/* Without switches the counter may be 0, which is also the value of a missing counter. */
+	a->has_unobserved =
+	        a->has_idle && a->clock && (a->counted_oncpu_ns || !a->switched_oncpu_ns);
 	a->present = a->has_idle;
 	t->idle_ns = a->runnable_ns + a->blocked_ns + t->unknown_ns;
 	if (!a->clock)

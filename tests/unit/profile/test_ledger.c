@@ -271,6 +271,35 @@ static void threads_time(void)
 }
 
 /* A thread that exits has the number -1 at its last switch and in its last samples. */
+/* A thread from /proc without a record was off the CPU, or ran all the time if it has samples. */
+static void found_threads_without_records(void)
+{
+	const struct ledger_process *waits, *runs;
+	struct play p;
+
+	play_begin(&p);
+	p.recording->attrs.items[0].context_switch = true;
+	for (int32_t pid = 10; pid <= 11; pid++)
+		p.sink.event(p.sink.ctx,
+		             &(struct event){.kind = EVENT_COMM,
+		                             .pid = pid,
+		                             .tid = pid,
+		                             .comm = {.name = pid == 10 ? "waits" : "runs"}},
+		             NULL);
+	for (uint64_t ms = 1; ms < 1000; ms++)
+		put_sample(&p, 11, ms, 0, 0x1000);
+	play_end(&p);
+	waits = account_of(&p, "waits");
+	runs = account_of(&p, "runs");
+	CHECK(waits && runs);
+	CHECK_EQ(waits->threads, 1);
+	CHECK_EQ(waits->blocked_ns, 1000 * MS);
+	CHECK_EQ(waits->wall_ns, 1000 * MS);
+	CHECK_EQ(runs->oncpu_ns, 1000 * MS);
+	CHECK_EQ(runs->blocked_ns, 0);
+	profile_free(p.profile);
+}
+
 static void exited_threads_have_no_number(void)
 {
 	struct play p;
@@ -693,6 +722,7 @@ int main(void)
 	RUN(idle_excluded);
 	RUN(many_switches_between_ticks);
 	RUN(threads_time);
+	RUN(found_threads_without_records);
 	RUN(time_before_the_start_is_not_counted);
 	RUN(exited_threads_have_no_number);
 	RUN(off_cpu_by_path);
