@@ -85,7 +85,8 @@ bool wakeup_schedule_flush_due(struct wakeup_schedule *p, uint64_t start_ns)
 	if (now < p->flush_due_ns)
 		return false;
 	if (p->flush_ns)
-		p->flush_due_ns = now - p->flush_due_ns < p->flush_ns
+		/* 0: the first flush. */
+		p->flush_due_ns = p->flush_due_ns && now - p->flush_due_ns < p->flush_ns
 		                          ? p->flush_due_ns + p->flush_ns
 		                          : now + p->flush_ns;
 	else if (p->every_ns)
