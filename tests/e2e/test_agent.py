@@ -3,15 +3,18 @@
 mistakes and refusals are reported in clear sentences."""
 import collections
 import contextlib
+import errno
 import os
 import pathlib
 import random
 import re
 import signal
+import subprocess
 import time
 import urllib.error
 import urllib.request
 
+import attacks
 import clickhouse_server
 from clock_shim import HOUR, SECOND, Clocks
 from clickhouse_server import Answering, Between, free_port
@@ -391,6 +394,57 @@ def a_second_agent_and_mistakes_are_refused(t):
     file.chmod(0o666)
     t.has(t.assay("agent", "--config", file, status=2).err, "other users may write to it")
     t.has(t.assay("agent", "--config", t.path("none"), status=2).err, "none: No such file")
+
+
+# The name of a socket that earlier agents used as their lock, with a full queue of connections, and
+# the port of the metrics; then attempts to lock the file.
+HOLD = """
+import fcntl, os, socket, sys, time
+held = []
+for name in (b"\\0assay-agent", b"\\0assay-agent\\0"):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.bind(name)
+    s.listen(0)
+    held.append(s)
+port = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+print("held", flush=True)
+sys.stdin.readline()
+for how in (os.O_RDONLY, os.O_RDWR | os.O_CREAT):
+    try:
+        fcntl.lockf(os.open("/run/assay.agent", how), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        print("locked", flush=True)
+    except OSError as error:
+        print(error.errno, flush=True)
+port.close()
+time.sleep(600)
+"""
+
+
+@test
+def another_user_does_not_keep_the_agent_from_starting(t):
+    port = free_port()
+    agent = Agent(t, "clickhouse://127.0.0.1:1/none", f"metrics = {port}")
+    other = attacks.start(t, "/usr/bin/python3", "-c", HOLD, port, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True)
+    t.equal(other.stdout.readline(), "held\n", "what the other user prints")
+    agent.start()
+    agent.until_it_samples()
+    t.has(agent.text(), f"another program uses port {port}; metrics are served when it is free")
+    other.stdin.write("\n")
+    other.stdin.flush()
+    t.equal([other.stdout.readline(), other.stdout.readline()], [f"{errno.EACCES}\n"] * 2,
+            "errors of the other user")
+    # The service (another user, with rights) sees the lock of root.
+    second = run("setpriv", f"--reuid={attacks.STRANGER}", "--clear-groups", ASSAY, "agent",
+                 "--store", "clickhouse://127.0.0.1:1/none", status=1, env=agent.env).err
+    t.has(second, f"an agent runs on this machine, as process {agent.process.pid} of user 0")
+
+    def served():
+        with contextlib.suppress(OSError):
+            return urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60).read()
+
+    t.until(served, "the metrics are served")
+    agent.stop()
 
 
 @test

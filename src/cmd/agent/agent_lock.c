@@ -1,86 +1,114 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/agent/agent_lock.h"
 
+#include "base/file/safe_directory.h"
+#include "session/daemon/session_directory.h"
+
 #include <errno.h>
-#include <linux/capability.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define LOCK_NAME "assay-agent"
+#define LOCK_FILE "assay.agent"
+#define LOCK_OF_ROOT "/run/" LOCK_FILE
+#define LOCK_OF_SERVICE "/run/assay-agent/assay/" LOCK_FILE
 
-/* After a NUL: an abstract name. */
-static socklen_t address(struct sockaddr_un *a)
+/* The process that holds a lock of a file with this device and inode; 0: none that is visible. */
+static pid_t lock_holder(dev_t device, ino_t inode)
 {
-	*a = (struct sockaddr_un){.sun_family = AF_UNIX};
-	memcpy(a->sun_path + 1, LOCK_NAME, sizeof(LOCK_NAME) - 1);
-	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + sizeof(LOCK_NAME));
-}
+	FILE *f = fopen("/proc/locks", "re");
+	unsigned long long number;
+	unsigned high, low;
+	char line[256];
+	int pid = 0;
 
-/* The process that listens under the name. */
-static bool find_holder(struct ucred *holder)
-{
-	struct sockaddr_un a;
-	socklen_t size = address(&a), room = sizeof(*holder);
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	bool found = fd >= 0 && !connect(fd, (struct sockaddr *)&a, size) &&
-	             !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, holder, &room);
-
-	if (fd >= 0)
-		close(fd);
-	return found;
-}
-
-/* True if a process has the right to sample the machine. */
-static bool may_sample(pid_t pid)
-{
-	const uint64_t rights = UINT64_C(1) << CAP_PERFMON | UINT64_C(1) << CAP_SYS_ADMIN;
-	char path[64], line[256];
-	unsigned long long permitted = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "CapPrm:", 7))
-			permitted = strtoull(line + 7, NULL, 16);
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%*s POSIX %*s WRITE %d %x:%x:%llu", &pid, &high, &low, &number) ==
+		            4 &&
+		    major(device) == high && minor(device) == low && inode == number)
+			break;
+		pid = 0;
+	}
 	if (f)
 		fclose(f);
-	return permitted & rights;
+	return pid > 0 ? pid : 0;
 }
 
-static int refuse(const struct ucred *holder, struct error *err)
+static int lock_refused(pid_t holder, struct error *err)
 {
+	char path[32];
+	struct stat st = {0};
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)holder);
+	stat(path, &st);
 	return error_set(err, EEXIST,
 	                 "an agent runs on this machine, as process %d of user %u; 'assay status "
 	                 "--name agent' of that user shows its state; end it first: 'systemctl "
 	                 "stop assay-agent', or 'kill %d'",
-	                 (int)holder->pid, (unsigned)holder->uid, (int)holder->pid);
+	                 (int)holder, (unsigned)st.st_uid, (int)holder);
+}
+
+/* A lock of another user. The directories above these paths are root's. */
+static int lock_look(const char *path, struct error *err)
+{
+	struct stat st;
+	pid_t holder = lstat(path, &st) ? 0 : lock_holder(st.st_dev, st.st_ino);
+
+	return holder ? lock_refused(holder, err) : 0;
+}
+
+/* The directory of this user's lock. */
+static int lock_directory(char **path, struct error *err)
+{
+	int fd = -1;
+
+	*path = NULL;
+	if (!geteuid())
+		fd = safe_directory_open(
+		        "/run", SAFE_DIRECTORY_OURS | SAFE_DIRECTORY_CLOSED, path, NULL);
+	/* For root without /run. */
+	return fd < 0 ? session_directory_open(path, true, err) : fd;
+}
+
+static int lock_file(int directory, const char *path, int *fd, struct error *err)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	*fd = openat(directory, LOCK_FILE,
+	             O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+	if (*fd < 0)
+		return error_set(err, errno, "%s/" LOCK_FILE ": %s", path, strerror(errno));
+	if (!fcntl(*fd, F_SETLK, &lock))
+		return 0;
+	if (errno != EAGAIN && errno != EACCES)
+		return error_set(err, errno, "%s/" LOCK_FILE ": %s", path, strerror(errno));
+	if (fcntl(*fd, F_GETLK, &lock) || lock.l_type == F_UNLCK || lock.l_pid <= 0)
+		return error_set(err, EEXIST,
+		                 "an agent is just starting or ending on this machine: try again");
+	return lock_refused(lock.l_pid, err);
 }
 
 int agent_lock_take(int *fd, struct error *err)
 {
-	struct ucred holder = {0};
-	struct sockaddr_un a;
-	socklen_t size = address(&a);
+	int status = lock_look(geteuid() ? LOCK_OF_ROOT : LOCK_OF_SERVICE, err), directory;
+	char *path;
 
-	*fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (*fd >= 0 && !bind(*fd, (struct sockaddr *)&a, size) && !listen(*fd, 8))
-		return 0;
-	if (*fd < 0 || errno != EADDRINUSE)
-		return error_set(err, errno, "the socket @" LOCK_NAME ": %s", strerror(errno));
-	close(*fd);
 	*fd = -1;
-	if (!find_holder(&holder))
-		return error_set(err, EEXIST,
-		                 "an agent is just starting or ending on this machine: try again");
-	if (holder.uid && holder.uid != geteuid() && !may_sample(holder.pid))
-		return 0;
-	return refuse(&holder, err);
+	if (status)
+		return status;
+	directory = lock_directory(&path, err);
+	if (directory < 0)
+		return directory;
+	status = lock_file(directory, path, fd, err);
+	if (status && *fd >= 0) {
+		close(*fd);
+		*fd = -1;
+	}
+	close(directory);
+	free(path);
+	return status;
 }

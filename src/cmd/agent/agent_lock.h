@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent_lock: one agent on a machine, whichever user runs it.
+ * agent_lock: one agent on a machine.
  *
- * The lock is an abstract socket of a fixed name, which the kernel removes with its process. It
- * belongs to a network namespace: agents in two of them do not see each other. A process of another
- * user that may not sample the machine is no agent, and does not keep one from starting. The
- * descriptor is the lock; a child must close it. One thread. Uses: base.
+ * The lock of root's agent is the file /run/assay.agent, that of another user the file assay.agent
+ * in the directory of its sessions (session_directory.h). The files have mode 0600, and other users
+ * can write to neither directory, so no other user can hold a lock. The agent of root looks at the
+ * lock of the service (deploy/assay-agent.service), and all agents look at the lock of root:
+ * /proc/locks names the process that holds a lock, so a file that this user cannot open is enough.
+ * An agent of a user without rights does not keep root's agent from starting. Agents with a /run of
+ * their own (containers) do not see each other.
+ *
+ * The lock belongs to this process: children do not have it. The descriptor must be the only one of
+ * the file. One thread. Uses: base, session.
  */
 #ifndef ASSAY_CMD_AGENT_AGENT_LOCK_H
 #define ASSAY_CMD_AGENT_AGENT_LOCK_H
 
 #include "base/error.h"
 
-/* *fd: -1 if the name is held by a process that is no agent. -EEXIST: an agent runs. */
+/* -EEXIST: an agent runs. */
 int agent_lock_take(int *fd, struct error *err);
 
 #endif

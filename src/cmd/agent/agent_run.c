@@ -28,10 +28,12 @@
 #define STEADY_NS (UINT64_C(60000) * MS) /* a session of this length was no failure */
 #define EARLIER_MS 20000                 /* for the session of an agent that was killed to end */
 #define LOOK_MS 100
+#define METRICS_AGAIN_MS 10000 /* another program has the port of --metrics */
 
 struct agent {
 	struct agent_course *c;
 	struct web_metrics metrics;
+	uint64_t metrics_again_ns; /* the next attempt to serve them; 0: now */
 	sigset_t old_mask;
 	int signals;
 	pid_t pid;                     /* of the session's process; 0: none */
@@ -156,6 +158,32 @@ static void serve_metrics(struct agent *g)
 	session_registry_close(&place);
 }
 
+/*
+ * Serves the metrics if they are not served. Any user may have taken the port, which must not keep
+ * the agent from sampling.
+ */
+static int start_metrics(struct agent *g)
+{
+	bool first = !g->metrics_again_ns;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct error err = {0};
+	int status;
+
+	if (!g->c->metrics || g->metrics.pid || g->ends || now < g->metrics_again_ns)
+		return 0;
+	status = web_metrics_start(&g->metrics, g->c->metrics, &err);
+	if (status == -EADDRINUSE) {
+		if (first)
+			print_message(NAME ": --metrics: another program uses port %u; metrics "
+			                   "are served when it is free",
+			              g->c->metrics->port);
+		g->metrics_again_ns = now + METRICS_AGAIN_MS * MS;
+		return 0;
+	}
+	g->metrics_again_ns = 0;
+	return status ? command_fail(1, NAME ": --metrics: %s", err.text) : 0;
+}
+
 static void end_session(const struct agent *g)
 {
 	if (g->pid)
@@ -276,11 +304,13 @@ static void hear_signal(struct agent *g)
 
 static int wait_ms(const struct agent *g)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), next = g->again_ns;
 
-	if (!g->again_ns)
+	if (g->metrics_again_ns && !g->ends && (!next || g->metrics_again_ns < next))
+		next = g->metrics_again_ns;
+	if (!next)
 		return -1;
-	return g->again_ns > now ? (int)((g->again_ns - now) / MS) + 1 : 0;
+	return next > now ? (int)((next - now) / MS) + 1 : 0;
 }
 
 static void look(struct agent *g)
@@ -301,15 +331,12 @@ static void look(struct agent *g)
 
 static int serve(struct agent *g)
 {
-	struct error err = {0};
 	int status = begin(g);
 
 	while (!status && (!g->ends || g->pid)) {
 		look(g);
-		if (g->c->metrics && !g->metrics.pid && !g->ends &&
-		    web_metrics_start(&g->metrics, g->c->metrics, &err))
-			return command_fail(1, NAME ": --metrics: %s", err.text);
-		if (!g->ends && g->again_ns && clock_ns(CLOCK_MONOTONIC) >= g->again_ns)
+		status = start_metrics(g);
+		if (!status && !g->ends && g->again_ns && clock_ns(CLOCK_MONOTONIC) >= g->again_ns)
 			status = begin(g);
 	}
 	return status ? status : g->status;
@@ -332,11 +359,10 @@ static int open_signals(struct agent *g)
 int agent_run(struct agent_course *c)
 {
 	struct agent g = {.c = c, .begun = -1};
-	struct error err = {0};
 	int status = open_signals(&g);
 
-	if (!status && c->metrics && web_metrics_start(&g.metrics, c->metrics, &err))
-		status = command_fail(1, NAME ": --metrics: %s", err.text);
+	if (!status)
+		status = start_metrics(&g);
 	if (!status)
 		status = serve(&g);
 	if (g.pid) { /* after an error of this process */
