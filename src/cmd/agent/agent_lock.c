@@ -68,8 +68,8 @@ static int lock_directory(char **path, struct error *err)
 
 	*path = NULL;
 	if (!geteuid())
-		fd = safe_directory_open(
-		        "/run", SAFE_DIRECTORY_OURS | SAFE_DIRECTORY_CLOSED, path, NULL);
+		fd = safe_directory_open("/run", SAFE_DIRECTORY_OURS | SAFE_DIRECTORY_CLOSED, path,
+		                         NULL);
 	/* For root without /run. */
 	return fd < 0 ? session_directory_open(path, true, err) : fd;
 }
