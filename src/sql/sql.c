@@ -153,6 +153,8 @@ static int fail_at(struct sql *s, const char *text, int offset, struct error *er
 
 int sql_fail(struct sql *s, int code, const char *text, int offset, struct error *err)
 {
+	if (code == SQLITE_INTERRUPT && s->is_store && !s->stop)
+		return database_error(&s->store, code, "cannot be read", err);
 	if (code == SQLITE_INTERRUPT || (s->stop && *s->stop))
 		return error_set(err, EINTR, "interrupted");
 	if (*s->refusal)
@@ -248,6 +250,7 @@ int sql_run(struct sql *s, const char *text, sql_row_fn *row, void *ctx, struct 
 		int code, offset;
 
 		s->refusal[0] = '\0';
+		database_work_begin(&s->store);
 		code = sqlite3_prepare_v2(s->db, rest, -1, &statement, &tail);
 		if (code) {
 			offset = error_offset(s->db);

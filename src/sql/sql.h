@@ -76,7 +76,10 @@ int sql_run(struct sql *s, const char *text, sql_row_fn *row, void *ctx, struct 
  * outlive `s`. Without this call they are those of assay. */
 struct group_rules;
 void sql_use_groups(struct sql *s, struct group_rules *rules);
-/* A running statement ends when *flag, set by a signal handler, is not 0. NULL: no flag. */
+/*
+ * A running statement ends when *flag, set by a signal handler, is not 0. NULL: no flag. From now
+ * on statements of the user have no limit, also on a store (store/sqlite/database.h).
+ */
 void sql_stop_when(struct sql *s, const volatile sig_atomic_t *flag);
 /* Appends the CREATE statements of all tables and views, or of one; -ENOENT: it does not exist. */
 int sql_describe(struct sql *s, const char *table, struct buf *out, struct error *err);

@@ -5,10 +5,14 @@ import contextlib
 import os
 import shutil
 import sqlite3
+import struct
 import time
 
 import stores
 from harness import main, run, test, test_of_shares
+
+
+PAGE = 4096
 
 
 def mixed(t, name="a.data"):
@@ -213,6 +217,66 @@ def what_is_no_store_s_is_refused_in_words(t):
         t.true(got.status in (1, 2), f"{words}: status {got.status}")
         t.has(got.err, part, str(words))
         t.equal(got.out, "", f"output of {words}")
+
+
+def of_each_command(store):
+    return (("report", "--store", store), ("annotate", "-i", store, "loop_body"),
+            ("export", "--to", "folded", "-i", store), ("diff", store, "--", store),
+            ("watch", store), ("waits", "--store", store), ("sql", store, "SELECT * FROM samples"))
+
+
+@test
+def a_schema_of_another_program_is_refused(t):
+    """An endless view in place of a table."""
+    recording = t.path("a.data")
+    t.assay("record", "-o", recording, "--", t.workload("loop"), "30")
+    store = stored(t, recording)
+    with contextlib.closing(sqlite3.connect(store)) as db:
+        db.executescript("PRAGMA journal_mode = DELETE; PRAGMA legacy_alter_table = ON;"
+                         "ALTER TABLE sample RENAME TO s0; CREATE VIEW sample AS WITH RECURSIVE"
+                         " c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
+                         " SELECT s0.* FROM s0, c")
+    for words in of_each_command(store):
+        got = t.assay(*words, status=None, timeout=30)
+        t.true(got.status in (1, 2, 125), f"{words}: status {got.status}")
+        t.has(got.err, "is not one of a store of assay", str(words))
+
+
+def interior(child, cells):
+    """A page of a table with so many pointers to one page."""
+    cell = struct.pack(">IB", child, 0x7f)
+    places = [PAGE - len(cell) * (i + 1) for i in range(cells)]
+    head = struct.pack(">BHHHBI", 5, 0, cells, places[-1], 0, child)
+    head += b"".join(struct.pack(">H", place) for place in places)
+    return head.ljust(PAGE - cells * len(cell), b"\0") + cell * cells
+
+
+@test
+def pages_that_lead_into_each_other_end_a_report(t):
+    """Of a table with 500 ** 4 times its rows."""
+    recording = t.path("a.data")
+    t.assay("record", "-o", recording, "--", t.workload("loop"), "30")
+    store = stored(t, recording)
+    with contextlib.closing(sqlite3.connect(store)) as db:
+        db.executescript("PRAGMA journal_mode = DELETE")
+        roots = db.execute("SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name IN"
+                           " ('host', 'session', 'window', 'gap', 'event')").fetchall()
+    content = bytearray(store.read_bytes())
+    for (root,) in roots:
+        at = (root - 1) * PAGE
+        if content[at] != 13:  # a leaf of a table
+            continue
+        content += content[at:at + PAGE]
+        for _ in range(3):
+            content += interior(len(content) // PAGE, 500)
+        content[at:at + PAGE] = interior(len(content) // PAGE, 500)
+    content[28:32] = struct.pack(">I", len(content) // PAGE)
+    content[92:96] = content[24:28]
+    store.write_bytes(content)
+    for words in of_each_command(store)[:-2]:
+        got = t.assay(*words, status=None, timeout=60)
+        t.true(got.status in (1, 2, 125), f"{words}: status {got.status}")
+        t.has(got.err, "it needs more work than a store of its size", str(words))
 
 
 @test

@@ -93,8 +93,12 @@ int sql_source_open(struct sql_source *s, const char *path, const struct load_op
 	if (!s->options.window_ns)
 		s->options.window_ns = SQL_SOURCE_WINDOW_NS;
 	kind = store_is_remote(path) ? FILE_STORE : file_kind_of(path, NULL);
-	if (kind == FILE_STORE)
-		return sql_open_store(&s->sql, path, err);
+	if (kind == FILE_STORE) {
+		ret = sql_open_store(&s->sql, path, err);
+		if (!ret)
+			sql_stop_when(s->sql, NULL);
+		return ret;
+	}
 	if (kind == FILE_DATABASE)
 		return error_set(err, EINVAL,
 		                 "%s is a database, but not a store of assay: sqlite3 and other "

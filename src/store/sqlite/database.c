@@ -16,6 +16,62 @@
 /* Longer than the writer of another host needs for one window. */
 #define BUSY_MS 5000
 
+/*
+ * Instructions of SQLite that a statement may run, and in a transaction of a reader all statements
+ * together. A report needs one for three bytes of its store; the base takes a second.
+ */
+#define WORK_STEP 100000 /* between two looks */
+#define WORK_BASE UINT64_C(20000000)
+#define WORK_BYTE 64
+
+/* On the heap, since a struct database may be copied. */
+struct database_work {
+	uint64_t done, bytes;
+	bool of_reader;
+	char *path;
+};
+
+/* Space on the disk: a file may claim any size. */
+static uint64_t work_bytes(const char *path)
+{
+	char *wal = xasprintf("%s-wal", path);
+	struct stat st;
+	uint64_t bytes = 0;
+
+	if (!stat(path, &st))
+		bytes += (uint64_t)st.st_blocks * 512;
+	if (!stat(wal, &st))
+		bytes += (uint64_t)st.st_blocks * 512;
+	free(wal);
+	return bytes;
+}
+
+/* True ends the statement. */
+static int work_is_over(void *ctx)
+{
+	struct database_work *w = ctx;
+
+	w->done += WORK_STEP;
+	if (w->done <= WORK_BASE + WORK_BYTE * w->bytes)
+		return 0;
+	w->bytes = work_bytes(w->path); /* a writer may have added to it */
+	return w->done > WORK_BASE + WORK_BYTE * w->bytes;
+}
+
+void database_work_begin(struct database *d)
+{
+	if (d->work && (!d->work->of_reader || sqlite3_get_autocommit(d->handle)))
+		d->work->done = 0;
+}
+
+static void work_limit(struct database *d, enum database_mode mode)
+{
+	d->work = xcalloc(1, sizeof(*d->work));
+	d->work->of_reader = mode == DATABASE_READ;
+	d->work->path = xstrdup(d->path);
+	sqlite3_progress_handler(d->handle, WORK_STEP, work_is_over, d->work);
+}
+
 /* The journal of a database in memory has no such function. */
 static int file_errno(sqlite3_file *file)
 {
@@ -64,6 +120,8 @@ static int code_of(const struct database *d, int code)
 		return EUCLEAN;
 	case SQLITE_TOOBIG:
 		return E2BIG;
+	case SQLITE_INTERRUPT:
+		return ETIMEDOUT;
 	case SQLITE_IOERR:
 		return told ? told : EIO;
 	case SQLITE_CANTOPEN:
@@ -83,6 +141,9 @@ static const char *way_out(int code)
 	case EROFS:
 	case EACCES:
 		return ": the file and its directory must be writable for this user";
+	case ETIMEDOUT:
+		return ": it needs more work than a store of its size: it is damaged, or another "
+		       "program made it";
 	case EUCLEAN:
 		return ": it is damaged; move it away, or run `sqlite3 FILE .recover`";
 	default:
@@ -111,9 +172,14 @@ static int check_file(const char *path, struct error *err)
 	return 0;
 }
 
-/* The schema of an untrusted file may only define tables and views; nothing in it runs. */
+/*
+ * Nothing in the schema of an untrusted file runs. Before 3.35 SQLite would disable views in `temp`
+ * too.
+ */
 static void distrust(struct database *d)
 {
+	if (sqlite3_libversion_number() >= 3035000)
+		sqlite3_db_config(d->handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	sqlite3_db_config(d->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(d->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(d->handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
@@ -185,6 +251,7 @@ int database_open(struct database *d, const char *path, enum database_mode mode,
 	sqlite3_extended_result_codes(d->handle, 1);
 	sqlite3_busy_timeout(d->handle, BUSY_MS);
 	distrust(d);
+	work_limit(d, mode);
 	/* No mmap: if the file is truncated while it is mapped, an access raises SIGBUS. */
 	return database_run(d,
 	                    "PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON;"
@@ -199,14 +266,19 @@ void database_close(struct database *d)
 	vec_done(&d->kept);
 	if (d->handle)
 		sqlite3_close(d->handle);
+	if (d->work)
+		free(d->work->path);
+	free(d->work);
 	free(d->path);
 	*d = (struct database){0};
 }
 
 int database_run(struct database *d, const char *sql, struct error *err)
 {
-	int status = sqlite3_exec(d->handle, sql, NULL, NULL, NULL);
+	int status;
 
+	database_work_begin(d);
+	status = sqlite3_exec(d->handle, sql, NULL, NULL, NULL);
 	return status ? database_error(d, status, "cannot be used", err) : 0;
 }
 
@@ -240,8 +312,10 @@ int database_kept(struct database *d, const char *sql, sqlite3_stmt **statement,
 
 int database_step(struct database *d, sqlite3_stmt *statement, struct error *err)
 {
-	int status = sqlite3_step(statement);
+	int status;
 
+	database_work_begin(d);
+	status = sqlite3_step(statement);
 	if (status == SQLITE_ROW)
 		return 1;
 	if (status != SQLITE_DONE)

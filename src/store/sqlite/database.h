@@ -10,8 +10,9 @@
  *
  * -ENOSPC: the disk is full, or a limit of the file size is reached. -EBUSY: another process holds
  * the write lock for longer than the timeout. -EROFS, -EACCES. -EUCLEAN: the file is damaged or is
- * not a database. A path that is a link is refused. Triggers, and functions in views, of an
- * untrusted schema do not run. One thread. Uses: base.
+ * not a database. -ETIMEDOUT: a file of this size does not need so much work, so its pages lead
+ * into each other. A path that is a link is refused. Triggers and views of an untrusted schema do
+ * not run; schema_check() refuses all else that could. One thread. Uses: base.
  */
 #ifndef ASSAY_STORE_SQLITE_DATABASE_H
 #define ASSAY_STORE_SQLITE_DATABASE_H
@@ -23,9 +24,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct database_work;
+
 struct database {
 	sqlite3 *handle;
-	char *path; /* absolute, directories resolved */
+	struct database_work *work; /* limit of a statement; NULL: in memory */
+	char *path;                 /* absolute, directories resolved */
 	VEC(struct database_statement) kept;
 };
 
@@ -45,6 +49,9 @@ void database_close(struct database *d); /* accepts a zeroed `d` */
 
 /* Sets the message for an error of SQLite during `what`. Returns -errno. */
 int database_error(const struct database *d, int code, const char *what, struct error *err);
+
+/* Before a statement that does not run through this header: its limit of work begins. */
+void database_work_begin(struct database *d);
 
 /* Runs all statements of a text and ignores their rows. */
 int database_run(struct database *d, const char *sql, struct error *err);

@@ -341,6 +341,20 @@ int schema_create(struct database *d, struct error *err)
 	return status;
 }
 
+int schema_create_indexes(struct database *d, struct error *err)
+{
+	return database_run(d,
+	                    "CREATE INDEX IF NOT EXISTS process_by_name ON process (host, name)"
+	                    " WHERE id < 0;"
+	                    "CREATE INDEX IF NOT EXISTS thread_by_name ON thread (process, name)"
+	                    " WHERE id < 0;"
+	                    "CREATE INDEX IF NOT EXISTS frame_function ON frame (function, flags)"
+	                    " WHERE function IS NOT NULL;"
+	                    "CREATE INDEX IF NOT EXISTS wait_by_cause ON wait (cause);"
+	                    "CREATE INDEX IF NOT EXISTS wait_time_by_cause ON wait_time (cause);",
+	                    err);
+}
+
 static int refuse_version(const char *path, int version, struct error *err)
 {
 	return error_set(err, EINVAL, "%s: unknown store version %d; the file is probably damaged",
@@ -432,12 +446,70 @@ int schema_upgrade(struct database *d, int version, struct error *err)
 	return status;
 }
 
+/* 1: an object that a store has, by the schema in `own`. Before version 4, processes had no labels.
+ */
+static const char object_sql[] =
+        "SELECT CASE ?1 WHEN 'view' THEN NOT EXISTS (SELECT 1 FROM sqlite_master"
+        "  WHERE type = 'table' AND name = ?2 COLLATE NOCASE)"
+        " WHEN 'index' THEN ?3 IS NULL AND ?2 LIKE 'sqlite_autoindex_%'"
+        "  OR ?3 = (SELECT sql FROM sqlite_master WHERE type = ?1 AND name = ?2)"
+        " WHEN 'table' THEN ?3 IN (SELECT sql FROM sqlite_master WHERE type = ?1 AND name = ?2"
+        "  UNION ALL SELECT replace(sql, ', version INTEGER, labels INTEGER)', ')')"
+        "  FROM sqlite_master WHERE type = ?1 AND name = ?2"
+        /* Of ANALYZE. */
+        "  UNION ALL VALUES ('CREATE TABLE sqlite_stat1(tbl,idx,stat)'),"
+        "  ('CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)')) ELSE 0 END";
+
+static int object_check(struct database *d, struct database *own, sqlite3_stmt *object,
+                        struct error *err)
+{
+	const char *type = (const char *)sqlite3_column_text(object, 0);
+	const char *name = (const char *)sqlite3_column_text(object, 1);
+	sqlite3_stmt *row;
+	int status = database_find(own, object_sql, &row, err, "sss", type, name,
+	                           (const char *)sqlite3_column_text(object, 2));
+	bool known = status == 1 && sqlite3_column_int(row, 0) == 1;
+
+	if (status < 0)
+		return status;
+	sqlite3_reset(row);
+	return known ? 0
+	             : error_set(err, EINVAL,
+	                         "%s: its %s '%.64s' is not one of a store of assay: another "
+	                         "program changed the file, which is not read",
+	                         d->path, type ? type : "object", name ? name : "");
+}
+
+int schema_check(struct database *d, struct error *err)
+{
+	struct database own = {.path = xstrdup("a store")};
+	sqlite3_stmt *object = NULL;
+	int status = 0;
+
+	if (sqlite3_open(":memory:", &own.handle))
+		status = error_set(err, EIO, "cannot start SQLite: %s", sqlite3_errmsg(own.handle));
+	if (!status)
+		status = schema_create(&own, err);
+	if (!status)
+		status = schema_create_indexes(&own, err);
+	if (!status)
+		status = database_prepare(d, "SELECT type, name, sql FROM main.sqlite_master",
+		                          &object, err);
+	while (!status && (status = database_step(d, object, err)) == 1)
+		status = object_check(d, &own, object, err);
+	sqlite3_finalize(object);
+	database_close(&own);
+	return status;
+}
+
 int schema_stand_in(struct database *d, struct error *err)
 {
 	int64_t version;
-	/* The version in the file header may be older than the one in its WAL. */
-	int status = database_number(d, "PRAGMA user_version", 0, &version, err);
+	int status = schema_check(d, err);
 
+	/* The version in the file header may be older than the one in its WAL. */
+	if (!status)
+		status = database_number(d, "PRAGMA user_version", 0, &version, err);
 	if (status || version >= 5)
 		return status;
 	if (version < 1)

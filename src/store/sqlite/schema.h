@@ -109,9 +109,20 @@ int schema_recognise(const char *path, int *version, struct error *err);
  * is enough for a caller that needs only the schema.
  */
 int schema_create(struct database *d, struct error *err);
+/* Creates the indexes that retention needs. */
+int schema_create_indexes(struct database *d, struct error *err);
 /* Upgrades a store of an earlier version. */
 int schema_upgrade(struct database *d, int version, struct error *err);
-/* For a read-only store of an earlier version: adds what it lacks as temporary tables and views. */
+/*
+ * Refuses a file whose schema has more than the tables, indexes and views of a store: views in
+ * place of tables, triggers, virtual tables, other columns, indexes of expressions, collations.
+ * -EINVAL with a sentence. Views are not used (database.h), so their texts do not matter.
+ */
+int schema_check(struct database *d, struct error *err);
+/*
+ * For a read-only store: schema_check(); what an earlier version lacks is added as temporary tables
+ * and views.
+ */
 int schema_stand_in(struct database *d, struct error *err);
 
 #endif

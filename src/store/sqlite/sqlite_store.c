@@ -57,8 +57,8 @@ static int open_for_writing(struct sqlite_store *s, const char *path, struct err
 
 	if (!status)
 		status = database_open(&s->db, path, DATABASE_WRITE, err);
-	if (!status && !version)
-		status = schema_create(&s->db, err);
+	if (!status)
+		status = version ? schema_check(&s->db, err) : schema_create(&s->db, err);
 	if (!status && version && version < STORE_VERSION)
 		status = schema_upgrade(&s->db, version, err);
 	if (!status)
@@ -70,7 +70,9 @@ static int open_for_reading(struct sqlite_store *s, const char *path, struct err
 {
 	int version, status = schema_recognise(path, &version, err);
 
-	return status ? status : database_open(&s->db, path, DATABASE_READ, err);
+	if (!status)
+		status = database_open(&s->db, path, DATABASE_READ, err);
+	return status ? status : schema_check(&s->db, err);
 }
 
 static void set_defaults(struct store_retention_rules *k)

@@ -230,16 +230,7 @@ int keep_prepare(struct sqlite_store *s, struct error *err)
 
 	if (s->keeper)
 		return 0;
-	status = database_run(&s->db,
-	                      "CREATE INDEX IF NOT EXISTS process_by_name ON process (host, name)"
-	                      " WHERE id < 0;"
-	                      "CREATE INDEX IF NOT EXISTS thread_by_name ON thread (process, name)"
-	                      " WHERE id < 0;"
-	                      "CREATE INDEX IF NOT EXISTS frame_function ON frame (function, flags)"
-	                      " WHERE function IS NOT NULL;"
-	                      "CREATE INDEX IF NOT EXISTS wait_by_cause ON wait (cause);"
-	                      "CREATE INDEX IF NOT EXISTS wait_time_by_cause ON wait_time (cause);",
-	                      err);
+	status = schema_create_indexes(&s->db, err);
 	if (!status)
 		status = store_waits_prepare(&s->db, err);
 	if (!status)
