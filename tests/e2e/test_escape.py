@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Functions of programs that are deleted before the report keep their names and can be
 annotated."""
+import contextlib
 import http.server
 import os
+import pathlib
 import signal
 import threading
 
@@ -240,7 +242,7 @@ def stripped_program_with_mini_debug_info_names_its_local_functions(t):
 class Server:
     """Serves /buildid/ID/debuginfo on loopback, once `answers` is set, and counts the requests."""
 
-    def __init__(self, files):
+    def __init__(self, files, endless=None):
         asked = self.asked = []
         answers = self.answers = threading.Event()
 
@@ -249,6 +251,10 @@ class Server:
                 asked.append(self.path)
                 body = files.get(self.path)
                 answers.wait(limit(60))
+                if endless:
+                    self.send_response(200)
+                    self.end_headers()
+                    return endless(self.wfile)
                 self.send_response(200 if body else 404)
                 self.send_header("Content-Length", str(len(body or b"")))
                 self.end_headers()
@@ -288,13 +294,60 @@ def debuginfod_is_asked_in_the_background_and_only_on_request(t):
         t.skip(first.err.strip())
     t.has(first.err, "being fetched", "the note")
     t.lacks(first.out, "far_inner", "the first report")
-    t.until(lambda: list(t.path("client").glob(f"{key}/debuginfo")), "the file is there")
+    t.until(lambda: list(pathlib.Path(env["XDG_CACHE_HOME"]).glob(f"assay/debuginfod/{key}")),
+            "the file is there")
     t.has(t.assay("report", "--full", "--debuginfod", out, env=env).out, "far_inner", "the second report")
     t.has(t.assay("annotate", "--debuginfod", "far_inner", out, env=env).out, "far.c",
           "annotate's lines")
     t.equal([path for path in server.asked if key in path], [f"/buildid/{key}/debuginfo"],
             "questions about the program")
     server.server.shutdown()
+
+
+def endless(out):
+    with contextlib.suppress(OSError):
+        while True:
+            out.write(b"A" * 65536)
+
+
+@test
+def debuginfod_has_a_limit_on_the_disk(t):
+    """Of a server without an end, on a disk of 32 MB, of which a tenth stays free."""
+    if os.geteuid():
+        t.skip("only root can mount")
+    t.need("strip", "readelf")
+    program = compile(t, "far", "far")
+    t.run("strip", "--strip-all", program)
+    out = record(t, "./far 0.3")
+    disk = t.path("disk")
+    disk.mkdir(mode=0o700)
+    t.run("mount", "-t", "tmpfs", "-o", "size=32M,mode=700", "none", disk)
+    try:
+        server = Server({}, endless)
+        server.answers.set()
+        env = {"XDG_CACHE_HOME": str(disk), "DEBUGINFOD_URLS": server.url,
+               "DEBUGINFOD_CACHE_PATH": str(t.path("client"))}
+        first = t.assay("report", "--full", "--debuginfod", out, env=env, status=None)
+        if "libdebuginfod" in first.err:
+            t.skip(first.err.strip())
+        kept = disk / "assay" / "debuginfod"
+        most, asked = 0, f"/buildid/{build_id(t, program)}/debuginfo"
+
+        def settled():
+            nonlocal most
+            most = max(most, sum(f.stat().st_size for f in disk.rglob("*") if f.is_file()))
+            return list(kept.glob(build_id(t, program))) and not (kept / ".fetch").exists()
+
+        t.until(settled, "the file is marked as too large")
+        t.true(most < 20 << 20, f"{most} bytes were on the disk")
+        t.equal(sum(f.stat().st_size for f in kept.rglob("*")), 0, "bytes that are kept")
+        # It is not fetched again for some minutes.
+        before = server.asked.count(asked)
+        t.assay("report", "--full", "--debuginfod", out, env=env, status=None)
+        t.equal(server.asked.count(asked), before, "requests")
+        server.server.shutdown()
+    finally:
+        t.run("umount", "-l", disk)
 
 
 main()

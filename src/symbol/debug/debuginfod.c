@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/debug/debuginfod.h"
 
+#include "base/file/cache_dir.h"
 #include "base/library.h"
 #include "image/locate.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +25,14 @@
 #define FETCH_SECONDS 1800       /* all files together */
 #define FILE_SECONDS_TEXT "600"  /* one file */
 #define SILENT_SECONDS_TEXT "30" /* time limit for a server that sends nothing */
+#define FILE_BYTES (UINT64_C(1) << 30)
+#define CACHE_KIND "debuginfod"
+#define CACHE_BYTES (UINT64_C(4) << 30)
+#define FREE_PART 10                       /* this part of the disk stays free, */
+#define FREE_BYTES_MAX (UINT64_C(2) << 30) /* at most so much */
+/* Directory of the library while files are fetched. No file of the cache has such a name. */
+#define FETCH_FOLDER ".fetch"
+#define FOLDER_OPEN_FILES 8
 
 /* Functions of libdebuginfod, by their stable names. */
 struct debuginfod_library {
@@ -26,8 +40,8 @@ struct debuginfod_library {
 	int (*find)(void *client, const unsigned char *id, int size, char **path);
 };
 
-/* The path of the library's cache, by the rule of the library. */
-static char *cache_path(void)
+/* The path of the library's cache, by the rule of the library, where other programs fetch files. */
+static char *library_cache_path(void)
 {
 	const char *chosen = getenv("DEBUGINFOD_CACHE_PATH"), *home = getenv("HOME");
 	const char *xdg = getenv("XDG_CACHE_HOME");
@@ -66,15 +80,38 @@ static enum debuginfod_state open_cached(struct elf_file **f, const char *path,
 	return DEBUGINFOD_NOWHERE;
 }
 
+static enum debuginfod_state open_own(struct elf_file **f, const char *name,
+                                      const struct build_id *id)
+{
+	enum debuginfod_state state = DEBUGINFOD_UNASKED;
+	struct cache_dir *cache;
+	char *path;
+	int used;
+
+	if (cache_dir_open(&cache, NULL))
+		return state;
+	path = cache_dir_path(cache, CACHE_KIND, name);
+	if (path)
+		state = open_cached(f, path, id);
+	used = state == DEBUGINFOD_HERE ? cache_dir_find(cache, CACHE_KIND, name) : -1;
+	if (used >= 0)
+		close(used);
+	free(path);
+	cache_dir_close(cache);
+	return state;
+}
+
 enum debuginfod_state debuginfod_cached(struct elf_file **f, const struct build_id *id)
 {
-	char name[2 * BUILD_ID_MAX + 1], *folder = cache_path(), *path;
+	char name[2 * BUILD_ID_MAX + 1], *folder, *path;
 	enum debuginfod_state state;
 
 	*f = NULL;
-	if (!folder)
-		return DEBUGINFOD_UNASKED;
 	build_id_text(id, name);
+	state = open_own(f, name, id);
+	folder = state == DEBUGINFOD_UNASKED ? library_cache_path() : NULL;
+	if (!folder)
+		return state;
 	path = xasprintf("%s/%s/debuginfo", folder, name);
 	state = open_cached(f, path, id);
 	free(path);
@@ -114,35 +151,106 @@ static void detach(void)
 	alarm(FETCH_SECONDS);
 }
 
-static void fetch_all(const struct debuginfod_library *l, const struct build_id *ids, size_t count,
-                      const char *urls)
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
 {
-	void *client;
-	char *path;
+	remove(path);
+	return 0;
+}
+
+/* What a file may have: a second copy exists while it is moved into the cache. */
+static uint64_t file_limit(const char *folder)
+{
+	struct statvfs disk;
+	uint64_t free_bytes, kept;
+
+	if (statvfs(folder, &disk))
+		return 0;
+	free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
+	kept = (uint64_t)disk.f_blocks * disk.f_frsize / FREE_PART;
+	kept = kept < FREE_BYTES_MAX ? kept : FREE_BYTES_MAX;
+	free_bytes = free_bytes > kept ? (free_bytes - kept) / 2 : 0;
+	return free_bytes < FILE_BYTES ? free_bytes : FILE_BYTES;
+}
+
+/* A write beyond the limit fails, whatever size the server announced. */
+static void set_file_limit(uint64_t bytes)
+{
+	struct rlimit limit;
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)bytes);
+	setenv("DEBUGINFOD_MAXSIZE", text, 1);
+	if (getrlimit(RLIMIT_FSIZE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max < bytes ? limit.rlim_max : bytes;
+	setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* An empty file stands for one that no server has, or that is too large. */
+static void fetch_one(const struct debuginfod_library *l, void *client, struct cache_dir *cache,
+                      const char *folder, const struct build_id *id)
+{
+	uint64_t limit = file_limit(folder);
+	char name[2 * BUILD_ID_MAX + 1], *path = NULL;
 	int fd;
 
+	if (!limit)
+		return;
+	set_file_limit(limit);
+	fd = l->find(client, id->bytes, id->size, &path);
+	build_id_text(id, name);
+	if (fd >= 0)
+		cache_dir_keep_file(cache, CACHE_KIND, name, fd, NULL);
+	else if (fd == -ENOENT || fd == -EFBIG || fd == -EIO)
+		cache_dir_keep(cache, CACHE_KIND, name, NULL, 0, NULL);
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	cache_dir_trim(cache, CACHE_KIND, CACHE_BYTES);
+	nftw(folder, remove_entry, FOLDER_OPEN_FILES, FTW_DEPTH | FTW_PHYS);
+}
+
+static void fetch_all(const struct debuginfod_library *l, struct cache_dir *cache,
+                      const struct build_id *ids, size_t count, const char *urls)
+{
+	char *folder = cache_dir_path(cache, CACHE_KIND, "x");
+	void *client;
+	int lock;
+
+	/* An empty entry makes the directory of the kind. */
+	if (!folder || cache_dir_keep(cache, CACHE_KIND, "x", NULL, 0, NULL))
+		return;
+	cache_dir_remove(cache, CACHE_KIND, "x");
+	*strrchr(folder, '/') = 0;
+	lock = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB))
+		return;
+	folder = xasprintf("%s/" FETCH_FOLDER, folder);
+	nftw(folder, remove_entry, FOLDER_OPEN_FILES, FTW_DEPTH | FTW_PHYS);
+	setenv("DEBUGINFOD_CACHE_PATH", folder, 1);
 	setenv("DEBUGINFOD_URLS", urls, 1);
 	setenv("DEBUGINFOD_TIMEOUT", SILENT_SECONDS_TEXT, 0);
 	setenv("DEBUGINFOD_MAXTIME", FILE_SECONDS_TEXT, 0);
 	unsetenv("DEBUGINFOD_PROGRESS");
+	signal(SIGXFSZ, SIG_IGN);
 	client = l->begin();
-	for (size_t i = 0; client && i < count; i++) {
-		path = NULL;
-		fd = l->find(client, ids[i].bytes, ids[i].size, &path);
-		if (fd >= 0)
-			close(fd);
-		free(path);
-	}
+	for (size_t i = 0; client && i < count; i++)
+		if (!mkdir(folder, 0700) || errno == EEXIST)
+			fetch_one(l, client, cache, folder, &ids[i]);
 }
 
 int debuginfod_fetch(const struct build_id *ids, size_t count, const char *urls, struct error *err)
 {
 	struct debuginfod_library l = {0};
+	struct cache_dir *cache = NULL;
 	int status = load_library(&l, err);
 	pid_t pid;
 
+	if (!status)
+		status = cache_dir_open(&cache, err);
 	if (status)
 		return status;
+	cache_dir_close(cache);
 	pid = fork();
 	if (pid < 0)
 		return error_set(err, errno, "debug files cannot be fetched: fork: %s",
@@ -155,6 +263,8 @@ int debuginfod_fetch(const struct build_id *ids, size_t count, const char *urls,
 	if (fork())
 		_exit(0);
 	detach();
-	fetch_all(&l, ids, count, urls);
+	/* Opened again, since all descriptors were closed. */
+	if (!cache_dir_open(&cache, NULL))
+		fetch_all(&l, cache, ids, count, urls);
 	_exit(0);
 }

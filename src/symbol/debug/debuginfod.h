@@ -3,9 +3,16 @@
  * debuginfod: debug files from servers, by libdebuginfod of elfutils.
  *
  * Servers are used only if the user requests it. No function here waits for a network: files that
- * an earlier run fetched are in the cache of the library and are used at once. A separate process
- * fetches the others for the next run; it continues after this process has exited. The library
- * is loaded when it is needed; an error reports that it is missing. Stateless. Uses: base, image.
+ * an earlier run fetched are in the cache (cache_dir.h, kind "debuginfod"), those that other
+ * programs fetched in the cache of the library; they are used at once. A separate process fetches
+ * the others for the next run; it continues after this process has exited.
+ *
+ * A server is not trusted: a file has at most 1 GB, the cache 4 GB (files that were not used for
+ * the longest time are deleted), a tenth of the disk (at most 2 GB) stays free, a file takes at
+ * most 10 minutes and all together 30, and one process of a user fetches at a time.
+ *
+ * The library is loaded when it is needed; an error reports that it is missing. Stateless. Uses:
+ * base, image.
  */
 #ifndef ASSAY_SYMBOL_DEBUG_DEBUGINFOD_H
 #define ASSAY_SYMBOL_DEBUG_DEBUGINFOD_H
@@ -14,7 +21,7 @@
 
 enum debuginfod_state {
 	DEBUGINFOD_HERE,
-	DEBUGINFOD_NOWHERE, /* no server had the file a short time ago */
+	DEBUGINFOD_NOWHERE, /* a short time ago no server had it, or it was too large */
 	DEBUGINFOD_UNASKED,
 };
 
