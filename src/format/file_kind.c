@@ -2,6 +2,7 @@
 #include "format/file_kind.h"
 
 #include "base/read/gunzip.h"
+#include "base/read/input_file.h"
 #include "format/calls/calls_file.h"
 #include "format/ctf/ctf.h"
 #include "format/jit/jitdump.h"
@@ -81,7 +82,7 @@ enum file_kind file_kind_of_head(struct file_head *head)
 
 static enum file_kind irregular_kind(const char *path, mode_t mode)
 {
-	if (S_ISFIFO(mode) || !strcmp(path, "-"))
+	if (!strcmp(path, "-") || input_file_is_pipe(path, mode))
 		return FILE_STREAM;
 	if (!S_ISDIR(mode))
 		return FILE_SPECIAL;

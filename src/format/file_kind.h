@@ -15,12 +15,12 @@
 #define FILE_STORE_ID 0x61737379 /* "assy", the application id of stores in SQLite's header */
 
 enum file_kind {
-	FILE_UNKNOWN,        /* a regular file of none of the kinds below, or unreadable */
-	FILE_EMPTY,          /* a regular file without bytes */
-	FILE_STREAM,         /* a pipe, or standard input that is not a regular file */
-	FILE_SPECIAL,        /* a device or a socket */
-	FILE_DIRECTORY,      /* of none of the kinds below */
-	FILE_PERF_DATA,      /* perf.data of any version and byte order, packed by gzip or not */
+	FILE_UNKNOWN,   /* a regular file of none of the kinds below, or unreadable */
+	FILE_EMPTY,     /* a regular file without bytes */
+	FILE_STREAM,    /* a pipe without a name, or standard input that is not a regular file */
+	FILE_SPECIAL,   /* a device, a socket or a named pipe */
+	FILE_DIRECTORY, /* of none of the kinds below */
+	FILE_PERF_DATA, /* perf.data of any version and byte order, packed by gzip or not */
 	FILE_PERF_DIRECTORY, /* of perf record --threads or --kcore */
 	FILE_CALLS,          /* tables of call paths */
 	FILE_TAG_RINGS,      /* the memory into which a process records event tags */

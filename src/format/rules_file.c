@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/rules_file.h"
 
+#include "base/limit.h"
 #include "base/memory/buf.h"
 #include "base/memory/xalloc.h"
+#include "base/read/input_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Far more than a person writes; the limit also ends the reading of a device without an end. */
-#define BYTES_MAX (4u << 20)
 #define WAY_OUT "a line is 'GROUP: PATTERN PATTERN ...', as in 'net: tcp_* ip_*'"
 
 struct parsing {
@@ -126,34 +126,19 @@ int rules_file_parse(const char *text, size_t length, const char *path, rules_fi
 	return ret;
 }
 
-static int read_all(int fd, const char *path, struct buf *into, struct error *err)
-{
-	ssize_t n;
-
-	while ((n = buf_read(into, fd)) > 0)
-		if (into->size > BYTES_MAX)
-			return error_set(err, EFBIG,
-			                 "%s has more than %u MB: is it a file of rules? " WAY_OUT,
-			                 path, BYTES_MAX >> 20);
-	return n ? error_set(err, (int)-n, "cannot read %s: %s", path, strerror((int)-n)) : 0;
-}
-
 int rules_file_read(const char *path, rules_file_fn *rule, void *of, struct error *err)
 {
-	bool standard = !strcmp(path, "-");
-	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	const char *name = standard ? "standard input" : path;
+	const char *name = input_file_name(path);
+	int fd = input_file_open(path, err), ret;
 	struct buf text = {0};
-	int ret;
 
 	if (fd < 0)
-		return error_set(err, errno, "cannot open the rules file %s: %s", path,
-		                 strerror(errno));
-	ret = read_all(fd, name, &text, err);
+		return fd;
+	ret = input_file_read(fd, name, LIMIT_RULES_BYTES, "is it a file of rules? " WAY_OUT, &text,
+	                      err);
 	if (!ret)
 		ret = rules_file_parse(buf_text(&text), text.size, name, rule, of, err);
-	if (!standard)
-		close(fd);
+	input_file_close(fd);
 	buf_done(&text);
 	return ret;
 }

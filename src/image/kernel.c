@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/kernel.h"
 
+#include "base/limit.h"
 #include "base/memory/hash.h"
 #include "base/read/regular_file.h"
 
@@ -11,9 +12,6 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-
-/* Limit for kallsyms; a distribution's kernel has 12 MB. */
-#define KALLSYMS_MAX_BYTES (256u << 20)
 
 /*
  * The maximum size of a symbol with no next symbol: the last symbol of the kernel or of a module.
@@ -135,7 +133,7 @@ static int read_lines(struct kallsyms *k, FILE *in, struct kallsyms_count *count
 
 	while ((got = getline(&line, &room, in)) > 0) {
 		bytes += (size_t)got;
-		if (bytes > KALLSYMS_MAX_BYTES) {
+		if (bytes > LIMIT_KALLSYMS_BYTES) {
 			free(line);
 			return -EFBIG;
 		}

@@ -2,6 +2,7 @@
 #include "image/locate.h"
 
 #include "base/file/cache_dir.h"
+#include "base/limit.h"
 #include "base/memory/blake2b.h"
 #include "base/this_boot.h"
 
@@ -18,9 +19,6 @@
 /* Clocks may be adjusted, so a process that began up to this much later is still the recorded
  * process. */
 #define START_SLACK_NS 2000000000u
-
-/* Larger debug files are identified only by build-id: their checksum would take too long. */
-#define CHECKSUM_MAX_BYTES (1u << 30)
 
 enum verdict { SAME, UNKNOWN, OTHER };
 
@@ -277,7 +275,7 @@ static bool checksum_fits(struct elf_file *f, uint32_t wanted)
 	uLong sum = crc32(0, NULL, 0);
 	size_t got = 1;
 
-	while (size <= CHECKSUM_MAX_BYTES && at < size && got) {
+	while (size <= LIMIT_CHECKSUM_BYTES && at < size && got) {
 		got = elf_file_read_at(f, at, bytes, 65536);
 		sum = crc32(sum, bytes, (uInt)got);
 		at += got;

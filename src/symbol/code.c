@@ -4,15 +4,13 @@
  */
 #include "symbol/symbolizer_internal.h"
 
+#include "base/limit.h"
 #include "symbol/jit.h"
 #include "symbol/module_file.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
-
-/* Larger functions are truncated; compilers do not generate them. */
-#define CODE_MAX_BYTES (16u << 20)
 
 static void set_machine(struct symbol_code *code, enum elf_machine machine)
 {
@@ -174,8 +172,8 @@ int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, uint
 	uint8_t *bytes;
 	int r;
 
-	if (size > CODE_MAX_BYTES)
-		size = CODE_MAX_BYTES;
+	if (size > LIMIT_CODE_BYTES)
+		size = LIMIT_CODE_BYTES;
 	if (i->file && size > elf_file_size(i->file))
 		size = elf_file_size(i->file);
 	*code = (struct symbol_code){.address = address, .size = size, .machine = CODE_OTHER};

@@ -4,22 +4,43 @@
 #include "base/memory/xalloc.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static void buf_grow(struct buf *b, size_t more)
+enum { CHUNK_BYTES = 65536 };
+
+static size_t buf_room(const struct buf *b, size_t more)
 {
-	size_t need = b->size + more + 1;
 	size_t room = b->room ? b->room : 64;
 
-	if (need <= b->room)
-		return;
-	while (room < need)
+	while (room < b->size + more + 1)
 		room *= 2;
+	return room;
+}
+
+static void buf_grow(struct buf *b, size_t more)
+{
+	size_t room = buf_room(b, more);
+
+	if (room == b->room)
+		return;
 	b->data = xrealloc(b->data, room, 1);
 	b->room = room;
+}
+
+static bool buf_try_grow(struct buf *b, size_t more)
+{
+	size_t room = buf_room(b, more);
+	char *data = room == b->room ? b->data : realloc(b->data, room);
+
+	if (!data)
+		return false;
+	b->data = data;
+	b->room = room;
+	return true;
 }
 
 void buf_add(struct buf *b, const void *bytes, size_t size)
@@ -79,14 +100,16 @@ void buf_addf(struct buf *b, const char *fmt, ...)
 
 ssize_t buf_read(struct buf *b, int fd)
 {
-	char piece[65536];
 	ssize_t got;
 
+	/* Input without an end is an error of its reader, and does not end the program. */
+	if (!buf_try_grow(b, CHUNK_BYTES))
+		return -ENOMEM;
 	do
-		got = read(fd, piece, sizeof(piece));
+		got = read(fd, b->data + b->size, CHUNK_BYTES);
 	while (got < 0 && errno == EINTR);
-	if (got > 0)
-		buf_add(b, piece, (size_t)got);
+	b->size += got > 0 ? (size_t)got : 0;
+	b->data[b->size] = '\0';
 	return got < 0 ? -errno : got;
 }
 

@@ -21,7 +21,8 @@ void buf_putc(struct buf *b, char c);
 void buf_pad(struct buf *b, char c, size_t count);
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vaddf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
-/* Appends up to one chunk from a file or pipe. Returns its size, 0 at the end, or -errno. */
+/* Appends up to one chunk from a file or pipe. Returns its size, 0 at the end, or -errno
+ * (-ENOMEM, too). */
 ssize_t buf_read(struct buf *b, int fd);
 const char *buf_text(const struct buf *b);
 void buf_clear(struct buf *b); /* keeps the memory */

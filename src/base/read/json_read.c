@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/read/json_read.h"
 
+#include "base/limit.h"
 #include "base/text/utf8.h"
 
 #include <ctype.h>
@@ -50,7 +51,7 @@ bool json_enter(struct json_reader *r, char open)
 {
 	if (!take(r, open))
 		return bad(r, open == '{' ? "an object is missing" : "an array is missing");
-	if (r->depth >= JSON_DEPTH_MAX)
+	if (r->depth >= LIMIT_JSON_DEPTH)
 		return bad(r, "too many values are nested");
 	r->depth++;
 	r->first = true;

@@ -9,7 +9,7 @@
  *	if (r.why) the text is damaged at r.at - r.begin
  *
  * After an error all functions return false. Containers are entered and left in pairs; nesting of
- * more than JSON_DEPTH_MAX is an error. Escapes are decoded to UTF-8, a lone surrogate and \u0000
+ * more than LIMIT_JSON_DEPTH is an error. Escapes are decoded to UTF-8, a lone surrogate and \u0000
  * to U+FFFD; other bytes are copied unchecked. One thread. Uses: base.
  */
 #ifndef ASSAY_BASE_READ_JSON_READ_H
@@ -19,8 +19,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define JSON_DEPTH_MAX 512
 
 struct json_reader {
 	const char *begin, *at, *end;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/load/load_kind.h"
 
+#include "base/read/input_file.h"
 #include "base/text/plural.h"
 #include "cmd/cli/print.h"
 #include "format/ctf/ctf.h"
@@ -41,10 +42,14 @@ static const char *const no_samples[] = {
 
 static int refuse(const char *path, enum file_kind kind, struct error *err)
 {
+	struct stat st;
+
 	if (kind == FILE_DIRECTORY)
 		return ctf_no_trace(path, err);
 	if (kind == FILE_SPECIAL)
-		return error_set(err, EINVAL, "cannot read %s: is it a file?", path);
+		return stat(path, &st)
+		               ? error_set(err, errno, "cannot read %s: %s", path, strerror(errno))
+		               : input_file_refuse(path, st.st_mode, err);
 	if (kind == FILE_PPROF_LEGACY)
 		return pprof_legacy_refuse(path, err);
 	if (profile_file_word(kind))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sql: SQL queries on a recording or a store. */
+#include "base/limit.h"
 #include "cmd/cli/command.h"
 #include "cmd/report/report_groups.h"
 #include "cmd/sql/sql_output.h"
@@ -14,7 +15,6 @@
 #include <unistd.h>
 
 #define WINDOW_SECONDS_MAX 1e9
-#define QUERY_BYTES_MAX (64u << 20)
 
 extern const struct command cmd_sql;
 
@@ -59,8 +59,9 @@ static int read_input(struct buf *text)
 		if (got < 0)
 			return command_fail(1, "sql: cannot read standard input: %s",
 			                    strerror(errno));
-		if (text->size + (size_t)got > QUERY_BYTES_MAX)
-			return command_fail(1, "sql: more than 64 MB of SQL on standard input");
+		if (text->size + (size_t)got > LIMIT_QUERY_BYTES)
+			return command_fail(1, "sql: more than %zu MB of SQL on standard input",
+			                    LIMIT_QUERY_BYTES >> 20);
 		buf_add(text, bytes, (size_t)got);
 	}
 	return 0;

@@ -5,6 +5,7 @@
  */
 #include "format/ctf/ctf.h"
 
+#include "base/limit.h"
 #include "format/ctf/ctf_packed.h"
 #include "format/ctf/ctf_packet.h"
 
@@ -18,7 +19,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define METADATA_MAX (1ull << 30)
 #define HEAD_MAX 172032u /* a header and a context of 64 KB each, strings, padding */
 
 struct ctf_recording {
@@ -105,8 +105,9 @@ static int read_metadata(struct ctf_trace *t, const char *directory, struct erro
 		rc = no_metadata(directory, -fd, err);
 		goto out;
 	}
-	if ((uint64_t)st.st_size > METADATA_MAX) {
-		rc = error_set(err, EFBIG, "%s has more than 1 GB", path);
+	if ((uint64_t)st.st_size > LIMIT_METADATA_BYTES) {
+		rc = error_set(err, EFBIG, "%s has more than %zu MB", path,
+		               LIMIT_METADATA_BYTES >> 20);
 		goto out;
 	}
 	text = xmalloc((size_t)st.st_size + 1);

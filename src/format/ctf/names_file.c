@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads and extends names files. A file that is read as a whole has at most FILE_MAX bytes. The
- * lock is flock() on the file itself, because the file is only appended to and never replaced.
- * Uses: base, image, tags.
+ * Reads and extends names files. A file that is read as a whole has a limit. The lock is flock() on
+ * the file itself, because the file is only appended to and never replaced. Uses: base, image,
+ * tags.
  */
 #include "format/ctf/names_file.h"
 
+#include "base/limit.h"
 #include "base/memory/buf.h"
 #include "base/memory/intern.h"
+#include "base/read/input_file.h"
 #include "base/file/write_all.h"
 #include "base/memory/xalloc.h"
 #include "image/elf/elf_file.h"
@@ -24,8 +26,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_MAX (1u << 30)
 #define SECTION "assay_tags_names"
+#define NO_NAMES "it is not a names file"
 #define LEFT_OUT "# left out "
 
 struct names_file_line {
@@ -218,31 +220,16 @@ static int read_elf(struct tag_names *into, const char *path, const char *bytes,
 	return rc;
 }
 
-static int read_whole(int fd, const char *path, struct buf *all, struct error *err)
-{
-	ssize_t n;
-
-	while ((n = buf_read(all, fd)) > 0)
-		if (all->size > FILE_MAX)
-			return error_set(err, EFBIG,
-			                 "%s has more than 1 GB: it is not a names file", path);
-	return n ? error_set(err, (int)-n, "cannot read %s: %s", path, strerror((int)-n)) : 0;
-}
-
 int names_file_read(struct tag_names *into, const char *path, struct error *err)
 {
-	bool standard_input = !strcmp(path, "-");
+	int fd = input_file_open(path, err), rc;
 	struct buf all = {0};
-	int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	int rc;
 
-	if (standard_input)
-		path = "standard input";
 	if (fd < 0)
-		return error_set(err, errno, "cannot read %s: %s", path, strerror(errno));
-	rc = read_whole(fd, path, &all, err);
-	if (!standard_input)
-		close(fd);
+		return fd;
+	path = input_file_name(path);
+	rc = input_file_read(fd, path, LIMIT_NAMES_FILE_BYTES, NO_NAMES, &all, err);
+	input_file_close(fd);
 	if (!rc && all.size >= SELFMAG && !memcmp(all.data, ELFMAG, SELFMAG))
 		rc = read_elf(into, path, all.data, all.size, err);
 	else if (!rc)
@@ -327,7 +314,7 @@ static int add_locked(int fd, const char *path, const char *const *names, size_t
 {
 	struct buf all = {0}, lines = {0};
 	struct tag_names *have = tag_names_new();
-	int rc = read_whole(fd, path, &all, err);
+	int rc = input_file_read(fd, path, LIMIT_NAMES_FILE_BYTES, NO_NAMES, &all, err);
 
 	if (!rc)
 		rc = names_file_parse(have, buf_text(&all), all.size, path, err);

@@ -5,6 +5,8 @@
  */
 #include "format/ctf/tag_dump.h"
 
+#include "base/limit.h"
+#include "base/read/input_file.h"
 #include "base/read/regular_file.h"
 #include "format/ctf/tag_dump_check.h"
 
@@ -18,7 +20,6 @@
 #define READ_BYTES (1u << 20)
 #define WORDS 65536u
 #define RECORD_MAX 16u
-#define LINE_MAX_BYTES 65536u
 #define COLUMNS_MAX 64u
 #define TURN (1ull << ASSAY_TAGS_CLOCK_BITS)
 
@@ -402,7 +403,7 @@ static int import_csv(struct import *m, int fd, uint8_t *bytes)
 			return rc;
 		memmove(bytes, bytes + used, have - used);
 		have -= used;
-		if (have > LINE_MAX_BYTES)
+		if (have > LIMIT_DUMP_LINE_BYTES)
 			return bad_line(m, line + 1, "more than 64 KB without an end: not a text");
 	} while (more);
 	return 0;
@@ -441,22 +442,19 @@ int tag_dump_import(struct ctf_writer *w, uint32_t stream, const char *path,
                     const struct tag_dump_options *options, struct tag_dump_result *result,
                     struct error *err)
 {
-	bool standard_input = !strcmp(path, "-");
-	int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = input_file_open(path, err), rc;
 	struct import m = {.w = w,
 	                   .stream = stream,
-	                   .path = standard_input ? "standard input" : path,
+	                   .path = input_file_name(path),
 	                   .result = result,
 	                   .err = err,
 	                   .big = options->big_endian,
 	                   .unchecked = options->clock_bits};
-	int rc;
 
 	*result = (struct tag_dump_result){0};
 	if (fd < 0)
-		return error_set(err, errno, "cannot read %s: %s", path, strerror(errno));
+		return fd;
 	rc = import_open(&m, fd, options);
-	if (!standard_input)
-		close(fd);
+	input_file_close(fd);
 	return rc;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/jit/jit_file.h"
 
+#include "base/limit.h"
 #include "base/read/regular_file.h"
 #include "base/this_boot.h"
 #include "base/memory/xalloc.h"
@@ -31,9 +32,9 @@ int jit_file_adopt(struct jit_file *f, int fd, const char *path, uid_t user, str
 		                 "%s belongs to user %u, who may not be the process's user; any "
 		                 "user could have written it",
 		                 path, (unsigned)st.st_uid);
-	if (st.st_size > JIT_FILE_BYTES_MAX)
-		return error_set(err, EFBIG, "%s has more than %u MB", path,
-		                 JIT_FILE_BYTES_MAX >> 20);
+	if (st.st_size > LIMIT_JIT_FILE_BYTES)
+		return error_set(err, EFBIG, "%s has more than %zu MB", path,
+		                 LIMIT_JIT_FILE_BYTES >> 20);
 	f->size = (uint64_t)st.st_size;
 	f->written_ns = (uint64_t)st.st_mtim.tv_sec * NS + (uint64_t)st.st_mtim.tv_nsec;
 	f->inode = st.st_ino;

@@ -20,9 +20,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Larger files are not read or stored. */
-#define JIT_FILE_BYTES_MAX (512u << 20)
-
 #define JIT_FILE_ANY_USER ((uid_t)-1)
 
 /* An open file from a directory to which any user may write; its owner and type were checked. */

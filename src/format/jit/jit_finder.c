@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/jit/jit_finder.h"
 
+#include "base/limit.h"
 #include "base/memory/xalloc.h"
 #include "format/jit/jit_file.h"
 #include "format/jit/jit_growth.h"
@@ -112,7 +113,7 @@ static struct jit_growth may_grow(const struct jit_file *f, const struct buf *te
 static void try_kept(struct jit_finder_search *s, bool dump)
 {
 	char *name = jit_file_kept_name(s->finder->recording, s->request->pid, dump), *path;
-	struct jit_file f = {.fd = -1, .size = JIT_FILE_BYTES_MAX};
+	struct jit_file f = {.fd = -1, .size = LIMIT_JIT_FILE_BYTES};
 	struct buf text = {0};
 	uint64_t written_ns;
 	size_t start;

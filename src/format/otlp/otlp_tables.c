@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/otlp/otlp_tables.h"
 
+#include "base/limit.h"
 #include "base/memory/buf.h"
 
 #include <errno.h>
@@ -273,10 +274,10 @@ static int make_path(struct otlp_tables *t, const struct otlp_entry *entry, uint
 
 	*path = NAMED_ROOT;
 	t->frames += locations.count;
-	if (!ret && (t->frames > OTLP_FRAMES_MAX || t->n->paths.count > OTLP_PATHS_MAX))
+	if (!ret && (t->frames > LIMIT_PROFILE_FRAMES || t->n->paths.count > LIMIT_PROFILE_PATHS))
 		ret = error_set(err, EFBIG,
 		                "%s has more than %zu frames of call paths: it is not read",
-		                t->name, OTLP_FRAMES_MAX);
+		                t->name, LIMIT_PROFILE_FRAMES);
 	for (size_t i = locations.count; !ret && i-- > 0;) { /* the innermost frame is first */
 		ret = place_of(t, locations.items[i], entry->at, &place, err);
 		if (!ret)

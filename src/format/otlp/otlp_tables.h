@@ -15,9 +15,6 @@
 #include "format/pprof/pprof_wire.h"
 #include "profile/symbolized_profile.h"
 
-#define OTLP_PATHS_MAX ((size_t)1 << 24)
-#define OTLP_FRAMES_MAX ((size_t)1 << 25) /* of all stacks that are read */
-
 struct otlp_entry {
 	const uint8_t *at;
 	size_t size;

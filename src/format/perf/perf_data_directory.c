@@ -5,6 +5,7 @@
  * `data` beside a copy of the kernel. The files are mapped one after the other, each at a page
  * boundary.
  */
+#include "base/limit.h"
 #include "base/memory/xalloc.h"
 #include "format/perf/perf_data_read.h"
 
@@ -16,8 +17,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define FILES_MAX 65536
 
 struct directory {
 	const char *path;
@@ -64,7 +63,7 @@ static int measure(struct directory *d, struct error *err)
 	char name[32];
 	struct stat st;
 
-	for (size_t i = 0; i < FILES_MAX; i++) {
+	for (size_t i = 0; i < LIMIT_RECORDING_FILES; i++) {
 		struct perf_data_section file = {.offset = d->total};
 
 		name_file(i, name, sizeof(name));
@@ -79,7 +78,7 @@ static int measure(struct directory *d, struct error *err)
 		vec_push(&d->files, file);
 	}
 	return error_set(err, E2BIG, "%s has more than %d files: perf creates one for each thread",
-	                 d->path, FILES_MAX);
+	                 d->path, LIMIT_RECORDING_FILES);
 }
 
 static int map_file(const struct directory *d, uint8_t *base, size_t index, struct error *err)

@@ -4,18 +4,19 @@
  * file while it is mapped, this program ends with SIGBUS; perf and assay do not truncate, they
  * rename the old recording.
  */
+#include "base/limit.h"
 #include "base/read/gunzip.h"
+#include "base/read/input_file.h"
 #include "format/perf/perf_data_read.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define UNPACKED_MAX ((size_t)1 << 30) /* of a gzip file, which is unpacked into memory */
+enum { HEAD_BYTES = 4096 };
 
 static int cannot_read(const char *path, int code, struct error *err)
 {
@@ -26,16 +27,32 @@ static int cannot_read(const char *path, int code, struct error *err)
 	                         : "");
 }
 
+/* True if the bytes, or what gzip packed in them, begin as a recording. */
+static bool begins_well(const struct buf *all)
+{
+	char bytes[8];
+	bool ended;
+
+	if (!gunzip_is_packed(all->data, all->size))
+		return perf_data_recognise(all->data, all->size);
+	return perf_data_recognise(bytes,
+	                           gunzip_head(all->data, all->size, bytes, sizeof(bytes), &ended));
+}
+
 /* Reads a pipe into memory; data that is not a recording is refused by its first bytes. */
 static int read_pipe(int fd, const char *path, struct buf *all, struct error *err)
 {
-	ssize_t n;
+	ssize_t n = 1;
 
-	while ((n = buf_read(all, fd)) > 0)
-		if (all->size >= 8 && !perf_data_recognise(all->data, all->size) &&
-		    !gunzip_is_packed(all->data, all->size))
-			break;
-	return n < 0 ? cannot_read(path, (int)-n, err) : 0;
+	while (all->size < HEAD_BYTES && n > 0)
+		n = buf_read(all, fd);
+	if (n < 0)
+		return cannot_read(path, (int)-n, err);
+	return n && begins_well(all) ? input_file_read(fd, path, LIMIT_PIPE_BYTES,
+	                                               "write it to a file, which is not held in "
+	                                               "memory, and give the file",
+	                                               all, err)
+	                             : 0;
 }
 
 static int read_view(struct perf_data_view *v, const struct perf_data_read_options *options,
@@ -63,7 +80,7 @@ static int read_packed(const struct perf_data_view *packed,
                        const struct perf_data_read_options *options, struct recording *r,
                        const struct event_sink *sink, struct error *err)
 {
-	static const struct gunzip_limits limits = {.bytes_max = UNPACKED_MAX,
+	static const struct gunzip_limits limits = {.bytes_max = LIMIT_RECORDING_UNPACKED_BYTES,
 	                                            .advice = "unpack it with gunzip, and give "
 	                                                      "the file that it writes"};
 	struct buf all = {0};
@@ -135,19 +152,14 @@ static int read_open(int fd, const char *path, const struct perf_data_read_optio
 int perf_data_read(const char *path, const struct perf_data_read_options *options,
                    struct recording *r, const struct event_sink *sink, struct error *err)
 {
-	bool standard_input = !strcmp(path, "-");
-	int fd, rc;
+	int fd = input_file_open(path, err), rc;
 
-	if (standard_input)
-		path = "standard input";
+	path = input_file_name(path);
 	if (!r->path)
 		r->path = xstrdup(path);
-	if (standard_input)
-		return read_open(STDIN_FILENO, path, options, r, sink, err);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return cannot_read(path, errno, err);
+		return fd == -EACCES ? cannot_read(path, EACCES, err) : fd;
 	rc = read_open(fd, path, options, r, sink, err);
-	close(fd);
+	input_file_close(fd);
 	return rc;
 }

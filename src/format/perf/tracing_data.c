@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/perf/tracing_data.h"
 
+#include "base/limit.h"
 #include "format/perf/perf_cursor.h"
 #include "format/perf/perf_data_layout.h"
 #include "format/perf/tracepoint_format.h"
@@ -11,7 +12,6 @@ static const char magic[] = "\x17\x08\x44tracing"
                             "0.6";
 
 /* The largest number of tracepoints that are read, against damaged files. */
-#define TRACEPOINTS_MAX 65536
 
 static void put_u32(struct buf *out, uint32_t value)
 {
@@ -113,7 +113,7 @@ static void take_format(struct perf_cursor *c, const char *system, struct record
 		return;
 	t.system = xstrdup(system);
 	t.format = xstrndup((const char *)file.p, (size_t)(file.end - file.p));
-	if (tracepoint_format_parse(&t) && r->tracepoints.count < TRACEPOINTS_MAX)
+	if (tracepoint_format_parse(&t) && r->tracepoints.count < LIMIT_TRACEPOINTS)
 		vec_push(&r->tracepoints, t);
 	else
 		tracepoint_done(&t);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/pprof/pprof_file.h"
 
+#include "base/limit.h"
 #include "base/memory/xalloc.h"
 #include "base/read/gunzip.h"
 #include "base/read/regular_file.h"
@@ -38,7 +39,7 @@ static int too_large(const char *path, struct error *err)
 	return error_set(err, EFBIG,
 	                 "%s has more than %zu MB, which a profile should not need: 'go tool pprof "
 	                 "-proto' can write a part of it",
-	                 path, PPROF_BYTES_MAX >> 20);
+	                 path, LIMIT_PROFILE_BYTES >> 20);
 }
 
 static int read_all(int fd, const char *path, struct buf *all, struct error *err)
@@ -50,11 +51,11 @@ static int read_all(int fd, const char *path, struct buf *all, struct error *err
 		got = regular_file_read(fd, piece, PIECE_BYTES);
 		if (got > 0)
 			buf_add(all, piece, (size_t)got);
-	} while (got == PIECE_BYTES && all->size <= PPROF_BYTES_MAX);
+	} while (got == PIECE_BYTES && all->size <= LIMIT_PROFILE_BYTES);
 	free(piece);
 	if (got < 0)
 		return error_set(err, (int)-got, "cannot read %s: %s", path, strerror((int)-got));
-	return all->size > PPROF_BYTES_MAX ? too_large(path, err) : 0;
+	return all->size > LIMIT_PROFILE_BYTES ? too_large(path, err) : 0;
 }
 
 int pprof_file_load(const char *path, struct buf *all, struct error *err)
@@ -69,8 +70,8 @@ int pprof_file_load(const char *path, struct buf *all, struct error *err)
 		                 path);
 	if (fd < 0)
 		return error_set(err, -fd, "cannot open %s: %s", path, strerror(-fd));
-	ret = (size_t)st.st_size > PPROF_BYTES_MAX ? too_large(path, err)
-	                                           : read_all(fd, path, all, err);
+	ret = (size_t)st.st_size > LIMIT_PROFILE_BYTES ? too_large(path, err)
+	                                               : read_all(fd, path, all, err);
 	close(fd);
 	return ret;
 }
@@ -78,10 +79,10 @@ int pprof_file_load(const char *path, struct buf *all, struct error *err)
 int pprof_unpack(const char *name, const void *bytes, size_t size, struct buf *out,
                  struct error *err)
 {
-	static const struct gunzip_limits limits = {PPROF_BYTES_MAX, PPROF_RATIO_MAX,
-	                                            PPROF_RATIO_FROM,
+	static const struct gunzip_limits limits = {LIMIT_PROFILE_BYTES, LIMIT_PROFILE_RATIO,
+	                                            LIMIT_PROFILE_RATIO_FROM,
 	                                            "no profile does; it is not read"};
 
-	return size > PPROF_BYTES_MAX ? too_large(name, err)
-	                              : gunzip(name, bytes, size, &limits, out, err);
+	return size > LIMIT_PROFILE_BYTES ? too_large(name, err)
+	                                  : gunzip(name, bytes, size, &limits, out, err);
 }

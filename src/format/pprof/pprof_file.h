@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * pprof_file: the bytes of a profile.proto, unpacked if they are gzip'd, within the limits of
- * pprof_read.h. Private to format/pprof_*.c. Uses: base.
+ * base/limit.h. Private to format/pprof_*.c. Uses: base.
  */
 #ifndef ASSAY_FORMAT_PPROF_PPROF_FILE_H
 #define ASSAY_FORMAT_PPROF_PPROF_FILE_H

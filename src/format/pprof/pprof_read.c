@@ -5,6 +5,7 @@
  */
 #include "format/pprof/pprof_read.h"
 
+#include "base/limit.h"
 #include "base/read/gunzip.h"
 #include "base/text/base_name.h"
 #include "base/text/plural.h"
@@ -162,13 +163,14 @@ static int check_count(const struct pprof_reader *r, const struct pprof_field *m
                        struct error *err)
 {
 	const struct symbolized_profile *n = r->t.n;
-	bool frames = r->frames > PPROF_FRAMES_MAX;
+	bool frames = r->frames > LIMIT_PROFILE_FRAMES;
 
-	if (!frames && n->paths.count <= PPROF_PATHS_MAX && n->rows.count <= PPROF_PATHS_MAX)
+	if (!frames && n->paths.count <= LIMIT_PROFILE_PATHS &&
+	    n->rows.count <= LIMIT_PROFILE_PATHS)
 		return 0;
 	return error_set(err, EFBIG,
 	                 "%s has more than %zu different %s (by byte %zu of %zu): it is not read",
-	                 r->t.name, frames ? PPROF_FRAMES_MAX : PPROF_PATHS_MAX,
+	                 r->t.name, frames ? LIMIT_PROFILE_FRAMES : LIMIT_PROFILE_PATHS,
 	                 frames ? "frames of call paths" : "call paths",
 	                 (size_t)(message->at - r->t.bytes), r->t.size);
 }

@@ -11,7 +11,8 @@
  * if there is none of that name), else pprof's default or the last.
  *
  * The bytes are not trusted: -EBADMSG with file and byte if they are invalid, -EFBIG if the
- * unpacked size or the memory for the result exceeds the limits below. One thread. Uses: base,
+ * unpacked size or the memory for the result exceeds the limits
+ * of base/limit.h. One thread. Uses: base,
  * profile.
  */
 #ifndef ASSAY_FORMAT_PPROF_PPROF_READ_H
@@ -20,13 +21,6 @@
 #include "base/memory/buf.h"
 #include "base/error.h"
 #include "profile/symbolized_profile.h"
-
-#define PPROF_BYTES_MAX ((size_t)512 << 20) /* maximum of a file, and of its unpacked bytes */
-/* Maximum ratio of unpacked to packed size, from PPROF_RATIO_FROM on. */
-#define PPROF_RATIO_MAX 256u
-#define PPROF_RATIO_FROM ((size_t)64 << 20)
-#define PPROF_PATHS_MAX ((size_t)1 << 24)  /* and as many rows: 1.5 GB at most */
-#define PPROF_FRAMES_MAX ((size_t)1 << 25) /* of all paths, with inlined functions */
 
 /* The first bytes of a file, unpacked, begin a profile.proto; `whole`: the file ends behind them.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/profiles/chrome_events.h"
 
+#include "base/limit.h"
 #include "base/read/json_read.h"
 
 #include <ctype.h>
@@ -202,7 +203,7 @@ static void read_events(struct events_reader *r)
 {
 	if (!json_enter(&r->json, '['))
 		return;
-	while (r->e->events.count < CHROME_EVENTS_MAX && json_item(&r->json)) {
+	while (r->e->events.count < LIMIT_TRACE_EVENTS && json_item(&r->json)) {
 		struct event_fields *f = &r->f;
 
 		if (json_next_kind(&r->json) != '{') {
@@ -239,7 +240,7 @@ static void read_top(struct events_reader *r)
 			read_events(r);
 		else
 			json_skip(&r->json);
-		if (r->e->events.count >= CHROME_EVENTS_MAX)
+		if (r->e->events.count >= LIMIT_TRACE_EVENTS)
 			return;
 	}
 }
@@ -264,9 +265,9 @@ int chrome_events_read(struct chrome_events *e, const char *name, const void *by
 
 	json_reader_init(&r.json, bytes, size);
 	read_top(&r);
-	if (e->events.count >= CHROME_EVENTS_MAX)
+	if (e->events.count >= LIMIT_TRACE_EVENTS)
 		ret = error_set(err, EFBIG, "%s has more than %zu slices: it is not read", name,
-		                CHROME_EVENTS_MAX);
+		                LIMIT_TRACE_EVENTS);
 	else if (r.json.why)
 		ret = error_set(err, EBADMSG, "%s is damaged at byte %zu: %s", name,
 		                (size_t)(r.json.at - r.json.begin), r.json.why);

@@ -11,8 +11,6 @@
 #include "base/error.h"
 #include "profile/symbolized_profile.h"
 
-#define CHROME_EVENTS_MAX ((size_t)1 << 26) /* 2 GB */
-
 struct chrome_event {
 	int64_t ns, duration_ns;      /* duration: of X */
 	uint32_t track, name, number; /* number: its place in the file */

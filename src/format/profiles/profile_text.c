@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/profiles/profile_text.h"
+#include "base/limit.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -108,8 +109,8 @@ int profile_choose_value(struct symbolized_profile *n, unsigned main, const char
 
 int profile_check_size(const struct symbolized_profile *n, const char *name, struct error *err)
 {
-	if (n->paths.count <= PROFILE_PATHS_MAX && n->rows.count <= PROFILE_PATHS_MAX)
+	if (n->paths.count <= LIMIT_PROFILE_PATHS && n->rows.count <= LIMIT_PROFILE_PATHS)
 		return 0;
 	return error_set(err, EFBIG, "%s has more than %zu different call paths: it is not read",
-	                 name, PROFILE_PATHS_MAX);
+	                 name, LIMIT_PROFILE_PATHS);
 }

@@ -13,8 +13,6 @@
 #include "base/memory/buf.h"
 #include "profile/symbolized_profile.h"
 
-#define PROFILE_PATHS_MAX ((size_t)1 << 24) /* paths, and rows */
-
 struct profile_text {
 	const char *name; /* of the file */
 	const char *at, *end;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/elf/elf_internal.h"
 
+#include "base/limit.h"
 #include "base/read/regular_file.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ static bool take_bytes(struct elf_file *f, uint64_t *taken, uint64_t size, uint6
 static Elf_Data *raw_data(struct elf_file *f, uint64_t offset, uint64_t size)
 {
 	if (offset > f->size || size > f->size - offset || !size ||
-	    !take_bytes(f, &f->bytes_read, size, ELF_BYTES_MAX))
+	    !take_bytes(f, &f->bytes_read, size, LIMIT_ELF_BYTES))
 		return NULL;
 	return elf_getdata_rawchunk(f->elf, (int64_t)offset, size, ELF_T_BYTE);
 }
@@ -104,7 +105,7 @@ Elf_Data *elf_section_data(struct elf_file *f, size_t index)
 	vec_each (loaded, &f->loaded)
 		if (*loaded == index)
 			return elf_getdata(elf_getscn(f->elf, index), NULL);
-	if (!take_bytes(f, &f->symbol_bytes_read, header.sh_size, ELF_SYMBOL_BYTES_MAX))
+	if (!take_bytes(f, &f->symbol_bytes_read, header.sh_size, LIMIT_ELF_SYMBOL_BYTES))
 		return NULL;
 	vec_push(&f->loaded, index);
 	return elf_getdata(elf_getscn(f->elf, index), NULL);
@@ -178,7 +179,7 @@ static bool do_names_fit(struct elf_file *f)
 	size_t strings;
 
 	return !elf_getshdrstrndx(f->elf, &strings) && elf_section_at(f, strings, &header, NULL) &&
-	       header.sh_size <= ELF_SECTION_NAMES_MAX;
+	       header.sh_size <= LIMIT_ELF_SECTION_NAMES_BYTES;
 }
 
 /*
@@ -216,7 +217,7 @@ static void begin_elf(struct elf_file *f)
 	f->loaded.count = 0;
 	if (pread(f->fd, ident, sizeof(ident), 0) == sizeof(ident) &&
 	    !memcmp(ident, ELFMAG, SELFMAG) && ident[EI_DATA] == native_order &&
-	    count_in_first_section(f->fd, ident[EI_CLASS] == ELFCLASS32) > ELF_SECTIONS_MAX)
+	    count_in_first_section(f->fd, ident[EI_CLASS] == ELFCLASS32) > LIMIT_ELF_SECTIONS)
 		f->cut = true;
 	else
 		f->elf = elf_begin(f->fd, ELF_C_READ, NULL);
@@ -226,7 +227,7 @@ static int read_file(struct elf_file *f, struct error *err)
 {
 	if (f->cut)
 		return error_set(err, EFBIG, "%s: has more than %d sections", f->path,
-		                 ELF_SECTIONS_MAX);
+		                 LIMIT_ELF_SECTIONS);
 	if (!f->elf)
 		return error_set(err, ENOEXEC, "%s: cannot be read as ELF: %s", f->path,
 		                 elf_errmsg(-1));

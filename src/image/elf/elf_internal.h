@@ -9,16 +9,6 @@
 
 #include <gelf.h>
 
-/*
- * Limits of one open file: for the bytes of sections, and for the bytes of symbols and their names.
- * A sparse file may declare sections of any size. The largest known files have 40 MB of sections
- * (a Go table) and 300 MB of symbols (a browser).
- */
-#define ELF_BYTES_MAX ((uint64_t)64 << 20)
-#define ELF_SYMBOL_BYTES_MAX ((uint64_t)512 << 20)
-#define ELF_SECTION_NAMES_MAX ((uint64_t)8 << 20)
-#define ELF_SECTIONS_MAX 131072
-
 struct elf_segment {
 	uint64_t address, offset, size; /* size in the file */
 	uint64_t memory_size;

@@ -4,6 +4,7 @@
  * through which a PLT entry jumps gives its name.
  */
 #include "image/elf/elf_internal.h"
+#include "base/limit.h"
 #include "image/elf/elf_strings.h"
 #include "image/go/go_table.h"
 #include "image/elf/symbol_subset.h"
@@ -28,7 +29,8 @@ struct name_budget {
 
 static struct name_budget names_of(const struct elf_file *f)
 {
-	uint64_t bytes = f->size < ELF_SYMBOL_BYTES_MAX / 4 ? 4 * f->size : ELF_SYMBOL_BYTES_MAX;
+	uint64_t bytes =
+	        f->size < LIMIT_ELF_SYMBOL_BYTES / 4 ? 4 * f->size : LIMIT_ELF_SYMBOL_BYTES;
 
 	return (struct name_budget){bytes + ELF_NAME_MAX};
 }

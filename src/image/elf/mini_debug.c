@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/elf/mini_debug.h"
 
+#include "base/limit.h"
 #include "base/memory/xalloc.h"
 
 #include <stdlib.h>
@@ -9,17 +10,13 @@
 
 #include <lzma.h>
 
-/* The limit for the compression ratio; symbol tables have a ratio of 3 to 5. */
-#define RATIO_MAX 32
 #define SMALL_BYTES (1u << 20) /* allowed for any packed size */
-#define UNPACKED_MAX (256u << 20)
-#define MEMORY_MAX (80u << 20) /* xz -9 needs 65 MB */
 
 static size_t most(size_t size)
 {
-	if (size > (UNPACKED_MAX - SMALL_BYTES) / RATIO_MAX)
-		return UNPACKED_MAX;
-	return SMALL_BYTES + size * RATIO_MAX;
+	if (size > (LIMIT_MINI_DEBUG_BYTES - SMALL_BYTES) / LIMIT_MINI_DEBUG_RATIO)
+		return LIMIT_MINI_DEBUG_BYTES;
+	return SMALL_BYTES + size * LIMIT_MINI_DEBUG_RATIO;
 }
 
 /* The buffer grows with the unpacked bytes, not with the size that the headers declare. */
@@ -55,7 +52,7 @@ uint8_t *mini_debug_unpack(const uint8_t *packed, size_t size, size_t *unpacked)
 	uint8_t *bytes = NULL;
 
 	*unpacked = 0;
-	if (lzma_stream_decoder(&stream, MEMORY_MAX, 0) == LZMA_OK) {
+	if (lzma_stream_decoder(&stream, LIMIT_MINI_DEBUG_MEMORY_BYTES, 0) == LZMA_OK) {
 		stream.next_in = packed;
 		stream.avail_in = size;
 		bytes = unpack(&stream, most(size), unpacked);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/unwind_table/cfi_internal.h"
 
+#include "base/limit.h"
 #include "base/memory/blake2b.h"
 #include "image/elf/elf_internal.h"
 #include "image/elf/packed_section.h"
@@ -267,8 +268,8 @@ static bool take_bytes(struct compile *c, uint64_t offset, uint64_t size)
 {
 	size_t got = 0, part;
 
-	c->pool.cut |= size > CFI_SECTION_BYTES_MAX;
-	if (size <= CFI_SECTION_BYTES_MAX && size <= elf_file_size(c->f))
+	c->pool.cut |= size > LIMIT_CFI_BYTES;
+	if (size <= LIMIT_CFI_BYTES && size <= elf_file_size(c->f))
 		c->section.bytes = size ? malloc(size) : NULL;
 	if (!c->section.bytes)
 		return false;
@@ -295,7 +296,7 @@ static bool unpack_bytes(struct compile *c, bool wide)
 	if (!packed_section_read(&p, packed.bytes, packed.size, wide) || !p.size ||
 	    p.size / UNPACKED_A_BYTE > packed.size)
 		return false;
-	if (p.size > CFI_SECTION_BYTES_MAX) {
+	if (p.size > LIMIT_CFI_BYTES) {
 		c->pool.cut = true;
 		return false;
 	}

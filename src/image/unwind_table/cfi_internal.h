@@ -37,7 +37,6 @@
  * sections of 5 GB. The largest known files (browsers, machine learning) have sections of 20 MB and
  * 3 million rows.
  */
-#define CFI_SECTION_BYTES_MAX ((uint64_t)48 << 20)
 #define CFI_ROWS_MAX ((size_t)8 << 20)
 #define CFI_FDES_MAX ((size_t)3 << 19)
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/debug/debug_reader.h"
 
+#include "base/limit.h"
 #include "base/memory/sorted.h"
 #include "base/read/file_probe.h"
 #include "base/read/regular_file.h"
@@ -16,13 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/*
- * Limits of the work for one file: number of entries, ranges and line rows; CPU time, since
- * libdw may need long for a single entry; ranges of units.
- */
-#define WORK_MAX (1ull << 30)
-#define CPU_MAX_NS (60ull * 1000000000)
-#define SPANS_MAX (16u << 20)
 #define ROWS_MAX (1u << 28)
 #define STEPS_BETWEEN_CLOCKS 64
 
@@ -31,10 +25,6 @@
  * file is truncated, the units in the missing part count as missing.
  */
 #define MAP_MIN_BYTES (64ull << 20)
-
-/* Limits of the total size of unpacked sections: a multiple of the file's size, plus a constant. */
-#define UNPACK_MAX_TIMES 64
-#define UNPACK_FREE_BYTES (16ull << 20)
 
 static uint64_t cpu_now_ns(void)
 {
@@ -66,8 +56,8 @@ bool debug_reader_spend(struct debug_reader *r, uint64_t steps)
 
 	w->steps += steps;
 	if (!w->exhausted && w->steps / STEPS_BETWEEN_CLOCKS != before)
-		w->exhausted =
-		        w->steps > WORK_MAX || w->cpu_ns + debug_reader_time_ns(r) > CPU_MAX_NS;
+		w->exhausted = w->steps > LIMIT_DEBUG_STEPS ||
+		               w->cpu_ns + debug_reader_time_ns(r) > LIMIT_DEBUG_CPU_NS;
 	return !w->exhausted;
 }
 
@@ -132,7 +122,7 @@ static uint64_t unpacked_bytes(Elf_Scn *section, const GElf_Shdr *header, const 
 /* libdw unpacks sections of any size, so a small file could fill the memory. */
 static bool unpacks_well(Elf *elf, uint64_t file_bytes)
 {
-	uint64_t left = UNPACK_FREE_BYTES + UNPACK_MAX_TIMES * file_bytes, bytes;
+	uint64_t left = LIMIT_DEBUG_RATIO_FROM + LIMIT_DEBUG_RATIO * file_bytes, bytes;
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	size_t strings;
@@ -273,7 +263,7 @@ static void add_unit(struct debug_reader *r, struct debug_tables *t, Dwarf_Die *
 	ptrdiff_t next = 0;
 
 	while ((next = dwarf_ranges(die, next, &base, &start, &end)) > 0) {
-		if (!debug_reader_spend(r, 1) || r->spans.count >= SPANS_MAX)
+		if (!debug_reader_spend(r, 1) || r->spans.count >= LIMIT_DEBUG_SPANS)
 			break;
 		/* Functions that the linker discarded are at address 0. */
 		if (start && start < end)
@@ -305,7 +295,7 @@ static void add_bare_units(struct debug_reader *r, struct debug_tables *t)
 	if (!r->bare.count || dwarf_getaranges(r->dwarf, &ranges, &count))
 		return;
 	for (size_t i = 0; i < count && debug_reader_spend(r, 1); i++) {
-		if (r->spans.count >= SPANS_MAX ||
+		if (r->spans.count >= LIMIT_DEBUG_SPANS ||
 		    dwarf_getarangeinfo(dwarf_onearange(ranges, i), &start, &length, &offset))
 			break;
 		unit = bare_unit_at(r, offset);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/demangle/d_name.h"
 
+#include "base/limit.h"
+
 #include <stdint.h>
 
 #define STEPS_MAX 20000
@@ -8,7 +10,7 @@
 
 bool d_name_enter(struct d_name_reader *r)
 {
-	if (++r->steps > STEPS_MAX || r->depth >= DEPTH_MAX || r->out->size > DEMANGLED_MAX_BYTES)
+	if (++r->steps > STEPS_MAX || r->depth >= DEPTH_MAX || r->out->size > LIMIT_DEMANGLED_BYTES)
 		return false;
 	r->depth++;
 	return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/demangle/demangle.h"
 
+#include "base/limit.h"
 #include "base/memory/buf.h"
 #include "base/memory/xalloc.h"
 #include "symbol/demangle/demangle_internal.h"
@@ -13,8 +14,6 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MANGLED_MAX_BYTES 16384
 
 /*
  * A mangled name can refer back to its own parts, so that 200 bytes can expand to gigabytes.
@@ -30,7 +29,7 @@ static void take_piece(const char *piece, size_t size, void *ctx)
 {
 	struct demangling *d = ctx;
 
-	if (d->text.size + size > DEMANGLED_MAX_BYTES)
+	if (d->text.size + size > LIMIT_DEMANGLED_BYTES)
 		longjmp(d->too_long, 1);
 	buf_add(&d->text, piece, size);
 }
@@ -56,7 +55,7 @@ static char *demangle_ours(const char *name, int options)
 
 	good = name[0] == '_' ? demangle_d(name, size, bare, &text)
 	                      : demangle_ocaml(name, size, &text);
-	if (good && text.size <= DEMANGLED_MAX_BYTES) {
+	if (good && text.size <= LIMIT_DEMANGLED_BYTES) {
 		buf_puts(&text, name + size);
 		result = xstrdup(text.data);
 	}
@@ -70,7 +69,7 @@ static char *demangle_as(const char *name, int options)
 	char *plain, *result = NULL;
 	const char *end;
 
-	if (strnlen(name, MANGLED_MAX_BYTES) == MANGLED_MAX_BYTES)
+	if (strnlen(name, LIMIT_MANGLED_BYTES) == LIMIT_MANGLED_BYTES)
 		return NULL;
 	if (!strncmp(name, "_D", 2) || !strncmp(name, "caml", 4))
 		return demangle_ours(name, options);
@@ -103,7 +102,7 @@ char *demangle_ada(const char *name)
 	size_t size = strcspn(name, "@."), shown = size;
 	char *plain, *ada, *result = NULL;
 
-	if (size >= MANGLED_MAX_BYTES || name[0] < '_' || name[0] > 'z')
+	if (size >= LIMIT_MANGLED_BYTES || name[0] < '_' || name[0] > 'z')
 		return NULL;
 	/* The body of a task, or of a task type. */
 	if (shown > 4 && !strncmp(name + shown - 2, "TB", 2))

@@ -18,7 +18,4 @@ bool demangle_ocaml(const char *name, size_t size, struct buf *out);
 /* "_D3std5stdio7writelnFiZv": "std.stdio.writeln(int)"; bare: without "(int)". */
 bool demangle_d(const char *name, size_t size, bool bare, struct buf *out);
 
-/* Longer names are truncated: a reader cannot use them. */
-#define DEMANGLED_MAX_BYTES 65536
-
 #endif

@@ -144,7 +144,7 @@ static void a_file_that_is_not_regular_is_not_opened(void)
 
 	/* Opening the pipe would wait for a writer. */
 	CHECK_EQ(mkfifo(path_of("pipe"), 0600), 0);
-	CHECK_EQ(file_kind_of(path_of("pipe"), &code), FILE_STREAM);
+	CHECK_EQ(file_kind_of(path_of("pipe"), &code), FILE_SPECIAL);
 	CHECK_EQ(code, 0);
 	unlink(path_of("pipe"));
 	CHECK_EQ(file_kind_of("/dev/null", &code), FILE_SPECIAL);

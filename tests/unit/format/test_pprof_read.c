@@ -4,6 +4,7 @@
  * interpreted correctly, and invalid ones are refused with file and byte.
  */
 #include "check.h"
+#include "base/limit.h"
 #include "symbolized_fixture.h"
 #include "view_fixture.h"
 
@@ -474,7 +475,7 @@ static void samples_of_one_path_count_its_frames_once(void)
 	struct symbolized_profile n;
 	struct error err = {0};
 
-	CHECK((size_t)SAMPLES * FUNCTIONS > PPROF_FRAMES_MAX);
+	CHECK((size_t)SAMPLES * FUNCTIONS > LIMIT_PROFILE_FRAMES);
 	begin(&b);
 	MESSAGE(&b, 5, 1, 1, 2, 1);
 	field(&location, 1, 1);

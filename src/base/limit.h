@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * limit: how much is read of each kind of input, since files, answers and names come from users who
+ * are not trusted.
+ *
+ * An input over a limit is an error that names the file and the limit, or the part is left out and
+ * counted in the report. docs/SECURITY.md has the same list; tests/e2e/test_limits.py compares the
+ * two: one comment and one definition for each limit, "what is limited | what happens". Limits are
+ * above all files that are known to be in use; the comment at the reader says which.
+ * Uses: nothing.
+ */
+#ifndef ASSAY_BASE_LIMIT_H
+#define ASSAY_BASE_LIMIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LIMIT_MB(n) ((size_t)(n) << 20)
+#define LIMIT_SECONDS_NS(n) ((uint64_t)(n)*1000000000)
+
+/* ---- recordings ---------------------------------------------------------- */
+
+/* bytes of a recording from a pipe | error */
+#define LIMIT_PIPE_BYTES LIMIT_MB(1024)
+/* bytes of a recording that gzip packed, unpacked | error */
+#define LIMIT_RECORDING_UNPACKED_BYTES LIMIT_MB(1024)
+/* files of a recording that is a directory | error */
+#define LIMIT_RECORDING_FILES 65536
+/* tracepoints of a recording | left out */
+#define LIMIT_TRACEPOINTS 65536
+
+/* ---- profiles of other tools --------------------------------------------- */
+
+/* bytes of a profile, packed and unpacked | error */
+#define LIMIT_PROFILE_BYTES LIMIT_MB(512)
+/* unpacked bytes of a profile for each packed byte, above 64 MB | error */
+#define LIMIT_PROFILE_RATIO 256
+#define LIMIT_PROFILE_RATIO_FROM LIMIT_MB(64)
+/* call paths of a profile, and rows | error */
+#define LIMIT_PROFILE_PATHS ((size_t)1 << 22)
+/* frames of all stacks of a profile | error */
+#define LIMIT_PROFILE_FRAMES ((size_t)1 << 25)
+/* bytes of a line of folded stacks | error */
+#define LIMIT_PROFILE_LINE_BYTES LIMIT_MB(4)
+/* trace events of a profile | error */
+#define LIMIT_TRACE_EVENTS ((size_t)1 << 24)
+/* values in each other in JSON | error */
+#define LIMIT_JSON_DEPTH 512
+
+/* ---- event tags ---------------------------------------------------------- */
+
+/* bytes of the metadata of a trace | error */
+#define LIMIT_METADATA_BYTES LIMIT_MB(256)
+/* bytes of a file of names of tags, or of a program with names | error */
+#define LIMIT_NAMES_FILE_BYTES LIMIT_MB(512)
+/* bytes of a line of a dump of a capture device | error */
+#define LIMIT_DUMP_LINE_BYTES 65536
+
+/* ---- rules --------------------------------------------------------------- */
+
+/* bytes of a file of rules | error */
+#define LIMIT_RULES_BYTES LIMIT_MB(4)
+
+/* bytes of the text of a statement of assay sql | error */
+#define LIMIT_QUERY_BYTES LIMIT_MB(64)
+
+/* ---- program files ------------------------------------------------------- */
+
+/*
+ * A sparse file may declare sections of any size. The largest known files have 40 MB of sections
+ * (a Go table) and 300 MB of symbols (a browser).
+ */
+/* bytes of the sections of an ELF file without symbols and debug information | left out */
+#define LIMIT_ELF_BYTES LIMIT_MB(64)
+/* bytes of the symbols of an ELF file with their names | left out */
+#define LIMIT_ELF_SYMBOL_BYTES LIMIT_MB(512)
+/* bytes of the names of sections | left out */
+#define LIMIT_ELF_SECTION_NAMES_BYTES LIMIT_MB(8)
+/* sections of an ELF file | left out */
+#define LIMIT_ELF_SECTIONS 131072
+/* bytes of the unwind information of an ELF file | left out */
+#define LIMIT_CFI_BYTES LIMIT_MB(48)
+/* bytes of packed symbols (MiniDebugInfo), unpacked | left out */
+#define LIMIT_MINI_DEBUG_BYTES LIMIT_MB(256)
+/* unpacked bytes of packed symbols for each packed byte, above 1 MB | left out */
+#define LIMIT_MINI_DEBUG_RATIO 32
+/* memory of the decoder of packed symbols: xz -9 needs 65 MB | left out */
+#define LIMIT_MINI_DEBUG_MEMORY_BYTES LIMIT_MB(80)
+/* bytes of a file whose checksum is compared with a debug link | not used */
+#define LIMIT_CHECKSUM_BYTES LIMIT_MB(1024)
+/* bytes of the code of a function that annotate shows | cut */
+#define LIMIT_CODE_BYTES LIMIT_MB(16)
+/* bytes of a file of generated code (jitdump, perf map) | error */
+#define LIMIT_JIT_FILE_BYTES LIMIT_MB(512)
+/* bytes of kallsyms | error */
+#define LIMIT_KALLSYMS_BYTES LIMIT_MB(256)
+
+/* ---- names of functions -------------------------------------------------- */
+
+/* bytes of a name that is demangled | shown as it is */
+#define LIMIT_MANGLED_BYTES 16384
+/* bytes of a demangled name | shown mangled */
+#define LIMIT_DEMANGLED_BYTES 65536
+
+/* ---- debug information, for each file ------------------------------------ */
+
+/* unpacked bytes of sections for each byte of the file, above 16 MB | left out, counted */
+#define LIMIT_DEBUG_RATIO 64
+#define LIMIT_DEBUG_RATIO_FROM LIMIT_MB(16)
+/* entries, ranges and rows of line tables that are read | left out, counted */
+#define LIMIT_DEBUG_STEPS ((uint64_t)1 << 30)
+/* CPU time | left out, counted */
+#define LIMIT_DEBUG_CPU_NS LIMIT_SECONDS_NS(60)
+/* ranges of units | left out, counted */
+#define LIMIT_DEBUG_SPANS ((size_t)16 << 20)
+
+#endif
