@@ -112,6 +112,12 @@
 /* CPU time | left out, counted */
 #define LIMIT_DEBUG_CPU_NS LIMIT_SECONDS_NS(60)
 /* ranges of units | left out, counted */
-#define LIMIT_DEBUG_SPANS ((size_t)16 << 20)
+#define LIMIT_DEBUG_SPANS ((size_t)4 << 20)
+/* rows of the line table of a unit | left out, counted */
+#define LIMIT_LINE_ROWS ((size_t)4 << 20)
+/* files of the line table of a unit, and directories | left out, counted */
+#define LIMIT_LINE_FILES ((size_t)1 << 18)
+/* rows of all line tables of a file | left out, counted */
+#define LIMIT_DEBUG_ROWS ((size_t)8 << 20)
 
 #endif

@@ -6,8 +6,10 @@ import os
 import re
 import resource
 import socket
+import struct
 import subprocess
 
+import attacks
 from harness import ASSAY, ROOT, main, test
 
 MEMORY_BYTES = 512000 << 10  # ulimit -v 512000
@@ -103,6 +105,58 @@ def a_pipe_of_the_shell_is_read(t):
                     f"gzip -c {data} | {ASSAY} report -i -", f"{ASSAY} report -i <(cat {data})"):
         done = t.run("bash", "-c", command)
         t.has(done.out, "samples")
+
+
+SPIN = """#include <time.h>
+volatile unsigned long v;
+__attribute__((noinline)) void spin_body(void) { for (int i = 0; i < 1000000; i++) v += i; }
+int main(void) { time_t end = time(0) + 60; while (time(0) < end) spin_body(); }
+"""
+
+
+def section_header(content, wanted):
+    """The offset of a section's header in an ELF file of 64 bits."""
+    headers, = struct.unpack_from("<Q", content, 0x28)
+    size, count, names = struct.unpack_from("<HHH", content, 0x3a)
+    texts, = struct.unpack_from("<Q", content, headers + names * size + 0x18)
+    for at in range(headers, headers + count * size, size):
+        begin = texts + struct.unpack_from("<I", content, at)[0]
+        if content[begin:content.index(0, begin)] == wanted:
+            return at
+    raise AssertionError(f"no section {wanted}")
+
+
+def with_long_line_program(path, count):
+    """Adds `count` rows, a byte each, to the line table (DWARF 4) of a program."""
+    content = bytearray(path.read_bytes())
+    header = section_header(content, b".debug_line")
+    offset, size = struct.unpack_from("<QQ", content, header + 0x18)
+    table = bytes(content[offset:offset + size])
+    length, version, head = struct.unpack_from("<IHI", table)
+    base, opcode_base = struct.unpack_from("b", table, 13)[0], table[15]
+    rows = bytes([1 - base + opcode_base, -1 - base + opcode_base]) * (count // 2)
+    program = table[10 + head:4 + length][:-3] + rows + b"\0\1\1"
+    struct.pack_into("<QQ", content, header + 0x18, len(content), 10 + head + len(program))
+    content += struct.pack("<IHI", 6 + head + len(program), version, head)
+    path.write_bytes(content + table[10:10 + head] + program)
+
+
+@test
+def a_line_table_of_another_user_takes_bounded_memory(t):
+    attacks.need_root(t)
+    t.need("gcc")
+    program = t.path("bomb")
+    t.run("gcc", "-O1", "-g", "-gdwarf-4", "-o", program, t.write("spin.c", SPIN))
+    with_long_line_program(program, 40 << 20)
+    program.chmod(0o755)
+    attacks.start(t, program)
+    data = t.path("data")
+    t.assay("record", "-q", "-a", "-o", data, "--duration", "1s")
+    status, messages = bounded(t, "report", "--sort", "line", "--comm", "bomb", "-i", data)
+    t.equal((status, messages), (0, ""))
+    page = t.assay("report", "--full", "--sort", "line", "--comm", "bomb", "-i", data).out
+    t.has(page, "spin.c:3")
+    t.has(page, "of its inlined functions are unknown")
 
 
 main()

@@ -4,8 +4,8 @@
  * all later reads return 0.
  *
  * The reader checks `bad` once, at the end. Numbers are in this machine's byte order, sizes in
- * bytes (1 to 8). The caller owns the bytes; one thread uses a cursor. Private to image/. Uses:
- * nothing.
+ * bytes (1 to 8). The caller owns the bytes; one thread uses a cursor. Private to image/ and
+ * symbol/debug. Uses: nothing.
  */
 #ifndef ASSAY_IMAGE_UNWIND_TABLE_CFI_CURSOR_H
 #define ASSAY_IMAGE_UNWIND_TABLE_CFI_CURSOR_H

@@ -5,6 +5,7 @@
 #include "base/memory/sorted.h"
 #include "base/read/file_probe.h"
 #include "base/read/regular_file.h"
+#include "symbol/debug/debug_lines.h"
 #include "symbol/debug/debug_unpack.h"
 
 #include <dwarf.h>
@@ -17,7 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROWS_MAX (1u << 28)
 #define STEPS_BETWEEN_CLOCKS 64
 
 /*
@@ -248,7 +248,6 @@ void debug_reader_free(struct debug_reader *r)
 	file_map_close(&r->map);
 	free(r->path);
 	memo_done(&r->names);
-	memo_done(&r->files);
 	vec_done(&r->spans);
 	vec_done(&r->bare);
 	free(r);
@@ -331,48 +330,6 @@ void debug_reader_units(struct debug_reader *r, struct debug_tables *t)
 	debug_reader_end(r);
 }
 
-/* Adds the rows in address order; of several rows at one address the last is used. */
-static void add_rows(struct debug_reader *r, struct debug_tables *t, Dwarf_Lines *lines,
-                     size_t count, size_t first)
-{
-	struct debug_row row, *last;
-
-	for (size_t i = 0; i < count && debug_reader_spend(r, 1); i++) {
-		Dwarf_Line *line = dwarf_onesrcline(lines, i);
-		const char *file;
-		bool end = true;
-		int number = 0;
-
-		row = (struct debug_row){0};
-		if (dwarf_lineaddr(line, &row.start) || dwarf_lineendsequence(line, &end))
-			continue;
-		if (!end && !dwarf_lineno(line, &number) && number > 0) {
-			file = dwarf_linesrc(line, NULL, NULL);
-			row.file = debug_memo_string(&r->files, &t->strings, file, file);
-			row.line = row.file ? (uint32_t)number : 0;
-		}
-		last = t->rows.count > first ? vec_last(&t->rows) : NULL;
-		if (last && row.start < last->start)
-			continue;
-		if (last && row.start == last->start)
-			*last = row;
-		else if (t->rows.count < ROWS_MAX)
-			vec_push(&t->rows, row);
-	}
-}
-
-static void build_lines(struct debug_reader *r, struct debug_tables *t, Dwarf_Die *die,
-                        struct debug_unit *u)
-{
-	Dwarf_Lines *lines;
-	size_t count;
-
-	u->first_row = (uint32_t)t->rows.count;
-	if (!dwarf_getsrclines(die, &lines, &count))
-		add_rows(r, t, lines, count, u->first_row);
-	u->rows = (uint32_t)(t->rows.count - u->first_row);
-}
-
 static const char *unit_text(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
@@ -414,18 +371,30 @@ static bool whole_unit(const struct debug_reader *r, Dwarf_Die *die, Dwarf_Die *
 void debug_reader_build(struct debug_reader *r, struct debug_tables *t, uint32_t unit)
 {
 	struct debug_unit *u = &t->units.items[unit];
+	struct debug_lines *own, *other = NULL;
 	Dwarf_Die die, whole;
+	bool good;
 
 	if (r->work->exhausted || !dwarf_offdie(r->dwarf, u->offset, &die)) {
 		r->missing->units++;
 		return;
 	}
 	debug_reader_begin(r);
-	build_lines(r, t, &die, u);
-	if (whole_unit(r, &die, &whole))
-		debug_walk_inlines(r, t, &whole, u);
-	else
-		r->missing->units++;
+	own = debug_lines_open(r, t, &die);
+	u->first_row = (uint32_t)t->rows.count;
+	good = !own || debug_lines_rows(own);
+	u->rows = (uint32_t)(t->rows.count - u->first_row);
+	if (whole_unit(r, &die, &whole)) {
+		/* Rows are in the file itself; a .dwo may have a table of its files. */
+		if (whole.cu != die.cu)
+			other = debug_lines_open(r, t, &whole);
+		debug_walk_inlines(r, t, &whole, u, other ? other : own);
+	} else {
+		good = false;
+	}
+	r->missing->units += !good;
+	debug_lines_close(own);
+	debug_lines_close(other);
 	if (r->work->exhausted || file_map_is_cut(&r->map))
 		r->missing->units++;
 	debug_reader_end(r);

@@ -32,7 +32,7 @@ struct debug_reader {
 	size_t size;
 	char *path; /* of the file, links resolved: libdw searches other files beside it; or NULL */
 	struct debug_missing *missing;
-	struct debug_memo names, files;
+	struct debug_memo names;
 	struct debug_spans spans;         /* scratch */
 	VEC(struct debug_bare_unit) bare; /* scratch, by offset */
 	struct debug_work *work;
@@ -56,8 +56,13 @@ bool debug_entry_number(Dwarf_Die *die, unsigned name, uint64_t *number);
 /* True if libdw can skip each entry of the unit in bounded time. */
 bool debug_entries_are_small(struct debug_reader *r, Dwarf_Die *unit);
 
-/* Walks over a unit: its entry, or with split DWARF the entry in its .dwo, if that exists. */
+struct debug_lines; /* debug_lines.h */
+
+/*
+ * Walks over a unit: its entry, or with split DWARF the entry in its .dwo, if that exists. `lines`
+ * has its files; NULL: none.
+ */
 void debug_walk_inlines(struct debug_reader *r, struct debug_tables *t, Dwarf_Die *unit,
-                        struct debug_unit *u);
+                        struct debug_unit *u, struct debug_lines *lines);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Walks once over the entries of a unit, and finds its inlined calls.
  */
-#include "symbol/debug/debug_reader.h"
+#include "symbol/debug/debug_lines.h"
 
 #include <dwarf.h>
 #include <limits.h>
@@ -25,9 +25,8 @@ struct debug_level {
 struct debug_walk {
 	struct debug_reader *reader;
 	struct debug_tables *tables;
-	Dwarf_Files *files;
-	size_t file_count;
-	bool typed; /* types may contain functions with code */
+	struct debug_lines *lines; /* NULL: the unit has none */
+	bool typed;                /* types may contain functions with code */
 	size_t count;
 	struct debug_level levels[DEPTH_MAX];
 };
@@ -42,13 +41,7 @@ static uint32_t place_of(Dwarf_Die *die, unsigned name)
 
 static uint32_t call_file(struct debug_walk *w, Dwarf_Die *die)
 {
-	uint32_t index = place_of(die, DW_AT_call_file);
-	const char *name;
-
-	if (!w->files || index >= w->file_count)
-		return 0;
-	name = dwarf_filesrc(w->files, index, NULL, NULL);
-	return debug_memo_string(&w->reader->files, &w->tables->strings, name, name);
+	return debug_lines_file(w->lines, place_of(die, DW_AT_call_file));
 }
 
 static const char *text_of(Dwarf_Die *die, unsigned name)
@@ -184,7 +177,7 @@ bool debug_entries_are_small(struct debug_reader *r, Dwarf_Die *unit)
 }
 
 void debug_walk_inlines(struct debug_reader *r, struct debug_tables *t, Dwarf_Die *unit,
-                        struct debug_unit *u)
+                        struct debug_unit *u, struct debug_lines *lines)
 {
 	struct debug_walk *w = xcalloc(1, sizeof(*w));
 	int language = dwarf_srclang(unit);
@@ -196,8 +189,7 @@ void debug_walk_inlines(struct debug_reader *r, struct debug_tables *t, Dwarf_Di
 	           language != DW_LANG_C;
 	w->levels[0] = (struct debug_level){.node = ID_NONE};
 	r->spans.count = 0;
-	if (dwarf_getsrcfiles(unit, &w->files, &w->file_count))
-		w->files = NULL;
+	w->lines = lines;
 	if (!debug_entries_are_small(r, unit))
 		r->missing->units++;
 	else if (!dwarf_child(unit, &w->levels[0].die))
