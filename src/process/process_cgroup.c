@@ -126,12 +126,14 @@ void process_labels_event(struct process_table *t, const struct event *e)
 {
 	uint32_t labels = e->labels.text && *e->labels.text ? text_of(t, e->labels.text) : ID_NONE;
 	struct process *p;
+	uint32_t process;
 
 	if (e->labels.all) {
 		label_all(t, labels);
 		return;
 	}
-	p = &t->processes.items[process_of_pid(t, e->pid)];
+	process = process_of_pid(t, e->pid); /* may move the items */
+	p = &t->processes.items[process];
 	p->changed |= p->labels != labels;
 	p->labels = labels;
 }

@@ -137,7 +137,9 @@ uint32_t watch_names_series(struct watch_names *n, struct watch *w, int64_t stac
 	uint32_t place = value_of(n->stacks.items, n->stacks.count, stack);
 	struct watch_place *p;
 
-	p = &n->places.items[place != ID_NONE ? place : place_of(n, 0, 0)];
+	if (place == ID_NONE)
+		place = place_of(n, 0, 0); /* may move the items */
+	p = &n->places.items[place];
 	if (p->series[at] == ID_NONE)
 		p->series[at] = watch_series(w, intern_text(&n->texts, p->name),
 		                             intern_text(&n->texts, p->file), modes[at]);

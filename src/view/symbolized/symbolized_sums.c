@@ -234,13 +234,15 @@ static void add_rootless(struct symbolized_sums *s)
 {
 	const struct symbolized_profile *n = s->selection->n;
 
-	vec_each (id, &s->selection->rows) {
-		const struct named_row *row = &n->rows.items[*id];
+	vec_each (of, &s->selection->rows) {
+		const struct named_row *row = &n->rows.items[*of];
 		struct named_sum *sum;
+		uint32_t id;
 
 		if (n->paths.items[row->path].place != NAMED_NONE)
 			continue;
-		sum = &s->sums.items[sum_of(s, row->owner, NAMED_NONE, NAMED_NONE)];
+		id = sum_of(s, row->owner, NAMED_NONE, NAMED_NONE); /* may move the items */
+		sum = &s->sums.items[id];
 		sum->total = named_add(sum->total, row->values[n->main_value]);
 		if (named_is_removed(s->selection, row->path))
 			sum->total_removed =

@@ -212,9 +212,12 @@ static void come_in(struct tag_paths *p, struct stack *stack, const struct trace
 /* Time after a gap, of a call that was entered before the end of the gap. */
 static void late_exit(struct tag_paths *p, const struct stack *stack, const struct trace_line *line)
 {
-	if (line->net)
-		p->nodes.items[child(p, ID_NONE, stack->owner, line->tag)].values[NAMED_NET] +=
-		        line->net;
+	uint32_t node;
+
+	if (!line->net)
+		return;
+	node = child(p, ID_NONE, stack->owner, line->tag); /* may move the items */
+	p->nodes.items[node].values[NAMED_NET] += line->net;
 }
 
 int tag_paths_line(void *of, const struct tag_trace *t, const struct trace_line *line)

@@ -593,6 +593,24 @@ static const char *label_of(struct process_table *t, int32_t pid, const char *ke
 	return value;
 }
 
+/* A process can have labels before any other record of it. */
+static void labels_of_unknown_processes(void)
+{
+	char text[32];
+	struct world w;
+
+	world_init(&w);
+	for (int32_t pid = 2; pid < 200; pid++) {
+		snprintf(text, sizeof(text), "zone=%d", (int)pid);
+		label(w.t, pid, text);
+	}
+	for (int32_t pid = 2; pid < 200; pid++) {
+		snprintf(text, sizeof(text), "%d", (int)pid);
+		CHECK_STR(label_of(w.t, pid, "zone"), text);
+	}
+	world_done(&w);
+}
+
 static void labels(void)
 {
 	struct buf out = {0};
@@ -679,6 +697,7 @@ int main(void)
 	RUN(parents_in_any_order);
 	RUN(threads_of_the_kernel);
 	RUN(cgroups);
+	RUN(labels_of_unknown_processes);
 	RUN(labels);
 	RUN(serials_count_up);
 	return check_end();
