@@ -48,7 +48,7 @@ def from_json(t, file, words):
 
 def from_csv(t, file, words):
     for row in csv.DictReader(io.StringIO(export(t, "csv", file, words))):
-        yield row.pop("process"), tuple(row["path"].split(";")), {
+        yield row.pop("process").removeprefix("'"), tuple(row["path"].removeprefix("'").split(";")), {
             value_name(key): int(value) for key, value in row.items()
             if key not in ("pid", "thread", "tid", "function", "path")}
 

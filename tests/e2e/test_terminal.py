@@ -42,13 +42,6 @@ def reports_and_exports_show_names_as_they_are_spelled(t):
 
 
 @test
-def data_for_programs_is_as_it_was_in_a_pipe(t):
-    query = "SELECT name FROM by_application"
-    out = run(ASSAY, "sql", "--format", "csv", recording(), query, text=False).out
-    t.true(b"\033[7m\xc2\x9b5m\r" in out, f"the name itself, in csv: {out!r}")
-
-
-@test
 def errors_and_notes_show_names_as_they_are_spelled(t):
     absent = t.path(EVIL) / EVIL
     for words, status in ((["report", "-i", absent], 1), (["record", "-o", absent, "true"], 1),

@@ -2,7 +2,7 @@
 #include "base/text/json.h"
 
 #include "base/text/figure.h"
-#include "base/text/utf8.h"
+#include "base/text/medium_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -74,36 +74,8 @@ void json_end_array(struct json *j)
 
 static void json_quote(struct buf *out, const char *text, size_t bytes)
 {
-	const unsigned char *p = (const unsigned char *)text, *end = p + bytes, *plain;
-	int n;
-
 	buf_putc(out, '"');
-	while (p < end) {
-		/*
-		 * Most text needs no escape: append it in one piece, up to the next character that
-		 * does.
-		 */
-		for (plain = p; *p >= 0x20 && *p < 0x7f && *p != '"' && *p != '\\';)
-			p++;
-		buf_add(out, plain, (size_t)(p - plain));
-		if (p >= end)
-			break;
-		n = *p ? utf8_length(p) : 1;
-		if (!n) {
-			buf_puts(out, "\xef\xbf\xbd");
-			p++;
-			continue;
-		}
-		if (*p == '"' || *p == '\\')
-			buf_addf(out, "\\%c", *p);
-		else if (*p < 0x20 || *p == 0x7f)
-			buf_addf(out, "\\u%04x", *p);
-		else if (n == 2 && p[0] == 0xc2 && p[1] < 0xa0) /* a C1 control */
-			buf_addf(out, "\\u%04x", p[1]);
-		else
-			buf_add(out, p, (size_t)n);
-		p += n;
-	}
+	medium_text_add(out, MEDIUM_JSON, text, bytes);
 	buf_putc(out, '"');
 }
 

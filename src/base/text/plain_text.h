@@ -2,10 +2,10 @@
 /*
  * plain_text: makes text from files, processes and arguments safe for a terminal.
  *
- * A name must not move the cursor, change colours, set a title or begin a new line. These bytes are
- * written as `\x1b`: controls below 0x20, DEL, C1 controls (U+0080 to U+009F, by their number), and
- * bytes that are not UTF-8, such as the end of a name that was cut inside a character. No state. No
- * function fails. Any thread. Uses: base.
+ * A name must not move the cursor, change colours, set a title, begin a new line, or change the
+ * order of the characters that the reader sees. medium_text.h lists the characters that are
+ * escaped; these are its rules for a field and for lines. No state. No function fails. Any thread.
+ * Uses: base.
  */
 #ifndef ASSAY_BASE_TEXT_PLAIN_TEXT_H
 #define ASSAY_BASE_TEXT_PLAIN_TEXT_H

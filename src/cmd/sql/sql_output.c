@@ -2,6 +2,7 @@
 #include "cmd/sql/sql_output.h"
 
 #include "base/text/json.h"
+#include "base/text/medium_text.h"
 #include "base/text/plain_text.h"
 #include "base/file/spill.h"
 #include "base/memory/vec.h"
@@ -134,25 +135,6 @@ static void print_cells(struct sql_output *o)
 	spill_some(o->out);
 }
 
-static void csv_text(struct buf *out, const char *text, size_t bytes)
-{
-	bool quoted = !bytes;
-
-	for (size_t i = 0; i < bytes && !quoted; i++)
-		quoted = strchr("\",\r\n", text[i]); /* also NUL */
-	if (!quoted) {
-		buf_add(out, text, bytes);
-		return;
-	}
-	buf_putc(out, '"');
-	for (size_t i = 0; i < bytes; i++) {
-		if (text[i] == '"')
-			buf_putc(out, '"');
-		buf_putc(out, text[i]);
-	}
-	buf_putc(out, '"');
-}
-
 static void csv_row(struct buf *out, const struct sql_value *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -165,7 +147,7 @@ static void csv_row(struct buf *out, const struct sql_value *values, size_t coun
 		else if (v->type == SQL_REAL)
 			add_real(out, v->real);
 		else if (v->type == SQL_TEXT)
-			csv_text(out, v->text, v->bytes);
+			medium_csv_field(out, v->text, v->bytes, false);
 		else if (v->type == SQL_BLOB)
 			add_hex(out, v);
 	}

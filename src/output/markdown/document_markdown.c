@@ -2,6 +2,7 @@
 /* Documents as Markdown, as issue trackers show it. */
 #include "output/document_output.h"
 
+#include "base/text/medium_text.h"
 #include "base/text/plain_text.h"
 #include "output/text/tree_text.h"
 
@@ -13,18 +14,9 @@ struct markdown_printing {
 	struct buf cell, scratch;
 };
 
-/* Names may contain characters that Markdown gives a meaning to. */
 static void put_escaped(struct buf *out, const char *text)
 {
-	struct buf plain = {0};
-
-	plain_text_add(&plain, text, strlen(text));
-	for (const char *at = buf_text(&plain); *at; at++) {
-		if (strchr("\\`*_{}[]<>#|~", *at))
-			buf_putc(out, '\\');
-		buf_putc(out, *at);
-	}
-	buf_done(&plain);
+	medium_text_add(out, MEDIUM_MARKDOWN, text, strlen(text));
 }
 
 static void put_cell(struct markdown_printing *p, const struct column *c, struct cell cell)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/status/status_metrics.h"
 
+#include "base/text/medium_text.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 enum need { ALWAYS, TICKS, MACHINE, SENDS };
 
@@ -55,19 +58,6 @@ static const struct metric_row rows[] = {
             1, SENDS),
 };
 
-static void label_text(struct buf *out, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '\n') {
-			buf_puts(out, "\\n");
-			continue;
-		}
-		if (*text == '"' || *text == '\\')
-			buf_putc(out, '\\');
-		buf_putc(out, *text);
-	}
-}
-
 static bool has(const struct session_account *a, enum need need)
 {
 	switch (need) {
@@ -86,7 +76,7 @@ static bool has(const struct session_account *a, enum need need)
 static void begin_row(struct buf *out, const char *name, const struct session_account *a)
 {
 	buf_addf(out, "assay_%s{session=\"", name);
-	label_text(out, a->name ? a->name : "");
+	medium_text_add(out, MEDIUM_LABEL, a->name ? a->name : "", a->name ? strlen(a->name) : 0);
 	buf_putc(out, '"');
 }
 

@@ -5,6 +5,7 @@
 #include "check.h"
 
 #include "base/text/json.h"
+#include "base/text/medium_text.h"
 #include "base/text/plain_text.h"
 #include "output/text/table.h"
 
@@ -41,6 +42,10 @@ static const struct text_case cases[] = {
         {"\033[1mb\033[0m", "\\x1b[1mb\\x1b[0m", "\033[1mb\033[0m"},
         {"\033[31mr\033[2m", "\\x1b[31mr\\x1b[2m", "\033[31mr\033[2m"},
         {"\033[8m\033[1A\033[38m\033[3m", "\\x1b[8m\\x1b[1A\\x1b[38m\\x1b[3m", NULL},
+        /* directions of text, zero widths and tags; U+200D is needed by scripts */
+        {"a\u202eb\u2066\u200f\u061c", "a\\u202eb\\u2066\\u200f\\u061c", NULL},
+        {"\u200b\ufeff\u2028\U000e0041", "\\u200b\\ufeff\\u2028\\U000e0041", NULL},
+        {"\u200d\u05d0\u202f", "\u200d\u05d0\u202f", NULL},
         {"\033", "\\x1b", NULL},
         {"\033[1", "\\x1b[1", NULL},
         {"\033[3", "\\x1b[3", NULL},
@@ -117,11 +122,56 @@ static void cells_filled_lines_and_json_are_plain(void)
 	buf_done(&out);
 }
 
+struct medium_case {
+	enum text_medium medium;
+	const char *want;
+};
+
+static void each_medium_has_its_escapes(void)
+{
+	static const char text[] = "a\"\\|\n\033\u202e\U000e0041\xff";
+	static const struct medium_case media[] = {
+	        {MEDIUM_FIELD, "a\"\\|\\n\\x1b\\u202e\\U000e0041\\xff"},
+	        {MEDIUM_LINES, "a\"\\|\n\\x1b\\u202e\\U000e0041\\xff"},
+	        {MEDIUM_JSON, "a\\\"\\\\|\\u000a\\u001b\\u202e\\udb40\\udc41\ufffd"},
+	        {MEDIUM_CSV, "a\"\"\\|\n\\x1b\\u202e\\U000e0041\\xff"},
+	        {MEDIUM_MARKDOWN, "a\"\\\\\\|\\\\n\\\\x1b\\\\u202e\\\\U000e0041\\\\xff"},
+	        {MEDIUM_LABEL, "a\\\"\\\\|\\\\n\\\\x1b\\\\u202e\\\\U000e0041\\\\xff"},
+	};
+	struct buf out = {0};
+
+	for (size_t i = 0; i < sizeof(media) / sizeof(*media); i++) {
+		buf_clear(&out);
+		medium_text_add(&out, media[i].medium, text, sizeof(text) - 1);
+		CHECK_STR(buf_text(&out), media[i].want);
+	}
+	buf_done(&out);
+}
+
+static void a_field_of_csv_is_no_formula(void)
+{
+	static const char *const fields[][2] = {
+	        {"", "\"\""},          {"name", "name"}, {"=1", "'=1"},
+	        {"-bash", "'-bash"},   {"'x", "''x"},    {"a,\"b\"", "\"a,\"\"b\"\"\""},
+	        {"\t=1", "\"'\t=1\""}, {"1\r", "1\\r"},
+	};
+	struct buf out = {0};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		buf_clear(&out);
+		medium_csv_field(&out, fields[i][0], strlen(fields[i][0]), false);
+		CHECK_STR(buf_text(&out), fields[i][1]);
+	}
+	buf_done(&out);
+}
+
 int main(void)
 {
 	RUN(fields_and_lines_are_escaped_where_a_terminal_would_act);
 	RUN(text_ends_where_its_bytes_end);
 	RUN(escaping_twice_is_escaping_once);
+	RUN(each_medium_has_its_escapes);
+	RUN(a_field_of_csv_is_no_formula);
 	RUN(cells_filled_lines_and_json_are_plain);
 	return check_end();
 }
