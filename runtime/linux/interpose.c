@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * interpose: wrappers of the library functions that the runtime has to observe: dlclose() unmaps
- * code, makecontext() creates a stack, _exit() ends the program without destructors. Each wrapper
+ * code, makecontext() creates a stack, _exit() ends the program without destructors, and after
+ * chroot() there may be no /proc. Each wrapper
  * updates the runtime and calls the real function. The wrappers for functions that start programs
  * are in exec.c.
  */
@@ -23,6 +24,12 @@ EXPORT int dlclose(void *handle)
 	if (port_began())
 		images_check();
 	return result;
+}
+
+EXPORT int chroot(const char *path)
+{
+	images_check();
+	return REAL(chroot)(path);
 }
 
 /*

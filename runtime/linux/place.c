@@ -6,6 +6,7 @@
  * followed.
  */
 #include "linux/place.h"
+#include "linux/handout.h"
 #include "linux/uncancelled.h"
 
 #include <errno.h>
@@ -20,6 +21,8 @@
 
 #define MOST_FILES 10000 /* files of one process, one for each exec */
 #define PATH_ROOM 1024   /* bytes; the buffer is on the stack, which may be a small signal stack */
+#define KEPT_ROOM 8192   /* bytes of the variables of assay at the start of the program */
+#define PREFIX "ASSAY_"
 
 extern char **environ;
 
@@ -94,6 +97,33 @@ static const char *from_kernel(const char *name)
 	return NULL;
 }
 
+/*
+ * The variables of assay at the start: "NAME=VALUE", one after the other. Daemons replace their
+ * environment before they start their workers.
+ */
+static char kept[KEPT_ROOM];
+
+__attribute__((constructor(101))) static void environment_keep(void)
+{
+	struct fixed_text t = {.at = kept, .room = sizeof(kept) - 1};
+
+	for (char **e = environ; e && *e; e++) {
+		if (strncmp(*e, PREFIX, strlen(PREFIX)) != 0 || strlen(*e) + 2 > t.room - t.used)
+			continue;
+		put(&t, *e);
+		t.used++; /* the NUL */
+	}
+}
+
+static const char *from_start(const char *name)
+{
+	const char *value = NULL;
+
+	for (const char *at = kept; *at && !value; at += strlen(at) + 1)
+		value = value_of(at, name);
+	return value;
+}
+
 const char *place_environment(const char *name)
 {
 	const char *value = NULL;
@@ -103,6 +133,8 @@ const char *place_environment(const char *name)
 		value = from_kernel(name);
 	for (char **e = environ; e && *e && !value; e++)
 		value = value_of(*e, name);
+	if (!value)
+		value = from_start(name);
 	errno = saved;
 	return value;
 }
@@ -117,7 +149,7 @@ static const char *directory_variable(const char *name)
 /* Appends the name of the variable, ASSAY_KIND_DIR. */
 static void put_variable(struct fixed_text *t, const char *kind)
 {
-	put(t, "ASSAY_");
+	put(t, PREFIX);
 	for (; *kind; kind++) {
 		char capital[2] = {(char)(*kind & ~32), 0};
 
@@ -183,16 +215,17 @@ static int follow(int at, const char *part)
 }
 
 /*
- * Opens `part` of the directory `at`, and creates it if it does not exist. A descriptor or -errno.
+ * Opens `part` of the directory `at`, and creates it if it does not exist and `make`. A descriptor
+ * or -errno.
  */
-static int enter(int at, const char *part, bool last)
+static int enter(int at, const char *part, bool last, bool make)
 {
 	/* O_PATH: intermediate directories need not be readable. */
 	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	struct stat above, st;
 	int fd = uncancelled_open(at, part, flags, 0);
 
-	if (fd < 0 && errno == ENOENT) {
+	if (fd < 0 && errno == ENOENT && make) {
 		if (mkdirat(at, part, 0700) && errno != EEXIST)
 			return -errno;
 		fd = uncancelled_open(at, part, flags, 0);
@@ -224,7 +257,7 @@ static int is_private(int fd)
 	return 0;
 }
 
-static int open_directory(char *path)
+static int open_directory(char *path, bool make)
 {
 	int fd = uncancelled_open(AT_FDCWD, *path == '/' ? "/" : ".",
 	                          O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
@@ -244,7 +277,7 @@ static int open_directory(char *path)
 		while (*end == '/')
 			*end++ = 0;
 		last = !*end;
-		next = enter(fd, path, last);
+		next = enter(fd, path, last, make);
 		uncancelled_close(fd);
 		if (next < 0)
 			return next;
@@ -281,23 +314,6 @@ static int make_file(int directory, const char *kind, uint64_t birth)
 			return -errno;
 	}
 	return -EEXIST;
-}
-
-int place_create(const char *kind, uint64_t birth)
-{
-	char path[PATH_ROOM];
-	int saved = errno, rc = place_directory(kind, path, sizeof(path)), directory;
-
-	if (rc)
-		return rc;
-	directory = open_directory(path);
-	rc = directory;
-	if (directory >= 0) {
-		rc = make_file(directory, kind, birth);
-		uncancelled_close(directory);
-	}
-	errno = saved;
-	return rc;
 }
 
 /* Of entries of a directory; the kernel's struct linux_dirent64. */
@@ -359,26 +375,79 @@ static unsigned count_files(int directory, const char *kind, unsigned most, bool
 	return count;
 }
 
-int place_create_locked(const char *kind, uint64_t birth, unsigned most)
+static int lock_and_size(int fd, bool locked, uint64_t bytes)
+{
+	int rc;
+
+	if (locked)
+		flock(fd, LOCK_EX | LOCK_NB);
+	if (!ftruncate(fd, (off_t)bytes))
+		return fd;
+	rc = -errno;
+	uncancelled_close(fd);
+	return rc;
+}
+
+/* What a file is to be: `locked` and `most` as in place_create_locked(). */
+struct file_wish {
+	const char *kind;
+	uint64_t birth, bytes;
+	bool locked;
+	unsigned most;
+};
+
+static int create_in(const char *directory_path, bool make, const struct file_wish *w)
 {
 	char path[PATH_ROOM];
-	int saved = errno, rc = place_directory(kind, path, sizeof(path)), directory;
+	int directory, rc;
+	bool full;
 
-	if (rc)
-		return rc;
-	directory = open_directory(path);
-	rc = directory;
-	if (directory >= 0) {
-		bool full = most && count_files(directory, kind, most, false) == most &&
-		            count_files(directory, kind, most, true) == most;
+	memcpy(path, directory_path, strlen(directory_path) + 1);
+	directory = open_directory(path, make);
+	if (directory < 0)
+		return directory;
+	full = w->most && count_files(directory, w->kind, w->most, false) == w->most &&
+	       count_files(directory, w->kind, w->most, true) == w->most;
+	rc = full ? -ENOSPC : make_file(directory, w->kind, w->birth);
+	uncancelled_close(directory);
+	return rc < 0 ? rc : lock_and_size(rc, w->locked, w->bytes);
+}
 
-		rc = full ? -ENOSPC : make_file(directory, kind, birth);
-		uncancelled_close(directory);
+/*
+ * The directory of a recorder exists while it runs: a missing part of the path is that of another
+ * root directory, and is not created. When the recorder has exited, the directory is created again.
+ */
+static int create(const struct file_wish *w, uint64_t *bytes, uint64_t least)
+{
+	char path[PATH_ROOM];
+	int saved = errno, rc = place_directory(w->kind, path, sizeof(path)), asked;
+	bool session = !rc && handout_is_session(path);
+
+	if (!rc)
+		rc = create_in(path, !session, w);
+	if (rc < 0 && session) {
+		asked = handout_ask(path, bytes, least);
+		if (asked >= 0 && w->locked)
+			flock(asked, LOCK_EX | LOCK_NB);
+		rc = asked >= 0 ? asked : asked == -ECONNREFUSED ? create_in(path, true, w) : rc;
 	}
-	if (rc >= 0)
-		flock(rc, LOCK_EX | LOCK_NB);
 	errno = saved;
 	return rc;
+}
+
+int place_create(const char *kind, uint64_t birth, uint64_t *bytes, uint64_t least)
+{
+	const struct file_wish w = {kind, birth, *bytes, false, 0};
+
+	return create(&w, bytes, least);
+}
+
+int place_create_locked(const char *kind, uint64_t birth, unsigned most, uint64_t *bytes,
+                        uint64_t least)
+{
+	const struct file_wish w = {kind, birth, *bytes, true, most};
+
+	return create(&w, bytes, least);
 }
 
 uint64_t place_birth(void)

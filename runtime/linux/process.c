@@ -43,6 +43,7 @@ static struct {
 	uint64_t bytes;
 } former[FORMERS];
 static int formers;
+static uint64_t reserved;     /* bytes of memory at the address of tables */
 static uint64_t populated;    /* bytes of the table with allocated pages */
 static uint32_t images_chunk; /* unit of the latest chunk of images */
 static int images_count;
@@ -159,20 +160,33 @@ static void image_gone(int index, uint64_t start, uint64_t end)
 	}
 }
 
-/* Maps the table. In a fork's child the mapping replaces the parent's at the same address. */
-static bool map_table(uint64_t limit)
+/*
+ * Maps the table, and sets its size. In a fork's child the mapping replaces the parent's at the
+ * same address, and is not larger than the first one there. A smaller one is followed by empty
+ * memory.
+ */
+static bool map_table(uint64_t *limit)
 {
-	int fd = place_create("calls", place_birth());
-	void *at = MAP_FAILED;
+	uint64_t least;
+	void *at;
+	int fd;
 
+	if (calls_table.base && *limit > reserved)
+		*limit = reserved;
+	least = *limit < MEMORY_LEAST ? *limit : MEMORY_LEAST;
+	fd = place_create("calls", place_birth(), limit, least);
 	if (fd < 0)
 		return false;
-	if (!ftruncate(fd, (off_t)limit))
-		at = mmap(calls_table.base, limit, PROT_READ | PROT_WRITE,
-		          MAP_SHARED | (calls_table.base ? MAP_FIXED : 0), fd, 0);
+	at = mmap(calls_table.base, *limit, PROT_READ | PROT_WRITE,
+	          MAP_SHARED | (calls_table.base ? MAP_FIXED : 0), fd, 0);
 	uncancelled_close(fd);
 	if (at == MAP_FAILED)
 		return false;
+	if (!calls_table.base)
+		reserved = *limit;
+	else if (*limit < reserved)
+		mmap((char *)at + *limit, reserved - *limit, PROT_NONE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	calls_table.base = at;
 	calls_table.header = at;
 	populated = 0;
@@ -277,7 +291,7 @@ static bool begin(bool fork_copy)
 	if (!process_clock.ticks_per_ns)
 		clock_begin(&process_clock);
 	clock_again(&process_clock);
-	if (!map_table(limit))
+	if (!map_table(&limit))
 		return false;
 	if (!program_populate(calls_table.base, ASSAY_CALLS_PAGE))
 		return false;
@@ -291,7 +305,8 @@ static bool begin(bool fork_copy)
 	images_begin(add_image, image_gone, images_full);
 	if (fork_copy && !begin_fork_copy())
 		return false;
-	if (forked && !fork_copy)
+	/* Images of the parent, or those before a change of the root directory. */
+	if (!fork_copy)
 		images_again();
 	if (filter_is_set())
 		flags |= ASSAY_CALLS_FILTERED;

@@ -126,6 +126,11 @@ static void lay_out(struct assay_tags_header *h, uint64_t memory)
 	h->packets_offset = h->text_offset + text_limit(memory);
 }
 
+static uint64_t file_bytes(const struct assay_tags_header *h)
+{
+	return h->packets_offset + h->packet_count * ASSAY_TAGS_PACKET;
+}
+
 static void put_on(struct assay_tags_header *h)
 {
 	struct assay_tags_off *last = &h->offs[(h->off_count - 1) % ASSAY_TAGS_OFFS];
@@ -176,23 +181,40 @@ static void point(char *base)
 	tags_device.header = h;
 }
 
+/* Sets the layout of the file, and creates it. The descriptor; -1: it cannot be created. */
+static int create_file(struct assay_tags_header *layout, uint64_t *bytes)
+{
+	/* A directory that the user or assay names has no bound. */
+	unsigned most = place_environment("ASSAY_TAGS_DIR") ? 0 : ASSAY_TAGS_FILES_MOST;
+	uint64_t memory = memory_limit(), least, got;
+	int fd;
+
+	lay_out(layout, memory < MEMORY_LEAST ? memory : MEMORY_LEAST);
+	least = file_bytes(layout);
+	lay_out(layout, memory);
+	got = *bytes = file_bytes(layout);
+	if (!layout->packet_count)
+		return -1;
+	fd = place_create_locked("tags", place_birth(), most, &got, least);
+	/* The recorder may hand out a smaller file. */
+	while (fd >= 0 && *bytes > got) {
+		memory = memory / 2 < MEMORY_LEAST ? MEMORY_LEAST : memory / 2;
+		lay_out(layout, memory);
+		*bytes = file_bytes(layout);
+	}
+	return fd;
+}
+
 /* Creates and maps the file. Returns its bytes, and its mapping in *at. 0: it cannot be created. */
 static uint64_t map_file(char **at)
 {
 	struct assay_tags_header layout = {0};
-	/* A directory that the user or assay names has no bound. */
-	unsigned most = place_environment("ASSAY_TAGS_DIR") ? 0 : ASSAY_TAGS_FILES_MOST;
 	uint64_t bytes;
-	int fd;
+	int fd = create_file(&layout, &bytes);
 
-	lay_out(&layout, memory_limit());
-	bytes = layout.packets_offset + layout.packet_count * ASSAY_TAGS_PACKET;
-	fd = layout.packet_count ? place_create_locked("tags", place_birth(), most) : -1;
 	if (fd < 0)
 		return 0;
-	*at = MAP_FAILED;
-	if (!ftruncate(fd, (off_t)bytes))
-		*at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	*at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	uncancelled_close(fd);
 	if (*at == MAP_FAILED)
 		return 0;

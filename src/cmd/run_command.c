@@ -3,9 +3,11 @@
 #include "cmd/cli/print.h"
 
 #include "base/memory/xalloc.h"
+#include "base/text/plural.h"
 #include "source/runtime/runtime_files.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -121,4 +123,15 @@ void run_output_show(int kept)
 		return;
 	dup2(kept, STDOUT_FILENO);
 	close(kept);
+}
+
+void run_tell_refused(uint64_t processes)
+{
+	if (processes)
+		print_message(
+		        "%" PRIu64 " %s no file, and %s missing: a file is handed out to a "
+		        "process that changed its user or root directory, up to 256 files and "
+		        "4 GB or a quarter of the memory; --memory makes files smaller",
+		        processes, plural(processes, "process got", "processes got"),
+		        plural(processes, "is", "are"));
 }

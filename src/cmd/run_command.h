@@ -25,6 +25,9 @@ int run_exit_status(int status, int signal);
 /* Reports a command that cannot run, as a shell does; hints at a subcommand of that name. */
 int run_cannot(const struct command *command, const char *name, const struct error *err);
 
+/* Reports the processes of COMMAND that got no file (launch/table_handout.h); 0: none. */
+void run_tell_refused(uint64_t processes);
+
 /* Replaces standard output by /dev/null, for commands whose output is discarded. The result is for
  * run_output_show(). */
 int run_output_hide(void);

@@ -58,6 +58,7 @@ char *command_run_text(char *const words[])
 struct waiting {
 	struct command_child *child;
 	int signals; /* signalfd */
+	int wakes;   /* of the source; 0: none */
 	uint64_t asked_ns;
 	int signal; /* the signal that ended the waiting; 0: none */
 };
@@ -80,12 +81,13 @@ static void take_signal(struct waiting *w, const struct signalfd_siginfo *info)
 
 static int wait_for_signal(struct waiting *w, int wait_ms, struct error *err)
 {
-	struct pollfd p = {.fd = w->signals, .events = POLLIN};
+	struct pollfd p[] = {{.fd = w->signals, .events = POLLIN},
+	                     {.fd = w->wakes, .events = POLLIN}};
 	struct signalfd_siginfo info;
 	ssize_t size;
-	int n = poll(&p, 1, wait_ms);
+	int n = poll(p, w->wakes ? 2 : 1, wait_ms);
 
-	if (!n || (n < 0 && errno == EINTR))
+	if (!n || (n < 0 && errno == EINTR) || (n > 0 && !p[0].revents))
 		return 0;
 	size = n < 0 ? n : read(w->signals, &info, sizeof(info));
 	if (size == sizeof(info))
@@ -131,7 +133,7 @@ static int run_child(char **command, struct source *source, struct command_run_r
 {
 	const struct source_ops *ops = source->ops;
 	struct command_child child;
-	struct waiting w = {.child = &child, .signals = signals};
+	struct waiting w = {.child = &child, .signals = signals, .wakes = source->wakes};
 	int rc = fork_child(&child, command, source, mask, err);
 
 	if (rc)

@@ -3,11 +3,14 @@
 
 #include "base/memory/xalloc.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define ROOM_LEAST (128u << 10) /* bytes: more than the initial size of a file of the runtime */
@@ -75,4 +78,33 @@ bool program_file_is_full(const char *directory)
 	struct statvfs room;
 
 	return !statvfs(directory, &room) && room.f_bavail < ROOM_LEAST / room.f_frsize + 1;
+}
+
+const char *program_file_started(char *const command[], bool (*is)(const char *path), char **path)
+{
+	for (char *const *word = command + 1; *command && *word; word++) {
+		*path = **word == '-' ? NULL : program_file_find(*word);
+		if (*path && is(*path))
+			return *word;
+		free(*path);
+	}
+	*path = NULL;
+	return NULL;
+}
+
+int program_file_not_started(const char *what, const char *by, const char *name, int status,
+                             struct error *err)
+{
+	char how[40];
+
+	if (WIFSIGNALED(status))
+		snprintf(how, sizeof(how), "ended by signal %d", WTERMSIG(status));
+	else
+		snprintf(how, sizeof(how), "exited with status %d", WEXITSTATUS(status));
+	return error_set(
+	        err, EACCES,
+	        "%s, though %s is built for it: %s, which starts it, %s; if it changes its "
+	        "user, that user must be able to run %s, and to search each directory above "
+	        "it",
+	        what, name, by, how, name);
 }

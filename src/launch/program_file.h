@@ -7,6 +7,8 @@
 #ifndef ASSAY_LAUNCH_PROGRAM_FILE_H
 #define ASSAY_LAUNCH_PROGRAM_FILE_H
 
+#include "base/error.h"
+
 #include <stdbool.h>
 
 /* Searches like execvp(); NULL: not found. */
@@ -23,5 +25,19 @@ char *program_file_own_directory(void);
 
 /* True if there is less free space than the initial size of a file. */
 bool program_file_is_full(const char *directory);
+
+/*
+ * The program that a command starts by another one (`setpriv --reuid=USER PROGRAM`): the first of
+ * the words after the first for which `is` holds; NULL: none. *path: where it is; the caller frees
+ * it.
+ */
+const char *program_file_started(char *const command[], bool (*is)(const char *path), char **path);
+
+/*
+ * Sets the reason why a program that is built for a measurement was not started: `what` begins the
+ * sentence. Always returns an error.
+ */
+int program_file_not_started(const char *what, const char *by, const char *name, int status,
+                             struct error *err);
 
 #endif

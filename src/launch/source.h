@@ -35,6 +35,7 @@ struct source_ops {
 /* All sources begin with it. */
 struct source {
 	const struct source_ops *ops;
+	int wakes; /* drain() is also called when this descriptor has input; 0: none */
 };
 
 #endif

@@ -25,9 +25,10 @@ typedef void images_full_fn(void);
 void images_begin(images_add_fn *add, images_gone_fn *gone, images_full_fn *full);
 /* The image that contains the address, or -1: the address is in no file's mapping. */
 int images_find(uint64_t address);
-/* Checks which images are no longer mapped, after dlclose(). */
+/* Reads all images again: after dlclose() some are no longer mapped, after chroot() none is found.
+ */
 void images_check(void);
-/* Passes all images to `add` again, for the new table of a fork's child. */
+/* Passes all known images to `add` again, for a new table. */
 void images_again(void);
 const struct assay_calls_image *images_get(int index); /* NULL: no such */
 

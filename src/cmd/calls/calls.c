@@ -17,6 +17,7 @@
 #include "launch/calls/calls_uncounted.h"
 #include "launch/calls/kernel_calls.h"
 #include "launch/program_file.h"
+#include "launch/table_handout.h"
 #include "source/runtime/runtime_owner.h"
 
 #include <signal.h>
@@ -159,16 +160,24 @@ static void hint(const struct calls_options *o, const struct call_paths *paths,
 
 static void tell_running(const call_table_list *list, const char *directory)
 {
-	size_t running = 0;
+	size_t running = 0, handed = 0;
 
 	vec_each (table, list)
-		running += table->file.running;
+		if (table->file.running && runtime_file_is_handed(table->file.path))
+			handed++;
+		else if (table->file.running)
+			running++;
 	if (running)
 		print_message("%zu %s still running, and counted so far; %s in %s, for "
 		              "'assay calls get'",
 		              running, plural(running, "process is", "processes are"),
 		              plural(running, "its table remains", "their tables remain"),
 		              directory);
+	if (handed)
+		print_message("%zu %s still running with another user or root directory, and "
+		              "counted so far; later calls are lost: run the program in the "
+		              "foreground",
+		              handed, plural(handed, "process is", "processes are"));
 }
 
 #define NAMED 8 /* maximum number of processes that a message names */
@@ -220,10 +229,10 @@ static void correct_end(struct call_paths *paths, const struct command_run_resul
 /*
  * Reads the tables of the command and its children, and prints the report. Returns the exit status.
  */
-static int report(const struct calls_options *o, const char *program,
-                  const struct command_run_result *result, const char *directory,
-                  call_table_list *list)
+static int report(const struct calls_options *o, const struct calls_run_options *run,
+                  const struct command_run_result *result, call_table_list *list)
 {
+	const char *directory = run->directory;
 	struct calls_output to = {.command = "calls",
 	                          .file = o->output,
 	                          .print = !o->quiet,
@@ -244,6 +253,7 @@ static int report(const struct calls_options *o, const char *program,
 		tell_uncounted(paths, result, directory, list);
 		calls_output_notes(&notes);
 		tell_running(list, directory);
+		run_tell_refused(table_handout_refused(run->handout));
 		hint(o, paths, directory);
 		/* If the reader of the output closes it, the tables must still be removed. */
 		signal(SIGPIPE, SIG_IGN);
@@ -254,7 +264,7 @@ static int report(const struct calls_options *o, const char *program,
 		taken = true;
 	} else {
 		tell_uncounted(paths, result, directory, list);
-		calls_runtime_why(program, directory, &err);
+		calls_runtime_why(run->command, directory, result->exit_status, &err);
 		status = command_fail(1, "calls: %s", err.text);
 		taken = true;
 	}
@@ -279,17 +289,8 @@ static int show_waits(const struct calls_options *o)
 	return waits_calls_print(LOAD_DEFAULT, o->output, &r->style, "calls");
 }
 
-static int count(const struct calls_options *o, char **argv, const char *memory,
-                 const char *library, const char *directory)
+static int count_with(const struct calls_options *o, const struct calls_run_options *run)
 {
-	struct calls_run_options run = {.command = argv,
-	                                .library = library,
-	                                .directory = directory,
-	                                .memory = *memory ? memory : NULL,
-	                                .filter = o->filter,
-	                                .libraries = o->libraries,
-	                                .clock = !strcmp(o->time, "all"),
-	                                .rate = o->rate == RATE_OWN ? 0 : o->rate};
 	struct command_run_result result;
 	call_table_list list = {0};
 	struct error err = {0};
@@ -298,27 +299,43 @@ static int count(const struct calls_options *o, char **argv, const char *memory,
 
 	if (o->waits) {
 		status = record_beside_begin(&waits, "calls", LOAD_DEFAULT, NULL);
-		if (status) {
-			calls_session_end(directory, &list);
+		if (status)
 			return status;
-		}
 	}
-	failed = calls_run(&run, &result, &err);
+	failed = calls_run(run, &result, &err);
 	status = record_beside_end(&waits);
-	if (failed) {
-		calls_session_end(directory, &list);
-		return result.command_failed ? run_cannot(&cmd_calls, argv[0], &err)
+	if (failed)
+		return result.command_failed ? run_cannot(&cmd_calls, run->command[0], &err)
 		                             : command_fail(1, "calls: %s", err.text);
-	}
-	failed = report(o, argv[0], &result, directory, &list);
+	failed = report(o, run, &result, &list);
 	if (!failed && o->waits)
 		failed = status ? status : show_waits(o);
 	status = run_exit_status(result.exit_status, result.signal);
 	if (o->check && !status && !failed)
-		failed = calls_check(&run, o->native);
+		failed = calls_check(run, o->native);
 	run_end_unread();
 	call_table_list_done(&list);
 	return status ? status : failed;
+}
+
+static int count(const struct calls_options *o, char **argv, const char *memory,
+                 const char *library, const char *directory)
+{
+	struct calls_run_options run = {.command = argv,
+	                                .library = library,
+	                                .directory = directory,
+	                                .handout = table_handout_open(&call_table_kind, directory),
+	                                .memory = *memory ? memory : NULL,
+	                                .filter = o->filter,
+	                                .libraries = o->libraries,
+	                                .clock = !strcmp(o->time, "all"),
+	                                .rate = o->rate == RATE_OWN ? 0 : o->rate};
+	call_table_list none = {0};
+	int status = count_with(o, &run);
+
+	table_handout_close(run.handout);
+	calls_session_end(directory, &none);
+	return status;
 }
 
 /* Splits the functions of --kernel=A,B; the parser cannot, since the value is optional. */
@@ -482,9 +499,9 @@ const struct command cmd_calls = {
                 "program "
                 "that is linked with these flags counts its calls also when it runs without assay "
                 "calls; list, get and reset work on it too. Static programs, and programs that run "
-                "with other rights than yours (setuid), cannot be counted. A program that changes "
-                "its user continues to count; its children may have no right to write to your "
-                "directory, and are then not counted.\n\n"
+                "with other rights than yours (setuid), cannot be counted. Daemons that change "
+                "their user or root directory are counted while assay calls runs, with all "
+                "their workers: start them in the foreground.\n\n"
                 "Ctrl-C goes to COMMAND; the report contains all calls until its exit, also if "
                 "COMMAND crashes or is killed. Tables are in shared memory or in a file under "
                 "$XDG_RUNTIME_DIR/assay/calls, for root under /run/assay/calls, else under "

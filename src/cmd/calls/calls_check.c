@@ -32,7 +32,7 @@ static int check_end(const struct command_run_result *r, const char *program)
 static int run_alone(char **command, double *cpu_ns)
 {
 	static const struct source_ops ops = {0};
-	struct source none = {&ops};
+	struct source none = {.ops = &ops};
 	struct command_run_result result;
 	struct error err = {0};
 	int status;

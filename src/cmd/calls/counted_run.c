@@ -3,6 +3,7 @@
 
 #include "launch/calls/calls_runtime.h"
 #include "launch/calls/calls_tables.h"
+#include "launch/table_handout.h"
 
 #include <stdlib.h>
 
@@ -16,7 +17,7 @@ static int read_tables(const struct calls_run_options *options, struct call_path
 	if (!ret)
 		ret = calls_tables_read(into, &list, &notes, err);
 	if (!ret && !into->processes.count)
-		ret = calls_runtime_why(options->command[0], options->directory, err);
+		ret = calls_runtime_why(options->command, options->directory, 0, err);
 	calls_session_end(options->directory, &list);
 	calls_notes_done(&notes);
 	call_table_list_done(&list);
@@ -36,11 +37,12 @@ int counted_run(const struct calls_run_options *options, struct call_paths *into
 	if (ret)
 		return ret;
 	run.directory = directory;
+	run.handout = table_handout_open(&call_table_kind, directory);
 	ret = calls_run(&run, result, err);
-	if (ret)
-		calls_session_end(directory, &none);
-	else
+	if (!ret)
 		ret = read_tables(&run, into, err);
+	table_handout_close(run.handout);
+	calls_session_end(directory, &none);
 	free(directory);
 	return ret;
 }

@@ -122,7 +122,7 @@ static void tell_running(const struct tags_run_result *result, const char *direc
 }
 
 /* Prints messages on the recording, and the report. Returns the exit status. */
-static int report(const struct tags_options *o, const char *program, const char *directory,
+static int report(const struct tags_options *o, char *const argv[], const char *directory,
                   const struct tags_run_result *result)
 {
 	struct error err = {0};
@@ -130,9 +130,10 @@ static int report(const struct tags_options *o, const char *program, const char 
 	if (!result->tags.processes) {
 		vec_each (note, &result->tags.notes)
 			print_message("%s", *note);
-		tags_runtime_why(program, directory, &err);
+		tags_runtime_why(argv, directory, result->run.exit_status, &err);
 		return command_fail(1, "tags: %s", err.text);
 	}
+	run_tell_refused(result->refused);
 	if (result->no_switches)
 		print_message("waiting time is not separate: %s", result->no_switches);
 	if (result->tags.running)
@@ -197,7 +198,7 @@ static int record(const struct tags_options *o, char **argv, const char *memory,
 	else
 		status = run_exit_status(result.run.exit_status, result.run.signal);
 	if (!rc) {
-		failed = report(o, argv[0], directory, &result);
+		failed = report(o, argv, directory, &result);
 		if (!failed && o->waits)
 			failed = waits_failed ? waits_failed : show_waits(o);
 		run_end_unread();

@@ -13,15 +13,18 @@
 
 #include <stdint.h>
 
+struct table_handout;
+
 struct calls_run_options {
-	char **command;        /* NULL-terminated */
-	const char *library;   /* to be preloaded */
-	const char *directory; /* directory of the tables */
-	const char *memory;    /* as ASSAY_CALLS_MEM; NULL: the runtime's own choice */
-	const char *filter;    /* NULL: all functions */
-	bool libraries;        /* also count calls into libraries */
-	bool clock;            /* each event reads the clock; no samples */
-	uint64_t rate;         /* samples per second of CPU time; 0: the runtime's own choice */
+	char **command;                /* NULL-terminated */
+	const char *library;           /* to be preloaded */
+	const char *directory;         /* directory of the tables */
+	struct table_handout *handout; /* for processes that cannot use it; NULL: none */
+	const char *memory;            /* as ASSAY_CALLS_MEM; NULL: the runtime's own choice */
+	const char *filter;            /* NULL: all functions */
+	bool libraries;                /* also count calls into libraries */
+	bool clock;                    /* each event reads the clock; no samples */
+	uint64_t rate; /* samples per second of CPU time; 0: the runtime's own choice */
 };
 
 int calls_run(const struct calls_run_options *options, struct command_run_result *result,

@@ -133,20 +133,56 @@ static int why_elf(const char *path, const char *name, const struct elf_imports 
 		        "no calls were counted: neither %s nor a program that it started "
 		        "is built with -finstrument-functions; build it with the flags of " FLAGS,
 		        name);
-	return error_set(err, ENODATA,
-	                 "no calls were counted, though %s is built for it: no instrumented "
-	                 "function was entered, or the program changed to a user who may not "
-	                 "write to the directory of the tables (name one for that user in "
-	                 "$ASSAY_CALLS_DIR), or it removed LD_PRELOAD or ASSAY_CALLS_DIR from its "
-	                 "environment",
-	                 name);
+	return error_set(
+	        err, ENODATA,
+	        "no calls were counted, though %s is built for it: no instrumented function was "
+	        "entered, or the user of the program may not read " CALLS_RUNTIME_NAME
+	        ", or the program removed LD_PRELOAD or ASSAY_CALLS_DIR from its environment, or "
+	        "it changed its user in a network namespace of its own, where assay cannot hand "
+	        "out a table (name a directory of that user in $ASSAY_CALLS_DIR)",
+	        name);
 }
 
-int calls_runtime_why(const char *program, const char *directory, struct error *err)
+/* True for a program with hooks that can be preloaded into. */
+static bool is_built_for_it(const char *path)
 {
-	char *path = program_file_find(program),
-	     *interpreter = path ? program_file_interpreter(path) : NULL;
 	struct elf_imports e;
+
+	return !elf_imports_read(&e, path, CALLS_RUNTIME_HOOK, NULL) && e.imports;
+}
+
+/* The reason from the program, or from a program that it starts. */
+static int why_program(char *const command[], const char *path, int status, struct error *err)
+{
+	struct elf_imports e;
+	char *inner = NULL;
+	const char *started = NULL, *name = command[0];
+	int rc;
+
+	if (!path || !is_built_for_it(path))
+		started = program_file_started(command, is_built_for_it, &inner);
+	if (started)
+		name = started;
+	if (started && status)
+		rc = program_file_not_started("no calls were counted", command[0], started, status,
+		                              err);
+	else if ((!path && !started) ||
+	         elf_imports_read(&e, started ? inner : path, CALLS_RUNTIME_HOOK, NULL))
+		rc = error_set(err, ENOEXEC,
+		               "no calls were counted: no program that %s started is built with "
+		               "-finstrument-functions; build the program with the flags "
+		               "of " FLAGS,
+		               name);
+	else
+		rc = why_elf(started ? inner : path, name, &e, err);
+	free(inner);
+	return rc;
+}
+
+int calls_runtime_why(char *const command[], const char *directory, int status, struct error *err)
+{
+	char *path = program_file_find(command[0]),
+	     *interpreter = path ? program_file_interpreter(path) : NULL;
 	int rc;
 
 	if (interpreter)
@@ -155,20 +191,14 @@ int calls_runtime_why(const char *program, const char *directory, struct error *
 		        "no calls were counted: %s is a script, for %s, and neither that nor "
 		        "a program that it started is built with -finstrument-functions; "
 		        "build the program with the flags of " FLAGS,
-		        program, interpreter);
-	else if (!path || elf_imports_read(&e, path, CALLS_RUNTIME_HOOK, NULL))
-		rc = error_set(err, ENOEXEC,
-		               "no calls were counted: no program that %s started is built with "
-		               "-finstrument-functions; build the program with the flags "
-		               "of " FLAGS,
-		               program);
-	else if (e.imports && !e.is_static && !e.foreign && program_file_is_full(directory))
+		        command[0], interpreter);
+	else if (path && is_built_for_it(path) && program_file_is_full(directory))
 		rc = error_set(err, ENOSPC,
 		               "no calls were counted: the disk of %s is full; name a "
 		               "directory with free space in $ASSAY_CALLS_DIR",
 		               directory);
 	else
-		rc = why_elf(path, program, &e, err);
+		rc = why_program(command, path, status, err);
 	free(interpreter);
 	free(path);
 	return rc;

@@ -26,9 +26,10 @@ int calls_runtime_find(char **path, struct error *err);
 int calls_runtime_waiting(void);
 
 /*
- * Sets the reason why no process has counted a call, from `program` (found as execvp() does) and
- * the tables' directory, with the way out. Always returns an error.
+ * Sets the reason why no process has counted a call, from the command (its program is found as
+ * execvp() does), its end as wait(2) has it, and the tables' directory, with the way out. Always
+ * returns an error.
  */
-int calls_runtime_why(const char *program, const char *directory, struct error *err);
+int calls_runtime_why(char *const command[], const char *directory, int status, struct error *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "launch/tags/tags_run.h"
 
 #include "launch/source.h"
+#include "launch/table_handout.h"
 #include "launch/tags/tags_switches.h"
 
 #include <stdlib.h>
@@ -18,6 +19,7 @@ struct tags_source {
 	struct tags_run_result *result;
 	struct tags_collect *collect;
 	struct tags_switches *switches;
+	struct table_handout *handout;
 	bool began;           /* options->began() was called */
 	struct error trouble; /* an error of the trace; code 0: none */
 };
@@ -58,6 +60,7 @@ static int begin(struct source *s, pid_t pid, struct error *err)
 	struct tags_source *r = source_of(s);
 	struct error why = {0};
 
+	table_handout_command(r->handout, pid);
 	if (tags_switches_open(&r->switches, pid, &why))
 		r->result->no_switches = xstrdup(why.text);
 	tags_collect_watch(r->collect, r->options->directory, r->options->mode == ASSAY_TAGS_STREAM,
@@ -72,6 +75,7 @@ static int drain(struct source *s, int *wait_ms, struct error *err)
 	bool busy = false;
 
 	*wait_ms = IDLE_MS;
+	table_handout_step(r->handout);
 	if (!r->trouble.code && tags_collect_step(r->collect, &busy, &r->trouble) &&
 	    !r->trouble.code)
 		r->trouble.code = 1;
@@ -107,6 +111,8 @@ int tags_run(const struct tags_run_options *options, struct tags_run_result *res
 
 	*result = (struct tags_run_result){.run.exit_status = -1};
 	r.collect = tags_collect_new(options->output);
+	r.handout = table_handout_open(&tag_rings_kind, options->directory);
+	r.source.wakes = table_handout_descriptor(r.handout);
 	if (options->compress)
 		tags_collect_compress(r.collect);
 	priority = getpriority(PRIO_PROCESS, 0);
@@ -114,7 +120,9 @@ int tags_run(const struct tags_run_options *options, struct tags_run_result *res
 	setpriority(PRIO_PROCESS, 0, priority);
 	if (!rc)
 		rc = finish(&r, err);
+	result->refused = table_handout_refused(r.handout);
 	tags_collect_free(r.collect);
+	table_handout_close(r.handout);
 	tags_switches_close(r.switches);
 	return rc;
 }

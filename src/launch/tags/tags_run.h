@@ -28,6 +28,7 @@ struct tags_run_options {
 struct tags_run_result {
 	struct command_run_result run;
 	struct tags_collect_result tags;
+	uint64_t refused;  /* processes that got no file, since the limits were reached */
 	char *no_switches; /* the reason why waiting is not separate; NULL: it is separate */
 };
 

@@ -87,19 +87,25 @@ static bool has_names(const char *path)
 	return has;
 }
 
-int tags_runtime_why(const char *program, const char *directory, struct error *err)
+int tags_runtime_why(char *const command[], const char *directory, int status, struct error *err)
 {
-	char *path = program_file_find(program);
+	const char *program = command[0], *started = NULL;
+	char *path = program_file_find(program), *inner = NULL;
 	char *interpreter = path ? program_file_interpreter(path) : NULL;
 	int rc;
 
+	if (!interpreter && (!path || !has_names(path)))
+		started = program_file_started(command, has_names, &inner);
 	if (interpreter)
 		rc = error_set(err, ENOEXEC,
 		               "no event tags were written: %s is a script, for %s, and neither "
 		               "that nor a program that it started is built with the compiler's "
 		               "plugin; build the program with the flags that " FLAGS " prints",
 		               program, interpreter);
-	else if (!path || !has_names(path))
+	else if (started && status)
+		rc = program_file_not_started("no event tags were written", program, started,
+		                              status, err);
+	else if (!started && (!path || !has_names(path)))
 		rc = error_set(err, ENOEXEC,
 		               "no event tags were written: neither %s nor a program that it "
 		               "started is built with the compiler's plugin; build the one in "
@@ -115,11 +121,11 @@ int tags_runtime_why(const char *program, const char *directory, struct error *e
 		        err, ENODATA,
 		        "no event tags were written, though %s is built for it: its triggers are "
 		        "not of the kind 'ring' (see " FLAGS "), or it is not linked with "
-		        "-lassay-tags, or it reached no function with a trigger, or it "
-		        "changed "
-		        "to a user who may not write to %s, or it removed ASSAY_TAGS_DIR from its "
-		        "environment",
-		        program, directory);
+		        "-lassay-tags, or it reached no function with a trigger, or it removed "
+		        "ASSAY_TAGS_DIR from its environment, or it changed its user in a network "
+		        "namespace of its own, where assay cannot hand out a file",
+		        started ? started : program);
+	free(inner);
 	free(interpreter);
 	free(path);
 	return rc;

@@ -28,9 +28,10 @@ int tags_runtime_find(struct tags_runtime *r, struct error *err);
 void tags_runtime_done(struct tags_runtime *r);
 
 /*
- * Sets the reason why no process has written event tags, from `program` (found as execvp() does)
- * and the directory, with the way out. Always returns an error.
+ * Sets the reason why no process has written event tags, from the command (its program is found as
+ * execvp() does), its end as wait(2) has it, and the directory, with the way out. Always returns an
+ * error.
  */
-int tags_runtime_why(const char *program, const char *directory, struct error *err);
+int tags_runtime_why(char *const command[], const char *directory, int status, struct error *err);
 
 #endif

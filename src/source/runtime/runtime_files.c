@@ -130,13 +130,45 @@ bool shared_name_parse(const struct shared_kind *kind, const char *file, struct 
 	return !strcmp(file, again);
 }
 
+/*
+ * The recorder may have exited, and its ids may be another's: only sealed memory of this user is
+ * accepted.
+ */
+static int handed_open(int directory, const char *name, int flags)
+{
+	char target[64], again[64];
+	int pid, number, fd, seals;
+	ssize_t size = readlinkat(directory, name, target, sizeof(target) - 1);
+
+	if (size < 0)
+		return -errno;
+	target[size] = '\0';
+	if (sscanf(target, RUNTIME_FILE_LINK, &pid, &number) != 2)
+		return -ELOOP;
+	snprintf(again, sizeof(again), RUNTIME_FILE_LINK, pid, number);
+	if (strcmp(target, again) != 0)
+		return -ELOOP;
+	fd = open(target, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	seals = fcntl(fd, F_GET_SEALS);
+	if (seals >= 0 && seals & F_SEAL_SHRINK)
+		return fd;
+	close(fd);
+	return -ELOOP;
+}
+
 int shared_file_open(int directory, const char *name, int flags, struct stat *st)
 {
 	int fd = openat(directory, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	int rc = 0;
 
+	if (fd < 0 && errno == ELOOP)
+		fd = handed_open(directory, name, flags);
+	else if (fd < 0)
+		fd = -errno;
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (fstat(fd, st))
 		rc = -errno;
 	else if (!S_ISREG(st->st_mode) || st->st_uid != geteuid())
@@ -145,6 +177,13 @@ int shared_file_open(int directory, const char *name, int flags, struct stat *st
 		return fd;
 	close(fd);
 	return rc;
+}
+
+bool runtime_file_is_handed(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISLNK(st.st_mode);
 }
 
 static void give(const struct shared_kind *kind, int directory, const char *folder,

@@ -57,10 +57,16 @@ int runtime_files_each(const struct shared_kind *kind, const char *directory, sh
 /* Parses exactly PID-BIRTH-N.KIND. */
 bool shared_name_parse(const struct shared_kind *kind, const char *file, struct shared_name *name);
 
+/* The target of a link to a file that a recorder has handed out: a process and its descriptor. */
+#define RUNTIME_FILE_LINK "/proc/%d/fd/%d"
+
 /*
- * Opens a regular file of this user that is not a link. Returns the descriptor or -errno, -EPERM
+ * Opens a regular file of this user that is not a link, or memory that a recorder of this user has
+ * handed out (launch/table_handout.h) and linked. Returns the descriptor or -errno, -EPERM
  * for other files.
  */
 int shared_file_open(int directory, const char *name, int flags, struct stat *st);
+/* True if the file is memory of a recorder, and is gone when that exits. */
+bool runtime_file_is_handed(const char *path);
 
 #endif

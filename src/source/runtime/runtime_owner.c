@@ -5,6 +5,7 @@
 #include "source/proc/proc.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static bool read_text(const char *path, char *text, size_t room)
 	return size > 0;
 }
 
-bool runtime_owner_birth(int32_t pid, uint64_t *birth)
+bool runtime_owner_parent(int32_t pid, int32_t *parent, uint64_t *birth)
 {
 	char path[64], text[1024];
 	unsigned long long start;
@@ -36,13 +37,21 @@ bool runtime_owner_birth(int32_t pid, uint64_t *birth)
 	if (!read_text(path, text, sizeof(text)))
 		return false;
 	after = strrchr(text, ')'); /* the name may contain anything */
-	if (!after || sscanf(after + 1,
-	                     " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-	                     "%*s %*s %llu",
-	                     &start) != 1)
+	if (!after ||
+	    sscanf(after + 1,
+	           " %*c %" SCNd32 " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+	           "%*s %*s %llu",
+	           parent, &start) != 2)
 		return false;
 	*birth = start;
 	return true;
+}
+
+bool runtime_owner_birth(int32_t pid, uint64_t *birth)
+{
+	int32_t parent;
+
+	return runtime_owner_parent(pid, &parent, birth);
 }
 
 /*

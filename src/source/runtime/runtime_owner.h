@@ -47,6 +47,9 @@ void runtime_owners_done(struct runtime_owners *known);
  */
 bool runtime_owner_birth(int32_t here, uint64_t *birth);
 
+/* Likewise, with the id of its parent. */
+bool runtime_owner_parent(int32_t here, int32_t *parent, uint64_t *birth);
+
 /* True if the process runs. */
 bool runtime_owner_runs(int32_t pid, uint64_t birth);
 

@@ -71,18 +71,19 @@ static void the_file_is_new_and_private(void)
 {
 	char name[128], link[256] = {0}, path[64];
 	struct stat st;
+	uint64_t bytes = 8192;
 	int fd[3];
 
 	setenv("ASSAY_CALLS_DIR", in_base("one//two/three/"), 1);
 	for (int i = 0; i < 3; i++) {
 		errno = 4711;
-		fd[i] = place_create("calls", 77);
+		fd[i] = place_create("calls", 77, &bytes, bytes);
 		CHECK_EQ(errno, 4711);
 		CHECK(fd[i] >= 0);
 		CHECK_EQ(fcntl(fd[i], F_GETFD), FD_CLOEXEC);
 		CHECK(!fstat(fd[i], &st));
 		CHECK_EQ(st.st_mode, S_IFREG | 0600);
-		CHECK_EQ(st.st_size, 0);
+		CHECK_EQ(st.st_size, 8192);
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd[i]);
 		CHECK(readlink(path, link, sizeof(link) - 1) > 0);
 		snprintf(name, sizeof(name), "%s/one/two/three/%d-77-%d.calls", base, getpid(), i);
@@ -99,10 +100,11 @@ static void the_file_is_new_and_private(void)
 
 static int create_in(const char *name)
 {
+	uint64_t bytes = 4096;
 	int fd;
 
 	setenv("ASSAY_CALLS_DIR", in_base(name), 1);
-	fd = place_create("calls", 1);
+	fd = place_create("calls", 1, &bytes, bytes);
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? fd : 0;
