@@ -77,22 +77,34 @@ static int nothing(void *ctx, const char *directory, struct error *err)
 	return 0;
 }
 
+static bool is_set(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value;
+}
+
 int run_directory_begin(const struct shared_kind *kind, char **directory, struct error *err)
 {
 	char *base;
-	int rc = shared_directory(kind, &base, true, err);
+	struct error why = {0};
+	int rc = shared_directory(kind, &base, true, &why);
 
 	*directory = NULL;
-	if (rc) {
-		free(base);
-		return rc;
-	}
-	/* Searches for the directories of killed sessions. */
-	walk(base, nothing, NULL, 0, NULL);
-	*directory = xasprintf("%s/" PREFIX "%d-XXXXXX", base, (int)getpid());
-	if (!mkdtemp(*directory)) { /* 0700 */
-		rc = error_set(err, errno, "%s: no directory can be created in it: %s", base,
-		               strerror(errno));
+	if (rc && is_set(kind->variable))
+		return error_set(err, -rc, "%s", why.text);
+	/* Another user may own the name /tmp/assay-UID; only this session needs the directory. */
+	if (rc)
+		base = xstrdup("/tmp");
+	else /* Searches for the directories of killed sessions. */
+		walk(base, nothing, NULL, 0, NULL);
+	*directory = xasprintf("%s/" PREFIX "%d-%sXXXXXX", base, (int)getpid(), rc ? "assay-" : "");
+	if (mkdtemp(*directory)) { /* 0700 */
+		rc = 0;
+	} else {
+		rc = rc ? error_set(err, -rc, "%s", why.text)
+		        : error_set(err, errno, "%s: no directory can be created in it: %s", base,
+		                    strerror(errno));
 		free(*directory);
 		*directory = NULL;
 	}

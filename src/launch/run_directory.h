@@ -18,7 +18,10 @@
 #include "base/error.h"
 #include "source/runtime/runtime_files.h"
 
-/* Below the kind's directory, which is made if need be. The caller frees the text. */
+/*
+ * Below the kind's directory, which is made if need be. If that belongs to another user, or cannot
+ * be made, in /tmp: only this session finds it then. The caller frees the text.
+ */
 int run_directory_begin(const struct shared_kind *kind, char **directory, struct error *err);
 
 /* Returns the error of the first directory; directories below it may disappear without an error. */

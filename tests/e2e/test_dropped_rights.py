@@ -323,4 +323,28 @@ def a_stranger_in_place_of_the_recorder_is_not_asked(t):
         t.equal(list(root.iterdir()), [], "files in the root directory")
 
 
+@test
+def a_directory_of_another_user_stops_no_session(t):
+    with Open(t) as directory:
+        program = directory.calls()
+        user = 61234  # of no other test
+        taken = pathlib.Path(f"/tmp/assay-{user}")
+        output = directory.path / "out"
+        output.mkdir()
+        os.chown(output, user, user)
+        shutil.copy(ASSAY, directory.path / "assay")
+        env = {**directory.env(), "HOME": str(output), "XDG_CACHE_HOME": str(output)}
+        for name in ("XDG_RUNTIME_DIR", "ASSAY_CALLS_DIR"):
+            env[name] = ""
+        taken.mkdir(mode=0o755)
+        try:
+            run(directory.path / "assay", "calls", "-q", "-o", output / "c.calls", "--", program, "rounds=3",
+                env=env, user=user)
+        finally:
+            shutil.rmtree(taken)
+        found = calls_program.processes(t, output / "c.calls")
+        t.equal([calls_program.calls_of(p) for p in found], [of_branches(3)])
+        t.equal(list(pathlib.Path("/tmp").glob("run-*-assay-*")), [], "directories of sessions")
+
+
 main()
