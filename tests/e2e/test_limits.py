@@ -14,7 +14,7 @@ from harness import ASSAY, ROOT, main, test
 
 MEMORY_BYTES = 512000 << 10  # ulimit -v 512000
 SECONDS = 20
-LIMIT = re.compile(r"/\* ([^|]+) \| ([^|]+) \*/\n((?:#define LIMIT_\w+ .+\n)+)")
+LIMIT = re.compile(r"/\* ((?:(?!\*/)[^|])+) \| ([^|]+) \*/\n((?:#define LIMIT_\w+ .+\n)+)")
 VALUE = re.compile(r"#define LIMIT_(\w+) (.+)\n")
 
 
