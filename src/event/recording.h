@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory/vec.h"
+#include "base/read/file_namer.h"
 #include "event/event.h"
 #include "event/tracepoint.h"
 
@@ -188,6 +189,7 @@ struct account {
 
 struct recording {
 	char *path;
+	struct file_namer namer; /* the owner of the file, who chose its paths; zeros: root */
 	char *hostname, *os_release, *arch, *cpu_description, *version, *cmdline;
 	uint32_t cpus_online, cpus_available;
 	int clockid;            /* clockid_t; -1: perf's own clock */

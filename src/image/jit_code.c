@@ -8,7 +8,10 @@
 
 struct jit_code *jit_code_new(void)
 {
-	return xcalloc(1, sizeof(struct jit_code));
+	struct jit_code *c = xcalloc(1, sizeof(*c));
+
+	c->namer = file_namer_unknown;
+	return c;
 }
 
 void jit_code_free(struct jit_code *c)

@@ -15,6 +15,7 @@
 
 #include "base/memory/hash.h"
 #include "base/memory/vec.h"
+#include "base/read/file_namer.h"
 #include "image/elf/span_tree.h"
 
 #include <stdbool.h>
@@ -64,12 +65,13 @@ struct jit_code {
 	VEC(struct jit_happening) happenings;
 	VEC(void *) held;
 	struct span_tree now;
-	size_t reached; /* events that are applied to `now` */
-	char *source;   /* the file that was read; NULL: none */
-	char *trouble;  /* a sentence: why names are missing; NULL: not missing */
-	char *remark;   /* a sentence: the reason to doubt the names; NULL: no doubt */
-	bool timed;     /* events have times */
-	bool disowned;  /* the file was written after the process ended: names of another process */
+	size_t reached;          /* events that are applied to `now` */
+	char *source;            /* the file that was read; NULL: none */
+	struct file_namer namer; /* of the source files in `lines` */
+	char *trouble;           /* a sentence: why names are missing; NULL: not missing */
+	char *remark;            /* a sentence: the reason to doubt the names; NULL: no doubt */
+	bool timed;              /* events have times */
+	bool disowned; /* the file was written after the process ended: names of another process */
 	enum jit_machine machine;
 	uint64_t written_ns;      /* last write of the file, in the recording's clock; 0 unknown */
 	struct jit_growth growth; /* of a process that runs */

@@ -69,6 +69,7 @@ static enum verdict compare(const struct elf_file *f, const struct image *image,
 
 struct image_search {
 	const struct image *image;
+	struct file_namer namer; /* of the path */
 	struct elf_file *same, *unknown;
 	struct error refused; /* refusal of a file of another version */
 	struct error failed;  /* error of the first file that could not be opened */
@@ -76,19 +77,22 @@ struct image_search {
 
 enum { MUST_BE_SAME = 1, IS_COPY = 2 };
 
-static void try_path(struct image_search *s, const char *path, unsigned how)
+/* The user chose the directory of a copy. `also`: chose the paths in the file, too. */
+static void try_path(struct image_search *s, const char *path, unsigned how, struct file_namer also)
 {
+	const struct file_namer user = {0};
 	struct error err = {0};
 	struct elf_file *f;
 	enum verdict v;
 
 	if (s->same)
 		return;
-	if (elf_file_open(&f, path, &err)) {
+	if (elf_file_open_named(&f, path, how & IS_COPY ? &user : &s->namer, &err)) {
 		if (!s->failed.code || (s->failed.code == ENOENT && err.code != ENOENT))
 			s->failed = err;
 		return;
 	}
+	elf_file_named_too(f, file_namer_both(s->namer, also));
 	v = compare(f, s->image, how & IS_COPY, &err);
 	if (v == SAME)
 		s->same = f;
@@ -100,11 +104,12 @@ static void try_path(struct image_search *s, const char *path, unsigned how)
 		s->refused = err;
 }
 
-static void try_pathf(struct image_search *s, unsigned how, const char *a, const char *b)
+static void try_pathf(struct image_search *s, unsigned how, const char *a, const char *b,
+                      struct file_namer also)
 {
 	char *path = xasprintf("%s%s", a, b);
 
-	try_path(s, path, how);
+	try_path(s, path, how, also);
 	free(path);
 }
 
@@ -137,6 +142,8 @@ static void try_build_id(struct image_search *s, const char *root)
 	s->same = locate_by_build_id(&s->image->build_id, root, "");
 	if (!s->same)
 		s->same = locate_by_build_id(&s->image->build_id, root, ".debug");
+	if (s->same)
+		elf_file_named_too(s->same, s->namer);
 }
 
 static bool is_deleted(const char *path)
@@ -164,7 +171,7 @@ void locate_kept_name(const struct build_id *id, const char *path, char name[LOC
 }
 
 static void try_kept_name(struct image_search *s, struct cache_dir *cache, const char *place,
-                          const char *name)
+                          const char *name, struct file_namer owner)
 {
 	char *path;
 	int fd;
@@ -175,7 +182,7 @@ static void try_kept_name(struct image_search *s, struct cache_dir *cache, const
 	fd = cache_dir_find(cache, LOCATE_KEPT, name); /* marks it as used */
 	if (fd >= 0 && path) {
 		close(fd);
-		try_path(s, path, MUST_BE_SAME | IS_COPY);
+		try_path(s, path, MUST_BE_SAME | IS_COPY, owner);
 	}
 	if (s->same)
 		elf_file_set_place(s->same, place);
@@ -191,9 +198,10 @@ static void try_kept(struct image_search *s, const char *place)
 	if (s->same || !s->image->build_id.size || cache_dir_open(&cache, NULL))
 		return;
 	locate_kept_name(&s->image->build_id, NULL, name);
-	try_kept_name(s, cache, place, name);
+	try_kept_name(s, cache, place, name, (struct file_namer){0});
+	/* The copy does not have the owner of the file. */
 	locate_kept_name(&s->image->build_id, place, name);
-	try_kept_name(s, cache, place, name);
+	try_kept_name(s, cache, place, name, file_namer_unknown);
 	cache_dir_close(cache);
 }
 
@@ -232,6 +240,7 @@ static int search_result(struct image_search *s, const char *path, bool deleted,
 static void try_process(struct image_search *s, const char *name, unsigned how)
 {
 	const struct image *image = s->image;
+	struct file_namer namer = s->namer, owner = {0};
 	uint64_t start_ns;
 	char process[48];
 
@@ -241,26 +250,30 @@ static void try_process(struct image_search *s, const char *name, unsigned how)
 	if (image->pid_seen_ns && (!this_boot_process(image->pid, &start_ns) ||
 	                           start_ns > image->pid_seen_ns + START_SLACK_NS))
 		return;
+	owner = file_namer_in_process(owner, image->pid);
+	s->namer.process = image->pid;
 	snprintf(process, sizeof(process), "/proc/%d/root", image->pid);
 	if (name[0] == '/')
-		try_pathf(s, how, process, name);
+		try_pathf(s, how, process, name, owner);
 	snprintf(process, sizeof(process), "/proc/%d/exe", image->pid);
-	try_path(s, process, MUST_BE_SAME);
+	try_path(s, process, MUST_BE_SAME, owner);
+	s->namer = namer;
 }
 
 int locate_image(struct elf_file **f, const struct image *image, const char *path, const char *root,
-                 struct error *err)
+                 const struct file_namer *namer, struct error *err)
 {
 	bool deleted = is_deleted(path);
-	struct image_search s = {.image = image};
+	const struct file_namer root_only = {0};
+	struct image_search s = {.image = image, .namer = namer ? *namer : root_only};
 	char *name = xstrndup(path, strlen(path) - (deleted ? strlen(DELETED) : 0));
 	unsigned how = deleted ? MUST_BE_SAME : 0;
 
 	*f = NULL;
 	if (root)
-		try_pathf(&s, how | IS_COPY, root, name);
+		try_pathf(&s, how | IS_COPY, root, name, root_only);
 	if (name[0] == '/')
-		try_path(&s, name, how);
+		try_path(&s, name, how, root_only);
 	try_process(&s, name, how);
 	try_kept(&s, name);
 	try_build_id(&s, root);
@@ -285,13 +298,18 @@ static bool checksum_fits(struct elf_file *f, uint32_t wanted)
 }
 
 /* If both files have a build-id, the build-ids are compared; else the checksum in the link is. */
-static struct elf_file *try_debuglink(struct elf_file *f, const char *path, uint32_t crc)
+static struct elf_file *try_debuglink(struct elf_file *f, const char *path, uint32_t crc,
+                                      struct error *err)
 {
 	const struct build_id *id = elf_file_build_id(f);
+	struct error failed = {0};
 	struct elf_file *debug;
 
-	if (elf_file_open(&debug, path, NULL))
+	if (elf_file_open_named(&debug, path, elf_file_namer(f), &failed)) {
+		if (failed.code == EPERM && err)
+			*err = failed;
 		return NULL;
+	}
 	if (id->size && elf_file_build_id(debug)->size
 	            ? build_id_equal(id, elf_file_build_id(debug))
 	            : checksum_fits(debug, crc))
@@ -300,7 +318,7 @@ static struct elf_file *try_debuglink(struct elf_file *f, const char *path, uint
 	return NULL;
 }
 
-static struct elf_file *locate_debuglink(struct elf_file *f, const char *root)
+static struct elf_file *locate_debuglink(struct elf_file *f, const char *root, struct error *err)
 {
 	const char *name, *slash, *path = elf_file_place(f);
 	struct elf_file *debug = NULL;
@@ -318,16 +336,18 @@ static struct elf_file *locate_debuglink(struct elf_file *f, const char *root)
 		else
 			candidate =
 			        xasprintf("%s/usr/lib/debug%s/%s", root ? root : "", folder, name);
-		debug = try_debuglink(f, candidate, crc);
+		debug = try_debuglink(f, candidate, crc, err);
 		free(candidate);
 	}
 	free(folder);
 	return debug;
 }
 
-struct elf_file *locate_debug(struct elf_file *f, const char *root)
+struct elf_file *locate_debug(struct elf_file *f, const char *root, struct error *err)
 {
 	struct elf_file *debug = locate_by_build_id(elf_file_build_id(f), root, ".debug");
 
-	return debug ? debug : locate_debuglink(f, root);
+	if (debug)
+		elf_file_named_too(debug, *elf_file_namer(f));
+	return debug ? debug : locate_debuglink(f, root, err);
 }

@@ -9,6 +9,7 @@
 #ifndef ASSAY_IMAGE_LOCATE_H
 #define ASSAY_IMAGE_LOCATE_H
 
+#include "base/read/file_namer.h"
 #include "image/elf/elf_file.h"
 #include "image/image.h"
 
@@ -27,13 +28,18 @@ void locate_kept_name(const struct build_id *id, const char *path, char name[LOC
  * Tries, in this order: under `root` (NULL: none), the path as recorded, under /proc/PID/root,
  * /proc/PID/exe (for a file that was deleted), and by build-id the recorder's copies and the debug
  * directories. On failure err has the reason and the way out. On success it is empty, or says that
- * there was no proof that the file is the same.
+ * there was no proof that the file is the same. `namer`: the user whose recording has the path;
+ * NULL: root. Files of processes with another root directory, and copies of files of other users,
+ * have an unknown namer.
  */
 int locate_image(struct elf_file **f, const struct image *image, const char *path, const char *root,
-                 struct error *err);
+                 const struct file_namer *namer, struct error *err);
 
-/* The separate file with symbols and DWARF; NULL: there is no matching file. */
-struct elf_file *locate_debug(struct elf_file *f, const char *root);
+/*
+ * The separate file with symbols and DWARF; NULL: there is no matching file. err: set if the namer
+ * of the link may not read it.
+ */
+struct elf_file *locate_debug(struct elf_file *f, const char *root, struct error *err);
 
 /* A file by build-id in the debug directories; suffix ".debug" or "". NULL: none. */
 struct elf_file *locate_by_build_id(const struct build_id *id, const char *root,

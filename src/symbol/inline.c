@@ -5,6 +5,7 @@
  */
 #include "symbol/debug/debug_file.h"
 #include "symbol/demangle/demangle.h"
+#include "image/jit_code.h"
 #include "symbol/jit.h"
 #include "symbol/symbolizer_internal.h"
 
@@ -129,4 +130,31 @@ bool symbolizer_misses_inlines(const struct symbolizer *s, uint32_t image)
 	const struct debug_missing *missing = i && i->index ? debug_index_missing(i->index) : NULL;
 
 	return missing && (missing->units || missing->names);
+}
+
+struct file_namer symbolizer_namer(struct symbolizer *s, uint32_t image)
+{
+	const struct image *of = &s->images->images.items[image];
+	const struct symbol_image *i = symbolizer_image(s, image);
+	struct elf_file *vmlinux;
+
+	if (of->kind == IMAGE_JIT)
+		return of->jit ? of->jit->namer : file_namer_unknown;
+	if (of->kind == IMAGE_KERNEL) {
+		vmlinux = kernel_names_vmlinux(symbolizer_kernel(s), &s->options);
+		return vmlinux ? *elf_file_namer(vmlinux) : file_namer_unknown;
+	}
+	return i->debug  ? *elf_file_namer(i->debug)
+	       : i->file ? *elf_file_namer(i->file)
+	                 : file_namer_unknown;
+}
+
+const char *symbolizer_refusal(const struct symbolizer *s, uint32_t image)
+{
+	const struct symbol_image *i = image < s->loaded.count ? s->loaded.items[image] : NULL;
+	const struct debug_missing *missing = i && i->index ? debug_index_missing(i->index) : NULL;
+
+	if (missing && missing->refused.code)
+		return missing->refused.text;
+	return i && i->refused.code && !i->debug ? i->refused.text : NULL;
 }

@@ -169,7 +169,7 @@ static void load_file(struct symbolizer *s, struct symbol_image *i, uint32_t ima
 	struct error err = {0};
 
 	if (locate_image(&i->file, &s->images->images.items[image], image_path(s->images, image),
-	                 s->options.root, &err) &&
+	                 s->options.root, &s->options.namer, &err) &&
 	    !debug_file_in_place(s, i, &s->images->images.items[image])) {
 		symbol_image_trouble(i, err.text);
 		return;

@@ -18,6 +18,7 @@
 #define ASSAY_SYMBOL_SYMBOLIZER_H
 
 #include "base/error.h"
+#include "base/read/file_namer.h"
 #include "image/image.h"
 
 /* The name, in every medium, of all code of an image whose symbol is not known. */
@@ -57,7 +58,8 @@ struct symbol_options {
 	const char *kernel_release; /* the recorded kernel's uname -r; NULL: unknown */
 	/* Functions of the recorded kernel, which are copied; NULL: none. */
 	const struct kernel_anchors *kernel_anchors;
-	const char *debuginfod; /* debuginfod servers, separated by spaces; NULL: none */
+	const char *debuginfod;  /* debuginfod servers, separated by spaces; NULL: none */
+	struct file_namer namer; /* the user whose recording names the files; zeros: root */
 };
 
 struct symbolizer;
@@ -111,6 +113,14 @@ bool symbolizer_frame(struct symbolizer *s, uint32_t image, uint64_t address, st
 
 /* Source line from DWARF. *file is owned by the symbolizer. False: not known. */
 bool symbolizer_line(struct symbolizer *s, struct frame frame, const char **file, int *line);
+
+/* The user who chose the paths of the source files of an image. */
+struct file_namer symbolizer_namer(struct symbolizer *s, uint32_t image);
+/*
+ * A sentence: a file with debug information of the image was not read, since the user who chose its
+ * path may not read it; NULL: none.
+ */
+const char *symbolizer_refusal(const struct symbolizer *s, uint32_t image);
 
 /* An inlined function. Strings are owned by the symbolizer. */
 struct symbol_inline {

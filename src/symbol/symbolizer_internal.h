@@ -35,6 +35,7 @@ struct symbol_image {
 	struct symbol **kept;      /* by the numbers of image/stored_names.h; NULL: not looked up */
 	struct debug_index *index; /* lines and inlined functions; NULL: none */
 	bool index_sought;
+	struct error refused;           /* a debug file that was not read; code 0: none */
 	bool gnat, gnat_sought;         /* made by GNAT: names may be Ada names */
 	VEC(const char *) inline_names; /* by the ids of the index; NULL: not looked up yet */
 	char *trouble;

@@ -51,7 +51,7 @@ static void follow_link(const uint8_t *bytes, size_t size)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (fd >= 0 && write(fd, bytes, size) == (ssize_t)size && !elf_file_open(&f, path, NULL)) {
-		debug = locate_debug(f, NULL);
+		debug = locate_debug(f, NULL, NULL);
 		elf_file_close(debug);
 		elf_file_close(f);
 	}

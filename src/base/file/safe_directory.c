@@ -3,6 +3,7 @@
 
 #include "base/memory/buf.h"
 #include "base/memory/xalloc.h"
+#include "base/read/file_namer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statfs.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #define LINKS_MAX 40 /* the kernel's limit */
@@ -56,12 +56,7 @@ static const char *real_text(const struct path_walk *w)
  */
 static bool group_may_write(int fd, const struct stat *st)
 {
-	char self[64];
-
-	if (!(st->st_mode & S_IWGRP))
-		return false;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	return st->st_gid != 0 || getxattr(self, "system.posix_acl_access", NULL, 0) > 0;
+	return (st->st_mode & S_IWGRP) && (st->st_gid != 0 || file_namer_has_acl(fd));
 }
 
 /* Checks SAFE_DIRECTORY_OURS for the current directory; `last`: it is the requested directory. */

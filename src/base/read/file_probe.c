@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/read/file_probe.h"
 
-#include "base/read/served_mount.h"
 #include "base/process/foreign.h"
 #include "base/memory/vec.h"
 #include "base/memory/xalloc.h"
@@ -127,15 +126,4 @@ int file_probe_answers(const char *path)
 	pthread_mutex_unlock(&probe.lock);
 	free(whole);
 	return status;
-}
-
-int file_probe(const char *path)
-{
-	int place = served_mount_any() ? served_mount_path(path, 0) : -1;
-
-	if (place == -EREMOTE)
-		return place;
-	if (place >= 0)
-		close(place);
-	return file_probe_answers(path);
 }

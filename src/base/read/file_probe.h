@@ -19,14 +19,9 @@ void file_probe_begin(void);
 void file_probe_end(void);
 
 /*
- * For a path from a recording or from debug information that a library will open. (If this process
- * opens it, regular_file_open_recorded() does the same.) 0: the file system answers, possibly with
- * an error; -ETIMEDOUT: it does not; -EREMOTE: another user's program serves it. After an error the
+ * 0: the file system of the file answers, possibly with an error; -ETIMEDOUT: it does not, and the
  * file must not be opened.
  */
-int file_probe(const char *path);
-
-/* The same for a path that the user gave: its file system may be entered. 0 or -ETIMEDOUT. */
 int file_probe_answers(const char *path);
 
 #endif

@@ -56,9 +56,11 @@ static int open_place(int place, struct stat *st)
 	return fd < 0 ? -errno : fd;
 }
 
-int regular_file_open_recorded(const char *path, int flags, struct stat *st)
+int regular_file_open_recorded(const char *path, int flags, const struct file_namer *namer,
+                               struct stat *st)
 {
-	int place = served_mount_any() ? served_mount_path(path, flags) : 0, fd;
+	bool walks = served_mount_any() || !file_namer_is_trusted(namer);
+	int place = walks ? served_mount_path(path, flags, namer) : 0, fd;
 
 	if (place < 0)
 		return place;
@@ -67,7 +69,10 @@ int regular_file_open_recorded(const char *path, int flags, struct stat *st)
 		fd = place ? open_place(place, st) : open_regular(path, flags, st);
 	if (place)
 		close(place);
-	return fd;
+	if (fd < 0 || file_namer_reads(namer, fd))
+		return fd;
+	close(fd);
+	return -EPERM;
 }
 
 int regular_file_error(struct error *err, int status, const char *path)
@@ -79,6 +84,13 @@ int regular_file_error(struct error *err, int status, const char *path)
 		                 "%s: is in a file system that another user's program serves "
 		                 "(FUSE), and is not read",
 		                 path);
+	if (status == -EPERM)
+		return error_set(
+		        err, EPERM,
+		        "%s: is not read, as the owner of the file that names it may not "
+		        "read it, or as that owner is not known; a file that all users may "
+		        "read, with its directories, is read",
+		        path);
 	if (status == -ETIMEDOUT)
 		return error_set(err, ETIMEDOUT,
 		                 "%s: the file system of this file did not answer in time, so its "

@@ -133,6 +133,7 @@ struct served_mount_walk {
 	int fd;
 	unsigned links;
 	bool keep_last; /* a link at the end of the path is not followed */
+	const struct file_namer *namer;
 	char rest[PATH_MAX];
 };
 
@@ -148,7 +149,10 @@ static int follow(struct served_mount_walk *w, int link)
 {
 	char text[PATH_MAX], joined[2 * PATH_MAX];
 	ssize_t size = readlinkat(link, "", text, sizeof(text) - 1);
+	struct stat st;
 
+	if (!fstat(link, &st) && !file_namer_follows(w->namer, st.st_uid))
+		return -EPERM;
 	if (size < 0)
 		return -errno;
 	if (++w->links > LINKS_MAX)
@@ -180,6 +184,8 @@ static int step(struct served_mount_walk *w)
 	memmove(w->rest, w->rest + size, strlen(w->rest + size) + 1);
 	if (!*name)
 		return 0;
+	if (!file_namer_searches(w->namer, w->fd))
+		return -EPERM;
 	fd = checked(openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
 	if (fd >= 0 && !(w->keep_last && !*w->rest) && !fstat(fd, &st) && S_ISLNK(st.st_mode)) {
 		if (fstatfs(fd, &where) || where.f_type != PROC_SUPER_MAGIC) {
@@ -197,16 +203,39 @@ static int step(struct served_mount_walk *w)
 	return 0;
 }
 
-int served_mount_path(const char *path, int flags)
+/* Opens the directory at which the walk starts; `w->rest` is the path from there. */
+static int walk_start(struct served_mount_walk *w, const char *path)
 {
-	struct served_mount_walk w = {.fd = -1, .keep_last = flags & O_NOFOLLOW};
-	int r;
+	bool trusted = file_namer_is_trusted(w->namer);
+	const char *start = *path == '/' || !trusted ? "/" : ".";
+	char here[PATH_MAX] = "", in_process[48] = "";
+	size_t length;
 
-	if (strlen(path) >= sizeof(w.rest))
+	/* The rights on the directories above the current one count, too. */
+	if (*path != '/' && !trusted && !getcwd(here, sizeof(here)))
+		return -errno;
+	if (!trusted && w->namer->process)
+		snprintf(in_process, sizeof(in_process), "/proc/%d/root", w->namer->process);
+	length = strlen(in_process);
+	if (length && !strncmp(path, in_process, length) && path[length] == '/') {
+		start = in_process;
+		path += length;
+	}
+	length = strlen(here);
+	if (length + 1 + strlen(path) >= sizeof(w->rest))
 		return -ENAMETOOLONG;
-	memcpy(w.rest, path, strlen(path) + 1);
-	w.fd = checked(open(*path == '/' ? "/" : ".", O_PATH | O_CLOEXEC));
-	r = w.fd < 0 ? w.fd : 0;
+	memcpy(w->rest, here, length);
+	w->rest[length] = '/';
+	memcpy(w->rest + length + 1, path, strlen(path) + 1);
+	w->fd = checked(open(start, O_PATH | O_CLOEXEC));
+	return w->fd < 0 ? w->fd : 0;
+}
+
+int served_mount_path(const char *path, int flags, const struct file_namer *namer)
+{
+	struct served_mount_walk w = {.fd = -1, .keep_last = flags & O_NOFOLLOW, .namer = namer};
+	int r = walk_start(&w, path);
+
 	while (!r && *w.rest)
 		r = step(&w);
 	if (!r)

@@ -112,6 +112,8 @@ static struct symbolizer *new_symbolizer(struct profile *p, const struct symbol_
 			kernel_anchors_add(&anchors, symbol->address, symbol->name, symbol->module);
 		so.kernel_anchors = &anchors;
 	}
+	vec_each (recording, &p->recordings)
+		so.namer = file_namer_both(so.namer, (*recording)->namer);
 	s = symbolizer_new(&p->images, &so);
 	kernel_anchors_done(&anchors);
 	return s;
@@ -161,6 +163,7 @@ static struct symbolizer *new_calls_symbolizer(struct call_paths *c,
 			kernel_anchors_add(&anchors, f->frame.offset,
 			                   intern_text(&c->images.names, f->name), NULL);
 	so.kernel_anchors = &anchors;
+	so.namer = c->namer;
 	s = symbolizer_new(&c->images, &so);
 	kernel_anchors_done(&anchors);
 	return s;

@@ -37,7 +37,8 @@ static const struct option options[] = {
          .offset = AT(no_source)},
         {OPTION_FLAG, 0, "json", NULL, "as JSON, shares from 0 to 1",
          .details = "Keys: function, image, event, code, start, size, range, samples, "
-                    "marked, inside_instruction, all_samples, and instructions, each with "
+                    "marked, inside_instruction, all_samples, left_out (a sentence on sources "
+                    "and debug files that were not read, or null), and instructions, each with "
                     "address, boundary, bytes, assembly, mark, samples, share, file, line, source "
                     "and inlined "
                     "(function, call_file and call_line, innermost first).",

@@ -48,6 +48,7 @@ int calls_file_load(struct call_paths *into, const char *path, struct error *err
 		close(fd);
 		return error_set(err, EINVAL, "%s is empty: no table of call paths", path);
 	}
+	into->namer = file_namer_both(into->namer, file_namer_of_recording(fd));
 	rc = file_map_open(&map, fd, (size_t)st.st_size, PROT_READ, MAP_PRIVATE);
 	close(fd);
 	if (rc)

@@ -32,6 +32,9 @@ int jit_file_adopt(struct jit_file *f, int fd, const char *path, uid_t user, str
 		                 "%s belongs to user %u, who may not be the process's user; any "
 		                 "user could have written it",
 		                 path, (unsigned)st.st_uid);
+	if (user != JIT_FILE_ANY_USER && !file_namer_reads(&(struct file_namer){.user = user}, fd))
+		return error_set(err, EPERM, "%s cannot be read by user %u, whose process has it",
+		                 path, (unsigned)user);
 	if (st.st_size > LIMIT_JIT_FILE_BYTES)
 		return error_set(err, EFBIG, "%s has more than %zu MB", path,
 		                 LIMIT_JIT_FILE_BYTES >> 20);
@@ -40,13 +43,15 @@ int jit_file_adopt(struct jit_file *f, int fd, const char *path, uid_t user, str
 	f->inode = st.st_ino;
 	f->major = major(st.st_dev);
 	f->minor = minor(st.st_dev);
+	f->namer = file_namer_of(fd);
 	return 0;
 }
 
-int jit_file_open(struct jit_file *f, const char *path, uid_t user, struct error *err)
+int jit_file_open(struct jit_file *f, const char *path, uid_t user, const struct file_namer *namer,
+                  struct error *err)
 {
 	struct stat st;
-	int fd = regular_file_open_recorded(path, O_NOFOLLOW, &st), status;
+	int fd = regular_file_open_recorded(path, O_NOFOLLOW, namer, &st), status;
 
 	if (fd == -ENOENT || fd == -ENOTDIR)
 		return -ENOENT;
@@ -92,18 +97,24 @@ int jit_file_pack(struct buf *out, const struct jit_file *f, const char *path, s
 {
 	if (strchr(path, '\n'))
 		return error_set(err, EINVAL, "a file with a newline in its name is not stored");
-	buf_addf(out, "assay-jit 1 %" PRIu64 " %s\n", f->written_ns, path);
+	buf_addf(out, "assay-jit 2 %" PRIu64 " %" PRIu32 " %s\n", f->written_ns, f->namer.user,
+	         path);
 	return jit_file_read(out, f, path, err);
 }
 
-bool jit_file_unpack(const struct buf *kept, uint64_t *written_ns, char **path, size_t *start)
+bool jit_file_unpack(const struct buf *kept, uint64_t *written_ns, struct file_namer *namer,
+                     char **path, size_t *start)
 {
 	const char *end = kept->size ? memchr(kept->data, '\n', kept->size) : NULL;
+	uint32_t owner;
 	int at = 0;
 
-	if (!end || sscanf(kept->data, "assay-jit 1 %20" SCNu64 " %n", written_ns, &at) != 1 ||
+	if (!end ||
+	    sscanf(kept->data, "assay-jit 2 %20" SCNu64 " %10" SCNu32 " %n", written_ns, &owner,
+	           &at) != 2 ||
 	    !at || kept->data + at >= end)
 		return false;
+	*namer = (struct file_namer){.user = owner};
 	*path = xstrndup(kept->data + at, (size_t)(end - kept->data - at));
 	*start = (size_t)(end + 1 - kept->data);
 	return true;

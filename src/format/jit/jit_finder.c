@@ -69,7 +69,7 @@ static bool in_time(struct jit_finder_search *s, uint64_t written_ns, const char
 
 /* Takes ownership of `text`. */
 static void take(struct jit_finder_search *s, struct buf *text, size_t start, bool dump,
-                 const char *path, uint64_t written_ns)
+                 const char *path, uint64_t written_ns, struct file_namer namer)
 {
 	const struct recording *r = s->finder->recording;
 	struct jit_code *c = jit_code_new();
@@ -78,6 +78,7 @@ static void take(struct jit_finder_search *s, struct buf *text, size_t start, bo
 	int status = 0;
 
 	c->source = xstrdup(path);
+	c->namer = file_namer_both(namer, r->namer);
 	if (text->size > start && dump)
 		status = jitdump_read(c, text->data + start, text->size - start, timed, &err);
 	else if (text->size > start)
@@ -115,6 +116,7 @@ static void try_kept(struct jit_finder_search *s, bool dump)
 	char *name = jit_file_kept_name(s->finder->recording, s->request->pid, dump), *path;
 	struct jit_file f = {.fd = -1, .size = LIMIT_JIT_FILE_BYTES};
 	struct buf text = {0};
+	struct file_namer namer;
 	uint64_t written_ns;
 	size_t start;
 
@@ -124,11 +126,11 @@ static void try_kept(struct jit_finder_search *s, bool dump)
 	if (f.fd < 0)
 		return;
 	if (jit_file_read(&text, &f, "a kept file", NULL) ||
-	    !jit_file_unpack(&text, &written_ns, &path, &start)) {
+	    !jit_file_unpack(&text, &written_ns, &namer, &path, &start)) {
 		buf_done(&text);
 	} else {
 		if (in_time(s, written_ns, path))
-			take(s, &text, start, dump, path, written_ns);
+			take(s, &text, start, dump, path, written_ns, namer);
 		else
 			buf_done(&text);
 		free(path);
@@ -147,10 +149,23 @@ static bool is_mapped_file(struct jit_finder_search *s, const struct jit_file *f
 	return false;
 }
 
+/*
+ * The process chose the directories of a path below its root directory. The path of a dump is of
+ * the recording, whose inode identifies the file.
+ */
+static struct file_namer namer_of(const struct jit_finder_search *s, bool dump)
+{
+	struct file_namer namer = {.user = s->alive && !dump ? s->process.user : 0};
+
+	namer = file_namer_both(namer, s->finder->recording->namer);
+	return s->alive ? file_namer_in_process(namer, s->request->pid) : namer;
+}
+
 /* Takes ownership of `path`, which may be NULL. */
 static void try_path(struct jit_finder_search *s, char *path, bool dump, bool copied)
 {
 	uid_t user = s->alive ? s->process.user : geteuid();
+	struct file_namer namer = {0};
 	struct error err = {0};
 	struct jit_growth growth = {0};
 	struct buf text = {0};
@@ -163,14 +178,17 @@ static void try_path(struct jit_finder_search *s, char *path, bool dump, bool co
 	}
 	if (copied || (dump && s->request->inode))
 		user = JIT_FILE_ANY_USER;
-	status = jit_file_open(&f, path, user, &err);
+	if (!copied)
+		namer = namer_of(s, dump && s->request->inode);
+	status = jit_file_open(&f, path, user, &namer, &err);
 	if (!status) {
 		if ((copied || !dump || is_mapped_file(s, &f, path)) &&
 		    (copied || in_time(s, f.written_ns, path))) {
 			status = jit_file_read(&text, &f, path, &err);
 			if (!status) {
 				growth = may_grow(&f, &text, dump);
-				take(s, &text, 0, dump, path, f.written_ns);
+				take(s, &text, 0, dump, path, f.written_ns,
+				     file_namer_both(f.namer, namer));
 			} else {
 				buf_done(&text);
 			}

@@ -92,7 +92,7 @@ static struct jit_code *find_all(void *ctx, const struct process_jit_request *re
 static bool open_known(const struct jit_code *code, struct jit_file *f)
 {
 	if (!code->source || !code->growth.inode ||
-	    jit_file_open(f, code->source, JIT_FILE_ANY_USER, NULL))
+	    jit_file_open(f, code->source, JIT_FILE_ANY_USER, NULL, NULL))
 		return false;
 	if (f->inode == code->growth.inode)
 		return true;

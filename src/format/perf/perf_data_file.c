@@ -126,6 +126,7 @@ static int read_open(int fd, const char *path, const struct perf_data_read_optio
 
 	if (fstat(fd, &st))
 		return cannot_read(path, errno, err);
+	r->namer = file_namer_of_recording(fd);
 	r->captured_at_s = S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ? (uint64_t)st.st_mtime : 0;
 	if (S_ISDIR(st.st_mode))
 		return read_directory(path, options, r, sink, err);

@@ -247,7 +247,7 @@ static int read_file(struct elf_file *f, struct error *err)
 static int open_regular(struct elf_file *f, struct error *err)
 {
 	struct stat st;
-	int fd = regular_file_open_recorded(f->path, 0, &st);
+	int fd = regular_file_open_recorded(f->path, 0, &f->named_by, &st);
 
 	if (fd < 0)
 		return regular_file_error(err, fd, f->path);
@@ -264,22 +264,27 @@ static struct elf_file *file_new(const char *path)
 	struct elf_file *f = xcalloc(1, sizeof(*f));
 
 	elf_version(EV_CURRENT);
+	f->namer = file_namer_unknown;
 	f->path = xstrdup(path);
 	f->fd = -1;
 	return f;
 }
 
-int elf_file_open(struct elf_file **out, const char *path, struct error *err)
+int elf_file_open_named(struct elf_file **out, const char *path, const struct file_namer *namer,
+                        struct error *err)
 {
 	struct elf_file *f = file_new(path);
-	int r = open_regular(f, err);
+	int r;
 
 	*out = NULL;
+	f->named_by = *namer;
+	r = open_regular(f, err);
 	/*
 	 * The file is read and not mapped: if another process truncated a mapped file, this program
 	 * would end with SIGBUS.
 	 */
 	if (!r) {
+		f->namer = file_namer_both(f->named_by, file_namer_of(f->fd));
 		begin_elf(f);
 		r = read_file(f, err);
 	}
@@ -289,6 +294,11 @@ int elf_file_open(struct elf_file **out, const char *path, struct error *err)
 	}
 	*out = f;
 	return 0;
+}
+
+int elf_file_open(struct elf_file **out, const char *path, struct error *err)
+{
+	return elf_file_open_named(out, path, &(struct file_namer){0}, err);
 }
 
 int elf_file_open_memory(struct elf_file **out, const void *bytes, size_t size, const char *name,
@@ -375,6 +385,16 @@ void elf_file_set_place(struct elf_file *f, const char *path)
 {
 	free(f->place);
 	f->place = xstrdup(path);
+}
+
+const struct file_namer *elf_file_namer(const struct elf_file *f)
+{
+	return &f->namer;
+}
+
+void elf_file_named_too(struct elf_file *f, struct file_namer namer)
+{
+	f->namer = file_namer_both(f->namer, namer);
 }
 
 const struct build_id *elf_file_build_id(const struct elf_file *f)

@@ -15,6 +15,7 @@
 
 #include "base/build_id.h"
 #include "base/error.h"
+#include "base/read/file_namer.h"
 #include "image/elf/symbol_table.h"
 
 #include <sys/types.h>
@@ -24,6 +25,9 @@ struct elf_file;
 enum elf_machine { ELF_MACHINE_X86_64, ELF_MACHINE_X86_32, ELF_MACHINE_ARM64, ELF_MACHINE_OTHER };
 
 int elf_file_open(struct elf_file **f, const char *path, struct error *err);
+/* The same for a path that `namer` chose, who must be able to read the file. */
+int elf_file_open_named(struct elf_file **f, const char *path, const struct file_namer *namer,
+                        struct error *err);
 /* The bytes must outlive the elf_file. `name` is used in messages. */
 int elf_file_open_memory(struct elf_file **f, const void *bytes, size_t size, const char *name,
                          struct error *err);
@@ -45,6 +49,12 @@ char *elf_file_real_path(const struct elf_file *f);
  */
 const char *elf_file_place(const struct elf_file *f);
 void elf_file_set_place(struct elf_file *f, const char *path);
+/*
+ * Who chose the paths in the file: its owner, and who chose the file's own path. From memory: not
+ * known. elf_file_named_too(): who chose them, too.
+ */
+const struct file_namer *elf_file_namer(const struct elf_file *f);
+void elf_file_named_too(struct elf_file *f, struct file_namer namer);
 const struct build_id *
 elf_file_build_id(const struct elf_file *f); /* size 0: the file has no build-id */
 enum elf_machine elf_file_machine(const struct elf_file *f);

@@ -20,6 +20,8 @@ struct elf_file {
 	char *place; /* NULL: as path */
 	int fd;      /* -1: from memory */
 	const uint8_t *memory;
+	struct file_namer named_by; /* who chose `path` */
+	struct file_namer namer;    /* who chose the paths in the file */
 	uint64_t size;
 	Elf *elf;
 	GElf_Ehdr header;

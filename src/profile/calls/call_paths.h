@@ -17,6 +17,7 @@
 
 #include "base/memory/hash.h"
 #include "base/memory/path_tree.h"
+#include "base/read/file_namer.h"
 #include "image/image.h"
 #include "profile/calls/call_times.h"
 
@@ -133,6 +134,7 @@ struct call_paths {
 	VEC(struct call_function) functions;
 	struct id_table index;
 	VEC(struct call_process) processes;
+	struct file_namer namer; /* the owner of the files; zeros: root */
 	bool closed;
 };
 

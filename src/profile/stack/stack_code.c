@@ -181,8 +181,9 @@ static struct elf_file *open_image(const struct stack_code *c, uint32_t id, int3
 		return open_vdso(c, &image);
 	if (c->options->live)
 		image.pid = pid;
-	return locate_image(&f, &image, image_path(c->images, id), c->options->root, NULL) ? NULL
-	                                                                                   : f;
+	return locate_image(&f, &image, image_path(c->images, id), c->options->root, NULL, NULL)
+	               ? NULL
+	               : f;
 }
 
 /* The request of a foreign call: a file's table; its path ends the request. */
@@ -200,7 +201,7 @@ static int read_table(const void *in, size_t size, struct foreign_reply *reply)
 	struct elf_file *f = NULL;
 	const void *bytes;
 	size_t count;
-	int status = locate_image(&f, &r->image, r->path, NULL, NULL);
+	int status = locate_image(&f, &r->image, r->path, NULL, NULL, NULL);
 
 	if (!status && r->cached)
 		cache_dir_open(&cache, NULL);
@@ -229,7 +230,7 @@ static int name_table(const void *in, size_t size, struct foreign_reply *reply)
 	struct table_name answer = {0};
 	struct cache_dir *cache = NULL;
 	struct elf_file *f = NULL;
-	int status = locate_image(&f, &r->image, r->path, NULL, NULL);
+	int status = locate_image(&f, &r->image, r->path, NULL, NULL, NULL);
 
 	if (status)
 		return status;

@@ -31,6 +31,7 @@ struct held_dump {
 	int fd;         /* of held_file.h */
 	uint64_t inode;
 	char *path;
+	bool contained; /* the process has a mount namespace of its own */
 };
 
 /* The /tmp of a process if it is another directory than the recorder's. */
@@ -46,6 +47,7 @@ struct jit_request {
 	enum { HELD, IN_DIRECTORY, BY_PATH } where;
 	int fd; /* of the file, or of its directory */
 	uid_t user;
+	bool contained;
 	char name[128]; /* in the cache */
 	char path[PATH_MAX];
 };
@@ -107,6 +109,16 @@ void jit_keeper_free(struct jit_keeper *k)
 	free(k);
 }
 
+static bool sees_other_files(int32_t pid)
+{
+	char path[64], ours[64], theirs[64];
+	ssize_t own = readlink("/proc/self/ns/mnt", ours, sizeof(ours)), size;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+	size = readlink(path, theirs, sizeof(theirs));
+	return size > 0 && (size != own || memcmp(ours, theirs, (size_t)size) != 0);
+}
+
 static void hold_dump(struct jit_keeper *k, const struct event *e)
 {
 	const struct event_mmap *m = &e->mmap;
@@ -117,18 +129,9 @@ static void hold_dump(struct jit_keeper *k, const struct event *e)
 		if (dump->pid == e->pid && dump->inode == m->inode && dump->fd >= 0)
 			return;
 	if (k->dumps.count < HELD_MAX && !held_file_open(k->foreign, owner, m, e->pid, -1, &held))
-		vec_push(&k->dumps, (struct held_dump){e->pid, owner, held.fd, m->inode,
-		                                       xstrdup(m->filename)});
-}
-
-static bool sees_other_files(int32_t pid)
-{
-	char path[64], ours[64], theirs[64];
-	ssize_t own = readlink("/proc/self/ns/mnt", ours, sizeof(ours)), size;
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
-	size = readlink(path, theirs, sizeof(theirs));
-	return size > 0 && (size != own || memcmp(ours, theirs, (size_t)size) != 0);
+		vec_push(&k->dumps,
+		         (struct held_dump){e->pid, owner, held.fd, m->inode, xstrdup(m->filename),
+		                            sees_other_files(e->pid)});
 }
 
 static bool lives(int32_t pid)
@@ -259,7 +262,7 @@ static int open_file(const struct jit_request *r, struct jit_file *f)
 	if (r->where == HELD)
 		return jit_file_adopt(f, r->fd, r->path, r->user, NULL);
 	if (r->where == BY_PATH)
-		return jit_file_open(f, r->path, r->user, NULL);
+		return jit_file_open(f, r->path, r->user, NULL, NULL);
 	fd = openat(r->fd, r->path + strlen("/tmp/"),
 	            O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -280,6 +283,8 @@ static int keep_file(const void *in, size_t size, struct foreign_reply *reply)
 
 	if (status)
 		return status;
+	if (r->contained) /* a container chooses owners */
+		f.namer = file_namer_unknown;
 	if (f.size && f.size <= FILE_BYTES_MAX && !cache_dir_open(&cache, NULL) &&
 	    !jit_file_pack(&packed, &f, r->path, NULL) &&
 	    !cache_dir_keep(cache, "jit", r->name, packed.data, packed.size, NULL))
@@ -309,7 +314,10 @@ static void keep(struct jit_keeper *k, struct jit_request *r, uint32_t owner, co
 static void keep_dumps(struct jit_keeper *k)
 {
 	vec_each (dump, &k->dumps) {
-		struct jit_request r = {.where = HELD, .fd = dump->fd, .user = JIT_FILE_ANY_USER};
+		struct jit_request r = {.where = HELD,
+		                        .fd = dump->fd,
+		                        .user = JIT_FILE_ANY_USER,
+		                        .contained = dump->contained};
 
 		/* The file was closed on request: the report searches it by its path. */
 		if (dump->fd < 0)
@@ -320,7 +328,8 @@ static void keep_dumps(struct jit_keeper *k)
 
 static void keep_contained_map(struct jit_keeper *k, const struct held_tmp *tmp)
 {
-	struct jit_request r = {.where = IN_DIRECTORY, .fd = tmp->fd, .user = tmp->user};
+	struct jit_request r = {
+	        .where = IN_DIRECTORY, .fd = tmp->fd, .user = tmp->user, .contained = true};
 	char path[64];
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", tmp->own_pid);

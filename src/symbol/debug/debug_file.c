@@ -13,7 +13,7 @@ void debug_file_find(struct symbolizer *s, struct symbol_image *i)
 
 	if (i->debug)
 		return;
-	i->debug = locate_debug(i->file, s->options.root);
+	i->debug = locate_debug(i->file, s->options.root, &i->refused);
 	if (!i->debug && s->debuginfod && id->size)
 		debuginfod_cached(&i->debug, id);
 }

@@ -34,8 +34,9 @@ struct debug_inline {
 };
 
 struct debug_missing {
-	uint64_t units; /* number of units whose tables are missing or incomplete */
-	uint64_t names; /* number of names of inlined functions that are in missing files */
+	uint64_t units;       /* number of units whose tables are missing or incomplete */
+	uint64_t names;       /* number of names of inlined functions that are in missing files */
+	struct error refused; /* a file whose namer may not read it; code 0: none */
 };
 
 /*

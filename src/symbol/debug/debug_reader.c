@@ -3,12 +3,12 @@
 
 #include "base/limit.h"
 #include "base/memory/sorted.h"
-#include "base/read/file_probe.h"
 #include "base/read/regular_file.h"
 #include "symbol/debug/debug_lines.h"
 #include "symbol/debug/debug_unpack.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
 #include <limits.h>
@@ -140,43 +140,83 @@ static bool unpacks_well(Elf *elf, uint64_t file_bytes)
 	return true;
 }
 
-/* Opening the path must not block or have side effects: it is a regular file, or does not exist. */
-static bool safe_to_open(const char *folder, size_t folder_length, const char *name)
+/*
+ * Opening the path must not block or have side effects: it is a regular file, or does not exist. If
+ * the namer may not read it, r->denied is set.
+ */
+static bool safe_to_open(struct debug_reader *r, const char *folder, size_t folder_length,
+                         const char *name)
 {
 	char *path = name[0] == '/' || !folder
 	                     ? xstrdup(name)
 	                     : xasprintf("%.*s/%s", (int)folder_length, folder, name);
 	struct stat st;
-	bool safe = !file_probe(path) && (stat(path, &st) != 0 || S_ISREG(st.st_mode));
+	int fd = regular_file_open_recorded(path, 0, &r->namer, &st);
 
+	if (fd == -EPERM)
+		regular_file_error(&r->denied, fd, path);
+	if (fd >= 0)
+		close(fd);
 	free(path);
-	return safe;
+	return fd != -EINVAL && fd != -ETIMEDOUT && fd != -EREMOTE;
 }
 
 /* libdw searches a file of this name beside the debug file, and if not absolute, here. */
-static bool is_safe_name(const struct debug_reader *r, const char *name)
+static bool is_safe_name(struct debug_reader *r, const char *name)
 {
 	const char *slash = r->path ? strrchr(r->path, '/') : NULL;
 
-	return safe_to_open(NULL, 0, name) &&
-	       (!slash || safe_to_open(r->path, (size_t)(slash - r->path), name));
+	return safe_to_open(r, NULL, 0, name) &&
+	       (!slash || safe_to_open(r, r->path, (size_t)(slash - r->path), name));
 }
 
-/* The file contains the path of the common part that dwz split off. */
-static bool alt_is_safe(const struct debug_reader *r)
+/*
+ * libdw opens paths itself, perhaps after another user changed what is there. So the kernel checks
+ * the rights of the namer, if this process runs as root; else a denied path is not given to libdw.
+ * False: libdw must not open files.
+ */
+static bool begin_files(struct debug_reader *r, struct file_namer_visit *visit)
 {
+	file_namer_enter(visit, &r->namer);
+	return visit->entered || !r->denied.code;
+}
+
+/* `found`: libdw has the file. */
+static bool end_files(struct debug_reader *r, struct file_namer_visit *visit, bool found)
+{
+	file_namer_leave(visit);
+	if (!found && r->denied.code)
+		r->missing->refused = r->denied;
+	return found;
+}
+
+/*
+ * The file contains the path of the common part that dwz split off, which libdw opens once. False:
+ * libdw would open an unsafe file.
+ */
+static bool open_alt(struct debug_reader *r)
+{
+	struct file_namer_visit visit;
 	const char *name;
 	const void *id;
+	bool allowed;
 
-	return dwelf_dwarf_gnu_debugaltlink(r->dwarf, &name, &id) <= 0 || is_safe_name(r, name);
+	if (dwelf_dwarf_gnu_debugaltlink(r->dwarf, &name, &id) <= 0)
+		return true;
+	r->denied.code = 0;
+	if (!is_safe_name(r, name))
+		return false;
+	allowed = begin_files(r, &visit);
+	end_files(r, &visit, allowed && dwarf_getalt(r->dwarf));
+	return allowed;
 }
 
 /* The same for units that are in a package of units (.dwp) or in a separate file. */
-static bool unit_is_safe(const struct debug_reader *r, const char *folder, const char *name)
+static bool unit_is_safe(struct debug_reader *r, const char *folder, const char *name)
 {
 	char *package = r->path ? xasprintf("%s.dwp", r->path) : NULL;
-	bool safe = is_safe_name(r, name) && (!package || safe_to_open(NULL, 0, package)) &&
-	            (!folder || safe_to_open(folder, strlen(folder), name));
+	bool safe = is_safe_name(r, name) && (!package || safe_to_open(r, NULL, 0, package)) &&
+	            (!folder || safe_to_open(r, folder, strlen(folder), name));
 
 	free(package);
 	return safe;
@@ -192,7 +232,7 @@ static void map_file(struct debug_reader *r, struct elf_file *f)
 
 	if (elf_file_size(f) < MAP_MIN_BYTES || !elf_file_identity(f, &device, &inode))
 		return;
-	fd = regular_file_open_recorded(elf_file_path(f), 0, &st);
+	fd = regular_file_open_recorded(elf_file_path(f), 0, NULL, &st);
 	if (fd < 0)
 		return;
 	if (st.st_dev == device && st.st_ino == inode && (uint64_t)st.st_size == elf_file_size(f) &&
@@ -226,12 +266,13 @@ struct debug_reader *debug_reader_new(struct elf_file *f, struct debug_missing *
 
 	r->missing = missing;
 	r->work = work;
+	r->namer = *elf_file_namer(f);
 	r->path = elf_file_real_path(f);
 	map_file(r, f);
 	elf = r->elf ? r->elf : elf_file_handle(f);
 	if (elf && unpacks_well(elf, elf_file_size(f)))
 		r->dwarf = dwarf_begin_elf(unpack_zstd(r, f, elf), DWARF_C_READ, NULL);
-	if (r->dwarf && alt_is_safe(r))
+	if (r->dwarf && open_alt(r))
 		return r;
 	debug_reader_free(r);
 	return NULL;
@@ -350,11 +391,13 @@ bool debug_entry_number(Dwarf_Die *die, unsigned name, uint64_t *number)
 
 /* *whole: the entry that contains the functions, in the file or in the .dwo. False: it is missing.
  */
-static bool whole_unit(const struct debug_reader *r, Dwarf_Die *die, Dwarf_Die *whole)
+static bool whole_unit(struct debug_reader *r, Dwarf_Die *die, Dwarf_Die *whole)
 {
 	const char *folder, *name = unit_text(die, DW_AT_dwo_name);
+	struct file_namer_visit visit;
 	Dwarf_Half version;
 	uint8_t type;
+	bool found;
 
 	if (!name)
 		name = unit_text(die, DW_AT_GNU_dwo_name);
@@ -362,10 +405,13 @@ static bool whole_unit(const struct debug_reader *r, Dwarf_Die *die, Dwarf_Die *
 	if (!name)
 		return true;
 	folder = unit_text(die, DW_AT_comp_dir);
-	if (!unit_is_safe(r, folder, name) ||
-	    dwarf_cu_info(die->cu, &version, &type, NULL, whole, NULL, NULL, NULL))
+	r->denied.code = 0;
+	if (!unit_is_safe(r, folder, name))
 		return false;
-	return dwarf_tag(whole) == DW_TAG_compile_unit;
+	found = begin_files(r, &visit) &&
+	        !dwarf_cu_info(die->cu, &version, &type, NULL, whole, NULL, NULL, NULL) &&
+	        dwarf_tag(whole) == DW_TAG_compile_unit;
+	return end_files(r, &visit, found);
 }
 
 void debug_reader_build(struct debug_reader *r, struct debug_tables *t, uint32_t unit)

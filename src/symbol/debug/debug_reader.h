@@ -31,6 +31,8 @@ struct debug_reader {
 	void *bytes;         /* an unpacked copy of the file; NULL: none */
 	size_t size;
 	char *path; /* of the file, links resolved: libdw searches other files beside it; or NULL */
+	struct file_namer namer; /* of paths in the file */
+	struct error denied;     /* the last path that its namer may not read */
 	struct debug_missing *missing;
 	struct debug_memo names;
 	struct debug_spans spans;         /* scratch */

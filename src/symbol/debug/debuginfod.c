@@ -73,6 +73,8 @@ static enum debuginfod_state open_cached(struct elf_file **f, const char *path,
 		                                                    : DEBUGINFOD_UNASKED;
 	if (elf_file_open(f, path, NULL))
 		return DEBUGINFOD_UNASKED;
+	/* The server chose the paths in it. */
+	elf_file_named_too(*f, file_namer_unknown);
 	if (locate_same_build_id(id, elf_file_build_id(*f)))
 		return DEBUGINFOD_HERE;
 	elf_file_close(*f);

@@ -2,6 +2,7 @@
 #include "view/annotate/annotate.h"
 
 #include "base/memory/buf.h"
+#include "base/text/figure.h"
 #include "base/text/plural.h"
 #include "symbol/demangle/demangle.h"
 #include "view/annotate/disassembly.h"
@@ -312,7 +313,7 @@ static char *line_text(struct view *v, const struct symbol *symbol, const struct
 	                 (unsigned long long)(i->target - to->start));
 }
 
-static void add_source(struct annotate *a, struct view *v, struct annotate_line *line)
+static void add_source(struct annotate *a, struct view *v, struct annotate_line *line, bool text)
 {
 	struct symbol_inline found[INLINES_MAX];
 	struct frame frame;
@@ -325,8 +326,14 @@ static void add_source(struct annotate *a, struct view *v, struct annotate_line 
 		vec_push(&a->inlines, found[i]);
 	if (!symbolizer_line(v->symbols, frame, &line->file, &line->line))
 		return;
-	if (a->sources)
-		line->source = source_files_line(a->sources, line->file, line->line);
+	if (!text)
+		return;
+	if (!a->sources) {
+		struct file_namer namer = symbolizer_namer(v->symbols, a->symbol->image);
+
+		a->sources = source_files_new(&namer);
+	}
+	line->source = source_files_line(a->sources, line->file, line->line);
 }
 
 /* Marks the lines whose samples came late, because the timer waited until interrupts were on. */
@@ -356,7 +363,7 @@ static void add_inside(struct annotate *a, const struct annotate_hit *hit)
 
 /* Merges instructions and hits, both in address order. */
 static void add_lines(struct annotate *a, struct view *v, const struct disassembly *d,
-                      const struct symbol_code *code, const struct candidate *c)
+                      const struct symbol_code *code, const struct candidate *c, bool text)
 {
 	struct annotate_line *line;
 	size_t hit = 0;
@@ -369,7 +376,7 @@ static void add_lines(struct annotate *a, struct view *v, const struct disassemb
 		line->bytes = code->bytes + (i->address - code->address);
 		line->size = i->size;
 		line->text = line_text(v, a->symbol, code, i);
-		add_source(a, v, line);
+		add_source(a, v, line, text);
 		if (hit >= c->hits.count || c->hits.items[hit].address != i->address)
 			continue;
 		line->samples = c->hits.items[hit++].samples;
@@ -400,8 +407,27 @@ static void mark_hot_lines(struct annotate *a)
 		lines[i].hot = true;
 }
 
+/* What the user who chose the paths of sources and debug files may not read. */
+static void add_left_out(struct annotate *a, struct view *v)
+{
+	const char *why, *debug = symbolizer_refusal(v->symbols, a->symbol->image);
+	size_t files = source_files_refused(a->sources, &why);
+	struct buf text = {0};
+
+	if (files) {
+		text_counted(&text, files, "source file is left out: ",
+		             "source files are left out, the first one: ");
+		buf_puts(&text, why);
+	}
+	if (debug)
+		buf_addf(&text, "%sdebug information is left out: %s", files ? "; " : "", debug);
+	if (text.size)
+		a->left_out = xstrdup(buf_text(&text));
+	buf_done(&text);
+}
+
 static int fill(struct annotate *a, struct view *v, struct candidate *c,
-                const struct delays *delays, struct error *err)
+                const struct annotate_options *options, struct error *err)
 {
 	const struct symbol *symbol = c->symbol;
 	struct symbol_code code;
@@ -429,8 +455,9 @@ static int fill(struct annotate *a, struct view *v, struct candidate *c,
 	a->code_source = code.source;
 	a->samples = c->samples;
 	sum_hits(c);
-	add_lines(a, v, &d, &code, c);
-	add_marks(a, delays);
+	add_lines(a, v, &d, &code, c, options->source);
+	add_left_out(a, v);
+	add_marks(a, options->delays);
 	mark_hot_lines(a);
 	disassembly_done(&d);
 	return 0;
@@ -453,9 +480,8 @@ int annotate_new(struct annotate **out, struct view *v, const struct selection *
 	merge_candidates(v, &c);
 	a->event = v->profile->events.items[selection->event].name;
 	a->base_samples = selection->base_samples;
-	a->sources = options->source ? source_files_new() : NULL;
 	if (c.items.count == 1)
-		r = fill(a, v, &c.items.items[0], options->delays, err);
+		r = fill(a, v, &c.items.items[0], options, err);
 	else if (c.items.count)
 		r = complain_many(v, &c, &w, err);
 	else
@@ -482,5 +508,6 @@ void annotate_free(struct annotate *a)
 	vec_done(&a->lines);
 	vec_done(&a->inlines);
 	source_files_free(a->sources);
+	free(a->left_out);
 	free(a);
 }

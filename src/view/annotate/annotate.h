@@ -57,7 +57,8 @@ struct annotate {
 	uint64_t base_samples;   /* of all functions, after the filters */
 	VEC(struct annotate_line) lines;
 	VEC(struct symbol_inline) inlines;
-	struct source_files *sources;
+	struct source_files *sources; /* NULL: no text was asked for */
+	char *left_out; /* a sentence: sources and debug files that were not read; NULL: none */
 };
 
 int annotate_new(struct annotate **a, struct view *v, const struct selection *selection,

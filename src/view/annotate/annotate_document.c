@@ -329,6 +329,8 @@ static void heading(struct document *d, const struct annotate *a)
 		document_text(d, NULL,
 		              "This file is stripped: this is all code between two dynamic "
 		              "symbols, perhaps several functions.");
+	if (a->left_out)
+		document_text(d, NULL, a->left_out);
 	marks(d, a);
 	if (!a->inside)
 		return;
@@ -354,6 +356,7 @@ static void facts(struct document *d, const struct annotate *a)
 	document_int(d, "marked", (int64_t)a->marked);
 	document_int(d, "inside_instruction", (int64_t)a->inside);
 	document_int(d, "all_samples", (int64_t)a->base_samples);
+	document_string_or_null(d, "left_out", a->left_out);
 	buf_done(&start);
 }
 

@@ -4,6 +4,7 @@
 #include "base/memory/intern.h"
 #include "base/read/regular_file.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,13 +18,17 @@ struct source_file {
 struct source_files {
 	struct intern paths; /* id - 1: index into files */
 	VEC(struct source_file) files;
+	struct file_namer namer; /* of the paths */
+	size_t refused;          /* files */
+	struct error why;        /* of the first of these */
 };
 
-struct source_files *source_files_new(void)
+struct source_files *source_files_new(const struct file_namer *namer)
 {
 	struct source_files *s = xcalloc(1, sizeof(*s));
 
 	intern_init(&s->paths);
+	s->namer = *namer;
 	return s;
 }
 
@@ -40,15 +45,26 @@ void source_files_free(struct source_files *s)
 	free(s);
 }
 
-static char *read_text(const char *path)
+/* A file that does not exist, or that this user may not read, is not a refusal. */
+static void note_refused(struct source_files *s, int status, const char *path)
+{
+	if (status != -EPERM && status != -EINVAL && status != -EREMOTE && status != -ETIMEDOUT)
+		return;
+	if (!s->refused++)
+		regular_file_error(&s->why, status, path);
+}
+
+static char *read_text(struct source_files *s, const char *path)
 {
 	struct stat st;
-	int fd = regular_file_open_recorded(path, 0, &st);
+	int fd = regular_file_open_recorded(path, 0, &s->namer, &st);
 	char *text = NULL;
 	ssize_t got;
 
-	if (fd < 0)
+	if (fd < 0) {
+		note_refused(s, fd, path);
 		return NULL;
+	}
 	if (st.st_size <= SOURCE_MAX_BYTES) {
 		text = xmalloc((size_t)st.st_size + 1);
 		got = regular_file_read(fd, text, (size_t)st.st_size);
@@ -58,11 +74,11 @@ static char *read_text(const char *path)
 	return text;
 }
 
-static void read_source(struct source_file *file, const char *path)
+static void read_source(struct source_files *s, struct source_file *file, const char *path)
 {
 	char *at, *end;
 
-	file->text = read_text(path);
+	file->text = read_text(s, path);
 	for (at = file->text; at && *at; at = end) {
 		end = at + strcspn(at, "\n");
 		if (*end)
@@ -79,8 +95,14 @@ const char *source_files_line(struct source_files *s, const char *path, int line
 		return NULL;
 	index = intern_add(&s->paths, path) - 1;
 	if (index >= s->files.count)
-		read_source(vec_add(&s->files), path);
+		read_source(s, vec_add(&s->files), path);
 	if ((size_t)line > s->files.items[index].lines.count)
 		return NULL;
 	return s->files.items[index].lines.items[line - 1];
+}
+
+size_t source_files_refused(const struct source_files *s, const char **why)
+{
+	*why = s ? s->why.text : "";
+	return s ? s->refused : 0;
 }

@@ -122,12 +122,18 @@ static void warn_inlines(struct warnings *w)
 {
 	const struct image_table *images = &w->view->profile->images;
 
-	for (uint32_t i = 0; i < images->images.count; i++)
-		if (symbolizer_misses_inlines(w->view->symbols, i))
+	for (uint32_t i = 0; i < images->images.count; i++) {
+		const char *refusal = symbolizer_refusal(w->view->symbols, i);
+
+		if (refusal)
+			warn(w, "%s: debug information is left out: %s.", image_path(images, i),
+			     refusal);
+		if (!refusal && symbolizer_misses_inlines(w->view->symbols, i))
 			warn(w,
 			     "%s: some of its inlined functions are unknown: a part of its debug "
 			     "information is damaged, or is in files that are missing (.dwo, dwz).",
 			     image_path(images, i));
+	}
 }
 
 static bool samples_were_lost(const struct profile *p)

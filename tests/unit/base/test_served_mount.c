@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/read/served_mount.h"
 
-#include "base/read/file_probe.h"
 #include "base/read/regular_file.h"
 #include "check.h"
 
@@ -18,7 +17,7 @@
 /* The result is the same as that of the kernel's own path resolution. */
 static void same_place(const char *path)
 {
-	int fd = served_mount_path(path, 0);
+	int fd = served_mount_path(path, 0, NULL);
 	struct stat walked, st;
 
 	CHECK_EQ(stat(path, &st), 0);
@@ -50,12 +49,12 @@ static void paths_lead_where_the_kernel_leads(void)
 	same_place("/bin/sh");
 	same_place("/proc/self/exe");
 	same_place("/proc/self/cwd/d/file");
-	link = served_mount_path("relative", O_NOFOLLOW);
+	link = served_mount_path("relative", O_NOFOLLOW, NULL);
 	CHECK(link >= 0 && !fstat(link, &st) && S_ISLNK(st.st_mode));
 	close(link);
-	CHECK_EQ(served_mount_path("loop", 0), -ELOOP);
-	CHECK_EQ(served_mount_path("d/absent", 0), -ENOENT);
-	CHECK_EQ(served_mount_path("d/file/more", 0), -ENOTDIR);
+	CHECK_EQ(served_mount_path("loop", 0, NULL), -ELOOP);
+	CHECK_EQ(served_mount_path("d/absent", 0, NULL), -ENOENT);
+	CHECK_EQ(served_mount_path("d/file/more", 0, NULL), -ENOTDIR);
 	unlink("relative");
 	unlink("loop");
 	unlink("d/absolute");
@@ -79,10 +78,9 @@ static void no_caller_enters(const char *path)
 	struct stat st;
 
 	CHECK(served_mount_any());
-	CHECK_EQ(served_mount_path(path, 0), -EREMOTE);
-	CHECK_EQ(file_probe(path), -EREMOTE);
-	CHECK_EQ(regular_file_open_recorded(path, 0, &st), -EREMOTE);
-	CHECK_EQ(regular_file_open_recorded(path, O_NOFOLLOW, &st), -EREMOTE);
+	CHECK_EQ(served_mount_path(path, 0, NULL), -EREMOTE);
+	CHECK_EQ(regular_file_open_recorded(path, 0, NULL, &st), -EREMOTE);
+	CHECK_EQ(regular_file_open_recorded(path, O_NOFOLLOW, NULL, &st), -EREMOTE);
 }
 
 static void a_change_of_the_mounts_is_seen(void)
@@ -97,12 +95,11 @@ static void a_change_of_the_mounts_is_seen(void)
 	}
 	CHECK(mkdtemp(directory) != NULL);
 	snprintf(path, sizeof(path), "%s/file", directory);
-	CHECK_EQ(file_probe(path), 0);
+	CHECK_EQ(served_mount_path(path, 0, NULL), -ENOENT);
 	for (int i = 0; i < 2 && mount_served(directory, fuse); i++) {
 		no_caller_enters(path);
 		CHECK_EQ(umount2(directory, MNT_DETACH), 0);
-		CHECK_EQ(served_mount_path(path, 0), -ENOENT);
-		CHECK_EQ(file_probe(path), 0);
+		CHECK_EQ(served_mount_path(path, 0, NULL), -ENOENT);
 		close(fuse);
 		fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	}

@@ -58,7 +58,7 @@ static int locate(struct elf_file **f, const char *path, struct error *err)
 	struct image image = recorded();
 
 	*err = (struct error){0};
-	return locate_image(f, &image, path, NULL, err);
+	return locate_image(f, &image, path, NULL, NULL, err);
 }
 
 static void kept_copy_is_found_where_the_file_is_gone(void)
@@ -142,7 +142,7 @@ static int locate_under_root(const struct image *image, const char *path, struct
 	int status;
 
 	*err = (struct error){0};
-	status = locate_image(&f, image, path, fixture_path("root"), err);
+	status = locate_image(&f, image, path, fixture_path("root"), NULL, err);
 	CHECK(status || !strncmp(elf_file_path(f), fixture_path("root"), strlen(fixture_dir) + 5));
 	elf_file_close(f);
 	return status;
@@ -162,7 +162,7 @@ static void copies_under_a_root_are_compared_by_build_id_alone(void)
 	CHECK_STR(err.text, "");
 	CHECK_EQ(locate_under_root(&with, "/bin/other", &err), -ESTALE);
 	/* Outside of the root the inode is compared. */
-	CHECK_EQ(locate_image(&f, &without, fixture_path("program"), NULL, &err), -ESTALE);
+	CHECK_EQ(locate_image(&f, &without, fixture_path("program"), NULL, NULL, &err), -ESTALE);
 }
 
 static bool found_by_process(const struct image *image, struct error *err)
@@ -171,7 +171,7 @@ static bool found_by_process(const struct image *image, struct error *err)
 	int status;
 
 	*err = (struct error){0};
-	status = locate_image(&f, image, "/nowhere/test (deleted)", NULL, err);
+	status = locate_image(&f, image, "/nowhere/test (deleted)", NULL, NULL, err);
 	elf_file_close(f);
 	return !status;
 }
@@ -207,7 +207,7 @@ static bool has_debug(void)
 	CHECK_EQ(elf_file_open(&f, fixture_path("linked"), NULL), 0);
 	if (!f)
 		return false;
-	debug = locate_debug(f, NULL);
+	debug = locate_debug(f, NULL, NULL);
 	elf_file_close(debug);
 	elf_file_close(f);
 	return debug != NULL;
@@ -234,10 +234,10 @@ static void copy_that_was_kept_has_the_debug_file_of_its_place(void)
 	CHECK_EQ(elf_file_open(&f, fixture_path("moved/copy"), NULL), 0);
 	if (!f)
 		return;
-	debug = locate_debug(f, NULL);
+	debug = locate_debug(f, NULL, NULL);
 	CHECK(!debug);
 	elf_file_set_place(f, fixture_path("program"));
-	debug = locate_debug(f, NULL);
+	debug = locate_debug(f, NULL, NULL);
 	CHECK(debug != NULL);
 	elf_file_close(debug);
 	elf_file_close(f);

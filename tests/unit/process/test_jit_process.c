@@ -357,27 +357,27 @@ static void files_are_opened_with_care(void)
 
 	place_init(&p);
 	snprintf(other, sizeof(other), "%s/other", p.tmp);
-	CHECK_EQ(jit_file_open(&f, p.path, geteuid(), &err), -ENOENT);
+	CHECK_EQ(jit_file_open(&f, p.path, geteuid(), NULL, &err), -ENOENT);
 	write_file(p.path, "1000 20 f\n");
-	CHECK_EQ(jit_file_open(&f, p.path, geteuid(), &err), 0);
+	CHECK_EQ(jit_file_open(&f, p.path, geteuid(), NULL, &err), 0);
 	CHECK_EQ(f.size, 10);
 	close(f.fd);
 	CHECK(!symlink(p.path, other));
-	CHECK_EQ(jit_file_open(&f, other, geteuid(), &err), -EPERM);
+	CHECK_EQ(jit_file_open(&f, other, geteuid(), NULL, &err), -EPERM);
 	CHECK(strstr(err.text, "symbolic link"));
 	unlink(other);
 	CHECK(!mkfifo(other, 0600)); /* must not wait for a writer */
-	CHECK_EQ(jit_file_open(&f, other, geteuid(), &err), -EPERM);
+	CHECK_EQ(jit_file_open(&f, other, geteuid(), NULL, &err), -EPERM);
 	CHECK(strstr(err.text, "regular"));
 	unlink(other);
-	CHECK_EQ(jit_file_open(&f, p.tmp, geteuid(), &err), -EPERM);
+	CHECK_EQ(jit_file_open(&f, p.tmp, geteuid(), NULL, &err), -EPERM);
 	if (geteuid() == 0) {
 		CHECK(!chown(p.path, 12345, 12345));
-		CHECK_EQ(jit_file_open(&f, p.path, 54321, &err), -EPERM);
+		CHECK_EQ(jit_file_open(&f, p.path, 54321, NULL, &err), -EPERM);
 		CHECK(strstr(err.text, "user 12345"));
-		CHECK_EQ(jit_file_open(&f, p.path, 12345, &err), 0);
+		CHECK_EQ(jit_file_open(&f, p.path, 12345, NULL, &err), 0);
 		close(f.fd);
-		CHECK_EQ(jit_file_open(&f, p.path, JIT_FILE_ANY_USER, &err), 0);
+		CHECK_EQ(jit_file_open(&f, p.path, JIT_FILE_ANY_USER, NULL, &err), 0);
 		close(f.fd);
 	}
 	place_done(&p);
@@ -422,6 +422,7 @@ static void kept_files_describe_the_original(void)
 {
 	struct buf text = {0}, packed = {0};
 	struct jit_file f;
+	struct file_namer namer;
 	struct place p;
 	uint64_t written;
 	size_t start;
@@ -429,17 +430,18 @@ static void kept_files_describe_the_original(void)
 
 	place_init(&p);
 	write_file(p.path, "1000 20 f\n");
-	CHECK_EQ(jit_file_open(&f, p.path, geteuid(), NULL), 0);
+	CHECK_EQ(jit_file_open(&f, p.path, geteuid(), NULL, NULL), 0);
 	CHECK_EQ(jit_file_pack(&packed, &f, "/tmp/a b.map", NULL), 0);
-	CHECK(jit_file_unpack(&packed, &written, &path, &start));
+	CHECK(jit_file_unpack(&packed, &written, &namer, &path, &start));
 	CHECK_EQ(written, f.written_ns);
 	CHECK_STR(path, "/tmp/a b.map");
+	CHECK_EQ(namer.user, geteuid());
 	CHECK_STR(packed.data + start, "1000 20 f\n");
 	free(path);
 	close(f.fd);
-	CHECK(!jit_file_unpack(&text, &written, &path, &start));
-	buf_puts(&text, "assay-jit 2 5 /x\n");
-	CHECK(!jit_file_unpack(&text, &written, &path, &start));
+	CHECK(!jit_file_unpack(&text, &written, &namer, &path, &start));
+	buf_puts(&text, "assay-jit 1 5 /x\n");
+	CHECK(!jit_file_unpack(&text, &written, &namer, &path, &start));
 	CHECK(!jit_file_kept_name(&p.r, 5, true)); /* whose clock is not known */
 	p.r.clock_wall_ns = 16;
 	p.r.clock_start_ns = 32;

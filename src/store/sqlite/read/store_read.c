@@ -5,8 +5,10 @@
 #include "store/sqlite/store_waits.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 static bool equal_id(const void *ctx, uint32_t id, const void *key)
 {
@@ -92,7 +94,9 @@ static int open_store(struct store_reader *r, const char *path, struct error *er
 
 void store_reader_init(struct store_reader *r, const struct store_range *range, struct profile *p)
 {
-	*r = (struct store_reader){.range = range, .p = p, .missing_thread = ID_NONE};
+	/* The rows of a server were written by other machines. */
+	*r = (struct store_reader){
+	        .range = range, .p = p, .missing_thread = ID_NONE, .namer = file_namer_unknown};
 	intern_init(&r->names);
 }
 
@@ -148,6 +152,16 @@ int store_reader_database(struct database *db, const struct store_range *range, 
 	return status;
 }
 
+static struct file_namer namer_of_store(const char *path)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC);
+	struct file_namer namer = file_namer_of_recording(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return namer;
+}
+
 int sqlite_store_read(const char *path, const struct store_range *range, struct profile *p,
                       struct error *err)
 {
@@ -156,6 +170,7 @@ int sqlite_store_read(const char *path, const struct store_range *range, struct 
 	int status;
 
 	store_reader_init(&r, range, p);
+	r.namer = namer_of_store(path);
 	status = open_store(&r, path, err ? err : &own);
 	if (!status)
 		status = store_reader_all(&r, err ? err : &own);

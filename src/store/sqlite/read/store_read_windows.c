@@ -195,6 +195,7 @@ static int read_session(struct store_reader *r, int64_t session, struct error *e
 	int status;
 
 	recording_init(rec);
+	rec->namer = r->namer;
 	vec_push(&r->p->recordings, rec);
 	status = database_find(&r->db, session_sql, &s, err, "i", session);
 
