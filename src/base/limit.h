@@ -113,6 +113,14 @@
 #define LIMIT_DEBUG_CPU_NS LIMIT_SECONDS_NS(60)
 /* ranges of units | left out, counted */
 #define LIMIT_DEBUG_SPANS ((size_t)4 << 20)
+/* units | left out, counted */
+#define LIMIT_DEBUG_UNITS ((size_t)1 << 18)
+/* abbreviations of a unit | left out, counted */
+#define LIMIT_DEBUG_ABBREVIATIONS 65536
+/* bytes of .debug_aranges | left out, counted */
+#define LIMIT_DEBUG_ARANGES_BYTES LIMIT_MB(16)
+/* memory of libdw | left out, counted */
+#define LIMIT_DEBUG_MEMORY_BYTES LIMIT_MB(256)
 /* rows of the line table of a unit | left out, counted */
 #define LIMIT_LINE_ROWS ((size_t)4 << 20)
 /* files of the line table of a unit, and directories | left out, counted */

@@ -126,37 +126,80 @@ def section_header(content, wanted):
     raise AssertionError(f"no section {wanted}")
 
 
-def with_long_line_program(path, count):
-    """Adds `count` rows, a byte each, to the line table (DWARF 4) of a program."""
+def section_of(path, name):
+    content = path.read_bytes()
+    offset, size = struct.unpack_from("<QQ", content, section_header(content, name) + 0x18)
+    return content[offset:offset + size]
+
+
+def put_section(path, name, bytes_):
+    """Replaces the content of a section."""
     content = bytearray(path.read_bytes())
-    header = section_header(content, b".debug_line")
-    offset, size = struct.unpack_from("<QQ", content, header + 0x18)
-    table = bytes(content[offset:offset + size])
+    struct.pack_into("<QQ", content, section_header(content, name) + 0x18, len(content), len(bytes_))
+    path.write_bytes(content + bytes_)
+
+
+def put_long_line_program(path, count):
+    """Adds `count` rows, a byte each, to the line table (DWARF 4) of a program."""
+    table = section_of(path, b".debug_line")
     length, version, head = struct.unpack_from("<IHI", table)
     base, opcode_base = struct.unpack_from("b", table, 13)[0], table[15]
     rows = bytes([1 - base + opcode_base, -1 - base + opcode_base]) * (count // 2)
     program = table[10 + head:4 + length][:-3] + rows + b"\0\1\1"
-    struct.pack_into("<QQ", content, header + 0x18, len(content), 10 + head + len(program))
-    content += struct.pack("<IHI", 6 + head + len(program), version, head)
-    path.write_bytes(content + table[10:10 + head] + program)
+    put_section(path, b".debug_line",
+                struct.pack("<IHI", 6 + head + len(program), version, head)
+                + table[10:10 + head] + program)
 
 
-@test
-def a_line_table_of_another_user_takes_bounded_memory(t):
+def put_many_units(path, count):
+    """Empty units before the unit of the program (DWARF 4)."""
+    unit = struct.pack("<IHIBB", 8, 4, 0, 8, 0)
+    put_section(path, b".debug_info", unit * count + section_of(path, b".debug_info"))
+
+
+def put_many_abbreviations(path, count):
+    """Abbreviations of five to seven bytes before those of the program."""
+    def uleb(n):
+        out = bytearray()
+        while n > 0x7f:
+            out.append(n & 0x7f | 0x80)
+            n >>= 7
+        return bytes(out + bytes([n]))
+
+    put_section(path, b".debug_abbrev", b"".join(uleb(n) + b"\x11\0\0\0"
+                                                for n in range(200, 200 + count))
+                + section_of(path, b".debug_abbrev"))
+
+
+def report_of_program(t, change):
+    """A report, within limits, of a program of another user with changed debug information."""
     attacks.need_root(t)
     t.need("gcc")
     program = t.path("bomb")
     t.run("gcc", "-O1", "-g", "-gdwarf-4", "-o", program, t.write("spin.c", SPIN))
-    with_long_line_program(program, 40 << 20)
+    change(program)
     program.chmod(0o755)
     attacks.start(t, program)
     data = t.path("data")
     t.assay("record", "-q", "-a", "-o", data, "--duration", "1s")
     status, messages = bounded(t, "report", "--sort", "line", "--comm", "bomb", "-i", data)
     t.equal((status, messages), (0, ""))
-    page = t.assay("report", "--full", "--sort", "line", "--comm", "bomb", "-i", data).out
+    return t.assay("report", "--full", "--sort", "line", "--comm", "bomb", "-i", data).out
+
+
+@test
+def a_line_table_of_another_user_takes_bounded_memory(t):
+    page = report_of_program(t, lambda program: put_long_line_program(program, 40 << 20))
     t.has(page, "spin.c:3")
     t.has(page, "of its inlined functions are unknown")
+
+
+@test
+def units_and_abbreviations_of_another_user_take_bounded_memory(t):
+    for change, count in ((put_many_units, 4 << 20), (put_many_abbreviations, 6 << 20)):
+        page = report_of_program(t, lambda program: change(program, count))
+        t.has(page, "spin_body")
+        t.has(page, "of its inlined functions are unknown")
 
 
 main()

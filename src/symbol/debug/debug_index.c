@@ -117,7 +117,8 @@ struct debug_index *debug_index_new(struct elf_file *f, struct cache_dir *cache,
 		debug_reader_units(x->reader, &x->tables);
 		x->changed = true;
 	}
-	if (x->tables.map.count || x->missing.refused.code)
+	/* What a limit or a right left out is stated. */
+	if (x->tables.map.count || x->missing.units || x->missing.refused.code)
 		return x;
 	debug_index_free(x);
 	return NULL;

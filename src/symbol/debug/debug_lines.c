@@ -3,9 +3,9 @@
 
 #include "base/limit.h"
 #include "image/unwind_table/cfi_cursor.h"
+#include "symbol/debug/debug_bounds.h"
 
 #include <dwarf.h>
-#include <gelf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,15 +32,10 @@ struct program_row {
 	bool end; /* of a sequence */
 };
 
-struct line_section {
-	const uint8_t *bytes;
-	size_t size;
-};
-
 struct debug_lines {
 	struct debug_reader *reader;
 	struct debug_tables *tables;
-	struct line_section line, line_strings, strings;
+	struct debug_section line, line_strings, strings;
 	struct cfi_cursor program;
 	unsigned version, offset_size, step, operations, opcode_base, line_range;
 	int line_base;
@@ -58,34 +53,7 @@ struct line_state {
 
 /* ---- sections ------------------------------------------------------------ */
 
-/* libdw has unpacked the sections of its file. `dwo`: of a .dwo, which may be in the same file. */
-static struct line_section section_of(Dwarf *dwarf, const char *name, bool dwo)
-{
-	Elf *elf = dwarf_getelf(dwarf);
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	const char *found;
-	char wanted[32];
-	size_t strings;
-	Elf_Data *data;
-
-	snprintf(wanted, sizeof(wanted), "debug_%s%s", name, dwo ? ".dwo" : "");
-	if (!elf || elf_getshdrstrndx(elf, &strings))
-		return (struct line_section){0};
-	while ((section = elf_nextscn(elf, section))) {
-		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
-			continue;
-		found = elf_strptr(elf, strings, header.sh_name);
-		if (!found || found[0] != '.' || strcmp(found + (found[1] == 'z' ? 2 : 1), wanted))
-			continue;
-		data = elf_rawdata(section, NULL);
-		return data && data->d_buf ? (struct line_section){data->d_buf, data->d_size}
-		                           : (struct line_section){0};
-	}
-	return (struct line_section){0};
-}
-
-static const char *string_at(const struct line_section *s, uint64_t offset)
+static const char *string_at(const struct debug_section *s, uint64_t offset)
 {
 	return offset < s->size && memchr(s->bytes + offset, '\0', s->size - offset)
 	               ? (const char *)s->bytes + offset
@@ -274,9 +242,9 @@ struct debug_lines *debug_lines_open(struct debug_reader *r, struct debug_tables
 	l = xcalloc(1, sizeof(*l));
 	l->reader = r;
 	l->tables = t;
-	l->line = section_of(dwarf, "line", dwo);
-	l->line_strings = section_of(dwarf, "line_str", dwo);
-	l->strings = section_of(dwarf, "str", dwo);
+	l->line = debug_section_of(dwarf, "line", dwo);
+	l->line_strings = debug_section_of(dwarf, "line_str", dwo);
+	l->strings = debug_section_of(dwarf, "str", dwo);
 	l->folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
 	if (offset < l->line.size &&
 	    read_header(l, (struct cfi_cursor){l->line.bytes + offset, l->line.bytes + l->line.size,

@@ -16,6 +16,7 @@
 #define NAMES_MAX 32      /* names and qualifiers of one type */
 #define DIMENSIONS_MAX 8
 #define POINTER_BYTES 8
+#define PLACE_BYTES 16 /* of the location of a variable */
 /* The walk over all entries of a file ends after this time; the variables found so far have
  * members.
  */
@@ -27,11 +28,13 @@
 static bool address_of(Dwarf_Die *die, uint64_t *address)
 {
 	Dwarf_Attribute place, entry;
+	Dwarf_Block block;
 	Dwarf_Op *ops;
 	size_t count;
 
-	if (!dwarf_attr(die, DW_AT_location, &place) || dwarf_getlocation(&place, &ops, &count) ||
-	    count != 1)
+	/* libdw allocates each operation of a location; DW_OP_addr is alone. */
+	if (!dwarf_attr(die, DW_AT_location, &place) || dwarf_formblock(&place, &block) ||
+	    block.length > PLACE_BYTES || dwarf_getlocation(&place, &ops, &count) || count != 1)
 		return false;
 	if (ops->atom == DW_OP_addr) {
 		*address = ops->number;

@@ -4,6 +4,7 @@
 #include "base/limit.h"
 #include "base/memory/sorted.h"
 #include "base/read/regular_file.h"
+#include "symbol/debug/debug_bounds.h"
 #include "symbol/debug/debug_lines.h"
 #include "symbol/debug/debug_unpack.h"
 
@@ -19,12 +20,20 @@
 #include <unistd.h>
 
 #define STEPS_BETWEEN_CLOCKS 64
+#define STEPS_BETWEEN_LOOKS 4096 /* at the memory */
+#define STEPS_OF_UNIT 256
 
 /*
  * Larger files are mapped instead of read, since only small parts of them are used. If a mapped
  * file is truncated, the units in the missing part count as missing.
  */
 #define MAP_MIN_BYTES (64ull << 20)
+
+/* libdw keeps what it read: counts as work that ends. */
+static bool memory_is_left(const struct debug_reader *r)
+{
+	return debug_bounds_memory() <= r->memory + LIMIT_DEBUG_MEMORY_BYTES;
+}
 
 static uint64_t cpu_now_ns(void)
 {
@@ -52,12 +61,14 @@ void debug_reader_end(struct debug_reader *r)
 bool debug_reader_spend(struct debug_reader *r, uint64_t steps)
 {
 	struct debug_work *w = r->work;
-	uint64_t before = w->steps / STEPS_BETWEEN_CLOCKS;
+	uint64_t before = w->steps / STEPS_BETWEEN_CLOCKS, looks = w->steps / STEPS_BETWEEN_LOOKS;
 
 	w->steps += steps;
 	if (!w->exhausted && w->steps / STEPS_BETWEEN_CLOCKS != before)
 		w->exhausted = w->steps > LIMIT_DEBUG_STEPS ||
 		               w->cpu_ns + debug_reader_time_ns(r) > LIMIT_DEBUG_CPU_NS;
+	if (!w->exhausted && w->steps / STEPS_BETWEEN_LOOKS != looks)
+		w->exhausted = !memory_is_left(r);
 	return !w->exhausted;
 }
 
@@ -100,74 +111,35 @@ static void memo_done(struct debug_memo *m)
 	vec_done(&m->ids);
 }
 
-/* The unpacked size of a packed section; 0: it is not packed. */
-static uint64_t unpacked_bytes(Elf_Scn *section, const GElf_Shdr *header, const char *name)
-{
-	uint64_t bytes = 0;
-	Elf_Data *data;
-	GElf_Chdr packed;
-
-	if (header->sh_flags & SHF_COMPRESSED)
-		return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
-	if (!name || strncmp(name, ".zdebug", 7) != 0)
-		return 0;
-	data = elf_rawdata(section, NULL);
-	if (!data || !data->d_buf || data->d_size < 12)
-		return 0;
-	for (int i = 4; i < 12; i++)
-		bytes = bytes << 8 | ((const uint8_t *)data->d_buf)[i];
-	return bytes;
-}
-
-/* libdw unpacks sections of any size, so a small file could fill the memory. */
-static bool unpacks_well(Elf *elf, uint64_t file_bytes)
-{
-	uint64_t left = LIMIT_DEBUG_RATIO_FROM + LIMIT_DEBUG_RATIO * file_bytes, bytes;
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	size_t strings;
-
-	if (elf_getshdrstrndx(elf, &strings))
-		return false;
-	while ((section = elf_nextscn(elf, section))) {
-		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
-			continue;
-		bytes = unpacked_bytes(section, &header, elf_strptr(elf, strings, header.sh_name));
-		if (bytes > left)
-			return false;
-		left -= bytes;
-	}
-	return true;
-}
-
 /*
- * Opening the path must not block or have side effects: it is a regular file, or does not exist. If
- * the namer may not read it, r->denied is set.
+ * Opening the path must not block or have side effects: it is a regular file within the limits, or
+ * does not exist. If the namer may not read it, r->denied is set.
  */
 static bool safe_to_open(struct debug_reader *r, const char *folder, size_t folder_length,
-                         const char *name)
+                         const char *name, bool dwo)
 {
 	char *path = name[0] == '/' || !folder
 	                     ? xstrdup(name)
 	                     : xasprintf("%.*s/%s", (int)folder_length, folder, name);
 	struct stat st;
 	int fd = regular_file_open_recorded(path, 0, &r->namer, &st);
+	bool good = fd < 0 || debug_bounds_file(fd, dwo);
 
 	if (fd == -EPERM)
 		regular_file_error(&r->denied, fd, path);
 	if (fd >= 0)
 		close(fd);
 	free(path);
-	return fd != -EINVAL && fd != -ETIMEDOUT && fd != -EREMOTE;
+	return good && fd != -EINVAL && fd != -ETIMEDOUT && fd != -EREMOTE;
 }
 
 /* libdw searches a file of this name beside the debug file, and if not absolute, here. */
-static bool is_safe_name(struct debug_reader *r, const char *name)
+static bool is_safe_name(struct debug_reader *r, const char *name, bool dwo)
 {
 	const char *slash = r->path ? strrchr(r->path, '/') : NULL;
 
-	return safe_to_open(r, NULL, 0, name) &&
-	       (!slash || safe_to_open(r, r->path, (size_t)(slash - r->path), name));
+	return safe_to_open(r, NULL, 0, name, dwo) &&
+	       (!slash || safe_to_open(r, r->path, (size_t)(slash - r->path), name, dwo));
 }
 
 /*
@@ -204,7 +176,7 @@ static bool open_alt(struct debug_reader *r)
 	if (dwelf_dwarf_gnu_debugaltlink(r->dwarf, &name, &id) <= 0)
 		return true;
 	r->denied.code = 0;
-	if (!is_safe_name(r, name))
+	if (!is_safe_name(r, name, false))
 		return false;
 	allowed = begin_files(r, &visit);
 	end_files(r, &visit, allowed && dwarf_getalt(r->dwarf));
@@ -215,8 +187,9 @@ static bool open_alt(struct debug_reader *r)
 static bool unit_is_safe(struct debug_reader *r, const char *folder, const char *name)
 {
 	char *package = r->path ? xasprintf("%s.dwp", r->path) : NULL;
-	bool safe = is_safe_name(r, name) && (!package || safe_to_open(r, NULL, 0, package)) &&
-	            (!folder || safe_to_open(r, folder, strlen(folder), name));
+	bool safe = is_safe_name(r, name, true) &&
+	            (!package || safe_to_open(r, NULL, 0, package, true)) &&
+	            (!folder || safe_to_open(r, folder, strlen(folder), name, true));
 
 	free(package);
 	return safe;
@@ -270,10 +243,12 @@ struct debug_reader *debug_reader_new(struct elf_file *f, struct debug_missing *
 	r->path = elf_file_real_path(f);
 	map_file(r, f);
 	elf = r->elf ? r->elf : elf_file_handle(f);
-	if (elf && unpacks_well(elf, elf_file_size(f)))
+	if (elf && debug_bounds_unpacked(elf, elf_file_size(f)))
 		r->dwarf = dwarf_begin_elf(unpack_zstd(r, f, elf), DWARF_C_READ, NULL);
-	if (r->dwarf && open_alt(r))
+	r->memory = debug_bounds_memory();
+	if (r->dwarf && debug_bounds_units(r->dwarf, false) && open_alt(r))
 		return r;
+	missing->units += r->dwarf != NULL;
 	debug_reader_free(r);
 	return NULL;
 }
@@ -332,7 +307,13 @@ static void add_bare_units(struct debug_reader *r, struct debug_tables *t)
 	Dwarf_Off offset;
 	size_t count;
 
-	if (!r->bare.count || dwarf_getaranges(r->dwarf, &ranges, &count))
+	if (!r->bare.count)
+		return;
+	if (debug_section_of(r->dwarf, "aranges", false).size > LIMIT_DEBUG_ARANGES_BYTES) {
+		r->missing->units++;
+		return;
+	}
+	if (dwarf_getaranges(r->dwarf, &ranges, &count))
 		return;
 	for (size_t i = 0; i < count && debug_reader_spend(r, 1); i++) {
 		if (r->spans.count >= LIMIT_DEBUG_SPANS ||
@@ -359,7 +340,7 @@ void debug_reader_units(struct debug_reader *r, struct debug_tables *t)
 	while (!dwarf_get_units(r->dwarf, unit, &unit, NULL, NULL, &die, NULL)) {
 		int tag = dwarf_tag(&die);
 
-		if (!debug_reader_spend(r, 1))
+		if (!debug_reader_spend(r, STEPS_OF_UNIT))
 			break;
 		if (tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit)
 			add_unit(r, t, &die);

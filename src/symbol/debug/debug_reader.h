@@ -38,7 +38,7 @@ struct debug_reader {
 	struct debug_spans spans;         /* scratch */
 	VEC(struct debug_bare_unit) bare; /* scratch, by offset */
 	struct debug_work *work;
-	uint64_t cpu_start_ns;
+	uint64_t cpu_start_ns, memory; /* bytes of this process before libdw read anything */
 };
 
 /* Around the work for one question; the time since its begin. */
