@@ -64,6 +64,13 @@
 /* bytes of the text of a statement of assay sql | error */
 #define LIMIT_QUERY_BYTES LIMIT_MB(64)
 
+/* ---- stores -------------------------------------------------------------- */
+
+/* bytes of a value or row of a store | error */
+#define LIMIT_STORE_VALUE_BYTES LIMIT_MB(1)
+/* bytes of the names that a report reads from a store | error */
+#define LIMIT_STORE_NAMES_BYTES LIMIT_MB(256)
+
 /* ---- program files ------------------------------------------------------- */
 
 /*
@@ -74,6 +81,8 @@
 #define LIMIT_ELF_BYTES LIMIT_MB(64)
 /* bytes of the symbols of an ELF file with their names | left out */
 #define LIMIT_ELF_SYMBOL_BYTES LIMIT_MB(512)
+/* symbols of an ELF file | left out, counted */
+#define LIMIT_ELF_SYMBOLS ((size_t)4 << 20)
 /* bytes of the names of sections | left out */
 #define LIMIT_ELF_SECTION_NAMES_BYTES LIMIT_MB(8)
 /* sections of an ELF file | left out */

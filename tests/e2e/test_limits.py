@@ -2,10 +2,12 @@
 """Inputs have limits (src/base/limit.h): a report of a larger one ends with a sentence that names the
 file and the limit, and needs bounded memory."""
 
+import gzip
 import os
 import re
 import resource
 import socket
+import sqlite3
 import struct
 import subprocess
 
@@ -105,6 +107,46 @@ def a_pipe_of_the_shell_is_read(t):
                     f"gzip -c {data} | {ASSAY} report -i -", f"{ASSAY} report -i <(cat {data})"):
         done = t.run("bash", "-c", command)
         t.has(done.out, "samples")
+
+
+@test
+def a_recording_that_unpacks_to_gigabytes_is_an_error(t):
+    data, packed = t.path("data"), t.path("packed")
+    t.assay("record", "-q", "-o", data, "--", "true")
+    with gzip.open(packed, "wb", compresslevel=1) as out:
+        out.write(data.read_bytes())
+        for _ in range(700):
+            out.write(bytes(1 << 20))
+    status, messages = bounded(t, "report", "-i", packed)
+    t.equal(status, 1, messages)
+    t.has(messages, f"no memory to unpack {packed}")
+
+
+@test
+def folded_stacks_have_limits_of_lines_and_paths(t):
+    line, paths = t.path("line"), t.path("paths")
+    line.write_text("main;a 1\n" + "a;b" * (2 << 20) + " 1\n")
+    with open(paths, "w") as out:
+        for i in range(9000):
+            out.write("".join(f"{j};" for j in range(i * 500, i * 500 + 500)) + f"{i} 1\n")
+    for path, says in ((line, "more than 4 MB in line 2"), (paths, "different call paths")):
+        done = t.assay("report", "-i", path, status=1)
+        t.has(done.err, str(path))
+        t.has(done.err, says)
+
+
+@test
+def long_names_of_a_store_are_errors(t):
+    store = t.path("store.db")
+    t.assay("start", "--foreground", "--store", store, "--duration", "1s", env=t.runtime())
+    database = sqlite3.connect(store)
+    database.execute("UPDATE name SET text = text || hex(zeroblob(1000000))")
+    database.commit()
+    database.close()
+    status, messages = bounded(t, "report", "--store", store)
+    t.equal(status, 1, messages)
+    t.has(messages, f"{store}")
+    t.has(messages, "too big")
 
 
 SPIN = """#include <time.h>

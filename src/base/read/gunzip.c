@@ -95,6 +95,24 @@ static int bad_stream(const struct gunzip_unpacking *u, int code, struct error *
 	                 u->name, read_bytes(u), u->size, u->z.msg ? u->z.msg : zError(code));
 }
 
+/* Room for more bytes, which few packed bytes may need: no end of the program. */
+static bool has_room(struct buf *out, size_t more)
+{
+	size_t room = out->room ? out->room : PIECE_BYTES;
+	char *data;
+
+	if (out->size + more < out->room)
+		return true;
+	while (room <= out->size + more)
+		room *= 2;
+	data = realloc(out->data, room);
+	if (!data)
+		return false;
+	out->data = data;
+	out->room = room;
+	return true;
+}
+
 static int unpack_all(struct gunzip_unpacking *u, struct buf *out, struct error *err)
 {
 	unsigned char *piece = xmalloc(PIECE_BYTES);
@@ -106,6 +124,10 @@ static int unpack_all(struct gunzip_unpacking *u, struct buf *out, struct error 
 		code = inflate(&u->z, Z_NO_FLUSH);
 		if (code != Z_OK && code != Z_STREAM_END) {
 			ret = bad_stream(u, code, err);
+			break;
+		}
+		if (!has_room(out, PIECE_BYTES)) {
+			ret = bad_stream(u, Z_MEM_ERROR, err);
 			break;
 		}
 		buf_add(out, piece, PIECE_BYTES - u->z.avail_out);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/profiles/folded_read.h"
 
+#include "base/limit.h"
 #include "format/profiles/profile_text.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* Splits "STACK NUMBER"; false: the line is not of this form. */
@@ -80,6 +82,10 @@ static int read_lines(struct symbolized_profile *n, struct profile_text *t,
 			return profile_text_bad(t, err,
 			                        "a line of folded stacks ends in a blank and a "
 			                        "whole number");
+		if (size > LIMIT_PROFILE_LINE_BYTES)
+			return error_set(err, EFBIG,
+			                 "%s has more than %zu MB in line %zu: no stack does",
+			                 t->name, LIMIT_PROFILE_LINE_BYTES >> 20, t->number);
 		row = named_row_of(n, read_path(n, names, line, stack), owner);
 		row->values[0] = named_add(row->values[0], value);
 		ret = profile_check_size(n, t->name, err);

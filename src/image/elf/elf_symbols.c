@@ -139,9 +139,10 @@ static void read_table(struct elf_file *f, size_t index, const GElf_Shdr *header
 		count = INT32_MAX;
 	if (!elf_strings_open(&strings, f, header->sh_link, t->few != NULL))
 		return;
-	for (size_t i = 1; i < count && budget->left; i++)
+	for (size_t i = 1; i < count && budget->left && t->entries.count < LIMIT_ELF_SYMBOLS; i++)
 		if (gelf_getsym(data, (int)i, &sym) && is_selected(f, t, &sym, select, &limit))
 			add_symbol(t, &sym, limit, &strings, budget);
+	f->cut |= t->entries.count >= LIMIT_ELF_SYMBOLS;
 	elf_strings_done(&strings);
 }
 

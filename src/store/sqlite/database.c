@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/sqlite/database.h"
 
+#include "base/limit.h"
 #include "base/memory/buf.h"
 #include "store/sqlite/database_place.h"
 
@@ -184,6 +185,7 @@ static void distrust(struct database *d)
 	sqlite3_db_config(d->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(d->handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	sqlite3_db_config(d->handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+	sqlite3_limit(d->handle, SQLITE_LIMIT_LENGTH, (int)LIMIT_STORE_VALUE_BYTES);
 }
 
 /*

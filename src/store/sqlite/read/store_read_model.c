@@ -2,6 +2,7 @@
 /* Reads the rows that samples refer to: threads, processes, paths, frames, images. */
 #include "store/sqlite/read/store_reader.h"
 
+#include "base/limit.h"
 #include "process/process_restore.h"
 
 #include <errno.h>
@@ -22,6 +23,10 @@ static int one_row(struct store_reader *r, const char *sql, int64_t id, sqlite3_
 	int status;
 
 	*s = NULL;
+	if (r->p->images.names.bytes > LIMIT_STORE_NAMES_BYTES)
+		return error_set(err, EFBIG,
+		                 "%s has more than %zu MB of names: select a shorter time",
+		                 r->db.path, LIMIT_STORE_NAMES_BYTES >> 20);
 	status = database_kept(&r->db, sql, s, err);
 	if (!status)
 		status = database_bind(&r->db, *s, err, "i", id);
