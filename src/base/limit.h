@@ -38,6 +38,8 @@
 #define LIMIT_PROFILE_RATIO_FROM LIMIT_MB(64)
 /* call paths of a profile, and rows | error */
 #define LIMIT_PROFILE_PATHS ((size_t)1 << 22)
+/* functions of a profile | error */
+#define LIMIT_PROFILE_FUNCTIONS ((size_t)1 << 19)
 /* frames of all stacks of a profile | error */
 #define LIMIT_PROFILE_FRAMES ((size_t)1 << 25)
 /* bytes of a line of folded stacks | error */
@@ -98,7 +100,7 @@
 /* bytes of a file whose checksum is compared with a debug link | not used */
 #define LIMIT_CHECKSUM_BYTES LIMIT_MB(1024)
 /* bytes of the code of a function that annotate shows | cut */
-#define LIMIT_CODE_BYTES LIMIT_MB(16)
+#define LIMIT_CODE_BYTES LIMIT_MB(4)
 /* bytes of a file of generated code (jitdump, perf map) | error */
 #define LIMIT_JIT_FILE_BYTES LIMIT_MB(512)
 /* bytes of kallsyms | error */

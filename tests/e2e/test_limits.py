@@ -123,13 +123,17 @@ def a_recording_that_unpacks_to_gigabytes_is_an_error(t):
 
 
 @test
-def folded_stacks_have_limits_of_lines_and_paths(t):
-    line, paths = t.path("line"), t.path("paths")
+def folded_stacks_have_limits_of_lines_paths_and_functions(t):
+    line, paths, names = t.path("line"), t.path("paths"), t.path("names")
     line.write_text("main;a 1\n" + "a;b" * (2 << 20) + " 1\n")
     with open(paths, "w") as out:
         for i in range(9000):
-            out.write("".join(f"{j};" for j in range(i * 500, i * 500 + 500)) + f"{i} 1\n")
-    for path, says in ((line, "more than 4 MB in line 2"), (paths, "different call paths")):
+            out.write("".join(f"{(i * 500 + j) % 9973};" for j in range(500)) + f"{i} 1\n")
+    with open(names, "w") as out:
+        for i in range(600):
+            out.write("".join(f"{i * 1000 + j};" for j in range(1000)) + f"{i} 1\n")
+    for path, says in ((line, "more than 4 MB in line 2"), (paths, "different call paths"),
+                       (names, "different functions")):
         done = t.assay("report", "-i", path, status=1)
         t.has(done.err, str(path))
         t.has(done.err, says)

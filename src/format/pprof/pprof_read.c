@@ -165,6 +165,12 @@ static int check_count(const struct pprof_reader *r, const struct pprof_field *m
 	const struct symbolized_profile *n = r->t.n;
 	bool frames = r->frames > LIMIT_PROFILE_FRAMES;
 
+	if (n->functions.count > LIMIT_PROFILE_FUNCTIONS)
+		return error_set(err, EFBIG,
+		                 "%s has more than %zu different functions (by byte %zu of %zu): "
+		                 "it is not read",
+		                 r->t.name, LIMIT_PROFILE_FUNCTIONS,
+		                 (size_t)(message->at - r->t.bytes), r->t.size);
 	if (!frames && n->paths.count <= LIMIT_PROFILE_PATHS &&
 	    n->rows.count <= LIMIT_PROFILE_PATHS)
 		return 0;

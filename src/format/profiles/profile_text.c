@@ -110,7 +110,12 @@ int profile_choose_value(struct symbolized_profile *n, unsigned main, const char
 int profile_check_size(const struct symbolized_profile *n, const char *name, struct error *err)
 {
 	if (n->paths.count <= LIMIT_PROFILE_PATHS && n->rows.count <= LIMIT_PROFILE_PATHS)
-		return 0;
+		return n->functions.count <= LIMIT_PROFILE_FUNCTIONS
+		               ? 0
+		               : error_set(err, EFBIG,
+		                           "%s has more than %zu different functions: it is not "
+		                           "read",
+		                           name, LIMIT_PROFILE_FUNCTIONS);
 	return error_set(err, EFBIG, "%s has more than %zu different call paths: it is not read",
 	                 name, LIMIT_PROFILE_PATHS);
 }
