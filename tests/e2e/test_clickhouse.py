@@ -337,16 +337,63 @@ def a_full_disk_below_the_spool_loses_counted_windows_only(t):
             said[word] += 1
         else:
             account[word] = [int(x) for x in numbers]
-        if word == "full" and said["full"] == 20:
+        if word in said and numbers == ["200"]:
             os.unlink(f"/proc/{writer.pid}/root{disk}/other")
             away.clear()
     if writer.wait() == 77:
         t.skip("no mount namespaces here")
-    t.true(said["full"] >= 20 and said["window"] > 20, f"{said}")
-    t.equal(account["account"][0], said["window"], "windows that were written are due")
-    t.equal(account["account"][1:], [said["window"], 0, 0], "and all were sent")
-    t.equal(of_server(server, "disk"), [said["window"], account["samples"][0]], "on the server")
+    t.true(said["window"] > 20, f"{said}")
+    due, sent, waiting, dropped = account["account"]
+    t.equal((due, waiting), (said["window"], 0), "windows that were written are due")
+    t.equal(sent + dropped, due, "and all were sent, or counted")
+    t.equal(of_server(server, "disk"), [sent, account["samples"][1]], "on the server")
     t.equal(said["full"] + said["window"], 400, "all windows: written, or reported as not written")
+
+
+@test
+def a_full_disk_is_left_when_the_server_is_back(t):
+    """A disk of 2 MB, which the spool and a file of another program fill while the server is away.
+    Each window is sent once, or counted."""
+    if os.geteuid():
+        t.skip("only root mounts a disk of its own")
+    server = clickhouse_server.server(t)
+    for name, other in (("alone", 0), ("beside", 1300000)):
+        by_proxy, away = cut_off(server, name)
+        t.assay("store", "create", server.store(name))
+        disk = t.path(name)
+        disk.mkdir()
+        away.append(True)
+        count, back = 600, 300
+        writer = t.start("unshare", "-m", "sh", "-c",
+                         'mount -t tmpfs -o size=2m,mode=700 none "$1" || exit 77; '
+                         f'head -c {other} /dev/zero > "$1/other"; exec "$2" "$3" 0 {count} 100 40',
+                         "sh", disk, t.workload("store_writer"), by_proxy, stdout=subprocess.PIPE,
+                         env={**os.environ, "ASSAY_SPOOL": str(disk)})
+        said, account = {"full": [], "window": []}, {}
+        for line in writer.stdout:
+            word, *numbers = line.decode().split()
+            if word in said:
+                said[word].append(int(numbers[0]))
+                # The other program takes the rest of the disk.
+                if int(numbers[0]) == 100 and other:
+                    with contextlib.suppress(OSError):
+                        with open(f"/proc/{writer.pid}/root{disk}/other", "ab", 0) as f:
+                            while True:
+                                f.write(bytes(4096))
+                if int(numbers[0]) == back:
+                    away.clear()
+            else:
+                account[word] = [int(x) for x in numbers]
+        if writer.wait() == 77:
+            t.skip("no mount namespaces here")
+        print("#", name, len(said["full"]), len(said["window"]), account)
+        t.equal(len(said["full"]) + len(said["window"]), count, "windows: written, or not")
+        due, sent, waiting, dropped = account["account"]
+        t.equal((due, sent + dropped), (len(said["window"]), due), "windows due, and all")
+        t.equal(waiting, 0, "windows that wait")
+        t.equal(account["samples"][0], sum(account["samples"][1:]), "samples")
+        t.equal(of_server(server, name), [sent, account["samples"][1]], "on the server")
+        t.true([n for n in said["window"] if n > count - 50], "windows are written at the end")
 
 
 @long_test

@@ -9,8 +9,8 @@
  * prints the CPU time of a window: "cpu_us N".
  *
  * FILE may be a store on a server. Then the session ends at the end, SPOOL_BYTES in the environment
- * is the size of the spool, a failure of retention ends it, and "account DUE SENT WAITING DROPPED"
- * has the windows, and "samples ..." their samples.
+ * is the size of the spool, a failure of retention other than a full disk ends it, and "account DUE
+ * SENT WAITING DROPPED" has the windows, and "samples ..." their samples.
  */
 #include "../unit/lib/store_world.h"
 
@@ -84,7 +84,7 @@ static int write_all_windows(struct world *w, struct store *s, char **argv, stru
 		took += cpu_ns() - before;
 		printf("%s %llu\n", status ? "full" : "window", (unsigned long long)(first + i));
 		fflush(stdout);
-		if (!status && is_server(argv))
+		if ((!status || status == -ENOSPC) && is_server(argv))
 			status = store_retention(
 			        s, WORLD_WALL_NS + (first + i + 1) * WORLD_WINDOW_NS, err);
 		if (status == -ENOSPC)

@@ -183,9 +183,10 @@ static int write_window(struct store_sink *s, const struct profile *p, const str
 		why = ret == -ENOSPC ? disk_full : other_writer;
 		miss(s, w->start_ns, w->end_ns, why);
 		note_lost(s, w, why);
-	} else if (!ret) {
-		ret = store_retention(s->store, w->end_ns, err);
 	}
+	/* On a full disk, it makes room for the next window. */
+	if (!ret || ret == -ENOSPC)
+		ret = store_retention(s->store, w->end_ns, err);
 	return is_passing(ret) ? 0 : ret;
 }
 

@@ -12,14 +12,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #define DELETE_NS UINT64_C(20000000) /* CPU time of one call */
 #define HOLD_MS 20                   /* between two attempts to get the lock */
 #define BATCH 64                     /* windows, for which one transaction is short */
+#define ROOM_PART 8                  /* this part of the room is a reserve, */
+#define ROOM_MAX (UINT64_C(4) << 20) /* at most so much; the WAL has half as much */
+#define ROOM_PAGES_MAX 256
 
 static int make_directory(const char *directory, struct error *err)
 {
@@ -190,6 +196,73 @@ int click_spool_waiting(struct database *db, int64_t newest, struct send_count *
 	if (row)
 		sqlite3_reset(row);
 	return status < 0 ? status : 0;
+}
+
+void click_spool_room_release(struct click_room *room, const char *path)
+{
+	char *name = xasprintf("%s-room", path);
+
+	unlink(name);
+	free(name);
+	room->held = false;
+}
+
+static uint64_t free_bytes(const char *path)
+{
+	struct statvfs disk;
+
+	return statvfs(path, &disk) ? 0 : (uint64_t)disk.f_bavail * disk.f_frsize;
+}
+
+/* Bytes that the spool has or could have: its files, and what is free. */
+static uint64_t room_of(const struct sqlite_store *spool, const char *name)
+{
+	struct stat st;
+	uint64_t bytes = sqlite_store_bytes(spool) + free_bytes(spool->db.path);
+
+	return stat(name, &st) ? bytes : bytes + (uint64_t)st.st_blocks * 512;
+}
+
+/* The WAL must not need more than the reserve when it is copied into the database. */
+static void room_limit_wal(const struct click_room *room, struct sqlite_store *spool)
+{
+	uint64_t pages = room->spared / 2 / SCHEMA_PAGE_BYTES;
+	char sql[128];
+
+	snprintf(sql, sizeof(sql),
+	         "PRAGMA wal_autocheckpoint = %" PRIu64 "; PRAGMA journal_size_limit = %" PRIu64,
+	         pages < ROOM_PAGES_MAX ? pages : ROOM_PAGES_MAX, room->spared / 2);
+	database_run(&spool->db, sql, NULL);
+}
+
+void click_spool_room_hold(struct click_room *room, struct sqlite_store *spool)
+{
+	char *name = xasprintf("%s-room", spool->db.path);
+	uint64_t bytes = room_of(spool, name), taken;
+	int fd = -1;
+
+	if (!room->spared) {
+		room->spared = bytes / ROOM_PART < ROOM_MAX ? bytes / ROOM_PART : ROOM_MAX;
+		room_limit_wal(room, spool);
+	}
+	taken = 3 * room->spared;
+	bytes = bytes > 2 * taken ? bytes - taken : bytes / 2;
+	spool->options.keeping.bytes = bytes < room->asked ? bytes : room->asked;
+	if (!room->held) {
+		/* Free pages and the WAL become free space of the disk. */
+		database_run(&spool->db,
+		             "PRAGMA incremental_vacuum(512); PRAGMA wal_checkpoint(TRUNCATE)",
+		             NULL);
+		/* The next window needs room, too. */
+		if (free_bytes(spool->db.path) >= 2 * room->spared)
+			fd = open(name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		room->held = fd >= 0 && !posix_fallocate(fd, 0, (off_t)room->spared);
+		if (fd >= 0)
+			close(fd);
+		if (!room->held)
+			unlink(name);
+	}
+	free(name);
 }
 
 /* The oldest window was sent: a step of retention deletes its rows. */

@@ -48,6 +48,22 @@ int click_spool_sent(struct database *db, const click_window_ids *ids, struct er
 int click_spool_waiting(struct database *db, int64_t newest, struct send_count *count,
                         struct error *err);
 
+/*
+ * The room of a spool: the limit of its size is what the disk has, and a file beside it (PATH-room)
+ * reserves a part for sending and deleting windows. When the disk is full, the file is removed, and
+ * no window is added until there is room for it again.
+ */
+struct click_room {
+	uint64_t asked;  /* the limit that the user asked for */
+	uint64_t spared; /* size of the reserve; 0: not known yet */
+	bool held;
+};
+
+/* Removes the reserve. Before the spool is opened, when the disk is full, and at the end. */
+void click_spool_room_release(struct click_room *room, const char *path);
+/* Makes the reserve if there is room for it, sets the limit of the spool, and its size of WAL. */
+void click_spool_room_hold(struct click_room *room, struct sqlite_store *spool);
+
 /* store_retention() of a spool: it also deletes windows that were sent, for a bounded time. */
 int click_spool_retention(struct sqlite_store *spool, uint64_t now_ns, struct error *err);
 

@@ -28,6 +28,7 @@ struct click_store {
 	struct send_count due; /* windows that were found in the spool, and that were added */
 	int64_t newest;        /* while a window is added: the one before; else INT64_MAX */
 	bool away;
+	struct click_room room;
 };
 
 static struct click_store *of(struct store *s)
@@ -56,12 +57,13 @@ static int open_server(struct click_server **server, const char *name, const str
 static int open_spool(struct click_store *s, const char *path, const struct store_options *options,
                       struct error *err)
 {
-	uint64_t bytes = options->server.spool_bytes;
 	struct store_options spool = *options;
 	int status;
 
+	s->room.asked = options->server.spool_bytes ? options->server.spool_bytes : SPOOL_BYTES;
+	click_spool_room_release(&s->room, path);
 	/* The server keeps the windows: the rules are those of a spool. */
-	spool.keeping = (struct store_retention_rules){.bytes = bytes ? bytes : SPOOL_BYTES};
+	spool.keeping = (struct store_retention_rules){.bytes = s->room.asked};
 	spool.deleted_why = "the spool was full";
 	status = sqlite_store_open(&s->spool, path, &spool, err);
 	if (!status)
@@ -74,6 +76,8 @@ static void click_close(struct store *store)
 	struct click_store *s = of(store);
 
 	click_delivery_free(s->delivery);
+	if (s->spool)
+		click_spool_room_release(&s->room, s->spool->db.path);
 	sqlite_store_close(s->spool);
 	free(s->name);
 	free(s);
@@ -147,29 +151,45 @@ static int click_begin(struct store *store, const struct recording *described, u
 
 	if (!status)
 		status = count_found(s, err);
-	if (!status)
-		click_delivery_wake(s->delivery);
+	if (status)
+		return status;
+	click_spool_room_hold(&s->room, s->spool);
+	click_delivery_wake(s->delivery);
+	return 0;
+}
+
+/* A full disk: from now on there is room for what is not a window. */
+static int disk_look(struct click_store *s, int status)
+{
+	if (status == -ENOSPC)
+		click_spool_room_release(&s->room, s->spool->db.path);
 	return status;
 }
 
 static int click_set_notes(struct store *store, char *const *notes, size_t count, struct error *err)
 {
-	return sqlite_store_set_notes(of(store)->spool, notes, count, err);
+	return disk_look(of(store), sqlite_store_set_notes(of(store)->spool, notes, count, err));
 }
 
 static int click_add_window(struct store *store, const struct profile *p,
                             const struct store_window *w, struct error *err)
 {
 	struct click_store *s = of(store);
-	int status = database_number(&s->spool->db, "SELECT coalesce(max(id), 0) FROM window", 0,
-	                             &s->newest, err);
+	int status;
 
+	if (!s->room.held)
+		return error_set(err, ENOSPC,
+		                 "%s: the disk is full: no window is added until windows were sent "
+		                 "or deleted",
+		                 s->spool->db.path);
+	status = database_number(&s->spool->db, "SELECT coalesce(max(id), 0) FROM window", 0,
+	                         &s->newest, err);
 	/* The account may be asked for while names are found. */
 	if (!status)
 		status = sqlite_store_add_window(s->spool, p, w, err);
 	s->newest = INT64_MAX;
 	if (status)
-		return status;
+		return disk_look(s, status);
 	sending_count(&s->due, 1, w->samples);
 	click_delivery_wake(s->delivery);
 	return s->away ? sender_process_alive(click_delivery_process(s->delivery), err) : 0;
@@ -178,12 +198,20 @@ static int click_add_window(struct store *store, const struct profile *p,
 static int click_add_gap(struct store *store, uint64_t start_ns, uint64_t end_ns, const char *why,
                          struct error *err)
 {
-	return sqlite_store_add_gap(of(store)->spool, start_ns, end_ns, why, err);
+	return disk_look(of(store),
+	                 sqlite_store_add_gap(of(store)->spool, start_ns, end_ns, why, err));
 }
 
 static int click_retention(struct store *store, uint64_t now_ns, struct error *err)
 {
-	return click_spool_retention(of(store)->spool, now_ns, err);
+	struct click_store *s = of(store);
+	int status;
+
+	status = disk_look(s, click_spool_retention(s->spool, now_ns, err));
+	click_spool_room_hold(&s->room, s->spool);
+	if (!s->room.held)
+		click_delivery_wake(s->delivery);
+	return status;
 }
 
 static void count_waiting(void *ctx, struct send_count *c)
@@ -210,7 +238,10 @@ static int click_end(struct store *store, uint64_t end_ns, const char *why, stru
 {
 	struct click_store *s = of(store);
 	struct send_account a;
-	int status = sqlite_store_end(s->spool, end_ns, why, err);
+	int status;
+
+	click_spool_room_release(&s->room, s->spool->db.path);
+	status = sqlite_store_end(s->spool, end_ns, why, err);
 
 	if (status)
 		return status;

@@ -131,6 +131,9 @@ static void judge_size(struct sqlite_store *s, const struct file_pages *f)
 		k->sweep_after_ns = 0;
 	k->sweep_first = k->emptying && (k->sweep.phase != SWEEP_NONE || k->rows_gone > rows);
 	k->overdue = used > cap - cap / 16;
+	/* An earlier session may have left rows to sweep. */
+	k->rows_gone += k->overdue && !k->was_overdue;
+	k->was_overdue |= k->overdue;
 }
 
 /* The age at which windows of a level are merged, in a file that is `full`. */

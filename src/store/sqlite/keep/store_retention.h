@@ -67,6 +67,7 @@ struct store_retention_run {
 	bool emptying; /* the file reached the cap: windows are deleted until it is small enough */
 	bool sweep_first; /* sweep before more windows are deleted */
 	bool overdue;     /* the cap is near: do not wait for a sweep */
+	bool was_overdue; /* at least once */
 	uint32_t turn;
 	int64_t folding;             /* window with processes that must still be folded; 0: none */
 	int64_t fold_after;          /* its processes up to this id are done */

@@ -95,28 +95,42 @@ static int chunk_end(struct sqlite_store *s, const char *sql, int64_t *last, str
 	return status < 0 ? status : 0;
 }
 
-static const char process_sql[] =
-        "DELETE FROM process WHERE id > ?1 AND id <= ?2 AND CASE WHEN life_ns IS NULL THEN"
+/*
+ * Rows whose time is before ?3, or between ?4 and ?5. The second range is that of a spool: windows
+ * that are being sent are kept, while later ones were deleted.
+ */
+#define SWEEP_IN(start, end) "(" end " < ?3 OR (" start " > ?4 AND " end " < ?5))"
+
+static const char process_sql[] = "DELETE FROM process WHERE id > ?1 AND id <= ?2 AND " SWEEP_IN(
+        "start_ns",
+        "CASE WHEN life_ns IS NULL THEN"
         " coalesce((SELECT CASE WHEN ended IS NULL THEN 9223372036854775807 ELSE end_ns END"
-        "  FROM session WHERE process_base <= process.id ORDER BY process_base DESC LIMIT 1), 0)"
-        " ELSE coalesce(start_ns, 0) + life_ns END < ?3";
+        "  FROM session WHERE process_base <= process.id ORDER BY process_base DESC"
+        "  LIMIT 1), 0) ELSE coalesce(start_ns, 0) + life_ns END");
 
 static const char thread_sql[] =
         "DELETE FROM thread WHERE id > ?1 AND id <= ?2 AND (NOT EXISTS (SELECT 1 FROM process p"
-        " WHERE p.id = thread.process) OR (tid IS NOT NULL AND life_ns IS NOT NULL AND"
-        " coalesce(start_ns, 0) + life_ns < ?3))";
+        " WHERE p.id = thread.process) OR (tid IS NOT NULL AND life_ns IS NOT NULL AND" SWEEP_IN(
+                "start_ns", "coalesce(start_ns, 0) + life_ns") "))";
 
 static int sweep_rows(struct sqlite_store *s, const char *chunk, const char *sql, bool *end,
                       struct error *err)
 {
 	struct store_sweep *w = &s->keeper->sweep;
-	int64_t last, oldest_ns;
+	int64_t last, oldest_ns, taken_ns, waiting_ns;
 	int status = chunk_end(s, chunk, &last, err);
 
 	if (!status)
 		status = oldest(s, &oldest_ns, err);
 	if (!status)
-		status = keep_put(s, sql, err, "iii", w->next, last, oldest_ns - SWEEP_LATE_NS);
+		status = database_number(&s->db, "SELECT max(end_ns) FROM window WHERE level >= 8",
+		                         INT64_MAX - SWEEP_LATE_NS, &taken_ns, err);
+	if (!status)
+		status = database_number(&s->db, "SELECT min(start_ns) FROM window WHERE level < 8",
+		                         INT64_MAX, &waiting_ns, err);
+	if (!status)
+		status = keep_put(s, sql, err, "iiiii", w->next, last, oldest_ns - SWEEP_LATE_NS,
+		                  taken_ns + SWEEP_LATE_NS, waiting_ns - SWEEP_LATE_NS);
 	w->next = last;
 	*end = last == INT64_MAX;
 	return status;
@@ -407,12 +421,16 @@ int keep_sweep_step(struct sqlite_store *s, uint64_t now_ns, struct error *err)
 		                  "INSERT INTO property VALUES ('sweeps', 1) ON CONFLICT (key)"
 		                  " DO UPDATE SET value = value + 1",
 		                  err, "");
-	if (status) {
+	if (status)
 		store_write_undo(s);
+	else
+		status = store_write_end(s, err);
+	if (status) {
+		/* On a full disk: another sweep begins when there is room. */
 		sweep_end(s);
+		s->keeper->rows_gone++;
 		return status;
 	}
-	status = store_write_end(s, err);
 	if (ids_go) {
 		store_forget(s);
 		keep_coarse_forget(s);
