@@ -448,6 +448,48 @@ def another_user_does_not_keep_the_agent_from_starting(t):
 
 
 @test
+def a_wrong_value_does_not_end_the_agent(t):
+    """Of a file that is read again. A session that cannot begin with the new values is followed by
+    one with the old ones."""
+    port = free_port()
+    store = "clickhouse://127.0.0.1:1/none"
+    agent = Agent(t, store, f"metrics = {port}")
+    agent.start()
+    agent.until_it_samples()
+    sampler = agent.sampler()
+
+    def reloads():
+        text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60).read().decode()
+        return re.search(r"_reload_successful\{session=.agent.\} (\d)", text)[1]
+
+    t.equal(reloads(), "1", "the first configuration")
+    for line, words in (("freq = abc", "-F needs a number"), ("freq = 0", "-F needs a number"),
+                        ("stack-size = 1\ncall-graph = dwarf", "--stack-size must be"),
+                        ("budget = 500", "--budget must be"), ("memory = 0", "--memory must be"),
+                        ("label-file = /none", "/none: No such file"),
+                        ("spool-size = -1", "--spool-size"), ("window = 0", "--window")):
+        file = t.write("wrong.conf", f"store = {store}\n{line}\n")
+        t.has(t.assay("agent", "--check", "--config", file, status=2).err, words, line)
+        before = agent.text().count("stays as it was")
+        agent.file.write_text(f"store = {store}\nspool = {agent.spool}\n{line}\n")
+        agent.process.send_signal(signal.SIGHUP)
+        t.until(lambda: agent.text().count("stays as it was") > before, line)
+        t.equal(agent.sampler(), sampler, f"process that samples after {line}")
+        t.equal(reloads(), "0", line)
+    # A value that only a session can refuse: a spool that is a file.
+    agent.file.write_text(f"store = {store}\nspool = {t.write('file', '')}\nbudget = 50\n")
+    agent.process.send_signal(signal.SIGHUP)
+    t.until(lambda: "the one before is used again" in agent.text(), "the agent goes back")
+    t.until(lambda: (agent.status() or {"state": ""})["state"] == "running", "another session")
+    t.equal(reloads(), "0", "the spool is a file")
+    agent.configure(store, f"metrics = {port}")
+    agent.process.send_signal(signal.SIGHUP)
+    t.until(lambda: reloads() == "1" and agent.sampler(), "a correct configuration")
+    t.equal(agent.process.poll(), None, f"exit status; {agent.text()}")
+    agent.stop()
+
+
+@test
 def the_state_is_served_on_loopback(t):
     port = free_port()
     agent = Agent(t, "clickhouse://127.0.0.1:1/none", f"metrics = {port}")
@@ -459,7 +501,7 @@ def the_state_is_served_on_loopback(t):
     t.has(text, '\n# TYPE assay_samples_total counter\nassay_samples_total{session="agent"} ')
     t.has(text, '\nassay_send_failing{session="agent"} 1\n')
     shown = run(ASSAY, "status", "--metrics", env=agent.env).out
-    names = [re.findall(r"^(\w+)\{", x, re.M) for x in (text, shown)]
+    names = [re.findall(r"^(?!assay_config)(\w+)\{", x, re.M) for x in (text, shown)]
     t.equal(names[0], names[1], "metrics of both")
     for path, host, code in (("/", None, 404), ("/metrics", "evil.example", 403)):
         request = urllib.request.Request(f"http://127.0.0.1:{port}{path}",

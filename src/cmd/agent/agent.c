@@ -5,6 +5,7 @@
 #include "cmd/agent/agent_run.h"
 #include "cmd/cli/print.h"
 #include "cmd/session/start_session.h"
+#include "session/keep/label_keeper.h"
 #include "store/store.h"
 #include "web/web_address.h"
 
@@ -82,6 +83,8 @@ struct agent_command {
 	const struct agent_options *line;
 	struct agent_options o; /* of the file and the line */
 	struct agent_config config;
+	struct agent_options before; /* of the session that is replaced */
+	struct agent_config config_before;
 	struct web_address metrics;
 };
 
@@ -92,8 +95,26 @@ static void clear(struct agent_options *o)
 	defaults(o);
 }
 
+/* The values that a session would refuse, which would then end. Their errors are printed here. */
+static int check_values(const struct start_options *o, struct error *err)
+{
+	struct session_options session = {0};
+	struct start_sink_plan plan = {0};
+	proc_ids pids = {0};
+	int status = record_options_use(&o->record, NAME, NULL, &session, &pids);
+
+	if (!status)
+		status = start_sink_plan(&o->sink, &plan);
+	start_sink_done(&plan);
+	vec_done(&pids);
+	if (status)
+		return error_set(err, EINVAL, "a value is refused, as the line above says");
+	return o->record.label_file ? label_keeper_check(o->record.label_file, err) : 0;
+}
+
 static int check(const struct agent_options *o, struct web_address *metrics, struct error *err)
 {
+	int status;
 	const struct start_sink_options *s = &o->start.sink;
 
 	if (!s->store == !s->to)
@@ -108,7 +129,8 @@ static int check(const struct agent_options *o, struct web_address *metrics, str
 		                 "--store %s is a file: the agent writes to servers; 'assay start "
 		                 "--store %s' writes to a file",
 		                 s->store, s->store);
-	return o->metrics ? web_address_parse(metrics, "--metrics", o->metrics, err) : 0;
+	status = o->metrics ? web_address_parse(metrics, "--metrics", o->metrics, err) : 0;
+	return status ? status : check_values(&o->start, err);
 }
 
 static int read_options(struct agent_command *a, struct agent_options *o,
@@ -132,7 +154,8 @@ static int read_options(struct agent_command *a, struct agent_options *o,
 	return check(o, &a->metrics, err);
 }
 
-static int load(struct agent_command *a, struct error *err)
+/* `keep`: the present configuration is the one to go back to. */
+static int load(struct agent_command *a, bool keep, struct error *err)
 {
 	struct agent_config config = {0};
 	struct agent_options o;
@@ -142,15 +165,31 @@ static int load(struct agent_command *a, struct error *err)
 		agent_config_done(&config);
 		return status;
 	}
-	agent_config_done(&a->config);
+	if (keep) {
+		agent_config_done(&a->config_before);
+		a->config_before = a->config;
+		a->before = a->o;
+	} else {
+		agent_config_done(&a->config);
+	}
 	a->config = config;
 	a->o = o;
 	return 0;
 }
 
-static int reload(void *ctx, struct error *err)
+static void go_back(void *ctx)
 {
-	return load(ctx, err);
+	struct agent_command *a = ctx;
+
+	agent_config_done(&a->config);
+	a->config = a->config_before;
+	a->o = a->before;
+	a->config_before = (struct agent_config){0};
+}
+
+static int reload(void *ctx, bool keep, struct error *err)
+{
+	return load(ctx, keep, err);
 }
 
 /* --check: as far as it is possible without sampling. */
@@ -177,13 +216,13 @@ static int run(void *p, int argc, char **argv)
 {
 	struct agent_command a = {.line = p};
 	struct agent_course course = {
-	        .options = &a.o.start, .reload = reload, .ctx = &a, .lock = -1};
+	        .options = &a.o.start, .reload = reload, .go_back = go_back, .ctx = &a, .lock = -1};
 	struct error err = {0};
 	int status = 0;
 
 	if (argc)
 		return command_fail(2, NAME ": '%s': the agent takes no arguments", argv[0]);
-	if (load(&a, &err))
+	if (load(&a, false, &err))
 		status = command_fail(2, NAME ": %s", err.text);
 	else if (a.line->check)
 		status = try_it(&a);
@@ -196,6 +235,7 @@ static int run(void *p, int argc, char **argv)
 	if (course.lock >= 0)
 		close(course.lock);
 	agent_config_done(&a.config);
+	agent_config_done(&a.config_before);
 	return status;
 }
 
@@ -211,7 +251,8 @@ const struct command cmd_agent = {
                 "server is away, windows wait on the disk, and are sent later. There is one agent "
                 "on a machine.\n\n"
                 "SIGHUP reads the configuration again and begins another session with it; if it "
-                "has a mistake, the agent continues as before. SIGTERM and 'assay stop --name "
+                "has a mistake, or no session begins with it, the agent continues as before. "
+                "SIGTERM and 'assay stop --name "
                 "agent' end it. 'assay status --name agent' shows its state.",
         .examples = "assay agent --store clickhouse://db.example.com/assay\n    this machine, into "
                     "the store of the fleet\n"

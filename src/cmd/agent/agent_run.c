@@ -39,6 +39,7 @@ struct agent {
 	pid_t pid;                     /* of the session's process; 0: none */
 	int begun;                     /* pipe: a byte when sampling has started; -1: read */
 	bool ever, ends, reloads;      /* ever: a session has begun */
+	bool tries, wrong;             /* a new configuration is tried; the last one was not used */
 	uint64_t started_ns, again_ns; /* again: start of the next one; 0: it runs */
 	unsigned failures;
 	int status;
@@ -152,6 +153,12 @@ static void serve_metrics(struct agent *g)
 	    !control_client_ask(&place, name, g->pid, &request, &reply, NULL))
 		account = &reply.account;
 	status_metrics(&text, &account, 1);
+	buf_addf(&text,
+	         "# HELP assay_config_last_reload_successful 0: the configuration has a mistake, "
+	         "and "
+	         "the one before is used.\n# TYPE assay_config_last_reload_successful gauge\n"
+	         "assay_config_last_reload_successful{session=\"%s\"} %d\n",
+	         name, !g->wrong);
 	web_metrics_answer(&g->metrics, buf_text(&text), text.size);
 	buf_done(&text);
 	control_reply_done(&reply);
@@ -194,11 +201,17 @@ static void reload(struct agent *g)
 {
 	struct error err = {0};
 
-	if (g->c->reload(g->c->ctx, &err)) {
+	g->wrong = g->c->reload(g->c->ctx, !g->reloads && !g->tries, &err);
+	if (g->wrong) {
 		print_message(NAME ": the configuration stays as it was: %s", err.text);
 		return;
 	}
 	print_message(NAME ": the configuration was read again");
+	if (!g->pid) { /* no session runs now */
+		g->tries = true;
+		g->again_ns = 1;
+		return;
+	}
 	g->reloads = true;
 	end_session(g);
 }
@@ -215,6 +228,7 @@ static void hear_begun(struct agent *g)
 			                                        : g->c->options->sink.to,
 			              g->c->options->name.name);
 		g->ever = true;
+		g->tries = false;
 	}
 	close(g->begun);
 	g->begun = -1;
@@ -253,9 +267,17 @@ static void session_ended(struct agent *g, int how)
 		return;
 	if (g->reloads) {
 		g->reloads = false;
+		g->tries = true;
 		g->again_ns = 1;
 	} else if (WIFEXITED(how) && !WEXITSTATUS(how)) {
 		g->ends = true; /* by 'assay stop' */
+	} else if (g->tries) {
+		print_message(NAME ": no session begins with the new configuration: the one before "
+		                   "is used again");
+		g->tries = false;
+		g->wrong = true;
+		g->c->go_back(g->c->ctx);
+		g->again_ns = 1;
 	} else if (g->ever || was_killed(how)) {
 		plan_again(g, how);
 	} else {

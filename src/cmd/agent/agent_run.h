@@ -6,7 +6,8 @@
  * the configuration and the session's account. The process of a session ends with it (SIGTERM). A
  * session that began and was killed or failed is followed by another one after a pause. SIGHUP
  * reads the configuration again: if it is correct, the session ends and the next one has it, else
- * the session continues. SIGTERM and SIGINT end the agent, with the session's exit status. Returns
+ * the session continues. If a session with the new configuration cannot begin, the next one has the
+ * earlier configuration. SIGTERM and SIGINT end the agent, with the session's exit status. Returns
  * the exit status, after messages. One thread. Uses: base, session, web.
  */
 #ifndef ASSAY_CMD_AGENT_AGENT_RUN_H
@@ -18,8 +19,12 @@
 
 struct agent_course {
 	const struct start_options *options; /* of the next session */
-	/* Replaces `options` if the configuration is correct. */
-	int (*reload)(void *ctx, struct error *err);
+	/* Replaces `options` if the configuration is correct. `keep`: a session has begun with
+	 * them.
+	 */
+	int (*reload)(void *ctx, bool keep, struct error *err);
+	/* Replaces `options` by those that were kept last. */
+	void (*go_back)(void *ctx);
 	void *ctx;
 	int lock;                          /* descriptor that a session must not have; -1: none */
 	const struct web_address *metrics; /* NULL: none */

@@ -76,29 +76,48 @@ static char *text_of(struct label_keeper *k, struct labels *l)
 	return out.data;
 }
 
-static int read_common(struct label_keeper *k, const char *path, struct error *err)
+/* After an error `l` is empty. */
+static int read_labels(struct labels *l, const char *path, struct error *err)
 {
 	char *bytes = xmalloc(LABEL_FILE_BYTES);
-	struct labels l = {0};
 	struct stat st;
 	int fd = regular_file_open(path, &st);
 	ssize_t size = fd < 0 ? fd : regular_file_read(fd, bytes, LABEL_FILE_BYTES);
-	size_t bad = size > 0 ? label_file_read(&l, "", bytes, (size_t)size) : 0;
+	size_t bad = size > 0 ? label_file_read(l, "", bytes, (size_t)size) : 0;
 	int status = 0;
 
 	if (fd >= 0)
 		close(fd);
 	if (size < 0)
 		status = regular_file_error(err, (int)size, path);
-	else if (bad || l.dropped)
-		status = error_set(
-		        err, EINVAL, "%s: %" PRIu64 " %s no label: a line is NAME=\"VALUE\"", path,
-		        (uint64_t)bad + l.dropped, plural(bad + l.dropped, "line is", "lines are"));
+	else if (bad || l->dropped)
+		status = error_set(err, EINVAL,
+		                   "%s: %" PRIu64 " %s no label: a line is NAME=\"VALUE\"", path,
+		                   (uint64_t)bad + l->dropped,
+		                   plural(bad + l->dropped, "line is", "lines are"));
 	if (status)
-		labels_done(&l);
-	else
-		k->common = text_of(k, &l);
+		labels_done(l);
 	free(bytes);
+	return status;
+}
+
+static int read_common(struct label_keeper *k, const char *path, struct error *err)
+{
+	struct labels l = {0};
+	int status = read_labels(&l, path, err);
+
+	if (!status)
+		k->common = text_of(k, &l);
+	return status;
+}
+
+int label_keeper_check(const char *path, struct error *err)
+{
+	struct labels l = {0};
+	int status = read_labels(&l, path, err);
+
+	if (!status)
+		labels_done(&l);
 	return status;
 }
 

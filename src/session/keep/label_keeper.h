@@ -46,6 +46,8 @@ struct label_keeper_options {
 int label_keeper_new(struct label_keeper **out, const struct label_keeper_options *o,
                      struct error *err);
 void label_keeper_free(struct label_keeper *k);
+/* The same errors of such a file, without a keeper. */
+int label_keeper_check(const char *path, struct error *err);
 
 /* True: `e` is a record to write first. */
 bool label_keeper_common(struct label_keeper *k, struct event *e);
