@@ -37,6 +37,15 @@ char *program_file_own_directory(void)
 	return xstrdup(path);
 }
 
+bool program_file_is_packaged(void)
+{
+	char *directory = program_file_own_directory();
+	bool packaged = !strcmp(directory, "/usr/bin");
+
+	free(directory);
+	return packaged;
+}
+
 char *program_file_find(const char *name)
 {
 	const char *paths = getenv("PATH");

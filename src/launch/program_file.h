@@ -26,6 +26,9 @@ char *program_file_own_directory(void);
 /* True if there is less free space than the initial size of a file. */
 bool program_file_is_full(const char *directory);
 
+/* True if this program is that of a package: what it lacks comes from packages, too. */
+bool program_file_is_packaged(void);
+
 /*
  * The program that a command starts by another one (`setpriv --reuid=USER PROGRAM`): the first of
  * the words after the first for which `is` holds; NULL: none. *path: where it is; the caller frees

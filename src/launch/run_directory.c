@@ -91,9 +91,9 @@ int run_directory_begin(const struct shared_kind *kind, char **directory, struct
 	int rc = shared_directory(kind, &base, true, &why);
 
 	*directory = NULL;
-	if (rc && is_set(kind->variable))
-		return error_set(err, -rc, "%s", why.text);
 	/* Another user may own the name /tmp/assay-UID; only this session needs the directory. */
+	if (rc && (is_set(kind->variable) || is_set("XDG_RUNTIME_DIR") || !geteuid()))
+		return error_set(err, -rc, "%s", why.text);
 	if (rc)
 		base = xstrdup("/tmp");
 	else /* Searches for the directories of killed sessions. */

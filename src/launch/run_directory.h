@@ -19,8 +19,8 @@
 #include "source/runtime/runtime_files.h"
 
 /*
- * Below the kind's directory, which is made if need be. If that belongs to another user, or cannot
- * be made, in /tmp: only this session finds it then. The caller frees the text.
+ * Below the kind's directory, which is made if need be. If that is /tmp/assay-UID and belongs to
+ * another user, the new one is in /tmp, and only this session finds it. The caller frees the text.
  */
 int run_directory_begin(const struct shared_kind *kind, char **directory, struct error *err);
 

@@ -115,7 +115,7 @@ def a_missing_libcurl_is_a_finding(t):
 
 @test
 def a_missing_libcapstone_is_a_finding(t):
-    missing_library(t, "libcapstone", "code", "assay annotate", "libcapstone4")
+    missing_library(t, "libcapstone", "code", "assay annotate", "'^libcapstone[45]$'")
 
 
 @test

@@ -3,6 +3,7 @@
 
 #include "cmd/doctor/doctor_directory.h"
 #include "launch/calls/calls_runtime.h"
+#include "launch/program_file.h"
 #include "source/runtime/call_table.h"
 
 #include <errno.h>
@@ -15,7 +16,9 @@ static void add_library(struct findings *f)
 
 	if (calls_runtime_find(&path, &err))
 		findings_add(f, "call paths", FINDING_MISSING, "runtime library", xstrdup(err.text),
-		             "assay calls cannot run a program", "ninja -C build install");
+		             "assay calls cannot run a program",
+		             program_file_is_packaged() ? "apt-get install --reinstall assay"
+		                                        : "ninja -C build install");
 	else
 		findings_add(f, "call paths", FINDING_OK, "runtime library", path, NULL, NULL);
 }

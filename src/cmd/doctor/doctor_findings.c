@@ -313,7 +313,7 @@ static void add_disassembler(struct findings *f)
 	add_library(f, "code", "libcapstone", status, &err,
 	            "no 'assay annotate'; delays by interrupts that are off are found by lateness "
 	            "alone",
-	            "apt-get install libcapstone4");
+	            "apt-get install '^libcapstone[45]$'");
 }
 
 struct findings *doctor_findings(const struct rights *r)

@@ -2,6 +2,7 @@
 #include "cmd/doctor/doctor_tags.h"
 
 #include "cmd/doctor/doctor_directory.h"
+#include "launch/program_file.h"
 #include "launch/tags/tags_files.h"
 #include "launch/tags/tags_runtime.h"
 #include "source/runtime/tag_rings.h"
@@ -50,7 +51,8 @@ void doctor_tags(struct findings *f)
 	if (tags_runtime_find(&runtime, &err))
 		findings_add(f, GROUP, FINDING_MISSING, "compiler's plugin", xstrdup(err.text),
 		             "no program can be built with event tags",
-		             "apt install g++ gcc-12-plugin-dev");
+		             program_file_is_packaged() ? "apt-get install assay-gcc-plugin"
+		                                        : "apt-get install g++ gcc-12-plugin-dev");
 	else
 		findings_add(f, GROUP, FINDING_OK, "compiler's plugin", xstrdup(runtime.plugin),
 		             NULL, NULL);

@@ -25,19 +25,18 @@
 #define OWN_MODE CS_MODE_64
 #endif
 
-static bool sets_frame(const cs_insn *in)
+static bool sets_frame(const char *name, const char *operands)
 {
 	if (OWN_ARCH == CS_ARCH_X86)
-		return !strcmp(in->mnemonic, "mov") && !strcmp(in->op_str, "rbp, rsp");
-	return (!strcmp(in->mnemonic, "mov") && !strcmp(in->op_str, "x29, sp")) ||
-	       (!strcmp(in->mnemonic, "add") && !strncmp(in->op_str, "x29, sp", 7));
+		return !strcmp(name, "mov") && !strcmp(operands, "rbp, rsp");
+	return (!strcmp(name, "mov") && !strcmp(operands, "x29, sp")) ||
+	       (!strcmp(name, "add") && !strncmp(operands, "x29, sp", 7));
 }
 
-static bool calls(const cs_insn *in)
+static bool calls(const char *name)
 {
-	return OWN_ARCH == CS_ARCH_X86
-	               ? !strcmp(in->mnemonic, "call")
-	               : !strcmp(in->mnemonic, "bl") || !strcmp(in->mnemonic, "blr");
+	return OWN_ARCH == CS_ARCH_X86 ? !strcmp(name, "call")
+	                               : !strcmp(name, "bl") || !strcmp(name, "blr");
 }
 
 static void look_at(const struct capstone *d, const uint8_t *code, size_t size, uint64_t address,
@@ -49,8 +48,10 @@ static void look_at(const struct capstone *d, const uint8_t *code, size_t size, 
 
 	for (int i = 0; in && !caller && l->disasm_iter(d->handle, &code, &size, &address, in);
 	     i++) {
-		framed = framed || (i < PROLOGUE_MAX && sets_frame(in));
-		caller = calls(in);
+		const char *name = capstone_mnemonic(d, in);
+
+		framed = framed || (i < PROLOGUE_MAX && sets_frame(name, capstone_operands(d, in)));
+		caller = calls(name);
 	}
 	if (in)
 		l->free(in, 1);

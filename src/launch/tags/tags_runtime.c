@@ -54,7 +54,12 @@ int tags_runtime_find(struct tags_runtime *r, struct error *err)
 		*r = (struct tags_runtime){.plugin = xstrdup(ASSAY_RUNTIME_DIR "/assay/" PLUGIN),
 		                           .include = xstrdup(ASSAY_INCLUDE_DIR),
 		                           .libraries = xstrdup(ASSAY_RUNTIME_DIR)};
-		if (!is_complete(r))
+		if (!is_complete(r) && program_file_is_packaged())
+			rc = error_set(err, ENOENT,
+			               "the compiler's plugin is not at %s; install the package "
+			               "assay-gcc-plugin",
+			               r->plugin);
+		else if (!is_complete(r))
 			rc = error_set(err, ENOENT,
 			               "the compiler's plugin is neither at %s nor, "
 			               "with " TAGS_RUNTIME_LIBRARY " in %s and " HEADER

@@ -37,31 +37,28 @@ static bool is_jump_or_call(const struct capstone *e, const cs_insn *insn)
 	       e->library.insn_group(e->handle, insn, CS_GRP_CALL);
 }
 
-/* Finds the target of a direct jump or call. */
-static bool find_target_x86(const struct capstone *e, const cs_insn *insn, uint64_t *target)
+/*
+ * Finds the target of a direct jump or call: the operand of x86 ("0x401136"), the last one of arm64
+ * ("w0, #3, #0x1234").
+ */
+static bool find_target(const struct capstone *e, const struct symbol_code *code,
+                        const cs_insn *insn, uint64_t *target)
 {
-	const cs_detail *detail = insn->detail;
+	const char *at = capstone_operands(e, insn), *last;
+	char *end;
 
 	if (!is_jump_or_call(e, insn))
 		return false;
-	if (detail->x86.op_count == 1 && detail->x86.operands[0].type == X86_OP_IMM) {
-		*target = (uint64_t)detail->x86.operands[0].imm;
-		return true;
+	if (code->machine == CODE_ARM64) {
+		last = strrchr(at, ' ');
+		at = last ? last + 1 : at;
+		if (*at++ != '#')
+			return false;
 	}
-	return false;
-}
-
-static bool find_target_arm64(const struct capstone *e, const cs_insn *insn, uint64_t *target)
-{
-	const cs_arm64 *a = &insn->detail->arm64;
-
-	if (!is_jump_or_call(e, insn))
+	if (*at < '0' || *at > '9')
 		return false;
-	/* The target is the last operand of cbz and tbz. */
-	if (!a->op_count || a->operands[a->op_count - 1].type != ARM64_OP_IMM)
-		return false;
-	*target = (uint64_t)a->operands[a->op_count - 1].imm;
-	return true;
+	*target = strtoull(at, &end, 0);
+	return !*end;
 }
 
 static void add_undecoded(struct disassembly *out, const uint8_t **bytes, size_t *left,
@@ -78,14 +75,15 @@ static void add_undecoded(struct disassembly *out, const uint8_t **bytes, size_t
 }
 
 /* "mov %rax, %rbx"; without printf, which would take a tenth of the total time. */
-static char *text_of(const cs_insn *insn)
+static char *text_of(const struct capstone *e, const cs_insn *insn)
 {
-	size_t name = strlen(insn->mnemonic), operands = strlen(insn->op_str);
+	const char *mnemonic = capstone_mnemonic(e, insn), *rest = capstone_operands(e, insn);
+	size_t name = strlen(mnemonic), operands = strlen(rest);
 	char *text = xmalloc(name + operands + 2);
 
-	memcpy(text, insn->mnemonic, name);
+	memcpy(text, mnemonic, name);
 	text[name] = operands ? ' ' : '\0';
-	memcpy(text + name + 1, insn->op_str, operands + 1);
+	memcpy(text + name + 1, rest, operands + 1);
 	return text;
 }
 
@@ -97,9 +95,8 @@ static void add_decoded(const struct capstone *e, const struct symbol_code *code
 	i->address = insn->address;
 	i->size = insn->size;
 	i->decoded = true;
-	i->branch = code->machine == CODE_ARM64 ? find_target_arm64(e, insn, &i->target)
-	                                        : find_target_x86(e, insn, &i->target);
-	i->text = text_of(insn);
+	i->branch = find_target(e, code, insn, &i->target);
+	i->text = text_of(e, insn);
 }
 
 int disassemble(const struct symbol_code *code, struct disassembly *out, struct error *err)
