@@ -4,6 +4,7 @@
 #include "base/file/cache_dir.h"
 #include "base/limit.h"
 #include "base/memory/blake2b.h"
+#include "base/read/regular_file.h"
 #include "base/this_boot.h"
 
 #include <errno.h>
@@ -77,6 +78,34 @@ struct image_search {
 
 enum { MUST_BE_SAME = 1, IS_COPY = 2 };
 
+/*
+ * A process may mount a file system of its own over a directory of root, and run a file there. If
+ * neither build-id nor inode says that the file is the recorded one, root reads it only if all
+ * users may.
+ */
+static bool is_hidden_other(const struct elf_file *f, const struct image *image, const char *path,
+                            struct error *err)
+{
+	dev_t device;
+	ino_t inode;
+	struct stat st;
+	int fd;
+
+	if (geteuid() || !image->inode || !elf_file_identity(f, &device, &inode) ||
+	    inode == image->inode)
+		return false;
+	fd = regular_file_open_recorded(path, 0, &file_namer_unknown, &st);
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 && st.st_dev == device && st.st_ino == inode)
+		return false;
+	error_set(err, EPERM,
+	          "%s: is not read: it is not on the device of the recorded file, which has no "
+	          "build-id, and not all users may read it",
+	          path);
+	return true;
+}
+
 /* The user chose the directory of a copy. `also`: chose the paths in the file, too. */
 static void try_path(struct image_search *s, const char *path, unsigned how, struct file_namer also)
 {
@@ -94,6 +123,9 @@ static void try_path(struct image_search *s, const char *path, unsigned how, str
 	}
 	elf_file_named_too(f, file_namer_both(s->namer, also));
 	v = compare(f, s->image, how & IS_COPY, &err);
+	if (v == UNKNOWN && !(how & (IS_COPY | MUST_BE_SAME)) &&
+	    is_hidden_other(f, s->image, path, &err))
+		v = OTHER;
 	if (v == SAME)
 		s->same = f;
 	else if (v == UNKNOWN && !s->unknown && !(how & MUST_BE_SAME))

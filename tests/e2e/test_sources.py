@@ -216,6 +216,36 @@ def a_recording_of_another_user_names_no_file_of_root(t):
 
 
 @test
+def a_mount_over_a_directory_of_root_shows_no_file_below_it(t):
+    """A process runs a file of its own at the path of a program that only root may read."""
+    begin(t)
+    t.need("unshare", "mount")
+    if run("unshare", "-Urm", "true", status=None, user=STRANGER, cwd="/").status:
+        t.skip("a user may not make namespaces here")
+    home = attacks.directory_of_user(t, "home")
+    closed = t.path("closed")
+    closed.mkdir(mode=0o700)
+    secret_program = build(t, closed, [], 0, flags=("-Wl,--build-id=none", "-DROOT"))
+    secret_program.chmod(0o700)
+    build(t, home, [home / "x.c"], flags=("-Wl,--build-id=none", "-s"))
+    process = t.start("unshare", "-Urm", "sh", "-c",
+                      f"mount -t tmpfs none {closed} && for i in 1 2 3 4 5; do >{closed}/$i; done; "
+                      f"cp {home}/leak {closed}/leak && echo ready && exec {closed}/leak",
+                      user=STRANGER, group=STRANGER, extra_groups=[], cwd="/",
+                      stdout=subprocess.PIPE)
+    t.equal(process.stdout.readline(), b"ready\n", "what the program prints")
+    data = t.path("mounted.data")
+    run(ASSAY, "record", "-q", "-F", "199", "-p", str(process.pid), "-o", data, "--duration", "1s",
+        env=t.env)
+    process.kill()
+    t.wait(process)
+    report = " ".join(run(ASSAY, "report", "--full", "-i", data, env=t.env).out.split())
+    t.has(report, f"{closed}/leak: is not read: it is not on the device of the recorded file",
+          "the report")
+    t.lacks(report, "leak_lines", "a name in the program of root")
+
+
+@test
 def debug_files_are_those_that_the_owner_may_read(t):
     """A debug link, a file of dwz and a unit of split DWARF that lead to files of root."""
     begin(t)

@@ -67,7 +67,8 @@ static int measure(struct directory *d, struct error *err)
 		struct perf_data_section file = {.offset = d->total};
 
 		name_file(i, name, sizeof(name));
-		if (fstatat(d->fd, name, &st, 0))
+		/* Another user may own the directory. */
+		if (fstatat(d->fd, name, &st, AT_SYMLINK_NOFOLLOW))
 			return errno != ENOENT ? cannot_read(d, name, errno, err)
 			       : i             ? 0
 			                       : no_data(d, err);
@@ -91,7 +92,7 @@ static int map_file(const struct directory *d, uint8_t *base, size_t index, stru
 	if (!file->size)
 		return 0;
 	name_file(index, name, sizeof(name));
-	fd = openat(d->fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	fd = openat(d->fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return cannot_read(d, name, errno, err);
 	got = mmap(base + file->offset, file->size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
