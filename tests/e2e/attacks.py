@@ -15,6 +15,7 @@ import struct
 import subprocess
 
 STRANGER = 65534  # the other user
+LEAK_LINES = 60  # of each file that build_leak() names
 HUNG = 4242  # the user whose memory and files do not answer; root mounts for it
 UNANSWERED = re.compile(
     rf"processes of user {HUNG}: \d+ reads? w\w+ not answered in time, \d+ more w")
@@ -115,3 +116,25 @@ def forged(t, program):
     copy = t.write("public/forged", content[:at] + rows + content[at + size:])
     copy.chmod(0o755)
     return copy
+
+
+def leak_c(sources):
+    """A program that names each line of the sources, and runs until it is killed."""
+    text = ["volatile unsigned long v;", "__attribute__((noinline)) void leak_lines(void) {"]
+    for source in sources:
+        for line in range(1, LEAK_LINES + 1):
+            text += [f'# {line} "{source}"', "for (int i = 0; i < 3000; i++) v += i;"]
+    return "\n".join(text + ["}", "int main(void) { for (;;) leak_lines(); }", ""])
+
+
+def build_leak(t, home, sources, user=STRANGER, name="leak", flags=()):
+    """That program, compiled by the user in the directory `home` of the user."""
+    t.need("cc")
+    if not home.exists():
+        home.mkdir()
+        os.chown(home, user, user)
+    source = home / f"{name}.c"
+    source.write_text(leak_c(sources))
+    os.chown(source, user, user)
+    t.run("cc", "-O1", "-g", *flags, "-o", home / name, source, user=user, cwd=home)
+    return home / name

@@ -25,6 +25,7 @@ MEMORY_BYTES = 256 << 20
 HANGING = ("stack-fuse", "program", "dump", "stack-uffd")
 CUT_TABLE = ("was truncated while it was read", "it was cut")
 RECORDERS = ("record", "store", "ring")
+SECRET = "a line that only root may read"
 
 
 def state_of(directory):
@@ -69,6 +70,9 @@ class Target:
         self.canaries.mkdir()
         for name in ("victim", "flight.data", "a.db", "a.db-journal", "calls"):
             (self.canaries / name).write_text(f"{name} of root\n")
+        self.secret = self.canaries / "secret"
+        self.secret.write_text(f"{SECRET}\n" * attacks.LEAK_LINES)
+        self.secret.chmod(0o600)
         self.before = state_of(self.canaries)
         self.home = attacks.directory_of_user(t, "home")
         self.shared = t.path("shared")
@@ -99,6 +103,8 @@ class Attackers:
         self.storm()
         evil = attacks.copy_for_user(t, t.workload("loop"), EVIL_NAME)
         attacks.start(t, evil, "1000000000")
+        leak = attacks.build_leak(t, target.home, [target.secret])
+        attacks.start(t, leak)
         stacks = t.workload("stacks")
         attacks.start(t, attacks.forged(t, stacks), "recurse", lasting, "20")
         t.start(stacks, "recurse", lasting, "20", stdout=subprocess.DEVNULL)
@@ -337,6 +343,9 @@ def all_attacks_together(t):
         check_reported(t, name, " ".join(" ".join(said[name]).split()), attackers.skipped)
     check_counts(t, accounts, {name: reports[name]["warnings"] for name in accounts})
     check_harmless(t, shown, "the report")
+    source = r("annotate", "--json", "-i", r.data, "leak_lines").out
+    t.lacks(source, SECRET, "annotate")
+    t.has(t.json(source)["left_out"], str(target.secret), "what annotate left out")
     check_stacks(t, t.json(r("report", "--json", "--children", "--comm", "stacks", r.data).out))
     for name, size in r.most.items():
         t.true(size < MEMORY_BYTES, f"memory of {name}: {size >> 20} MB")

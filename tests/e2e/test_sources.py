@@ -11,10 +11,9 @@ import time
 import zlib
 
 import attacks
-from attacks import STRANGER, need_root
+from attacks import LEAK_LINES, STRANGER, build_leak, need_root
 from harness import ASSAY, main, run, test
 
-LINES = 60
 SECRET = "SECRET-LINE"
 REFUSED = "is not read, as the owner of the file that names it may not read it"
 OTHER = 4242  # a third user
@@ -23,31 +22,9 @@ OTHER = 4242  # a third user
 def secret(t, name, mode=0o600, directory=None, word=SECRET):
     """A text file of root."""
     path = (directory or t.path(".")) / name
-    path.write_text("".join(f"{word}-{i}\n" for i in range(1, LINES + 1)))
+    path.write_text("".join(f"{word}-{i}\n" for i in range(1, LEAK_LINES + 1)))
     path.chmod(mode)
     return path
-
-
-def leak_c(sources):
-    """A program that names line after line of each of the sources, and runs for a second."""
-    text = ["volatile unsigned long v;", "__attribute__((noinline)) void leak_lines(void) {"]
-    for source in sources:
-        for line in range(1, LINES + 1):
-            text += [f'# {line} "{source}"', "for (int i = 0; i < 3000; i++) v += i;"]
-    return "\n".join(text + ["}", "int main(void) { for (;;) leak_lines(); }", ""])
-
-
-def build(t, home, sources, user=STRANGER, name="leak", flags=()):
-    """The program, compiled by the user in a directory of the user."""
-    t.need("cc")
-    if not home.exists():
-        home.mkdir()
-        os.chown(home, user, user)
-    source = home / f"{name}.c"
-    source.write_text(leak_c(sources))
-    os.chown(source, user, user)
-    run("cc", "-O1", "-g", *flags, "-o", home / name, source, user=user, cwd=home)
-    return home / name
 
 
 def recorded(t, program, user=STRANGER, name="leak.data"):
@@ -124,7 +101,7 @@ def a_secret_of_root_is_not_in_pages(t):
     link, folder = home / "link.c", home / "folder"
     link.symlink_to(plain)
     folder.symlink_to(closed)
-    program = build(t, home, [plain, below, link, folder / "below.txt",
+    program = build_leak(t, home, [plain, below, link, folder / "below.txt",
                               "/proc/self/environ", f"/proc/self/root{plain}"])
     t.env["WORD"] = f"{SECRET}-environment"
     data = recorded(t, program)
@@ -132,10 +109,10 @@ def a_secret_of_root_is_not_in_pages(t):
     check_left_out(t, data, plain)
     # The commands that read no source are the same, and the owner's own files are there.
     own = home / "own.c"
-    own.write_text("OWN-LINE\n" * LINES)
+    own.write_text("OWN-LINE\n" * LEAK_LINES)
     os.chown(own, STRANGER, STRANGER)
     own.chmod(0o600)
-    data = recorded(t, build(t, home, [own], name="leak2"), name="own.data")
+    data = recorded(t, build_leak(t, home, [own], name="leak2"), name="own.data")
     text = annotated(t, data)
     t.has(text, "OWN-LINE", "a source that only the owner of the program may read")
     t.equal(t.json(text)["left_out"], None, "what was left out")
@@ -150,14 +127,14 @@ def a_program_of_root_has_its_sources(t):
     place.mkdir(mode=0o755)
     public = secret(t, "public.c", 0o644, place, "PUBLIC")
     hidden = secret(t, "hidden.c", 0o600, place)
-    data = recorded(t, build(t, place, [public, hidden], 0))
+    data = recorded(t, build_leak(t, place, [public, hidden], 0))
     text = shown(t, data)
     t.has(text, "PUBLIC-1", "a source of a program of root")
     lacks_secret(t, text, "a file that only root may read, named by a program that all may read")
     closed = t.path("closed")
     closed.mkdir(mode=0o700)
     mine = secret(t, "mine.c", 0o600, closed, "MINE")
-    program = build(t, closed, [mine], 0)
+    program = build_leak(t, closed, [mine], 0)
     program.chmod(0o700)
     data = recorded(t, program, 0, "closed.data")
     t.has(annotated(t, data), "MINE-1", "a source of root's own program, both closed to others")
@@ -170,7 +147,7 @@ def owners_that_are_not_known_see_public_files_only(t):
     begin(t)
     home = attacks.directory_of_user(t, "home")
     plain, public = secret(t, "secret.txt"), secret(t, "public.c", 0o644, word="PUBLIC")
-    program = build(t, home, [plain, public], flags=("-Wl,--build-id",))
+    program = build_leak(t, home, [plain, public], flags=("-Wl,--build-id",))
     os.chown(program, 0, 0)
     program.chmod(0o777)
     text = shown(t, recorded(t, program))
@@ -204,7 +181,7 @@ def a_recording_of_another_user_names_no_file_of_root(t):
     closed = t.path("closed")
     closed.mkdir(mode=0o700)
     source = secret(t, "secret.c", 0o644, closed)
-    data = recorded(t, build(t, closed, [source], 0), 0)
+    data = recorded(t, build_leak(t, closed, [source], 0), 0)
     t.has(annotated(t, data), f"{SECRET}-1", "root's own recording")
     os.chown(data, STRANGER, STRANGER)
     page = t.path("other.html")
@@ -225,9 +202,9 @@ def a_mount_over_a_directory_of_root_shows_no_file_below_it(t):
     home = attacks.directory_of_user(t, "home")
     closed = t.path("closed")
     closed.mkdir(mode=0o700)
-    secret_program = build(t, closed, [], 0, flags=("-Wl,--build-id=none", "-DROOT"))
+    secret_program = build_leak(t, closed, [], 0, flags=("-Wl,--build-id=none", "-DROOT"))
     secret_program.chmod(0o700)
-    build(t, home, [home / "x.c"], flags=("-Wl,--build-id=none", "-s"))
+    build_leak(t, home, [home / "x.c"], flags=("-Wl,--build-id=none", "-s"))
     process = t.start("unshare", "-Urm", "sh", "-c",
                       f"mount -t tmpfs none {closed} && for i in 1 2 3 4 5; do >{closed}/$i; done; "
                       f"cp {home}/leak {closed}/leak && echo ready && exec {closed}/leak",
@@ -255,7 +232,7 @@ def debug_files_are_those_that_the_owner_may_read(t):
     closed.mkdir(mode=0o700)
     source = home / "x.c"
     # A debug link: root's file has the build-id that the attacker knows.
-    program = build(t, home, [source], flags=("-Wl,--build-id=0x1234567890",))
+    program = build_leak(t, home, [source], flags=("-Wl,--build-id=0x1234567890",))
     shutil.copy(program, closed / "leak.debug")
     os.chown(closed / "leak.debug", 0, 0)
     run("objcopy", "--strip-all", program, user=STRANGER)
@@ -361,7 +338,7 @@ def a_file_of_dwz_is_one_that_the_owner_may_read(t):
     home = attacks.directory_of_user(t, "home")
     closed = t.path("closed")
     closed.mkdir(mode=0o700)
-    program = build(t, home, [home / "x.c"], flags=("-Wl,--build-id=0x1234567890",))
+    program = build_leak(t, home, [home / "x.c"], flags=("-Wl,--build-id=0x1234567890",))
     common = closed / "common"
     shutil.copy(program, common)
     os.chown(common, 0, 0)
@@ -386,7 +363,7 @@ def developers_see_their_own_sources(t):
     os.chown(home, OTHER, OTHER)
     mine = secret(t, "mine.c", 0o600, home, "MINE")
     os.chown(mine, OTHER, OTHER)
-    program = build(t, home, [mine], OTHER)
+    program = build_leak(t, home, [mine], OTHER)
     program.chmod(0o775)
     data = recorded(t, program, OTHER)
     t.has(shown(t, data), "MINE-1", "root")
