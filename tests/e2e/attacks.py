@@ -124,11 +124,12 @@ def leak_c(sources):
     for source in sources:
         for line in range(1, LEAK_LINES + 1):
             text += [f'# {line} "{source}"', "for (int i = 0; i < 3000; i++) v += i;"]
-    return "\n".join(text + ["}", "int main(void) { for (;;) leak_lines(); }", ""])
+    return "\n".join(text + ["}", "int usleep(unsigned);",
+                      "int main(void) { for (;; usleep(PAUSE)) leak_lines(); }", ""])
 
 
-def build_leak(t, home, sources, user=STRANGER, name="leak", flags=()):
-    """That program, compiled by the user in the directory `home` of the user."""
+def build_leak(t, home, sources, user=STRANGER, name="leak", flags=(), pause_us=0):
+    """That program, compiled by the user in the directory `home` of the user. It sleeps between rounds."""
     t.need("cc")
     if not home.exists():
         home.mkdir()
@@ -136,5 +137,5 @@ def build_leak(t, home, sources, user=STRANGER, name="leak", flags=()):
     source = home / f"{name}.c"
     source.write_text(leak_c(sources))
     os.chown(source, user, user)
-    t.run("cc", "-O1", "-g", *flags, "-o", home / name, source, user=user, cwd=home)
+    t.run("cc", "-O1", "-g", f"-DPAUSE={pause_us}", *flags, "-o", home / name, source, user=user, cwd=home)
     return home / name

@@ -103,7 +103,7 @@ class Attackers:
         self.storm()
         evil = attacks.copy_for_user(t, t.workload("loop"), EVIL_NAME)
         attacks.start(t, evil, "1000000000")
-        leak = attacks.build_leak(t, target.home, [target.secret])
+        leak = attacks.build_leak(t, target.home, [target.secret], pause_us=20000)
         attacks.start(t, leak)
         stacks = t.workload("stacks")
         attacks.start(t, attacks.forged(t, stacks), "recurse", lasting, "20")
