@@ -121,7 +121,7 @@
 /* entries, ranges and rows of line tables that are read | left out, counted */
 #define LIMIT_DEBUG_STEPS ((uint64_t)1 << 30)
 /* CPU time | left out, counted */
-#define LIMIT_DEBUG_CPU_NS LIMIT_SECONDS_NS(60)
+#define LIMIT_DEBUG_CPU_NS LIMIT_SECONDS_NS(20)
 /* ranges of units | left out, counted */
 #define LIMIT_DEBUG_SPANS ((size_t)4 << 20)
 /* units | left out, counted */
@@ -130,6 +130,8 @@
 #define LIMIT_DEBUG_ABBREVIATIONS 65536
 /* bytes of .debug_aranges | left out, counted */
 #define LIMIT_DEBUG_ARANGES_BYTES LIMIT_MB(16)
+/* tables of lines and inlined functions of all files in a report | left out, counted */
+#define LIMIT_DEBUG_TABLES_BYTES LIMIT_MB(512)
 /* memory of libdw | left out, counted */
 #define LIMIT_DEBUG_MEMORY_BYTES LIMIT_MB(256)
 /* rows of the line table of a unit | left out, counted */

@@ -17,7 +17,7 @@ static struct debug_index *open_index(struct symbolizer *s, struct elf_file *f,
 	char name[2 * BUILD_ID_MAX + 1];
 
 	build_id_text(id, name);
-	return debug_index_new(f, s->cache, id->size ? name : NULL);
+	return debug_index_new(f, s->cache, id->size ? name : NULL, &s->debug_bytes);
 }
 
 /*

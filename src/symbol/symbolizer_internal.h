@@ -58,6 +58,7 @@ struct symbolizer {
 	struct intern names;                         /* of inlined functions and members */
 	struct debug_index *awake[SYMBOLIZER_AWAKE]; /* indexes that hold files open */
 	size_t awake_next;
+	uint64_t debug_bytes;              /* of the tables of all indexes */
 	VEC(struct symbol_image *) loaded; /* by image id; NULL: not loaded yet */
 	VEC(struct symbol *) all;
 	VEC(struct found_frame) found;

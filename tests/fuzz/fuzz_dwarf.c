@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 	if (elf_file_open_memory(&f, bytes, size, "fuzz", NULL))
 		return 0;
-	x = debug_index_new(f, NULL, NULL);
+	x = debug_index_new(f, NULL, NULL, NULL);
 	for (size_t offset = 0; x && offset < size; offset += step)
 		if (elf_file_address_of(f, offset, &address))
 			look_up(x, address);

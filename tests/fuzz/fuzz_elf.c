@@ -44,7 +44,7 @@ static void use_symbols(struct elf_file *f, struct symbol_table *t)
 
 static void use_lines(struct elf_file *f, const struct symbol_table *t)
 {
-	struct debug_index *lines = debug_index_new(f, NULL, NULL);
+	struct debug_index *lines = debug_index_new(f, NULL, NULL, NULL);
 	const char *file;
 	int line;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/debug/debug_index_internal.h"
 
+#include "base/limit.h"
 #include "base/memory/blake2b.h"
 #include "base/memory/sorted.h"
 
@@ -13,6 +14,7 @@ struct debug_index {
 	struct cache_dir *cache;
 	char *name;
 	uint64_t identity;
+	uint64_t *all_bytes; /* of the tables of all files; NULL: not counted */
 	struct debug_tables tables;
 	struct debug_reader *reader; /* NULL: not needed yet, or not available */
 	bool reader_sought;
@@ -37,6 +39,13 @@ void debug_tables_done(struct debug_tables *t)
 	vec_done(&t->nodes);
 	vec_done(&t->rows);
 	intern_done(&t->strings);
+}
+
+static uint64_t bytes_of(const struct debug_tables *t)
+{
+	return (t->map.count + t->segments.count) * sizeof(*t->map.items) +
+	       t->units.count * sizeof(*t->units.items) + t->nodes.count * sizeof(*t->nodes.items) +
+	       t->rows.count * sizeof(*t->rows.items) + t->strings.bytes;
 }
 
 /* Cheaper than libdw, which reads all sections. */
@@ -93,7 +102,15 @@ static struct debug_reader *reader_of(struct debug_index *x)
 	return x->reader;
 }
 
-struct debug_index *debug_index_new(struct elf_file *f, struct cache_dir *cache, const char *name)
+/* Counts tables that are added: the tables before had `before` bytes. */
+static void count_bytes(struct debug_index *x, uint64_t before)
+{
+	if (x->all_bytes)
+		*x->all_bytes += bytes_of(&x->tables) - before;
+}
+
+struct debug_index *debug_index_new(struct elf_file *f, struct cache_dir *cache, const char *name,
+                                    uint64_t *all_bytes)
 {
 	struct debug_index *x;
 
@@ -103,6 +120,7 @@ struct debug_index *debug_index_new(struct elf_file *f, struct cache_dir *cache,
 	}
 	x = xcalloc(1, sizeof(*x));
 	x->file = f;
+	x->all_bytes = all_bytes;
 	x->identity = identity_of(f);
 	if (cache && name) {
 		x->cache = cache;
@@ -111,10 +129,12 @@ struct debug_index *debug_index_new(struct elf_file *f, struct cache_dir *cache,
 	debug_tables_init(&x->tables);
 	if (x->name && debug_cache_load(&x->tables, cache, name, x->identity)) {
 		elf_file_rest(f);
+		count_bytes(x, 0);
 		return x;
 	}
 	if (reader_of(x)) {
 		debug_reader_units(x->reader, &x->tables);
+		count_bytes(x, 0);
 		x->changed = true;
 	}
 	/* What a limit or a right left out is stated. */
@@ -143,14 +163,16 @@ static const struct debug_unit *unit_at(struct debug_index *x, uint64_t address)
 {
 	struct debug_tables *t = &x->tables;
 	uint32_t unit = debug_segment_at(t->map.items, t->map.count, address);
+	uint64_t before = bytes_of(t);
 
 	if (unit == ID_NONE)
 		return NULL;
 	if (t->units.items[unit].state == UNIT_NEW) {
-		if (reader_of(x))
+		if ((!x->all_bytes || *x->all_bytes <= LIMIT_DEBUG_TABLES_BYTES) && reader_of(x))
 			debug_reader_build(x->reader, t, unit);
 		else
 			x->missing.units++;
+		count_bytes(x, before);
 		t->units.items[unit].state = UNIT_BUILT;
 		x->changed = true;
 	}

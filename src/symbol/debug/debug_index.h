@@ -41,9 +41,11 @@ struct debug_missing {
 
 /*
  * NULL: the file has no DWARF. `name`: the cache key of the tables; NULL: they are not cached.
+ * `all_bytes`: the size of the tables of all files that share it, which has a limit; NULL: none.
  * Returned strings are valid during the life of the index.
  */
-struct debug_index *debug_index_new(struct elf_file *f, struct cache_dir *cache, const char *name);
+struct debug_index *debug_index_new(struct elf_file *f, struct cache_dir *cache, const char *name,
+                                    uint64_t *all_bytes);
 void debug_index_free(struct debug_index *x);
 
 bool debug_index_line(struct debug_index *x, uint64_t address, const char **file, int *line);

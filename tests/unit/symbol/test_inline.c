@@ -172,7 +172,7 @@ static struct comparison compare(const char *program, const char *function, cons
 
 	CHECK(fixture_nm(program, function, &start, &size) && size > 16);
 	CHECK(!elf_file_open(&f, fixture_path(program), NULL));
-	x = debug_index_new(f, NULL, NULL);
+	x = debug_index_new(f, NULL, NULL, NULL);
 	CHECK(x != NULL);
 	snprintf(text, sizeof(text),
 	         "cd '%s' && seq %llu %llu | while read a; do printf '0x%%x\\n' $a; done | %s %s",
@@ -259,7 +259,7 @@ static void packed_and_split_dwarf_are_read(void)
 	if (have_llvm)
 		CHECK_EQ(compare("split", "work", LLVM).differ, 0);
 	CHECK(!elf_file_open(&f, fixture_path("split"), NULL));
-	x = debug_index_new(f, NULL, NULL);
+	x = debug_index_new(f, NULL, NULL, NULL);
 	CHECK(x && is_deep(x, deep_address(x, "split")));
 	debug_index_free(x);
 	elf_file_close(f);
@@ -278,14 +278,14 @@ static void split_dwarf_that_is_gone_is_counted(void)
 	CHECK(fixture_run("cp split gone && sed -i s/split.dwo/spilt.dwo/ gone"));
 	CHECK(fixture_nm("gone", "work", &start, &size));
 	CHECK(!elf_file_open(&f, fixture_path("gone"), NULL));
-	x = debug_index_new(f, NULL, NULL);
+	x = debug_index_new(f, NULL, NULL, NULL);
 	CHECK(x && debug_index_line(x, start, &file, &line));
 	CHECK(x && !debug_index_inlines(x, start + size / 2, in, 4));
 	CHECK_EQ(x ? debug_index_missing(x)->units : 0, 1);
 	debug_index_free(x);
 	/* opening a pipe in its place would block */
 	CHECK(fixture_run("mkfifo spilt.dwo"));
-	x = debug_index_new(f, NULL, NULL);
+	x = debug_index_new(f, NULL, NULL, NULL);
 	CHECK(x && !debug_index_inlines(x, start + size / 2, in, 4));
 	debug_index_free(x);
 	elf_file_close(f);
@@ -303,7 +303,7 @@ static void a_pipe_next_to_the_program_is_not_opened(void)
 	                  "beside/split && mkfifo beside/aside.dwo && ln -s beside/split linked"));
 	CHECK(fixture_nm("linked", "work", &start, &size));
 	CHECK(!elf_file_open(&f, fixture_path("linked"), NULL));
-	x = debug_index_new(f, NULL, NULL);
+	x = debug_index_new(f, NULL, NULL, NULL);
 	CHECK(x && !debug_index_inlines(x, start + size / 2, in, 4));
 	CHECK_EQ(x ? debug_index_missing(x)->units : 0, 1);
 	debug_index_free(x);
@@ -323,7 +323,7 @@ static void the_symbolizer_names_them(void)
 	uint64_t address;
 
 	CHECK(!elf_file_open(&f, fixture_path("nest"), NULL));
-	x = debug_index_new(f, NULL, NULL);
+	x = debug_index_new(f, NULL, NULL, NULL);
 	address = deep_address(x, "nest");
 	debug_index_free(x);
 	elf_file_close(f);
@@ -363,7 +363,7 @@ static void more_files_than_the_limit_of_open_files(void)
 	char name[32];
 
 	CHECK(!elf_file_open(&f, fixture_path("nest"), NULL));
-	x = debug_index_new(f, NULL, NULL);
+	x = debug_index_new(f, NULL, NULL, NULL);
 	address = deep_address(x, "nest");
 	debug_index_free(x);
 	elf_file_close(f);

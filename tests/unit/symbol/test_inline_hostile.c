@@ -60,7 +60,7 @@ static const char attributes_s[] = ".text\n"
 
 static struct debug_index *cached_index(struct elf_file *f, struct cache_dir *cache)
 {
-	return debug_index_new(f, cache, "nest");
+	return debug_index_new(f, cache, "nest", NULL);
 }
 
 static uint8_t *read_cache(size_t *size)
@@ -146,7 +146,7 @@ static void a_claimed_build_id_gives_no_names_to_another_file(void)
 	CHECK(!elf_file_open(&forged, fixture_path("forged"), NULL));
 	CHECK(build_id_equal(elf_file_build_id(f), elf_file_build_id(forged)));
 	CHECK_EQ(elf_file_size(f), elf_file_size(forged));
-	x = debug_index_new(f, NULL, NULL);
+	x = debug_index_new(f, NULL, NULL, NULL);
 	address = deep_address(x, "nest");
 	debug_index_free(x);
 	x = cached_index(forged, cache);
@@ -295,7 +295,7 @@ static void hostile_dwarf_is_read_within_its_bounds(void)
 		}
 		if (elf_file_open_memory(&f, damaged, size, "damaged", NULL))
 			continue;
-		x = debug_index_new(f, NULL, NULL);
+		x = debug_index_new(f, NULL, NULL, NULL);
 		for (uint64_t a = start; x && a < start + length; a += 9)
 			answers += debug_index_inlines(x, a, in, 64);
 		debug_index_free(x);
@@ -318,7 +318,7 @@ static void hostile_nesting_ends(void)
 	CHECK(fixture_run("gcc -Wa,--defsym,DEPTH=200000 -nostdlib -static -o cycle cycle.s"));
 	CHECK(fixture_nm("cycle", "_start", &start, &size));
 	CHECK(!elf_file_open(&f, fixture_path("cycle"), NULL));
-	x = debug_index_new(f, NULL, NULL);
+	x = debug_index_new(f, NULL, NULL, NULL);
 	CHECK(x != NULL);
 	CHECK_EQ(x ? debug_index_inlines(x, start, in, 64) : 0, 64);
 	CHECK(x && debug_index_missing(x)->units > 0);
@@ -339,7 +339,7 @@ static void hostile_attributes_end(void)
 	                  "attributes.s"));
 	CHECK(fixture_nm("attributes", "_start", &start, &size));
 	CHECK(!elf_file_open(&f, fixture_path("attributes"), NULL));
-	x = debug_index_new(f, NULL, NULL);
+	x = debug_index_new(f, NULL, NULL, NULL);
 	CHECK(x && !debug_index_inlines(x, start, in, 64));
 	CHECK_EQ(x ? debug_index_missing(x)->units : 0, 1);
 	debug_index_free(x);
