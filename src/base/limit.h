@@ -83,8 +83,8 @@
 #define LIMIT_ELF_BYTES LIMIT_MB(64)
 /* bytes of the symbols of an ELF file with their names | left out */
 #define LIMIT_ELF_SYMBOL_BYTES LIMIT_MB(512)
-/* symbols of an ELF file | left out, counted */
-#define LIMIT_ELF_SYMBOLS ((size_t)4 << 20)
+/* symbols that are kept of an ELF file: those near samples | left out */
+#define LIMIT_ELF_SYMBOLS ((size_t)2 << 20)
 /* bytes of the names of sections | left out */
 #define LIMIT_ELF_SECTION_NAMES_BYTES LIMIT_MB(8)
 /* sections of an ELF file | left out */

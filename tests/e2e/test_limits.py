@@ -217,6 +217,15 @@ def put_many_abbreviations(path, count):
                 + section_of(path, b".debug_abbrev"))
 
 
+def put_many_symbols(path, count):
+    """Copies of the symbol of spin_body."""
+    symbols, names = section_of(path, b".symtab"), section_of(path, b".strtab")
+    at = names.index(b"\0spin_body\0") + 1
+    known = next(symbols[i:i + 24] for i in range(0, len(symbols), 24)
+                 if struct.unpack_from("<I", symbols, i)[0] == at)
+    put_section(path, b".symtab", symbols + known * count)
+
+
 def report_of_program(t, change):
     """A report, within limits, of a program of another user with changed debug information."""
     attacks.need_root(t)
@@ -246,6 +255,12 @@ def units_and_abbreviations_of_another_user_take_bounded_memory(t):
         page = report_of_program(t, lambda program: change(program, count))
         t.has(page, "spin_body")
         t.has(page, "of its inlined functions are unknown")
+
+
+@test
+def symbols_of_another_user_take_bounded_memory(t):
+    page = report_of_program(t, lambda program: put_many_symbols(program, 8 << 20))
+    t.has(page, "spin_body")
 
 
 main()
