@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/http/http_client.h"
 
+#include "base/clock.h"
 #include "base/http/http_library.h"
 #include "base/http/http_url.h"
 #include "base/memory/deflate.h"
@@ -39,6 +40,9 @@ struct transfer {
 	struct error *err;
 	const char *place; /* the server, or the URL without its query, for sentences */
 	int failed;        /* -errno of a callback */
+	bool answered;     /* a byte of the answer came */
+	curl_off_t sent;   /* bytes, */
+	uint64_t sent_ns;  /* and when the last one was sent */
 };
 
 /* ---- the token ----------------------------------------------------------- */
@@ -102,6 +106,7 @@ static size_t on_header(char *bytes, size_t one, size_t size, void *ctx)
 {
 	struct transfer *t = ctx;
 
+	t->answered = true;
 	if (size >= 5 && !memcmp(bytes, "HTTP/", 5))
 		buf_clear(&t->a->headers);
 	if (t->a->headers.size + size > HTTP_HEADERS_MAX)
@@ -138,7 +143,17 @@ static int on_progress(void *ctx, curl_off_t down_total, curl_off_t down, curl_o
                        curl_off_t up)
 {
 	struct transfer *t = ctx;
+	uint64_t first_ms = t->c->o.first_ms, now = clock_ns(CLOCK_MONOTONIC);
 
+	if (up != t->sent || !t->sent_ns) {
+		t->sent = up;
+		t->sent_ns = now;
+	}
+	if (first_ms && !t->answered && now - t->sent_ns > first_ms * 1000000) {
+		t->failed = error_set(t->err, ETIMEDOUT, "%s: the server has not answered for %g s",
+		                      t->place, (double)first_ms / 1e3);
+		return 1;
+	}
 	return t->c->o.stop && t->c->o.stop(t->c->o.stop_ctx);
 }
 
@@ -310,6 +325,8 @@ static int perform(struct transfer *t, const struct http_url *u, const struct bu
 	set_callbacks(t);
 	set_body(c, t->r, packed);
 	c->lib.easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers);
+	t->answered = false;
+	t->sent_ns = 0;
 	t->a->status = 0;
 	t->a->sent_bytes = packed->data ? packed->size : t->r->size;
 	buf_clear(&t->a->headers);

@@ -227,8 +227,8 @@ int click_keep(const char *name, const struct store_retention_rules *rules, uint
                struct store_kept *kept, struct error *err)
 {
 	struct click_keep k = {.rules = *rules, .kept = kept};
-	int status = click_server_open(&k.server, name,
-	                               &(struct click_server_options){.long_questions = true}, err);
+	const struct click_server_options options = {.long_questions = true, .patient = true};
+	int status = click_server_open(&k.server, name, &options, err);
 
 	*kept = (struct store_kept){0};
 	k.now_ns = now_ns ? now_ns : clock_ns(CLOCK_REALTIME);

@@ -17,7 +17,11 @@
 #define PASSWORD_MAX 1024
 #define BOUNDARY "assay-0c9a6d7f1e5b"
 #define REQUEST_MS 600000
-#define ANSWER_MAX ((size_t)1 << 30)
+/* A server of a later version than 18.16 says every 5 s that it works on a long question. */
+#define FIRST_MS 30000
+#define SILENT_MS 120000
+#define PROGRESS "&send_progress_in_http_headers=1&http_headers_progress_interval_ms=5000"
+#define ANSWER_MAX ((size_t)64 << 20)
 #define WORDS_MAX 300 /* of the server, in a message */
 #define VALUES_MAX 50 /* in a statement of at most 16 KB, which has a list up to five times */
 
@@ -71,6 +75,14 @@ static void first_words(const char *said, char *line, size_t size)
 	line[i] = 0;
 }
 
+/* An error after the first words on progress, when the status was sent. */
+static bool is_late_error(const struct buf *answer)
+{
+	const char *words = buf_text(answer);
+
+	return code_of(words) && strstr(words, "DB::Exception: ");
+}
+
 static int refuse(struct click_server *s, unsigned code, const struct buf *answer,
                   struct error *err)
 {
@@ -119,7 +131,7 @@ static int post(struct click_server *s, const struct click_request *r, struct er
 	int status = http_client_send(s->http, &request, &answer, err);
 
 	s->sent_bytes += r->size;
-	if (!status && answer.status != 200)
+	if (!status && (answer.status != 200 || is_late_error(&answer.body)))
 		status = refuse(s, answer.status, &answer.body, err);
 	buf_done(r->answer);
 	*r->answer = answer.body;
@@ -134,7 +146,7 @@ static char *url_of(const struct click_server *s, bool in_database, const char *
 	struct buf url = {0};
 	char *text;
 
-	buf_addf(&url, "%s?wait_end_of_query=1", s->base);
+	buf_addf(&url, "%s?wait_end_of_query=1%s", s->base, s->long_questions ? PROGRESS : "");
 	if (in_database)
 		buf_addf(&url, "&database=%s", s->url.database);
 	if (query) {
@@ -373,7 +385,10 @@ static int connect_server(struct click_server *s, const struct click_server_opti
 {
 	struct http_client_options options = {.name = s->name,
 	                                      .total_ms = REQUEST_MS,
-	                                      .silent_ms = o->long_questions ? REQUEST_MS : 0,
+	                                      .silent_ms = o->patient          ? REQUEST_MS
+	                                                   : o->long_questions ? SILENT_MS
+	                                                                       : 0,
+	                                      .first_ms = o->patient ? 0 : FIRST_MS,
 	                                      .answer_max = ANSWER_MAX};
 	char *password = NULL;
 	int status = o->token_file ? 0 : find_password(&password, err);
@@ -402,6 +417,7 @@ int click_server_open(struct click_server **out, const char *name,
 
 	*out = NULL;
 	s->name = xstrdup(name);
+	s->long_questions = o->long_questions;
 	s->ask = ask;
 	s->insert = insert;
 	s->insert_batch = insert_batch;

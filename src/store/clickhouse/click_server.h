@@ -8,8 +8,8 @@
  * name; a URL with a password is refused, since other users can see command lines.
  *
  * Statements are constants with numbers: values of other kinds travel as rows (row_binary.h).
- * Answers are complete: the server sends the status after the last row. Their contents are not
- * trusted.
+ * Answers are complete: their length comes after the last row. They have at most 64 MB, and their
+ * contents are not trusted. A server that is silent for 30 s ends a question.
  *
  *	click_server_open(&s, name)
  *	s->ask(s, sql, NULL, &answer), s->insert(s, "samples", columns, &rows)
@@ -72,12 +72,15 @@ struct click_server {
 	const struct click_map *tables[CLICK_COLUMNS];
 	struct http_client *http;
 	char *base; /* http://HOST:PORT/ */
+	bool long_questions;
 	uint64_t sent_bytes;
 };
 
 /* All may be NULL. */
 struct click_server_options {
-	bool long_questions; /* the server may take minutes before the first byte of an answer */
+	bool long_questions; /* the server may take minutes for an answer, and reports its progress
+	                      */
+	bool patient;        /* of a job without a user who waits: the server may be silent, too */
 	const char *token_file, *ca_file; /* as in http_client.h; the token is the password */
 	bool (*stop)(void *ctx);
 	void *stop_ctx;

@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 #define SPOOL_BYTES UINT64_C(1000000000)
-#define SENDER_ENDS_MS 10000 /* a request ends within a second after its parent's death */
+#define FETCHED_PAGES "100000" /* 400 MB: of rows that were fetched, in memory */
+#define SENDER_ENDS_MS 10000   /* a request ends within a second after its parent's death */
 
 struct click_store {
 	struct store store;
@@ -275,6 +276,7 @@ static int fetch_memory(const char *name, const struct store_range *range, struc
                         bool waits_alone, struct error *err)
 {
 	struct click_server *server;
+	int64_t pages;
 	int status = open_server(&server, name, NULL, false, err);
 
 	*db = (struct database){.path = xstrdup(name)};
@@ -285,7 +287,15 @@ static int fetch_memory(const char *name, const struct store_range *range, struc
 	if (!status)
 		status = schema_create(db, err);
 	if (!status)
+		status = database_number(db, "PRAGMA max_page_count = " FETCHED_PAGES, 0, &pages,
+		                         err);
+	if (!status)
 		status = click_fetch(server, range, db, waits_alone, err);
+	if (status == -ENOSPC)
+		status = error_set(err, EFBIG,
+		                   "%s: the answers of the server need more than 400 MB: select a "
+		                   "shorter time (--from, --until) or a machine (--host)",
+		                   name);
 	click_server_close(server);
 	return status;
 }

@@ -155,6 +155,19 @@ static void broken_answers_are_errors(void)
 	answer_gives("HTTP/1.1 200 OK\r\n", 17, true, -ETIMEDOUT, "");
 }
 
+static void silent_servers_are_left(void)
+{
+	const struct http_client_options o = {.first_ms = 300};
+	struct server s = server_start("", 0, true);
+	struct http_answer a = {0};
+	struct error err = {0};
+
+	CHECK_EQ(send_with(&o, s.url, false, &a, &err), -ETIMEDOUT);
+	CHECK(strstr(err.text, "has not answered for 0.3 s"));
+	server_stop(&s, NULL);
+	http_answer_done(&a);
+}
+
 static void large_answers_are_refused(void)
 {
 	static const char start[] = "HTTP/1.0 200 OK\r\n\r\n";
@@ -385,6 +398,7 @@ int main(void)
 	RUN(requests_are_complete);
 	RUN(statuses_are_errors);
 	RUN(broken_answers_are_errors);
+	RUN(silent_servers_are_left);
 	RUN(large_answers_are_refused);
 	RUN(answers_are_streamed);
 	RUN(requests_are_stopped);
