@@ -256,6 +256,17 @@ static int see_rows(struct click_fetch *f, const struct buf *rows, struct error 
 	return click_fetch_each(f, rows, COLUMNS, "samples", see_sample, err);
 }
 
+static int ask_rows(struct click_fetch *f, const struct buf *sql, const struct click_map *parts,
+                    struct buf *rows, struct error *err)
+{
+	int status;
+
+	f->server->for_samples = true;
+	status = f->server->ask(f->server, buf_text(sql), parts, rows, err);
+	f->server->for_samples = false;
+	return status ? status : see_rows(f, rows, err);
+}
+
 /* The sums of the chosen group, or of all. */
 static int ask_group(struct click_fetch *f, struct answer *answer, struct error *err)
 {
@@ -264,19 +275,14 @@ static int ask_group(struct click_fetch *f, struct answer *answer, struct error 
 	int status;
 
 	ask_sums(f, true, &sql);
-	status = f->server->ask(f->server, buf_text(&sql), &f->chosen->parts, &answer->rows, err);
+	status = ask_rows(f, &sql, &f->chosen->parts, &answer->rows, err);
 	buf_clear(&sql);
-	if (!status)
-		status = see_rows(f, &answer->rows, err);
 	vec_each (seen, &f->seen)
 		rest |= *seen >= paths_of(f);
 	if (!status && rest) {
 		f->rest = true;
 		ask_sums(f, false, &sql);
-		status = f->server->ask(f->server, buf_text(&sql), &f->chosen->totals, &answer->all,
-		                        err);
-		if (!status)
-			status = see_rows(f, &answer->all, err);
+		status = ask_rows(f, &sql, &f->chosen->totals, &answer->all, err);
 	}
 	buf_done(&sql);
 	return status;
@@ -304,9 +310,7 @@ static int ask_windows(struct click_fetch *f, struct answer *answer, struct erro
 	int status;
 
 	ask_samples(f, &sql);
-	status = f->server->ask(f->server, buf_text(&sql), &f->parts, &answer->rows, err);
-	if (!status)
-		status = see_rows(f, &answer->rows, err);
+	status = ask_rows(f, &sql, &f->parts, &answer->rows, err);
 	buf_done(&sql);
 	return status;
 }

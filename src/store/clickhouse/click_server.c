@@ -22,7 +22,8 @@
 #define SILENT_MS 120000
 #define PROGRESS "&send_progress_in_http_headers=1&http_headers_progress_interval_ms=5000"
 #define ANSWER_MAX ((size_t)64 << 20)
-#define WORDS_MAX 300 /* of the server, in a message */
+#define SAMPLES_MAX ((size_t)256 << 20) /* of a day of a busy machine */
+#define WORDS_MAX 300                   /* of the server, in a message */
 #define VALUES_MAX 50 /* in a statement of at most 16 KB, which has a list up to five times */
 
 int click_server_bad(const struct click_server *s, const char *what, struct error *err)
@@ -116,6 +117,19 @@ static int refuse(struct click_server *s, unsigned code, const struct buf *answe
 	                 *line ? line : "no words");
 }
 
+static int collect_samples(void *ctx, const void *bytes, size_t size, struct error *err)
+{
+	struct buf *answer = ctx;
+
+	if (answer->size + size > SAMPLES_MAX)
+		return error_set(err, EFBIG,
+		                 "the answer with samples is larger than %zu bytes: select a "
+		                 "shorter time (--from, --until) or a machine (--host)",
+		                 SAMPLES_MAX);
+	buf_add(answer, bytes, size);
+	return 0;
+}
+
 /* Replaces the contents of r->answer by the body of the server's answer. */
 static int post(struct click_server *s, const struct click_request *r, struct error *err)
 {
@@ -126,16 +140,24 @@ static int post(struct click_server *s, const struct click_request *r, struct er
 	                                     .headers = headers,
 	                                     .body = r->size ? r->body : "",
 	                                     .size = r->size,
-	                                     .fresh = r->fresh};
+	                                     .fresh = r->fresh,
+	                                     .receive = s->for_samples ? collect_samples : NULL,
+	                                     .receive_ctx = r->answer};
 	struct http_answer answer = {0};
-	int status = http_client_send(s->http, &request, &answer, err);
+	int status;
 
+	buf_clear(r->answer);
+	status = http_client_send(s->http, &request, &answer, err);
 	s->sent_bytes += r->size;
-	if (!status && (answer.status != 200 || is_late_error(&answer.body)))
+	if (!status && answer.status != 200)
 		status = refuse(s, answer.status, &answer.body, err);
-	buf_done(r->answer);
-	*r->answer = answer.body;
-	answer.body = (struct buf){0};
+	else if (!status && is_late_error(s->for_samples ? r->answer : &answer.body))
+		status = refuse(s, answer.status, s->for_samples ? r->answer : &answer.body, err);
+	if (!s->for_samples) {
+		buf_done(r->answer);
+		*r->answer = answer.body;
+		answer.body = (struct buf){0};
+	}
 	http_answer_done(&answer);
 	return status;
 }

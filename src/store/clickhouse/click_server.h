@@ -8,8 +8,9 @@
  * name; a URL with a password is refused, since other users can see command lines.
  *
  * Statements are constants with numbers: values of other kinds travel as rows (row_binary.h).
- * Answers are complete: their length comes after the last row. They have at most 64 MB, and their
- * contents are not trusted. A server that is silent for 30 s ends a question.
+ * Answers are complete: their length comes after the last row. They have at most 64 MB, those with
+ * samples 256 MB, and their contents are not trusted. A server that is silent for 30 s ends a
+ *question.
  *
  *	click_server_open(&s, name)
  *	s->ask(s, sql, NULL, &answer), s->insert(s, "samples", columns, &rows)
@@ -73,6 +74,7 @@ struct click_server {
 	struct http_client *http;
 	char *base; /* http://HOST:PORT/ */
 	bool long_questions;
+	bool for_samples; /* the next questions are for samples, of which there are many */
 	uint64_t sent_bytes;
 };
 
