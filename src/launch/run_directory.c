@@ -30,6 +30,21 @@ static void mark_remove(const char *directory)
 	free(mark);
 }
 
+/* Links to memory that a killed session had handed out, and that is gone (table_handout.h). */
+static void links_remove(const char *path)
+{
+	const struct dirent *entry;
+	struct stat st;
+	DIR *dir = opendir(path);
+
+	while (dir && (entry = readdir(dir)))
+		if (!fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISLNK(st.st_mode))
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+}
+
 /* Removes the directory of a killed session, if it is empty. */
 static void sweep(const char *path, const char *name)
 {
@@ -38,6 +53,7 @@ static void sweep(const char *path, const char *name)
 	if (pid <= 0 || pid > INT32_MAX || !kill((pid_t)pid, 0) || errno != ESRCH)
 		return;
 	mark_remove(path); /* no process needs the mark */
+	links_remove(path);
 	rmdir(path);
 }
 

@@ -347,4 +347,29 @@ def a_directory_of_another_user_stops_no_session(t):
         t.equal(list(pathlib.Path("/tmp").glob("run-*-assay-*")), [], "directories of sessions")
 
 
+@test
+def a_killed_recorder_leaves_no_links_behind(t):
+    with Open(t) as directory:
+        program = directory.calls()
+        env = {**calls_program.place(t), **directory.env()}
+        process = t.start(ASSAY, "calls", "-q", "-o", t.path("c.calls"), "--", program, "drop", "rounds=1",
+                          "wait=30000", env={**os.environ, **env})
+
+        def links():
+            return [path for path in t.path("tables").glob("run-*/*.calls") if path.is_symlink()]
+
+        t.until(links, "a table was handed out")
+        name, = links()
+        listed = t.json(t.assay("calls", "list", "--json", env=env).out)
+        t.true(name.name.split("-")[0] in str(listed), "another command lists the process")
+        got = t.json(t.assay("calls", "get", "--json", env=env).out)
+        t.true("leaf" in str(got), "another command reads the table")
+        daemon = int(name.name.split("-")[0])
+        process.kill()
+        process.wait()
+        os.kill(daemon, 9)
+        t.assay("calls", "list", env=env)
+        t.equal(calls_program.leftovers(t), [], "what is left")
+
+
 main()
