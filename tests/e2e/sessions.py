@@ -46,7 +46,7 @@ class Sessions:
         for lock in self.place.glob("*.lock"):
             pid = self.pid(lock.name[:-5])
             with contextlib.suppress(ProcessLookupError, FileNotFoundError):  # it has exited
-                if pid and "assay" in pathlib.Path(f"/proc/{pid}/comm").read_text():
+                if pid and "assay" in pathlib.Path(f"/proc/{pid}/comm").read_text(errors="replace"):
                     os.kill(pid, signal.SIGKILL)
 
 

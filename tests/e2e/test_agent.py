@@ -77,7 +77,7 @@ class Agent:
         """The process of that name below the agent's process."""
         for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
             with contextlib.suppress(OSError):
-                head, rest = path.read_text().rsplit(")", 1)
+                head, rest = path.read_text(errors="replace").rsplit(")", 1)
                 if head.split("(", 1)[1] == name and int(rest.split()[1]) == parent:
                     return int(head.split()[0])
         return None

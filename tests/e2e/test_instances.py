@@ -168,7 +168,7 @@ def processes_now():
     kernel, others = set(), set()
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
-            text = stat.read_text()
+            text = stat.read_text(errors="replace")
         except OSError:
             continue
         flags = int(text.rpartition(")")[2].split()[6])

@@ -125,7 +125,7 @@ def a_session_that_does_not_answer_is_reported_with_the_way_out(t):
         s("start", "-o", "a.data", "--name", name)
         pid = s.pid(name)
         os.kill(pid, signal.SIGSTOP)
-        sockets = lambda: pathlib.Path("/proc/net/unix").read_text().count(f"/{name}.sock\n")
+        sockets = lambda: pathlib.Path("/proc/net/unix").read_text(errors="replace").count(f"/{name}.sock\n")
         quiet = sockets()
         env = {**os.environ, **s.env}
         asked = {"status": "", "snapshot": "; the snapshot was requested, and follows when the session continues",
