@@ -183,7 +183,7 @@ def mistakes_are_refused_before_anything_runs(t):
     refused("is no condition", "--fail-if", "more", "--run", "2", made, made)
     refused("rows of the kind 'function'", "--fail-if", "group > 5%", "--run", "2", made, made)
     refused("--sort and --groups", "--waits", "--sort", "group", "--run", "2", made, made)
-    refused("cannot open the rules file", "--groups", t.path("none"), "--run", "2", made, made)
+    refused(f"cannot read {t.path('none')}: No such file", "--groups", t.path("none"), "--run", "2", made, made)
     refused("1 or more", "--run", "0", made, made)
     refused("two commands", "--run", "2", made, made, made)
     t.true(not os.path.exists(log), "a command ran")

@@ -194,7 +194,7 @@ def rules_that_are_wrong_name_their_line(t):
     t.has(t.assay("report", "--groups", rules, path, status=1).err,
           f"{rules}, line 2: no ':' after a group's name; a line is 'GROUP: PATTERN", "error")
     t.has(t.assay("report", "--groups", t.path("none"), path, status=1).err,
-          "cannot open the rules file", "error")
+          f"cannot read {t.path('none')}: No such file", "error")
 
 
 @test

@@ -196,7 +196,7 @@ static void functions_of_one_name_are_listed(void)
 /* The same file by another inode, as from a container: one function. */
 static void copies_of_one_file_are_added_up(void)
 {
-	struct image image = {.kind = IMAGE_FILE, .major = 9999, .inode = 5};
+	struct image image = {.kind = IMAGE_FILE, .major = 9999};
 	struct profile_frame frame = {0};
 	struct profile_row key = {.region = REGION_NONE};
 	struct annotate *a;

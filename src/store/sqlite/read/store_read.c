@@ -94,9 +94,7 @@ static int open_store(struct store_reader *r, const char *path, struct error *er
 
 void store_reader_init(struct store_reader *r, const struct store_range *range, struct profile *p)
 {
-	/* The rows of a server were written by other machines. */
-	*r = (struct store_reader){
-	        .range = range, .p = p, .missing_thread = ID_NONE, .namer = file_namer_unknown};
+	*r = (struct store_reader){.range = range, .p = p, .missing_thread = ID_NONE};
 	intern_init(&r->names);
 }
 

@@ -39,7 +39,7 @@ struct store_span {
 
 struct store_reader {
 	struct database db;
-	struct file_namer namer; /* of paths in the store */
+	struct file_namer namer; /* of paths in the store; zeros: the user who chose a server */
 	const struct store_range *range;
 	struct profile *p;
 	bool rows_chosen;      /* all rows are those of the range's service */
