@@ -4,8 +4,8 @@
  *
  * Linking it would make each process of assay hold 1.4 MB of its tables, and take two fifths of the
  * loader's time at each start. Version 4 or 5 is loaded, whichever is installed; the header may be
- *that of either. -ENOENT with a sentence: none is installed. The library stays loaded. Any thread.
- *Uses: base.
+ * that of either. -ENOENT with a sentence: none is installed. The library stays loaded. Any thread.
+ * Uses: base.
  *
  *	capstone_open(&c, CS_ARCH_X86, CS_MODE_64)
  *	c.library.disasm_iter(c.handle, ..)	cs_disasm_iter(), and so on

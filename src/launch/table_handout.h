@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * table_handout: hands out files of the runtime to processes of a COMMAND that cannot create theirs
- *in the directory of the session, because they changed their user or their root directory
+ * in the directory of the session, because they changed their user or their root directory
  * (include/assay/handout.h).
  *
  *	table_handout_open()	after the directory was created, before COMMAND starts
@@ -10,9 +10,9 @@
  *	table_handout_close()	when the files have been read: they are gone then
  *
  * A file is sealed memory of this process. A link PID-BIRTH-N.KIND to it is in the directory, so
- *that readers of the directory find it (source/runtime/runtime_files.h). While a handout is open,
- *orphans of COMMAND become children of this process, which waits for them in _step(). NULL is
- *accepted by all functions. One thread. Uses: base, source, include/assay.
+ * that readers of the directory find it (source/runtime/runtime_files.h). While a handout is open,
+ * orphans of COMMAND become children of this process, which waits for them in _step(). NULL is
+ * accepted by all functions. One thread. Uses: base, source, include/assay.
  */
 #ifndef ASSAY_LAUNCH_TABLE_HANDOUT_H
 #define ASSAY_LAUNCH_TABLE_HANDOUT_H

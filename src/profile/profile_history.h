@@ -16,7 +16,7 @@
  * Only threads, paths and images with samples or time in a window are kept. Limits: slices of more
  * than HISTORY_SPAN_NS are dropped, and are then only in the sum of all. If the tables exceed
  * HISTORY_THREADS_MAX or HISTORY_PATHS_MAX, the history begins again, with other tables. Times in
- *ns on the recording's clock. One thread. Uses: base, event, process, profile.
+ * ns on the recording's clock. One thread. Uses: base, event, process, profile.
  */
 #ifndef ASSAY_PROFILE_PROFILE_HISTORY_H
 #define ASSAY_PROFILE_PROFILE_HISTORY_H

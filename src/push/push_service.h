@@ -3,9 +3,9 @@
  * push_service: the services to which the rows of a sampled profile belong, with their labels.
  *
  * A service is what the label service.name of the process says, a systemd unit, or the innermost
- *cgroup without its suffix: "nginx" of /system.slice/nginx.service, "docker-0123456789ab" of a
- *container. Interrupts, kernel threads and processes in the root cgroup belong to
- *PUSH_SERVICE_SYSTEM.
+ * cgroup without its suffix: "nginx" of /system.slice/nginx.service, "docker-0123456789ab" of a
+ * container. Interrupts, kernel threads and processes in the root cgroup belong to
+ * PUSH_SERVICE_SYSTEM.
  *
  *	push_services_init(&s)
  *	id = push_service_of(&s, profile, row)		a group, from 1 on, at most

@@ -16,11 +16,11 @@
  *
  * Reading: any number of processes. store_read() makes the profile of a time range, as if that
  * range had been recorded. docs/SQL.md explains the tables; store/sqlite/schema.h creates them. A
- *file of a later version is refused; the writer upgrades a file of an earlier version. Errors name
- *the file and the way out. -ENOSPC: the disk is full. -EBUSY: another process has held the write
- *lock for seconds. After both nothing was written, the store is consistent, and the next window may
- *be added. -EALREADY: another process writes the measurements of this host. One thread. Times are
- *ns since 1970 unless stated otherwise. Uses: base, event, image, process, profile.
+ * file of a later version is refused; the writer upgrades a file of an earlier version. Errors name
+ * the file and the way out. -ENOSPC: the disk is full. -EBUSY: another process has held the write
+ * lock for seconds. After both nothing was written, the store is consistent, and the next window
+ * may be added. -EALREADY: another process writes the measurements of this host. One thread. Times
+ * are ns since 1970 unless stated otherwise. Uses: base, event, image, process, profile.
  */
 #ifndef ASSAY_STORE_STORE_H
 #define ASSAY_STORE_STORE_H

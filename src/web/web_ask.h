@@ -4,7 +4,7 @@
  *
  *	web_ask_put()		in the server: the bytes of the message
  *	web_ask_read()		in the other process: the request; web_ask_argument(),
- *web_ask_done()
+ * web_ask_done()
  *
  * The server parsed the bytes of a client, and has no rights: the other process checks all bytes
  * again. -EPROTO: they are not a request. One thread. Uses: web_channel.

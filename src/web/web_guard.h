@@ -7,7 +7,7 @@
  *
  * A request is allowed if it has one Host header with a name of this server, the token, and the
  * method GET (POST for interfaces). The order of the checks is the order of this sentence, except
- *that the method is checked before the token. Plain data. 0 or -errno. Any thread. Uses: base.
+ * that the method is checked before the token. Plain data. 0 or -errno. Any thread. Uses: base.
  */
 #ifndef ASSAY_WEB_WEB_GUARD_H
 #define ASSAY_WEB_WEB_GUARD_H

@@ -11,7 +11,8 @@
  *	web_process_stop()	ends it, and waits; accepts a zeroed struct
  *
  * The process ignores SIGINT, SIGTERM and SIGHUP: it exits when this process stops it or exits,
- *also by SIGKILL. 0 or -errno. One thread: start it before threads are created. Uses: base, launch.
+ * also by SIGKILL. 0 or -errno. One thread: start it before threads are created. Uses: base,
+ * launch.
  */
 #ifndef ASSAY_WEB_WEB_PROCESS_H
 #define ASSAY_WEB_WEB_PROCESS_H

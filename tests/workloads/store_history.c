@@ -11,10 +11,10 @@
  *	load=1 load_at=0    the load is this many times as large from this window on
  *	change=1 at=0 function=0  the function costs this many times as much from this window on
  *	still=0       as many functions of another program that do not follow the load
- *	closed=0      1: the load shares a fixed time, so that a function that costs more slows
- *others begin=0 end=0 as many windows at the begin and the end in which the load does not run gap=0
- *gap_at=0  a pause of this many windows before this window, with a new session merged=0      as
- *many windows, from the first, are merged by retention (into 10 minutes)
+ *	closed=0      1: the load shares a fixed time, so a function that costs more slows others
+ *	begin=0 end=0 as many windows at the begin and the end, in which the load does not run
+ *	gap=0 gap_at=0  a pause of this many windows before this one, with a new session
+ *	merged=0      as many windows, from the first, are merged by retention (into 10 minutes)
  */
 #include "../unit/lib/store_world.h"
 

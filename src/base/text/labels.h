@@ -8,9 +8,9 @@
  *	labels_done(&l)
  *
  * A key consists of printable ASCII characters without '='. Bytes of a value that are not UTF-8,
- *and control characters, become '?'. Labels beyond the limits, and with keys that are none, are
- *dropped; values that are too long are cut at a character. Both are counted. Sizes in bytes. One
- *thread. Uses: base.
+ * and control characters, become '?'. Labels beyond the limits, and with keys that are none, are
+ * dropped; values that are too long are cut at a character. Both are counted. Sizes in bytes. One
+ * thread. Uses: base.
  */
 #ifndef ASSAY_BASE_TEXT_LABELS_H
 #define ASSAY_BASE_TEXT_LABELS_H

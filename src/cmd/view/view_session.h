@@ -8,9 +8,9 @@
  *	view_session_done()	accepts a zeroed struct
  *
  * The file of a session into a file or a store is read while the session writes it. A flight
- *recorder writes a snapshot into a private directory; its file is deleted before it is read.
- *Nothing of the session's account is removed, so `assay status` and `assay stop` report its end.
- *One thread. Uses: session.
+ * recorder writes a snapshot into a private directory; its file is deleted before it is read.
+ * Nothing of the session's account is removed, so `assay status` and `assay stop` report its end.
+ * One thread. Uses: session.
  */
 #ifndef ASSAY_CMD_VIEW_VIEW_SESSION_H
 #define ASSAY_CMD_VIEW_VIEW_SESSION_H

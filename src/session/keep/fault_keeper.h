@@ -3,9 +3,9 @@
  * fault_keeper: finds the mapped files of major page faults, while their processes run.
  *
  * Recordings have mappings of code only, unless -d was given. A sample of the event major-faults
- *has an address. If its mapping is not known, it is read from /proc, and makes a record of a data
+ * has an address. If its mapping is not known, it is read from /proc, and makes a record of a data
  * mapping. FAULT_MAPPINGS mappings are remembered, each for FAULT_RECHECK_NS, since another file
- *may be mapped there then. At most FAULT_READS_PER_S processes are read in a second.
+ * may be mapped there then. At most FAULT_READS_PER_S processes are read in a second.
  *
  *	fault_keeper_new()
  *	fault_keeper_sample()	each sample of major-faults, in the order of time

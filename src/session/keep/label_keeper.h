@@ -3,12 +3,12 @@
  * label_keeper: finds the labels of processes while they run (adr/0215, adr/0216).
  *
  * A process gets labels when it has samples: from its control group, the files of its pod, the
- *names of its container, its page of OTEL_CTX, and from a file for all processes, in this order;
- *the first value of a key counts. A process that ran before the recording is looked at with its
- *first sample, a later one LABELS_FIRST_NS after it, since its SDK publishes after its start; what
- *is known of its container it has at once. Then it is looked at again in growing intervals, up to
- *LABELS_AGAIN_NS. Changed labels make another record. At most LABEL_LOOKS_PER_S processes are
- *looked at in a second.
+ * names of its container, its page of OTEL_CTX, and from a file for all processes, in this order;
+ * the first value of a key counts. A process that ran before the recording is looked at with its
+ * first sample, a later one LABELS_FIRST_NS after it, since its SDK publishes after its start; what
+ * is known of its container it has at once. Then it is looked at again in growing intervals, up to
+ * LABELS_AGAIN_NS. Changed labels make another record. At most LABEL_LOOKS_PER_S processes are
+ * looked at in a second.
  *
  *	label_keeper_new()
  *	label_keeper_common()	once, before the first event

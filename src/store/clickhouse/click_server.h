@@ -10,7 +10,7 @@
  * Statements are constants with numbers: values of other kinds travel as rows (row_binary.h).
  * Answers are complete: their length comes after the last row. They have at most 64 MB, those with
  * samples 256 MB, and their contents are not trusted. A server that is silent for 30 s ends a
- *question.
+ * question.
  *
  *	click_server_open(&s, name)
  *	s->ask(s, sql, NULL, &answer), s->insert(s, "samples", columns, &rows)

@@ -15,7 +15,7 @@
  * For a recording of one process the whole is the lifetime of its threads. Idle is the time that
  * the threads were off the CPU (runnable + blocked, from switch records, and `unknown` before the
  * first record of a thread). Unobserved is the threads' CPU time as the kernel counted it, minus
- *the time that samples stand for.
+ * the time that samples stand for.
  *
  * Time on a CPU is measured twice: by the kernel's counter, and by the switch records, which also
  * say how long threads were off the CPU. The residual is the difference. The kernel writes a record

@@ -5,7 +5,7 @@
  *	user 34.2  kernel 12.1  irq 0.4  idle 52.9  steal 0.1  unobs 0.2  resid 0.1 % of 20.00 s
  *
  * exit follows user if there is such time. The terms are those of account.h; the residual is
- *measured, not a remainder of rounded figures. No function fails. Uses: base, view.
+ * measured, not a remainder of rounded figures. No function fails. Uses: base, view.
  */
 #ifndef ASSAY_VIEW_ACCOUNT_LEDGER_LINE_H
 #define ASSAY_VIEW_ACCOUNT_LEDGER_LINE_H

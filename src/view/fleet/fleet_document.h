@@ -7,7 +7,7 @@
  *
  * The document refers to the fleet, which must outlive it. Its tables have the keys "services",
  * "versions" and "hosts", and the facts "from" and "until" are times that the option --from
- *accepts: the page makes links of them. Nothing fails. Uses: base, view.
+ * accepts: the page makes links of them. Nothing fails. Uses: base, view.
  */
 #ifndef ASSAY_VIEW_FLEET_FLEET_DOCUMENT_H
 #define ASSAY_VIEW_FLEET_FLEET_DOCUMENT_H

@@ -5,13 +5,14 @@
  *	kernel_lock
  *
  * Three threads write a page to one file in memory, which has a lock for writers. The pages belong
- *to a userfaultfd, and are not there: a write waits for its page with the lock, until the main
- *thread adds it. `first` has the lock while `second` and then `third` start to wait for it; then
- *each gets it from the one before. So `second` is the first one that the kernel reports as waiting.
+ * to a userfaultfd, and are not there: a write waits for its page with the lock, until the main
+ * thread adds it. `first` has the lock while `second` and then `third` start to wait for it; then
+ * each gets it from the one before. So `second` is the first one that the kernel reports as
+ * waiting.
  *
  * KERNEL_LOCK_ROUNDS times each thread has a descriptor of its own: they wait for the inode (a
- * rwsem). As often they share an open file, and wait for its
- * position (a mutex). The status is 77 if the kernel does not have it.
+ * rwsem). As often they share an open file, and wait for its position (a mutex). The status is 77
+ * if the kernel does not have it.
  */
 #include <errno.h>
 #include <fcntl.h>
