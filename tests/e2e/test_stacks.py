@@ -193,6 +193,30 @@ def stubs_of_the_linkage_table(t):
 
 
 @test
+def stubs_that_no_section_describes(t):
+    """Of lld, which writes no unwind tables for them: functions, and functions chosen at the start."""
+    t.need("ld.lld")
+    source = t.path("stubs.c")
+    source.write_text("static void *pick(void); void stub(void) __attribute__((ifunc(\"pick\")));"
+                      "void other(void); static void chosen(void) { __asm__ volatile(\"\"); }"
+                      "static void *pick(void) { return chosen; }"
+                      "__attribute__((noinline)) void hot(long n)"
+                      "{ while (n--) { stub(); other(); } }"
+                      "int main(void) { hot(60000000); return 0; }")
+    t.path("other.c").write_text("void other(void) { __asm__ volatile(\"\"); }")
+    for name, other, flags in (("lazy", ["-shared"], ["-Wl,-z,lazy"]), ("now", ["-shared"], ["-Wl,-z,now"]),
+                               ("static", ["-c"], ["-static"])):
+        t.run("clang", "-O1", "-fPIC", *other, "-o", t.path("other.o"), t.path("other.c"))
+        t.run("clang", "-O1", "-fuse-ld=lld", *flags, "-o", t.path("stubs"), source, t.path("other.o"))
+        path = record(t, name, t.path("stubs"))
+        got = list(chains(t, path))  # perf has no names for these stubs
+        good = sum(1 for c in got if ">main>hot" in c)
+        alone = [c for c in got if ">" not in c and c != "_start"]
+        t.true(good >= 100 and len(alone) <= (1 - LEAST_WHOLE) * good,
+               f"{name}: {good} lead to hot, and {len(alone)} have no caller: {alone[:3]}")
+
+
+@test
 def the_vdso(t):
     t.need("perf")
     path = record(t, "vdso", t.workload("stacks"), "vdso", SECONDS)

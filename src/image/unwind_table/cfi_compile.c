@@ -5,6 +5,7 @@
 #include "base/memory/blake2b.h"
 #include "image/elf/elf_internal.h"
 #include "image/elf/packed_section.h"
+#include "image/locate.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -40,6 +41,7 @@ struct described {
 
 struct compile {
 	struct elf_file *f;
+	struct elf_file *from; /* has the sections: `f`, or its separate debug file */
 	const struct cfi_machine *machine;
 	struct cfi_section section;
 	Elf_Data data;
@@ -212,6 +214,17 @@ static bool has_room(struct compile *c)
 	return false;
 }
 
+/* The rows from `first` on describe a range. */
+static void add_described(struct compile *c, struct cfi_range range, size_t first, bool eh)
+{
+	vec_push(&c->described, (struct described){.start = range.offset,
+	                                           .end = range.offset + range.size,
+	                                           .first = (uint32_t)first,
+	                                           .count = (uint32_t)(c->rows.rules.count - first),
+	                                           .order = (uint32_t)c->described.count,
+	                                           .eh = eh});
+}
+
 static void add_fde(struct compile *c, const Dwarf_FDE *fde)
 {
 	struct cfi_cursor at = {fde->start, fde->end, false};
@@ -227,12 +240,7 @@ static void add_fde(struct compile *c, const Dwarf_FDE *fde)
 		return;
 	if (!cfi_run_range(&c->pool, cie, range, at, &c->rows, &c->work))
 		c->pool.skipped++;
-	vec_push(&c->described, (struct described){.start = range.offset,
-	                                           .end = range.offset + range.size,
-	                                           .first = (uint32_t)first,
-	                                           .count = (uint32_t)(c->rows.rules.count - first),
-	                                           .order = (uint32_t)c->described.count,
-	                                           .eh = c->section.eh});
+	add_described(c, range, first, c->section.eh);
 }
 
 static void compile_section(struct compile *c)
@@ -269,12 +277,12 @@ static bool take_bytes(struct compile *c, uint64_t offset, uint64_t size)
 	size_t got = 0, part;
 
 	c->pool.cut |= size > LIMIT_CFI_BYTES;
-	if (size <= LIMIT_CFI_BYTES && size <= elf_file_size(c->f))
+	if (size <= LIMIT_CFI_BYTES && size <= elf_file_size(c->from))
 		c->section.bytes = size ? malloc(size) : NULL;
 	if (!c->section.bytes)
 		return false;
 	while (got < size &&
-	       (part = elf_file_read_at(c->f, offset + got, c->section.bytes + got, size - got)))
+	       (part = elf_file_read_at(c->from, offset + got, c->section.bytes + got, size - got)))
 		got += part;
 	c->section.size = got;
 	return got == size;
@@ -310,19 +318,19 @@ static bool unpack_bytes(struct compile *c, bool wide)
 
 static bool find_section(struct compile *c, const char *name)
 {
-	size_t count = elf_section_count(c->f);
+	size_t count = elf_section_count(c->from);
 	const char *its;
 	GElf_Shdr h;
 
 	for (size_t i = 1; i < count; i++) {
-		if (!elf_section_at(c->f, i, &h, &its) || strcmp(its, name) != 0)
+		if (!elf_section_at(c->from, i, &h, &its) || strcmp(its, name) != 0)
 			continue;
 		if (h.sh_type == SHT_NOBITS)
 			return false;
 		c->section.address = h.sh_addr;
 		return take_bytes(c, h.sh_offset, h.sh_size) &&
 		       (!(h.sh_flags & SHF_COMPRESSED) ||
-		        unpack_bytes(c, c->f->header.e_ident[EI_CLASS] == ELFCLASS64));
+		        unpack_bytes(c, c->from->header.e_ident[EI_CLASS] == ELFCLASS64));
 	}
 	return false;
 }
@@ -352,7 +360,7 @@ static bool find_by_segment(struct compile *c)
 	for (size_t i = 0; i < count; i++) {
 		if (!gelf_getphdr(c->f->elf, (int)i, &p) || p.p_type != PT_GNU_EH_FRAME)
 			continue;
-		size = elf_file_read_at(c->f, p.p_offset, bytes, sizeof(bytes));
+		size = elf_file_read_at(c->from, p.p_offset, bytes, sizeof(bytes));
 		if (size < 8 || bytes[0] != 1)
 			return false;
 		return cfi_read_pointer(&(struct cfi_cursor){bytes + 4, bytes + size, false},
@@ -377,12 +385,8 @@ static void add_go_function(struct compile *c, const struct go_table *t,
 	size = cfi_go_rows(&c->pool, c->f, t, function, range.offset, &c->rows);
 	/* A row has at least two bytes in the table, but functions may share them. */
 	if (size && spend(c, c->rows.rules.count - first))
-		vec_push(&c->described,
-		         (struct described){.start = range.offset,
-		                            .end = range.offset + size,
-		                            .first = (uint32_t)first,
-		                            .count = (uint32_t)(c->rows.rules.count - first),
-		                            .order = (uint32_t)c->described.count});
+		add_described(c, (struct cfi_range){range.offset, size, range.address}, first,
+		              false);
 }
 
 static void compile_go(struct compile *c)
@@ -416,16 +420,60 @@ static void digest_file(struct compile *c)
 }
 
 /* The digest is computed from the compiled bytes, because the file may change between two reads. */
-static void take_section(struct compile *c)
+static void digest_section(struct compile *c)
 {
 	blake2b_add_u64(&c->digest, (uint64_t)c->section.eh | (uint64_t)c->section.ended << 1);
 	blake2b_add_u64(&c->digest, c->section.address);
 	blake2b_add_u64(&c->digest, c->section.size);
 	blake2b_add(&c->digest, c->section.bytes, c->section.size);
+}
+
+static void take_section(struct compile *c)
+{
+	digest_section(c);
 	if (c->digest_only)
 		return;
 	c->work += WORK_A_BYTE * c->section.size;
 	compile_section(c);
+}
+
+/* Sections whose code no linker, or not every linker, describes. Where one does, its rows are used.
+ */
+static void take_plt(struct compile *c)
+{
+	static const char *const names[] = {".plt", ".plt.got", ".plt.sec", ".iplt"};
+	struct cfi_range range;
+	size_t first;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++, drop_bytes(c)) {
+		if (!find_section(c, names[i]))
+			continue;
+		digest_section(c);
+		first = c->rows.rules.count;
+		if (c->digest_only || !c->section.size || !has_room(c) ||
+		    !place_code(c, c->section.address, c->section.size, &range))
+			continue;
+		cfi_plt_rows(&c->pool, c->section.bytes, range.size, range.offset, &c->rows);
+		add_described(c, range, first, false);
+	}
+}
+
+/* .debug_frame of the file, or of its separate debug file, whose addresses are the same. */
+static void take_debug_frame(struct compile *c)
+{
+	bool here = find_section(c, ".debug_frame");
+
+	if (!here) {
+		drop_bytes(c);
+		c->from = locate_debug(c->f, NULL, NULL);
+	}
+	if (here || (c->from && elf_file_machine(c->from) == elf_file_machine(c->f) &&
+	             find_section(c, ".debug_frame")))
+		take_section(c);
+	drop_bytes(c);
+	if (c->from != c->f)
+		elf_file_close(c->from);
+	c->from = c->f;
 }
 
 static void compile_file(struct compile *c)
@@ -441,9 +489,8 @@ static void compile_file(struct compile *c)
 	drop_bytes(c);
 	/* The Go table has the ends of stacks, which .debug_frame lacks. */
 	compile_go(c);
-	if (find_section(c, ".debug_frame"))
-		take_section(c);
-	drop_bytes(c);
+	take_debug_frame(c);
+	take_plt(c);
 }
 
 static int by_start(const void *a, const void *b)
@@ -495,7 +542,7 @@ static struct compile *compile_new(struct elf_file *f)
 {
 	struct compile *c = xcalloc(1, sizeof(*c));
 
-	c->f = f;
+	c->f = c->from = f;
 	c->machine = cfi_machine(elf_file_machine(f));
 	c->pool.machine = c->machine;
 	return c;

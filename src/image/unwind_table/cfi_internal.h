@@ -8,6 +8,7 @@
  *	cfi_expression.c  decodes DWARF expressions
  *	cfi_pool.c        rules, saves and expressions, each kept once
  *	go_rows.c         rows of Go programs, from the table of their runtime
+ *	plt_rows.c        rows of procedure linkage tables, from their code
  *	cfi_image.c       the table as one block of bytes, checked
  *	cfi_cache.c       that block in the cache
  *
@@ -156,6 +157,10 @@ bool cfi_read_pointer(struct cfi_cursor *c, uint8_t encoding, uint64_t place,
 uint32_t cfi_go_rows(struct cfi_pool *p, struct elf_file *f, const struct go_table *t,
                      const struct go_function *function, uint32_t offset, struct cfi_rows *rows);
 
+/* Adds the rows of a procedure linkage table that begins at an offset of the file. */
+void cfi_plt_rows(struct cfi_pool *p, const uint8_t *bytes, uint32_t size, uint32_t offset,
+                  struct cfi_rows *rows);
+
 /* The first bytes of a cache file. */
 struct cfi_header {
 	char magic[8];
@@ -172,7 +177,7 @@ struct cfi_header {
 };
 
 #define CFI_MAGIC "ASSAYCFI"
-#define CFI_VERSION 2
+#define CFI_VERSION 3
 
 /*
  * The whole table in one block, which is also the contents of the cache file: header, ops,

@@ -524,6 +524,25 @@ static void test_debug_frame(void)
 	}
 }
 
+/* The rules of a stripped file are in its separate debug file. */
+static void test_separate_debug_frame(void)
+{
+	struct cfi_table *whole, *split;
+	struct elf_file *f;
+
+	f = open_file(fixture_path("df0"));
+	whole = compile(f);
+	elf_file_close(f);
+	CHECK(fixture_run("objcopy --only-keep-debug df0 df0.debug && strip -o df2 df0 && "
+	                  "objcopy --add-gnu-debuglink=df0.debug df2"));
+	f = open_file(fixture_path("df2"));
+	split = compile(f);
+	elf_file_close(f);
+	CHECK(whole->row_count > 10 && tables_equal(whole, split));
+	cfi_table_free(whole);
+	cfi_table_free(split);
+}
+
 static void test_no_tables(void)
 {
 	struct cfi_table *t;
@@ -564,6 +583,7 @@ int main(void)
 	RUN(test_vdso);
 	RUN(test_without_section_headers);
 	RUN(test_debug_frame);
+	RUN(test_separate_debug_frame);
 	RUN(test_no_tables);
 	fixture_end();
 	return check_end();
