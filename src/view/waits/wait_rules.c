@@ -87,7 +87,9 @@ static const struct wait_rule user_rules[] = {
         RUNTIME("std::sys::*Mutex::lock*", WAIT_LOCK, "Rust Mutex"),
         RUNTIME("std::sys::*RwLock::*", WAIT_LOCK, "Rust RwLock"),
         RUNTIME("std::sys::*Condvar::*", WAIT_CONDITION, "Rust Condvar"),
-        RUNTIME("std::thread::park*", WAIT_CONDITION, "Rust thread::park"),
+        RUNTIME("std::sys::*Once::*", WAIT_CONDITION, "Rust Once"),
+        RUNTIME("std::sync::barrier::*", WAIT_CONDITION, "Rust Barrier"),
+        RUNTIME("std::thread::*park*", WAIT_CONDITION, "Rust thread::park"),
         RUNTIME("parking_lot::raw_mutex::*", WAIT_LOCK, "Rust Mutex"),
         RUNTIME("parking_lot::raw_rwlock::*", WAIT_LOCK, "Rust RwLock"),
         RUNTIME("parking_lot::condvar::*", WAIT_CONDITION, "Rust Condvar"),
@@ -162,7 +164,11 @@ static const struct release_rule user_releases[] = {
         {"Unsafe_Unpark", RELEASE_RUNTIME_ANY, WAIT_CONDITION},
         {"std::sys::*Mutex::wake*", RELEASE_RUNTIME_LOCK, WAIT_LOCK},
         {"std::sys::*RwLock::wake*", RELEASE_RUNTIME_LOCK, WAIT_LOCK},
+        {"std::sys::*Condvar::notify*", RELEASE_RUNTIME_ANY, WAIT_CONDITION},
+        {"std::thread::*unpark*", RELEASE_RUNTIME_ANY, WAIT_CONDITION},
         {"parking_lot::raw_mutex::*", RELEASE_RUNTIME_LOCK, WAIT_LOCK},
+        {"parking_lot::raw_rwlock::*", RELEASE_RUNTIME_LOCK, WAIT_LOCK},
+        {"parking_lot::condvar::*", RELEASE_RUNTIME_ANY, WAIT_CONDITION},
         {"pthread_mutex_unlock*", RELEASE_LOCK, WAIT_LOCK},
         {"___pthread_mutex_unlock*", RELEASE_LOCK, WAIT_LOCK},
         {"__pthread_mutex_unlock*", RELEASE_LOCK, WAIT_LOCK},
@@ -208,6 +214,7 @@ static const char *const locking[] = {
 
 /* The rest of a wrapper's list: names that have no rule of their own. */
 static const char *const wrappers[] = {
+        "std::thread::*park*",
         "__futex_abstimed_wait*",
         "futex_wait*",
         "syscall",
@@ -239,9 +246,51 @@ static size_t plain_length(const char *name)
 	return length;
 }
 
-/* A pattern has at most two stars: in it, and at its end. */
-static bool matches(const char *pattern, const char *name, size_t length)
+/* A function's name as patterns have it. */
+struct plain_name {
+	const char *text;
+	size_t length;
+	char own[256]; /* of a method of Rust; the rest of a longer one is left out */
+};
+
+/* A method of Rust, "<std::Type>::lock" or "<std::Type as Trait>::lock", is named
+ * "std::Type::lock". */
+static void plain_method(struct plain_name *p)
 {
+	size_t depth = 0, from = 0, size = 0;
+	bool left_out = false;
+
+	for (; from < p->length && (!from || depth); from++) {
+		char c = p->text[from];
+
+		/* The arrow of a function's type closes no bracket. */
+		depth += c == '<';
+		depth -= c == '>' && p->text[from - 1] != '-';
+		left_out |= depth == 1 && !strncmp(p->text + from, " as ", 4);
+		if (from && depth && !left_out && size < sizeof(p->own))
+			p->own[size++] = c;
+	}
+	if (depth)
+		return;
+	for (; from < p->length && size < sizeof(p->own); from++)
+		p->own[size++] = p->text[from];
+	p->text = p->own;
+	p->length = size;
+}
+
+static void plain_name(struct plain_name *p, const char *name)
+{
+	p->text = name;
+	p->length = plain_length(name);
+	if (*name == '<')
+		plain_method(p);
+}
+
+/* A pattern has at most two stars: in it, and at its end. */
+static bool matches(const char *pattern, const struct plain_name *plain)
+{
+	const char *name = plain->text;
+	size_t length = plain->length;
 	const char *star = strchr(pattern, '*');
 	size_t head = star ? (size_t)(star - pattern) : strlen(pattern), tail;
 
@@ -262,10 +311,11 @@ static bool matches(const char *pattern, const char *name, size_t length)
 const struct wait_rule *wait_rule_find(const struct wait_rule *rules, size_t count,
                                        const char *function)
 {
-	size_t length = plain_length(function);
+	struct plain_name name;
 
+	plain_name(&name, function);
 	for (size_t i = 0; i < count; i++)
-		if (matches(rules[i].name, function, length))
+		if (matches(rules[i].name, &name))
 			return &rules[i];
 	return NULL;
 }
@@ -278,10 +328,11 @@ const struct wait_rule *wait_rule_user(const char *function)
 static const struct release_rule *find_release(const struct release_rule *rules, size_t count,
                                                const char *function)
 {
-	size_t length = plain_length(function);
+	struct plain_name name;
 
+	plain_name(&name, function);
 	for (size_t i = 0; i < count; i++)
-		if (matches(rules[i].name, function, length))
+		if (matches(rules[i].name, &name))
 			return &rules[i];
 	return NULL;
 }
@@ -305,10 +356,11 @@ enum wait_release wait_release_user(const char *function, enum wait_kind *kind)
 
 static bool matches_any(const char *const *patterns, size_t count, const char *function)
 {
-	size_t length = plain_length(function);
+	struct plain_name name;
 
+	plain_name(&name, function);
 	for (size_t i = 0; i < count; i++)
-		if (matches(patterns[i], function, length))
+		if (matches(patterns[i], &name))
 			return true;
 	return false;
 }

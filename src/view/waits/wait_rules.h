@@ -4,7 +4,8 @@
  *
  * The rules are data: names of functions of the kernel (6.1 to 6.18) and of C libraries and
  * language runtimes. A name with a '*' at its end is a prefix. Suffixes of compilers and symbol
- * versions (".constprop.0", "@GLIBC_2.34") are ignored. Constants; any thread. Uses: nothing.
+ * versions (".constprop.0", "@GLIBC_2.34") are ignored, and the brackets of Rust's methods.
+ * Constants; any thread. Uses: nothing.
  */
 #ifndef ASSAY_VIEW_WAITS_WAIT_RULES_H
 #define ASSAY_VIEW_WAITS_WAIT_RULES_H

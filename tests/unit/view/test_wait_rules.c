@@ -544,8 +544,57 @@ static void test_a_softirq_of_others_is_no_waker(void)
 	fixture_done(&f);
 }
 
+/* As rustc 1.95 names them, as earlier ones did, and names of no meaning. */
+static void test_methods_of_rust_have_their_rules(void)
+{
+	static const struct {
+		const char *function;
+		enum wait_kind kind;
+		const char *object;
+	} waits[] = {
+	        {"<std::sys::sync::mutex::futex::Mutex>::lock_contended", WAIT_LOCK, "Rust Mutex"},
+	        {"std::sys::sync::mutex::futex::Mutex::lock_contended", WAIT_LOCK, "Rust Mutex"},
+	        {"<std::sys::sync::rwlock::futex::RwLock>::read_contended", WAIT_LOCK,
+	         "Rust RwLock"},
+	        {"<std::sys::sync::condvar::futex::Condvar>::wait_optional_timeout", WAIT_CONDITION,
+	         "Rust Condvar"},
+	        {"<std::sys::sync::once::futex::Once>::call", WAIT_CONDITION, "Rust Once"},
+	        {"<std::sync::barrier::Barrier>::wait", WAIT_CONDITION, "Rust Barrier"},
+	        {"<std::thread::thread::Thread>::park", WAIT_CONDITION, "Rust thread::park"},
+	        {"std::thread::functions::park_timeout", WAIT_CONDITION, "Rust thread::park"},
+	        {"std::thread::park", WAIT_CONDITION, "Rust thread::park"},
+	        {"<parking_lot::raw_mutex::RawMutex as lock_api::mutex::RawMutex>::lock", WAIT_LOCK,
+	         "Rust Mutex"},
+	        {"<alloc::vec::Vec<fn() -> std::sys::Mutex>>::push", WAIT_KIND_NONE, NULL},
+	        {"<std::sys::sync::mutex::futex::Mutex", WAIT_KIND_NONE, NULL},
+	        {"<", WAIT_KIND_NONE, NULL},
+	};
+	char deep[2000] = {0};
+	enum wait_kind kind;
+
+	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++) {
+		const struct wait_rule *rule = wait_rule_user(waits[i].function);
+
+		CHECK_EQ(rule ? rule->kind : WAIT_KIND_NONE, waits[i].kind);
+		if (rule && waits[i].object)
+			CHECK_STR(rule->object, waits[i].object);
+	}
+	CHECK_EQ(wait_release_user("<std::sys::sync::mutex::futex::Mutex>::wake", &kind),
+	         RELEASE_RUNTIME_LOCK);
+	CHECK_EQ(kind, WAIT_LOCK);
+	CHECK_EQ(wait_release_user("<std::sys::sync::condvar::futex::Condvar>::notify_one", &kind),
+	         RELEASE_RUNTIME_ANY);
+	CHECK_EQ(kind, WAIT_CONDITION);
+	memset(deep, '<', sizeof(deep) - 1);
+	CHECK(!wait_rule_user(deep));
+	memset(deep + 1, 'a', 1000);
+	memset(deep + 1000, '>', sizeof(deep) - 1001);
+	CHECK(!wait_rule_user(deep));
+}
+
 int main(void)
 {
+	RUN(test_methods_of_rust_have_their_rules);
 	RUN(test_kernel_functions_tell_the_kind);
 	RUN(test_files_devices_and_faults_are_apart);
 	RUN(test_user_functions_tell_what_a_futex_is);
