@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/file_kind.h"
 
+#include "base/limit.h"
 #include "base/read/gunzip.h"
 #include "base/read/input_file.h"
 #include "format/calls/calls_file.h"
 #include "format/ctf/ctf.h"
 #include "format/jit/jitdump.h"
+#include "format/other_format.h"
 #include "format/perf/perf_data.h"
 #include "format/otlp/otlp_read.h"
 #include "format/pprof/pprof_legacy.h"
@@ -89,22 +91,58 @@ static enum file_kind irregular_kind(const char *path, mode_t mode)
 	return perf_data_is_directory(path) ? FILE_PERF_DIRECTORY : FILE_DIRECTORY;
 }
 
+/*
+ * The formats of text have no magic: a first line may be as long as the longest line that is read,
+ * and much may come before the first known word. So more is read of a text that has no kind yet.
+ */
+static int read_kind(const char *path, enum file_kind *kind, struct stat *st)
+{
+	bool more = true;
+	int status = 0;
+
+	for (size_t room = FILE_HEAD_BYTES; more; room *= 32) {
+		struct file_head head;
+
+		status = file_head_read(&head, path, room, st);
+		*kind = status ? FILE_UNKNOWN : file_kind_of_head(&head);
+		more = *kind == FILE_UNKNOWN && !status && !head.whole &&
+		       !memchr(buf_text(&head.bytes), '\0', head.bytes.size) &&
+		       room < LIMIT_PROFILE_LINE_BYTES;
+		file_head_done(&head);
+	}
+	return status;
+}
+
+int file_kind_refuse_other(const char *path, struct error *err)
+{
+	const struct other_format *other = NULL;
+	struct file_head head;
+	struct stat st = {0};
+	int status = file_head_read(&head, path, LIMIT_PROFILE_LINE_BYTES, &st);
+
+	if (!status) {
+		if (gunzip_is_packed(head.bytes.data, head.bytes.size))
+			file_head_unpack(&head);
+		other = other_format_of(buf_text(&head.bytes), head.bytes.size);
+	} else if (S_ISDIR(st.st_mode)) {
+		other = other_format_of_directory(path);
+	}
+	file_head_done(&head);
+	return other ? other_format_refuse(other, path, err) : 0;
+}
+
 enum file_kind file_kind_of(const char *path, int *code)
 {
 	enum file_kind kind = FILE_UNKNOWN;
 	struct stat st = {0};
-	struct file_head head;
 	int status = 0;
 
 	if (ctf_is_trace(path)) {
 		kind = FILE_CTF;
 	} else {
-		status = file_head_read(&head, path, &st);
-		if (!status)
-			kind = file_kind_of_head(&head);
-		else if (status == -EINVAL && !S_ISREG(st.st_mode))
+		status = read_kind(path, &kind, &st);
+		if (status == -EINVAL && !S_ISREG(st.st_mode))
 			kind = irregular_kind(path, st.st_mode);
-		file_head_done(&head);
 		/* SQLite opens a file by its name. */
 		if (!strcmp(path, "-") && (kind == FILE_STORE || kind == FILE_DATABASE))
 			kind = FILE_UNKNOWN;

@@ -10,12 +10,14 @@
 #ifndef ASSAY_FORMAT_FILE_KIND_H
 #define ASSAY_FORMAT_FILE_KIND_H
 
+#include "base/error.h"
 #include "base/read/file_head.h"
 
 #define FILE_STORE_ID 0x61737379 /* "assy", the application id of stores in SQLite's header */
 
 enum file_kind {
-	FILE_UNKNOWN,   /* a regular file of none of the kinds below, or unreadable */
+	FILE_UNKNOWN,   /* a regular file of none of the kinds below, or unreadable; it may be
+	                 * of another tool (file_kind_refuse_other()) */
 	FILE_EMPTY,     /* a regular file without bytes */
 	FILE_STREAM,    /* a pipe without a name, or standard input that is not a regular file */
 	FILE_SPECIAL,   /* a device, a socket or a named pipe */
@@ -41,6 +43,12 @@ enum file_kind {
  * the file cannot be read.
  */
 enum file_kind file_kind_of(const char *path, int *code);
+
+/*
+ * Of a file or directory of no known kind: -EINVAL with the format's name and a way to its contents
+ * if it is one of format/other_format.h; 0: it is none of these.
+ */
+int file_kind_refuse_other(const char *path, struct error *err);
 
 /* The kind of a regular file by its first bytes; they may be unpacked in place. */
 enum file_kind file_kind_of_head(struct file_head *head);

@@ -9,14 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	HEAD_BYTES = 4096,
-	HEAD_UNPACKED = 16384,
-};
-
-int file_head_read(struct file_head *head, const char *path, struct stat *st)
+int file_head_read(struct file_head *head, const char *path, size_t room, struct stat *st)
 {
-	char bytes[HEAD_BYTES];
+	char *bytes;
 	ssize_t size;
 	int fd;
 
@@ -24,21 +19,26 @@ int file_head_read(struct file_head *head, const char *path, struct stat *st)
 	fd = regular_file_open(strcmp(path, "-") != 0 ? path : "/dev/stdin", st);
 	if (fd < 0)
 		return fd;
-	size = regular_file_read(fd, bytes, sizeof(bytes));
+	bytes = xmalloc(room);
+	size = regular_file_read(fd, bytes, room);
 	close(fd);
+	if (size > 0)
+		buf_add(&head->bytes, bytes, (size_t)size);
+	free(bytes);
 	if (size < 0)
 		return (int)size;
-	buf_add(&head->bytes, bytes, (size_t)size);
-	head->whole = size < HEAD_BYTES;
+	head->room = room;
+	head->whole = (size_t)size < room;
 	return 0;
 }
 
 bool file_head_unpack(struct file_head *head)
 {
-	char *bytes = xmalloc(HEAD_UNPACKED);
+	size_t room = FILE_HEAD_UNPACKED * (head->room ? head->room : FILE_HEAD_BYTES), size;
+	char *bytes = xmalloc(room);
 	bool ended;
-	size_t size = gunzip_head(head->bytes.data, head->bytes.size, bytes, HEAD_UNPACKED, &ended);
 
+	size = gunzip_head(head->bytes.data, head->bytes.size, bytes, room, &ended);
 	head->whole = head->whole && ended;
 	buf_clear(&head->bytes);
 	buf_add(&head->bytes, bytes, size);

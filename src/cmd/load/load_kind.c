@@ -44,6 +44,8 @@ static int refuse(const char *path, enum file_kind kind, struct error *err)
 {
 	struct stat st;
 
+	if ((kind == FILE_UNKNOWN || kind == FILE_DIRECTORY) && file_kind_refuse_other(path, err))
+		return -EINVAL;
 	if (kind == FILE_DIRECTORY)
 		return ctf_no_trace(path, err);
 	if (kind == FILE_SPECIAL)

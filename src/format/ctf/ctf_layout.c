@@ -15,7 +15,7 @@
 #define KIND                                                                                       \
 	"assay reads traces of plain events (an integer id and an integer timestamp each, "        \
 	"nothing "                                                                                 \
-	"else)"
+	"else), as event tags have them: babeltrace2 prints others"
 
 /* A walk over the fields of a struct. */
 struct ctf_layout_walk {

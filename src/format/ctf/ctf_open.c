@@ -116,9 +116,10 @@ static int read_metadata(struct ctf_trace *t, const char *directory, struct erro
 		rc = error_set(err, (int)-size, "cannot read %s: %s", path, strerror((int)-size));
 	else if (size >= 4 && (!memcmp(text, packets, 4) || !memcmp(text, swapped, 4)))
 		rc = error_set(err, EINVAL,
-		               "%s has LTTng's packet format; convert it to text with "
-		               "babeltrace2 %s --component sink.ctf.fs --params 'path=\"COPY\"'",
-		               path, directory);
+		               "%s is a trace of LTTng, and assay reads traces of event tags "
+		               "alone: 'babeltrace2 %s' prints it; 'assay record' samples a "
+		               "machine, and 'assay waits' traces its switches",
+		               directory, directory);
 	else
 		rc = ctf_trace_read(t, text, (size_t)size, path, err);
 out:

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/other_format.h"
 #include "format/perf/perf_data_attr.h"
 #include "format/perf/perf_data_feature.h"
 #include "format/perf/perf_data_layout.h"
@@ -11,6 +12,8 @@
 
 /* A damaged file may have very many errors; this number is enough to show that. */
 #define WARNINGS_MAX 32
+#define HEAD_BYTES 65536u /* in which the format of another tool is looked for */
+#define OTHER_ORDER (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "big" : "little")
 
 /* Data that is collected before the attrs can be described. */
 struct opening {
@@ -34,13 +37,17 @@ bool perf_data_recognise(const void *bytes, size_t size)
 
 static int check_magic(const struct perf_data_view *v, struct error *err)
 {
+	const struct other_format *other;
+
 	if (v->size >= PERF_DATA_PIPE_HEADER_SIZE && !memcmp(v->bytes, PERF_DATA_MAGIC, 8))
 		return 0;
 	if (v->size >= 8 && !memcmp(v->bytes, PERF_DATA_MAGIC_SWAPPED, 8))
 		return error_set(err, EINVAL,
-		                 "%s was recorded on a machine of the other byte order: read it "
-		                 "there, or on another machine of that order",
-		                 v->name);
+		                 "%s was recorded on a machine of the other byte order (%s"
+		                 "-endian), which assay does not read: 'perf script -i %s | "
+		                 "stackcollapse-perf.pl > out.folded' writes folded stacks, which "
+		                 "assay reads, since perf reads both orders",
+		                 v->name, OTHER_ORDER, v->name);
 	if (v->size >= 8 && (!memcmp(v->bytes, PERF_DATA_MAGIC_OLD, 8) ||
 	                     !memcmp(v->bytes, PERF_DATA_MAGIC_OLD_SWAPPED, 8)))
 		return error_set(err, EINVAL,
@@ -56,6 +63,9 @@ static int check_magic(const struct perf_data_view *v, struct error *err)
 		                 "recording; copy it "
 		                 "again, or record again",
 		                 v->name, v->size);
+	other = other_format_of(v->bytes, v->size < HEAD_BYTES ? v->size : HEAD_BYTES);
+	if (other)
+		return other_format_refuse(other, v->name, err);
 	return error_set(err, EINVAL, "%s is not a perf.data file: it does not begin with %s",
 	                 v->name, PERF_DATA_MAGIC);
 }

@@ -71,7 +71,7 @@ int pprof_legacy_refuse(const char *path, struct error *err)
 	const char *kind = NULL;
 	const struct buf *bytes = &head.bytes;
 
-	if (!file_head_read(&head, path, &st) &&
+	if (!file_head_read(&head, path, FILE_HEAD_BYTES, &st) &&
 	    (!gunzip_is_packed(bytes->data, bytes->size) || file_head_unpack(&head)))
 		kind = pprof_legacy_kind(bytes);
 	file_head_done(&head);

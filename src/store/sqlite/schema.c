@@ -562,7 +562,7 @@ int schema_recognise(const char *path, int *version, struct error *err)
 {
 	struct file_head head;
 	struct stat st;
-	int status = file_head_read(&head, path, &st);
+	int status = file_head_read(&head, path, FILE_HEAD_BYTES, &st);
 
 	*version = 0;
 	if (status)
