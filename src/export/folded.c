@@ -26,6 +26,8 @@ struct folding {
 	struct path_tree index;
 	VEC(struct folded_item) items;
 	VEC(uint32_t) way; /* scratch: names from the innermost outward */
+	unsigned decimals; /* of the values, whose unit is 1/one */
+	int64_t one;
 };
 
 static uint32_t node_child(struct folding *f, uint32_t parent, uint32_t name)
@@ -130,16 +132,23 @@ static void put_item(struct folding *f, const struct folded_item *item)
 		put_frame(f, begin, f->way.items[--f->way.count]);
 	if (b->size == begin)
 		buf_puts(b, "[no call path]");
-	buf_addf(b, " %" PRId64 "\n", item->value);
+	buf_addf(b, " %" PRId64, item->value / f->one);
+	if (f->decimals)
+		buf_addf(b, ".%0*" PRId64, (int)f->decimals, item->value % f->one);
+	buf_putc(b, '\n');
 	spill_some(f->out);
 }
 
 struct named_below folded_write(const struct symbolized_profile *n, unsigned columns,
                                 struct spill *out)
 {
-	struct folding f = {.n = n, .out = out};
+	struct folding f = {.n = n, .out = out, .one = 1};
 	struct named_below below = gather(&f, columns);
 
+	if (columns)
+		f.decimals = named_decimals(&n->values[__builtin_ctz(columns)]);
+	for (unsigned i = 0; i < f.decimals; i++)
+		f.one *= 10;
 	if (below.rows) /* a number at the end would make the line a path */
 		buf_addf(&out->buf,
 		         "# left out: %" PRIu64 " %s with %" PRId64

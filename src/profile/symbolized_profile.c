@@ -9,6 +9,24 @@
 
 #define COMM_MAX 15 /* characters of a process's name in the kernel */
 
+static const char *const decimal_units[NAMED_DECIMALS + 1] = {
+        "count",    "1/10",      "1/100",      "1/1000",      "1/10000",
+        "1/100000", "1/1000000", "1/10000000", "1/100000000", "1/1000000000",
+};
+
+const char *named_unit_of_decimals(unsigned decimals)
+{
+	return decimal_units[decimals];
+}
+
+unsigned named_decimals(const struct named_value *v)
+{
+	for (unsigned i = 1; i <= NAMED_DECIMALS; i++)
+		if (!strcmp(v->unit, decimal_units[i]))
+			return i;
+	return 0;
+}
+
 void symbolized_profile_init(struct symbolized_profile *n)
 {
 	memset(n, 0, sizeof(*n));

@@ -23,6 +23,7 @@
 #define NAMED_NONE UINT32_MAX
 #define NAMED_ROOT 0 /* the empty path */
 #define NAMED_DEPTH_MAX 1000
+#define NAMED_DECIMALS 9 /* the most digits after the point of a value */
 
 /* Texts are ids in symbolized_profile.texts, 0 is "". */
 struct named_image {
@@ -84,6 +85,11 @@ struct named_percentiles {
 struct named_value {
 	const char *name, *unit; /* constant */
 };
+
+/* The unit of values that count parts: "count", "1/10", "1/100", ... */
+const char *named_unit_of_decimals(unsigned decimals);
+/* Its decimals; 0: of any other unit. */
+unsigned named_decimals(const struct named_value *v);
 
 struct symbolized_profile {
 	struct intern texts;

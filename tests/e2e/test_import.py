@@ -93,8 +93,8 @@ def files_by_hand_have_their_figures(t):
     t.equal(own(t, file), {"main": 15750, "leaf": 3000, "café \\x1b[31m": 1250}, "trace events")
     t.has(t.assay("report", file).err, "1 event is no slice")
     file = t.write("stacks.gz", gzip.compress(b"main;a;b 3\nmain;a 2.6\nmain 1\n# x\n"))
-    t.equal(own(t, file), {"a": 3, "b": 3, "main": 1}, "folded, packed")
-    t.equal(t.report("-g", "--full", file)["tree"]["total"], 7, "the tree")
+    t.equal(own(t, file), {"a": 2.6, "b": 3, "main": 1}, "folded, packed")
+    t.equal(t.report("-g", "--full", file)["tree"]["total"], 6.6, "the tree")
 
 
 @test
@@ -105,6 +105,114 @@ def callgrinds_own_file_has_its_total(t):
     totals = next(line for line in out.read_text().splitlines() if line.startswith("totals:"))
     rows = t.report("--full", out)["functions"]
     t.equal(sum(row["self"] for row in rows), int(totals.split()[1]), "instructions")
+
+
+JUMPS = """version: 1
+positions: line
+events: Ir
+fl=(1) a.c
+fn=(1) main
+10 5
+jfi=(2) b.h
+jump=3 +2
+10
+jfn=(2) other
+jcnd=1/2 *
++1
+12 0x7
+fi=(2)
+40 8
+fn=(2)
++1 1
+"""
+
+
+@test
+def jumps_of_callgrind_may_define_names(t):
+    file = t.write("cg.out", JUMPS)
+    t.equal(own(t, file), {"main": 20, "other": 1}, "costs; lines of jumps have none")
+    t.has(t.assay("report", t.write("f.out", JUMPS.replace("10 5", "10 5.5"))).err,
+          "1 number has a fraction: rounded")
+
+
+@test
+def all_forms_of_valgrinds_files_have_their_total(t):
+    t.need("valgrind", "gcc")
+    t.run("gcc", "-g", "-O1", "-xc", "-o", t.path("p"), "-",
+          input="int main(int n, char **v) { for (int i = 0; i < 99; i++) if (i % 7) n ^= i; return !n; }")
+    for form in (["--collect-jumps=yes"], ["--collect-jumps=yes", "--dump-instr=yes"],
+                 ["--collect-jumps=yes", "--compress-strings=no", "--compress-pos=no"],
+                 ["--cache-sim=yes", "--branch-sim=yes"], ["--collect-systime=nsec"],
+                 ["--separate-threads=yes", "--separate-callers=2"]):
+        out = t.path("vg.out")
+        for old in t.directory.glob("vg.out*"):
+            old.unlink()
+        t.run("valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *form, t.path("p"))
+        out = next(f for f in sorted(t.directory.glob("vg.out*"), reverse=True))
+        totals = next(line for line in out.read_text().splitlines() if line.startswith("totals:"))
+        rows = t.report("--full", "--event", "Ir", out)["functions"]
+        t.equal(sum(row["self"] for row in rows), int(totals.split()[1]), " ".join(form))
+
+
+@test
+def fractions_of_folded_stacks_are_exact(t):
+    for lines, total, export in (
+            ("main;a 0.25\nmain;b 0.4\nmain;c 0.35\n", "samples 1.00", "main;a 0.25"),
+            ("main;a 1.4\n" * 5 + "main;b 2\n", "samples 9.0", "main;a 7.0"),
+            ("main;a 1.0\nmain;b 2.\n", "samples 3\n", "main;a 1\n"),
+            ("main;a 0.1000000004\nmain;b 1\n", "samples 1.100000000", "main;a 0.100000000")):
+        file = t.write("x.folded", lines)
+        text = t.assay("report", file)
+        t.has(text.out, total, "the total")
+        t.has(t.assay("export", "--to", "folded", file).out, export, "the export")
+    t.has(text.err, "1 number has more than 9 decimals: rounded")
+    a, b = t.write("a.folded", "main;a 1.5\nmain;b 1\n"), t.write("b.folded", "main;a 3\nmain;b 2\n")
+    t.lacks(t.assay("diff", a, b, status=None).out, "15", "values of different decimals")
+
+
+@test
+def two_columns_of_folded_stacks_are_two_values(t):
+    file = t.write("d.folded", "main;a 5 7\nmain;b 10 2\nmain;a 1 1\n")
+    t.equal(own(t, file), {"a": 8, "b": 2}, "after")
+    t.equal(own(t, file, "--event", "before"), {"a": 6, "b": 10}, "before")
+    file = t.write("m.folded", "main;a 5 7\nmain;b 10\n")
+    t.equal(own(t, file), {"a 5": 7, "b": 10}, "one column")
+    t.has(t.assay("report", file).err, "1 of 2 lines end in two numbers")
+
+
+@test
+def lines_of_folded_stacks_may_be_long_or_packed(t):
+    deep = ";".join(f"com.example.Service.method{i}" for i in range(40000)) + " 3\n"
+    for text in (deep + "a;b 1\n", "b 1\n" + deep, "# " + "x" * 70000 + "\n" + deep + "b 1\n",
+                 "\ufeffa;b\t4  \r\n"):
+        for name, content in (("x.folded", text), ("x.gz", gzip.compress(text.encode()))):
+            t.equal(t.report(t.write(name, content))["values"][0]["total"], 4, text[:20])
+
+
+@test
+def numbers_that_are_no_counts_are_refused_with_their_line(t):
+    for number, said in (("-5", "'-5' is negative"), ("1e3", "'1e3' has an exponent"),
+                         ("2.5E-1", "'2.5E-1' has an exponent"), ("-1 4", "'-1' is negative"),
+                         ("99999999999999999999", "more than 64 bits")):
+        for lines, place in ((f"main;a {number}\n", 1), (f"main;b 1\nmain;a {number}\n", 2)):
+            text = t.assay("report", t.write("n.folded", lines), status=1).err
+            t.has(text, said)
+            if "64 bits" not in said:
+                t.has(text, f"damaged at line {place}")
+
+
+@test
+def times_of_trace_events_may_be_texts(t):
+    event = '[{"ph":"X","pid":"1","tid":"2","ts":%s,"dur":%s,"name":"a"},{"ph":"X","pid":1,"tid":2,' \
+            '"ts":0,"dur":1,"name":"b"}]'
+    t.equal(own(t, t.write("t.json", event % ('"10"', '"2.5"'))), {"a": 2500, "b": 1000}, "texts")
+    t.equal(own(t, t.write("t.json", event % ("1e1", '"2.5e1"'))), {"a": 25000, "b": 1000}, "powers")
+    for ts, dur in (('"soon"', "1"), ("1", '""'), ("true", "1"), ("1", "[3]")):
+        file = t.write("t.json", event % (ts, dur))
+        t.has(t.assay("report", file, status=1).err, "a time is not a number of microseconds")
+    file = t.write("t.json", event % ("null", "3"))
+    t.equal(own(t, file), {"b": 1000}, "without a time")
+    t.has(t.assay("report", file).err, "1 event is no slice")
 
 
 @test

@@ -21,7 +21,7 @@ static int read_any(struct symbolized_profile *n, char format, const void *bytes
 	if (format == 'o')
 		return otlp_read_memory(n, "input", bytes, size, left, err);
 	if (format == 'f')
-		return folded_read_memory(n, "input", bytes, size, err);
+		return folded_read_memory(n, "input", bytes, size, left, err);
 	if (format == 'c')
 		return callgrind_read_memory(n, "input", bytes, size, left, err);
 	return chrome_read_memory(n, "input", bytes, size, left, err);

@@ -6,6 +6,7 @@
 #include "view/symbolized/symbolized.h"
 #include "view/symbolized/symbolized_report.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,12 +16,13 @@ static void add_pprof(struct diff_runs *t, uint32_t run, const struct symbolized
 	const struct named_value *value = &n->values[n->main_value];
 	double ns = named_value_ns(value);
 	int counts = ns > 0 ? load_symbolized_counts(n) : -1;
+	double unit = ns > 0 ? ns : pow(10, -(double)named_decimals(value));
 
 	*wall_s = (double)n->duration_ns / 1e9;
 	t->exact |= counts < 0;
 	if (!(ns > 0))
 		t->value_unit = !strcmp(value->unit, "bytes") ? "bytes" : "count";
-	diff_add_symbolized(t, run, n, n->main_value, counts, ns > 0 ? ns : 1);
+	diff_add_symbolized(t, run, n, n->main_value, counts, unit);
 }
 
 int diff_load_named(struct diff_runs *t, uint32_t run, enum load_kind kind, const char *path,

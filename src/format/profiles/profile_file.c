@@ -36,7 +36,7 @@ static int read_bytes(struct symbolized_profile *n, enum file_kind kind, const c
 	if (kind == FILE_OTLP)
 		return otlp_read_memory(n, name, buf_text(all), all->size, left, err);
 	if (kind == FILE_FOLDED)
-		return folded_read_memory(n, name, buf_text(all), all->size, err);
+		return folded_read_memory(n, name, buf_text(all), all->size, left, err);
 	if (kind == FILE_CALLGRIND)
 		return callgrind_read_memory(n, name, buf_text(all), all->size, left, err);
 	return chrome_read_memory(n, name, buf_text(all), all->size, left, err);

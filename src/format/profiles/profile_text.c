@@ -6,6 +6,13 @@
 #include <errno.h>
 #include <string.h>
 
+void profile_text_init(struct profile_text *t, const char *name, const void *bytes, size_t size)
+{
+	*t = (struct profile_text){.name = name, .at = bytes, .end = (const char *)bytes + size};
+	if (size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3))
+		t->at += 3;
+}
+
 bool profile_text_line(struct profile_text *t, const char **line, size_t *size)
 {
 	const char *feed;
@@ -42,22 +49,98 @@ bool profile_text_number(const char *text, size_t size, int64_t *value)
 	int64_t v = 0;
 	size_t i = 0;
 
-	if (!size || !isdigit((unsigned char)*text))
-		return false;
 	for (; i < size && isdigit((unsigned char)text[i]); i++)
 		if (__builtin_mul_overflow(v, 10, &v) ||
 		    __builtin_add_overflow(v, text[i] - '0', &v))
 			return false;
-	if (i + 1 < size && text[i] == '.') {
-		bool up = text[i + 1] >= '5' && text[i + 1] <= '9';
-
-		for (i++; i < size && isdigit((unsigned char)text[i]); i++)
-			;
-		if (up && v < INT64_MAX)
-			v++;
-	}
 	*value = v;
-	return i == size;
+	return size && i == size;
+}
+
+static size_t digits_at(const char *text, size_t size)
+{
+	size_t i = 0;
+
+	while (i < size && isdigit((unsigned char)text[i]))
+		i++;
+	return i;
+}
+
+enum profile_number profile_number_kind(const char *text, size_t size)
+{
+	bool minus = size && *text == '-';
+	size_t whole, i = size && (minus || *text == '+');
+
+	whole = digits_at(text + i, size - i);
+	i += whole;
+	if (i < size && text[i] == '.') {
+		size_t fraction = digits_at(text + i + 1, size - i - 1);
+
+		whole += fraction;
+		i += 1 + fraction;
+	}
+	if (!whole)
+		return PROFILE_NO_NUMBER;
+	if (i == size)
+		return minus ? PROFILE_NEGATIVE : PROFILE_DECIMAL;
+	if (text[i] != 'e' && text[i] != 'E')
+		return PROFILE_NO_NUMBER;
+	i++;
+	i += i < size && (text[i] == '-' || text[i] == '+');
+	whole = digits_at(text + i, size - i);
+	if (!whole || i + whole < size)
+		return PROFILE_NO_NUMBER;
+	return minus ? PROFILE_NEGATIVE : PROFILE_EXPONENT;
+}
+
+unsigned profile_decimals(const char *text, size_t size)
+{
+	const char *point = memchr(text, '.', size);
+
+	while (point && size && text[size - 1] == '0')
+		size--;
+	return point ? (unsigned)(text + size - point - 1) : 0;
+}
+
+long double profile_number_about(const char *text, size_t size)
+{
+	long double v = 0, unit = 1;
+	bool fraction = false;
+
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] == '.')
+			fraction = true;
+		if (!isdigit((unsigned char)text[i]))
+			continue;
+		v = v * 10 + (text[i] - '0');
+		unit *= fraction ? 10 : 1;
+	}
+	return v / unit;
+}
+
+bool profile_text_decimal(const char *text, size_t size, unsigned decimals, int64_t *value)
+{
+	const char *point = memchr(text, '.', size);
+	size_t i = size && *text == '+', after = 0;
+	int64_t v = 0;
+	char next = '0';
+
+	for (; i < size && after <= decimals; i++) {
+		if (text + i == point)
+			continue;
+		after += point && text + i > point;
+		next = text[i];
+		if (after <= decimals && (__builtin_mul_overflow(v, 10, &v) ||
+		                          __builtin_add_overflow(v, text[i] - '0', &v)))
+			return false;
+	}
+	for (; after < decimals; after++)
+		if (__builtin_mul_overflow(v, 10, &v))
+			return false;
+	if (after > decimals && next >= '5' && __builtin_add_overflow(v, 1, &v))
+		return false;
+	*value = v;
+	return true;
 }
 
 uint32_t profile_names_text(struct profile_names *names, struct symbolized_profile *n,

@@ -19,17 +19,31 @@ struct profile_text {
 	size_t number; /* of the last line, from 1 */
 };
 
+/* A byte order mark at the beginning is skipped. */
+void profile_text_init(struct profile_text *t, const char *name, const void *bytes, size_t size);
 /* The next line; false: the end. */
 bool profile_text_line(struct profile_text *t, const char **line, size_t *size);
 /* -EBADMSG: "FILE is damaged at line N: WHAT". */
 int profile_text_bad(const struct profile_text *t, struct error *err, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 
-/*
- * A number of digits, with an optional fraction that is rounded. False: the text is not a number,
- * or the number is too large.
- */
+/* A number of digits; false: the text is no such number, or the number is too large. */
 bool profile_text_number(const char *text, size_t size, int64_t *value);
+
+enum profile_number {
+	PROFILE_NO_NUMBER,
+	PROFILE_DECIMAL,  /* digits, with an optional fraction */
+	PROFILE_NEGATIVE, /* and it may have an exponent */
+	PROFILE_EXPONENT,
+};
+
+enum profile_number profile_number_kind(const char *text, size_t size);
+/* Of a PROFILE_DECIMAL: the digits after the point, without zeros at the end. */
+unsigned profile_decimals(const char *text, size_t size);
+/* Its value, which may be inexact. */
+long double profile_number_about(const char *text, size_t size);
+/* Its value in units of 10^-decimals, rounded. False: too large. */
+bool profile_text_decimal(const char *text, size_t size, unsigned decimals, int64_t *value);
 
 /* The place of each function, and a buffer for copies of texts that do not end with NUL. */
 struct profile_names {

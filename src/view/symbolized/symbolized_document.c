@@ -56,6 +56,17 @@ static void duration(struct symbolized_writing *w)
 	document_known(w->document, "duration_ns", ns, ns > 0);
 }
 
+static void value_fact(struct symbolized_writing *w, const char *key, const struct named_value *v,
+                       int64_t value)
+{
+	struct cell cell = named_value_cell(v, value);
+
+	if (cell.kind == CELL_REAL)
+		document_real(w->document, key, cell.d);
+	else
+		document_int(w->document, key, cell.i);
+}
+
 static void values(struct symbolized_writing *w)
 {
 	const struct symbolized_profile *n = w->profile;
@@ -69,8 +80,9 @@ static void values(struct symbolized_writing *w)
 		add_value(w, &n->values[i], w->report->totals[i]);
 		document_object(d, NULL);
 		document_string(d, "name", n->values[i].name);
-		document_string(d, "unit", n->values[i].unit);
-		document_int(d, "total", w->report->totals[i]);
+		document_string(d, "unit",
+		                named_decimals(&n->values[i]) ? "count" : n->values[i].unit);
+		value_fact(w, "total", &n->values[i], w->report->totals[i]);
 		document_end(d);
 	}
 	document_end(d);
@@ -211,16 +223,17 @@ static void books_line(struct symbolized_writing *w)
 
 static void books(struct symbolized_writing *w)
 {
+	const struct named_value *main = symbolized_report_value(w->report);
 	const struct named_books *b = &w->report->books;
 	struct document *d = w->document;
 
 	books_line(w);
 	document_object(d, "books");
-	document_int(d, "total", b->all);
-	document_int(d, "selected", b->selected);
-	document_int(d, "functions", b->rows);
+	value_fact(w, "total", main, b->all);
+	value_fact(w, "selected", main, b->selected);
+	value_fact(w, "functions", main, b->rows);
 	document_int(d, "below_paths", (int64_t)b->below_rows);
-	document_int(d, "below", b->below);
+	value_fact(w, "below", main, b->below);
 	document_known(d, "samples", b->samples, b->timed);
 	document_known(d, "samples_times_period", b->expected, b->timed);
 	document_real(d, "per_duration", b->cpus);

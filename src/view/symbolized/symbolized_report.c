@@ -35,6 +35,8 @@ void named_value_text(const struct named_value *v, int64_t value, struct buf *ou
 {
 	uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 	double unit = named_value_ns(v), ns = (double)value * unit;
+	unsigned decimals = named_decimals(v);
+	uint64_t one = 1;
 
 	if (unit > 0 && fabs(ns) < 9e18) {
 		text_time(out, llround(ns));
@@ -45,9 +47,29 @@ void named_value_text(const struct named_value *v, int64_t value, struct buf *ou
 		text_bytes(out, size);
 		return;
 	}
-	text_count(out, size);
-	if (*v->unit && strcmp(v->unit, "count") != 0)
+	for (unsigned i = 0; i < decimals; i++)
+		one *= 10;
+	text_count(out, size / one);
+	if (decimals)
+		buf_addf(out, ".%0*" PRIu64, (int)decimals, size % one);
+	else if (*v->unit && strcmp(v->unit, "count") != 0)
 		buf_addf(out, " %s", v->unit);
+}
+
+struct cell named_value_cell(const struct named_value *v, int64_t value)
+{
+	unsigned decimals = named_decimals(v);
+
+	return decimals ? cell_real((double)value / pow(10, decimals)) : cell_int(value);
+}
+
+static void put_value_json(const struct unit *unit, struct cell cell, struct json *j)
+{
+	cell = named_value_cell(((const struct named_value_unit *)unit)->value, cell.i);
+	if (cell.kind == CELL_REAL)
+		json_double(j, cell.d);
+	else
+		json_i64(j, cell.i);
 }
 
 static void put_value(const struct unit *unit, struct cell cell, struct buf *out)
@@ -205,7 +227,7 @@ int symbolized_report_new(struct symbolized_report **out, const struct symbolize
 
 	r->n = n;
 	r->options = *options;
-	r->unit.unit = (struct unit){.name = "value", .text = put_value};
+	r->unit.unit = (struct unit){.name = "value", .text = put_value, .json = put_value_json};
 	r->unit.value = symbolized_report_value(r);
 	ret = fill(r, inlines, err);
 	if (ret) {

@@ -67,6 +67,8 @@ const struct named_value *
 symbolized_report_value(const struct symbolized_report *r); /* the main value */
 /* Nanoseconds per unit of the value; 0: not a time. */
 double named_value_ns(const struct named_value *v);
+/* The value as JSON has it: a whole number, or a real number if its unit has decimals. */
+struct cell named_value_cell(const struct named_value *v, int64_t value);
 /* Appends a value with its unit. */
 void named_value_text(const struct named_value *v, int64_t value, struct buf *out);
 
