@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/profiles/callgrind_read.h"
 
+#include "base/text/plural.h"
 #include "format/profiles/profile_text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define EVENTS_MAX (NAMED_VALUES - 1) /* the last value is the number of calls */
@@ -23,7 +25,9 @@ struct callgrind_reader {
 	struct named_function at, callee;
 	unsigned events, positions;
 	bool in_call; /* the next line has the callee's costs */
+	bool in_jump; /* the next line has the position of a jump, and no costs */
 	uint32_t owner;
+	size_t rounded; /* numbers with a fraction */
 };
 
 static bool begins(const char *line, size_t size, const char *word)
@@ -35,10 +39,11 @@ static bool begins(const char *line, size_t size, const char *word)
 
 bool callgrind_recognise(const void *bytes, size_t size)
 {
-	struct profile_text t = {.at = bytes, .end = (const char *)bytes + size};
+	struct profile_text t;
 	const char *line;
 	size_t count;
 
+	profile_text_init(&t, NULL, bytes, size);
 	while (profile_text_line(&t, &line, &count)) {
 		if (begins(line, count, "# callgrind format"))
 			return true;
@@ -132,6 +137,23 @@ static bool next_word(const char **line, size_t *size, const char **word, size_t
 	return *length > 0;
 }
 
+/* The format's numbers are decimal or hexadecimal; other writers add fractions. */
+static bool read_number(struct callgrind_reader *r, const char *text, size_t size, int64_t *value)
+{
+	char digits[20], *end;
+
+	if (size > 2 && size < sizeof(digits) && text[0] == '0' && text[1] == 'x') {
+		memcpy(digits, text, size);
+		digits[size] = '\0';
+		*value = strtoll(digits, &end, 16);
+		return !*end && *value < INT64_MAX;
+	}
+	if (profile_number_kind(text, size) != PROFILE_DECIMAL)
+		return false;
+	r->rounded += profile_decimals(text, size) > 0;
+	return profile_text_decimal(text, size, 0, value);
+}
+
 /* "calls=NUMBER POSITION...": the costs on the next line include the callee's callees. */
 static int read_calls(struct callgrind_reader *r, const char *line, size_t size, struct error *err)
 {
@@ -140,7 +162,7 @@ static int read_calls(struct callgrind_reader *r, const char *line, size_t size,
 	size_t length;
 
 	if (!next_word(&line, &size, &word, &length) ||
-	    !profile_text_number(word, length, &values[r->events]))
+	    !read_number(r, word, length, &values[r->events]))
 		return profile_text_bad(&r->t, err, "calls= has no number");
 	r->in_call = true;
 	add_values(r, &r->callee, values);
@@ -152,19 +174,21 @@ static int read_calls(struct callgrind_reader *r, const char *line, size_t size,
 static int read_costs(struct callgrind_reader *r, const char *line, size_t size, struct error *err)
 {
 	int64_t values[NAMED_VALUES] = {0}, value;
-	bool in_call = r->in_call;
+	bool in_call = r->in_call, in_jump = r->in_jump;
 	const char *word;
 	size_t length;
 	unsigned i;
 
-	r->in_call = false;
+	r->in_call = r->in_jump = false;
+	if (in_jump)
+		return 0;
 	if (!r->events)
 		return profile_text_bad(&r->t, err, "costs come before the line 'events:'");
 	for (i = 0; i < r->positions; i++)
 		if (!next_word(&line, &size, &word, &length))
 			return profile_text_bad(&r->t, err, "a line of costs has no position");
 	for (i = 0; next_word(&line, &size, &word, &length); i++) {
-		if (!profile_text_number(word, length, &value))
+		if (!read_number(r, word, length, &value))
 			return profile_text_bad(&r->t, err, "'%.*s' is not a number",
 			                        (int)(length < 40 ? length : 40), word);
 		if (i < r->events)
@@ -223,20 +247,20 @@ static int read_place(struct callgrind_reader *r, const char *line, size_t size,
                       struct error *err)
 {
 	static const char *const keys[] = {
-	        "ob=", "fl=", "fi=", "fe=", "fn=", "cob=", "cfi=", "cfl=", "cfn="};
-	struct named_function *f;
+	        "ob=", "fl=", "fi=", "fe=", "fn=", "cob=", "cfi=", "cfl=", "cfn=", "jfi=", "jfn="};
+	struct named_function *f, jump = {0};
 	size_t key = 0, length;
 	uint32_t inlined;
 	bool called;
 	int ret = 0;
 
-	while (key < 9 && !begins(line, size, keys[key]))
+	while (key < sizeof(keys) / sizeof(*keys) && !begins(line, size, keys[key]))
 		key++;
-	*found = key < 9;
+	*found = key < sizeof(keys) / sizeof(*keys);
 	if (!*found)
 		return 0;
 	called = *line == 'c';
-	f = called ? &r->callee : &r->at;
+	f = called ? &r->callee : *line == 'j' ? &jump : &r->at; /* a jump may define names */
 	length = strlen(keys[key]);
 	line += length - 3;
 	if (line[0] == 'o')
@@ -248,7 +272,7 @@ static int read_place(struct callgrind_reader *r, const char *line, size_t size,
 	else
 		ret = read_name(r, &r->files, line + 3, size - length, &f->file, err);
 	/* The callee is in the caller's object and file, unless cob= or cfi= name others. */
-	if (!called)
+	if (f == &r->at)
 		r->callee = r->at;
 	return ret;
 }
@@ -275,7 +299,8 @@ static int read_line(struct callgrind_reader *r, const char *line, size_t size, 
 		return read_positions(r, line + 10, size - 10, err);
 	if (begins(line, size, "cmd:") && size > 5)
 		r->n->command = profile_names_text(&r->names, r->n, line + 5, size - 5);
-	return 0; /* other headings, jumps and totals */
+	r->in_jump = begins(line, size, "jump=") || begins(line, size, "jcnd=");
+	return 0; /* other headings and totals */
 }
 
 int callgrind_read_memory(struct symbolized_profile *n, const char *name, const void *bytes,
@@ -284,7 +309,6 @@ int callgrind_read_memory(struct symbolized_profile *n, const char *name, const 
 	const struct named_owner none = {0};
 	struct callgrind_reader r = {
 	        .n = n,
-	        .t = {.name = name, .at = bytes, .end = (const char *)bytes + size},
 	        .at = {.image = NAMED_NONE},
 	        .callee = {.image = NAMED_NONE},
 	        .positions = 1,
@@ -293,6 +317,7 @@ int callgrind_read_memory(struct symbolized_profile *n, const char *name, const 
 	size_t count;
 	int ret = 0;
 
+	profile_text_init(&r.t, name, bytes, size);
 	r.owner = named_owner_id(n, &none);
 	while (!ret && profile_text_line(&r.t, &line, &count)) {
 		ret = read_line(&r, line, count, left, err);
@@ -301,6 +326,9 @@ int callgrind_read_memory(struct symbolized_profile *n, const char *name, const 
 	}
 	if (!ret && !n->value_count)
 		ret = profile_text_bad(&r.t, err, "the file ends without the line 'events:'");
+	if (!ret && left && r.rounded)
+		buf_addf(left, "%zu %s a fraction: rounded\n", r.rounded,
+		         plural(r.rounded, "number has", "numbers have"));
 	if (!ret && left)
 		buf_puts(left, "the callgrind format has no call paths: each function has its own "
 		               "values, without those of its callees\n");

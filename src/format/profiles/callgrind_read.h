@@ -5,8 +5,9 @@
  * The format has pairs of caller and callee and no call paths, so each function becomes one path
  * with its own values; their sums are exact, and values with callees are not known. The first
  * NAMED_VALUES - 1 events are read, and the number of calls into each function is the last value.
- * Compressed names, relative positions and several parts (threads) are read; jumps are skipped. The
- * bytes are not trusted: -EBADMSG with file and line. One thread. Uses: base, profile.
+ * Compressed names, relative positions and several parts (threads) are read. Jumps are skipped, but
+ * their places may define compressed names. The bytes are not trusted: -EBADMSG with file and line.
+ * One thread. Uses: base, profile.
  */
 #ifndef ASSAY_FORMAT_PROFILES_CALLGRIND_READ_H
 #define ASSAY_FORMAT_PROFILES_CALLGRIND_READ_H
