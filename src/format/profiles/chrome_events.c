@@ -3,6 +3,7 @@
 
 #include "base/limit.h"
 #include "base/read/json_read.h"
+#include "format/profiles/profile_text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -23,7 +24,7 @@ struct events_reader {
 	struct chrome_events *e;
 	struct json_reader json;
 	struct event_fields f;
-	struct buf key;
+	struct buf key, text;
 	/* names of processes and threads: pid or track, and text */
 	VEC(struct process_name {
 		int32_t pid;
@@ -100,16 +101,36 @@ static void read_text_or_skip(struct events_reader *r, struct buf *text)
 		json_skip(&r->json);
 }
 
-static int64_t read_ns(struct events_reader *r)
+/* True if the value is a time: a number, or a text of one. null is none, others are errors. */
+static bool read_ns(struct events_reader *r, int64_t *ns)
 {
-	const char *text;
+	const char *at = r->json.at, *text;
 	size_t size;
 
-	if (json_next_kind(&r->json) != '0') {
+	switch (json_next_kind(&r->json)) {
+	case '0':
+		if (!json_read_number(&r->json, &text, &size))
+			return false;
+		break;
+	case '"':
+		if (!json_read_text(&r->json, &r->text))
+			return false;
+		text = buf_text(&r->text);
+		size = r->text.size;
+		break;
+	default:
+		text = "";
+		size = 0;
 		json_skip(&r->json);
-		return 0;
+		if (r->json.at - at >= 4 && !memcmp(r->json.at - 4, "null", 4))
+			return false;
 	}
-	return json_read_number(&r->json, &text, &size) ? to_ns(text, size) : 0;
+	if (profile_number_kind(text, size) == PROFILE_NO_NUMBER && !r->json.why) {
+		r->json.at = at;
+		r->json.why = "a time is not a number of microseconds";
+	}
+	*ns = r->json.why ? 0 : to_ns(text, size);
+	return !r->json.why;
 }
 
 static void read_arguments(struct events_reader *r)
@@ -137,10 +158,9 @@ static void read_field(struct events_reader *r)
 	} else if (!strcmp(key, "name")) {
 		read_text_or_skip(r, &r->f.name);
 	} else if (!strcmp(key, "ts")) {
-		r->f.ns = read_ns(r);
-		r->f.timed = true;
+		r->f.timed = read_ns(r, &r->f.ns);
 	} else if (!strcmp(key, "dur")) {
-		r->f.duration_ns = read_ns(r);
+		read_ns(r, &r->f.duration_ns);
 	} else if (!strcmp(key, "pid")) {
 		r->f.pid = read_id(r);
 	} else if (!strcmp(key, "tid")) {
@@ -277,6 +297,7 @@ int chrome_events_read(struct chrome_events *e, const char *name, const void *by
 	buf_done(&r.f.name);
 	buf_done(&r.f.given);
 	buf_done(&r.key);
+	buf_done(&r.text);
 	return ret;
 }
 
