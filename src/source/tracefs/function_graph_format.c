@@ -90,13 +90,18 @@ int graph_format_read(struct graph_format *format, const char *top, struct error
 	return status;
 }
 
+static bool is_inside(const struct graph_field *f, size_t bytes, size_t record_size)
+{
+	return f->offset <= record_size && bytes <= record_size - f->offset;
+}
+
 /* The value of a field; 0 if the record is too short to contain it. */
 static int64_t number(const struct graph_field *f, const uint8_t *record, size_t size)
 {
 	uint64_t value = 0;
 	size_t bytes = f->size < sizeof(value) ? f->size : sizeof(value);
 
-	if (!bytes || f->offset + bytes > size)
+	if (!bytes || !is_inside(f, bytes, size))
 		return 0;
 	memcpy(&value, record + f->offset,
 	       bytes); /* little endian, as all supported architectures */
@@ -156,7 +161,7 @@ bool graph_format_decode(const struct graph_format *format, const uint8_t *recor
 		e->other = (int32_t)number(&f[OTHER_PID], record, size);
 		e->preempted = !(number(&f[STATE], record, size) & STATE_ASLEEP);
 		e->dead = number(&f[STATE], record, size) & STATE_DEAD;
-		if (f[COMM].offset + f[COMM].size <= size)
+		if (is_inside(&f[COMM], f[COMM].size, size))
 			take_name(e->name, record + f[COMM].offset, f[COMM].size);
 		break;
 	case GRAPH_NEW:
