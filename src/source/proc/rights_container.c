@@ -89,8 +89,9 @@ static void read_cgroup(struct rights *r)
 		char *group = strchr(line, ':');
 
 		group = group ? strchr(group + 1, ':') : NULL;
-		if (!group++)
+		if (!group)
 			continue;
+		group++;
 		group[strcspn(group, "\n")] = '\0';
 		if (!strncmp(line, "0::", 3))
 			read_unified(r, group);
