@@ -128,6 +128,8 @@
 #define LIMIT_DEBUG_UNITS ((size_t)1 << 18)
 /* abbreviations of a unit | left out, counted */
 #define LIMIT_DEBUG_ABBREVIATIONS 65536
+/* abbreviations of all units together | left out, counted */
+#define LIMIT_DEBUG_ALL_ABBREVIATIONS ((uint64_t)1 << 26)
 /* bytes of .debug_aranges | left out, counted */
 #define LIMIT_DEBUG_ARANGES_BYTES LIMIT_MB(16)
 /* tables of lines and inlined functions of all files in a report | left out, counted */

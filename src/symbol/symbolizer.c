@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/symbolizer_internal.h"
 
+#include "base/text/plural.h"
 #include "symbol/debug/debug_file.h"
 #include "symbol/demangle/demangle.h"
 #include "symbol/jit.h"
@@ -9,6 +10,7 @@
 #include "image/locate.h"
 #include "image/elf/vdso.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -115,6 +117,19 @@ static void no_symbols(struct symbol_image *i)
 	                       elf_file_path(i->file));
 }
 
+/* The functions of the symbols that were left out have no names, or those of their neighbours. */
+static void symbols_left_out(struct symbol_image *i, const struct elf_file *f)
+{
+	uint64_t count = f ? elf_file_symbols_left_out(f) : 0;
+
+	if (!count)
+		return;
+	free(i->trouble);
+	i->trouble = xasprintf("%s: %" PRIu64 " of its symbols %s left out, since assay reads a "
+	                       "limited number from one file: functions may lack their names",
+	                       elf_file_path(f), count, plural(count, "was", "were"));
+}
+
 static void read_symbols(struct symbol_image *i)
 {
 	elf_file_symbols(i->file, &i->own);
@@ -160,6 +175,8 @@ static void load_symbols(struct symbolizer *s, struct symbol_image *i)
 		elf_file_rest(i->debug);
 	if (i->own.entries.count)
 		i->table = &i->own;
+	symbols_left_out(i, i->file);
+	symbols_left_out(i, i->debug);
 	if (!names_code(&i->own))
 		no_symbols(i);
 }

@@ -217,6 +217,16 @@ def put_many_abbreviations(path, count):
                 + section_of(path, b".debug_abbrev"))
 
 
+def put_units_in_one_list(path, count):
+    """Units that begin by turns at the first and at the second of 65,000 abbreviations."""
+    first = b"\x01\x11\0\0\0"
+    at = len(section_of(path, b".debug_abbrev"))
+    put_section(path, b".debug_abbrev", section_of(path, b".debug_abbrev") + first * 65000 + b"\0")
+    put_section(path, b".debug_info", b"".join(
+        struct.pack("<IHIBB", 8, 4, at + len(first) * (i % 2), 8, 0) for i in range(count))
+        + section_of(path, b".debug_info"))
+
+
 def put_many_symbols(path, count):
     """Copies of the symbol of spin_body."""
     symbols, names = section_of(path, b".symtab"), section_of(path, b".strtab")
@@ -226,14 +236,19 @@ def put_many_symbols(path, count):
     put_section(path, b".symtab", symbols + known * count)
 
 
-def report_of_program(t, change):
-    """A report, within limits, of a program of another user with changed debug information."""
-    attacks.need_root(t)
+def build_bomb(t, change):
     t.need("gcc")
     program = t.path("bomb")
     t.run("gcc", "-O1", "-g", "-gdwarf-4", "-o", program, t.write("spin.c", SPIN))
     change(program)
     program.chmod(0o755)
+    return program
+
+
+def report_of_program(t, change):
+    """A report, within limits, of a program of another user with changed debug information."""
+    attacks.need_root(t)
+    program = build_bomb(t, change)
     attacks.start(t, program)
     data = t.path("data")
     t.assay("record", "-q", "-a", "-o", data, "--duration", "1s")
@@ -258,9 +273,33 @@ def units_and_abbreviations_of_another_user_take_bounded_memory(t):
 
 
 @test
+def units_that_share_one_list_of_abbreviations_take_bounded_time(t):
+    page = report_of_program(t, lambda program: put_units_in_one_list(program, 250000))
+    t.has(page, "spin_body")
+    t.has(page, "of its inlined functions are unknown")
+
+
+@test
 def symbols_of_another_user_take_bounded_memory(t):
     page = report_of_program(t, lambda program: put_many_symbols(program, 8 << 20))
     t.has(page, "spin_body")
+
+
+@test
+def symbols_above_the_limit_are_counted(t):
+    text = (ROOT / "src" / "base" / "limit.h").read_text()
+    most = int(value_text(*re.search(r"LIMIT_(ELF_SYMBOLS) (.+)", text).groups()).replace(",", ""))
+    left_out = []
+    for more in (3, 10):
+        program = build_bomb(t, lambda program: put_many_symbols(program, most + more))
+        data = t.path("data")
+        t.assay("record", "-q", "-o", data, "-p", t.start(program).pid, "--duration", "300ms")
+        page = t.assay("report", "--full", "-i", data).out
+        t.has(page, "spin_body")
+        found = re.search(r"bomb: (\d+) of its symbols were left out", " ".join(page.split()))
+        left_out.append(int(found[1]) if found else 0)
+    t.between(left_out[0], 4, 3 + 50, "the copies above the limit, and the program's own symbols")
+    t.equal(left_out[1] - left_out[0], 7, "seven more copies")
 
 
 main()

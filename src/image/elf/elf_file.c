@@ -431,6 +431,11 @@ bool elf_file_is_cut(const struct elf_file *f)
 	return f->cut;
 }
 
+uint64_t elf_file_symbols_left_out(const struct elf_file *f)
+{
+	return f->left_out;
+}
+
 bool elf_file_is_relocatable(const struct elf_file *f)
 {
 	return f->header.e_type == ET_REL;

@@ -62,6 +62,8 @@ uint64_t elf_file_size(const struct elf_file *f); /* bytes */
 bool elf_file_has_symtab(const struct elf_file *f);
 /* True if a section was not read because the file exceeds the size limit. */
 bool elf_file_is_cut(const struct elf_file *f);
+/* The number of symbols that the last elf_file_symbols() left out because of the limits. */
+uint64_t elf_file_symbols_left_out(const struct elf_file *f);
 bool elf_file_is_relocatable(const struct elf_file *f); /* a .ko or .o */
 /* False if the file was opened from memory. */
 bool elf_file_identity(const struct elf_file *f, dev_t *device, ino_t *inode);

@@ -38,6 +38,7 @@ struct elf_file {
 	VEC(size_t) loaded; /* sections that symbol_bytes_read counts */
 	bool names_fit;     /* the names of sections are within the limit */
 	bool cut;           /* some data was not read because of the limits above */
+	uint64_t left_out;  /* symbols, by the last elf_file_symbols() */
 };
 
 /* Opens a resting file again; false if the file changed. */

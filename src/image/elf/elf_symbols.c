@@ -139,10 +139,15 @@ static void read_table(struct elf_file *f, size_t index, const GElf_Shdr *header
 		count = INT32_MAX;
 	if (!elf_strings_open(&strings, f, header->sh_link, t->few != NULL))
 		return;
-	for (size_t i = 1; i < count && budget->left && t->entries.count < LIMIT_ELF_SYMBOLS; i++)
-		if (gelf_getsym(data, (int)i, &sym) && is_selected(f, t, &sym, select, &limit))
+	for (size_t i = 1; i < count; i++) {
+		if (!gelf_getsym(data, (int)i, &sym) || !is_selected(f, t, &sym, select, &limit))
+			continue;
+		if (budget->left && t->entries.count < LIMIT_ELF_SYMBOLS)
 			add_symbol(t, &sym, limit, &strings, budget);
-	f->cut |= t->entries.count >= LIMIT_ELF_SYMBOLS;
+		else
+			f->left_out += symbol_table_wants(t, sym.st_value, sym.st_size);
+	}
+	f->cut |= f->left_out != 0;
 	elf_strings_done(&strings);
 }
 
@@ -438,6 +443,7 @@ void elf_file_symbols(struct elf_file *f, struct symbol_table *t)
 {
 	struct name_budget budget = names_of(f);
 
+	f->left_out = 0;
 	/* Addresses of a relocatable file are relative to sections and cannot be used here. */
 	if (elf_file_is_relocatable(f) || !elf_file_wake(f))
 		return;

@@ -52,6 +52,8 @@ bool debug_bounds_unpacked(Elf *elf, uint64_t file_bytes)
 	return true;
 }
 
+static const uint8_t nothing[1];
+
 struct debug_section debug_section_of(Dwarf *dwarf, const char *name, bool dwo)
 {
 	Elf *elf = dwarf_getelf(dwarf);
@@ -64,7 +66,7 @@ struct debug_section debug_section_of(Dwarf *dwarf, const char *name, bool dwo)
 
 	snprintf(wanted, sizeof(wanted), "debug_%s%s", name, dwo ? ".dwo" : "");
 	if (!elf || elf_getshdrstrndx(elf, &strings))
-		return (struct debug_section){0};
+		return (struct debug_section){nothing, 0};
 	while ((section = elf_nextscn(elf, section))) {
 		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
 			continue;
@@ -72,22 +74,26 @@ struct debug_section debug_section_of(Dwarf *dwarf, const char *name, bool dwo)
 		if (!found || found[0] != '.' || strcmp(found + (found[1] == 'z' ? 2 : 1), wanted))
 			continue;
 		data = elf_rawdata(section, NULL);
-		return data && data->d_buf ? (struct debug_section){data->d_buf, data->d_size}
-		                           : (struct debug_section){0};
+		if (data && data->d_buf)
+			return (struct debug_section){data->d_buf, data->d_size};
+		break;
 	}
-	return (struct debug_section){0};
+	return (struct debug_section){nothing, 0};
 }
 
 /* ---- units --------------------------------------------------------------- */
 
-/* The abbreviations of a unit, from their offset in the section to the code 0. */
-static bool abbreviations_are_few(const struct debug_section *s, uint64_t offset)
+/*
+ * The abbreviations of a unit, from their offset in the section to the code 0. *all: of all units
+ * so far, since units may begin anywhere in one long list.
+ */
+static bool abbreviations_are_few(const struct debug_section *s, uint64_t offset, uint64_t *all)
 {
 	struct cfi_cursor c = {s->bytes + offset, s->bytes + s->size, false};
 	uint64_t name, form;
 
 	for (size_t count = 0; cfi_cursor_uleb(&c) && !c.bad; count++) {
-		if (count >= LIMIT_DEBUG_ABBREVIATIONS)
+		if (count >= LIMIT_DEBUG_ABBREVIATIONS || ++*all > LIMIT_DEBUG_ALL_ABBREVIATIONS)
 			return false;
 		cfi_cursor_uleb(&c);    /* tag */
 		cfi_cursor_uint(&c, 1); /* children */
@@ -123,14 +129,14 @@ bool debug_bounds_units(Dwarf *dwarf, bool dwo)
 	struct debug_section info = debug_section_of(dwarf, "info", dwo);
 	struct debug_section abbreviations = debug_section_of(dwarf, "abbrev", dwo);
 	struct cfi_cursor c = {info.bytes, info.bytes + info.size, false};
-	uint64_t offset, last = UINT64_MAX;
+	uint64_t offset, last = UINT64_MAX, all = 0;
 	size_t count = 0;
 
 	while (c.at < c.end && next_unit(&c, &offset)) {
 		if (++count > LIMIT_DEBUG_UNITS)
 			return false;
 		if (offset != last && offset < abbreviations.size &&
-		    !abbreviations_are_few(&abbreviations, offset))
+		    !abbreviations_are_few(&abbreviations, offset, &all))
 			return false;
 		last = offset;
 	}

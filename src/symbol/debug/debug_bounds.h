@@ -24,7 +24,7 @@ bool debug_bounds_file(int fd, bool dwo);
 uint64_t debug_bounds_memory(void);
 
 struct debug_section {
-	const uint8_t *bytes; /* NULL: there is none */
+	const uint8_t *bytes; /* never NULL; size 0: there is none */
 	size_t size;
 };
 
