@@ -16,6 +16,8 @@
 #include <stdint.h>
 
 #define LIMIT_MB(n) ((size_t)(n) << 20)
+#define LIMIT_SECONDS(n) (n)
+#define LIMIT_SECONDS_MS(n) ((uint64_t)(n)*1000)
 #define LIMIT_SECONDS_NS(n) ((uint64_t)(n)*1000000000)
 
 /* ---- recordings ---------------------------------------------------------- */
@@ -142,5 +144,54 @@
 #define LIMIT_LINE_FILES ((size_t)1 << 18)
 /* rows of all line tables of a file | left out, counted */
 #define LIMIT_DEBUG_ROWS ((size_t)8 << 20)
+
+/* ---- servers and their clients ------------------------------------------- */
+
+/* bytes of the head of an answer by HTTP | error */
+#define LIMIT_HTTP_HEAD_BYTES 65536
+/* bytes of an answer by HTTP, unpacked | error */
+#define LIMIT_HTTP_ANSWER_BYTES LIMIT_MB(1)
+/* bytes of the report of a server's error in place of a long answer | error */
+#define LIMIT_HTTP_ERROR_BYTES 65536
+/* time to connect to a server | error */
+#define LIMIT_HTTP_CONNECT_MS LIMIT_SECONDS_MS(5)
+/* time in which a server sends and receives no byte | error */
+#define LIMIT_HTTP_SILENT_MS LIMIT_SECONDS_MS(30)
+/* time of a request by HTTP | error */
+#define LIMIT_HTTP_TOTAL_MS LIMIT_SECONDS_MS(120)
+/* pause that a server asks for | cut */
+#define LIMIT_HTTP_PAUSE_MS LIMIT_SECONDS_MS(86400)
+/* bytes of an answer of a store's server | error */
+#define LIMIT_STORE_ANSWER_BYTES LIMIT_MB(64)
+/* bytes of an answer with samples: of a day of a busy machine | error */
+#define LIMIT_STORE_SAMPLES_BYTES LIMIT_MB(256)
+/* memory of all rows that a report fetches from a store's server | error */
+#define LIMIT_STORE_FETCHED_BYTES LIMIT_MB(400)
+/* time to the first byte of an answer of a store's server | error */
+#define LIMIT_STORE_FIRST_MS LIMIT_SECONDS_MS(30)
+/* time without a byte while a store's server works on a long question | error */
+#define LIMIT_STORE_SILENT_MS LIMIT_SECONDS_MS(120)
+/* time of a request to a store's server | error */
+#define LIMIT_STORE_REQUEST_MS LIMIT_SECONDS_MS(600)
+/* bytes of a debug file from a server | left out */
+#define LIMIT_DEBUGINFOD_FILE_BYTES LIMIT_MB(1024)
+/* bytes of the debug files from servers that are kept | deleted, the longest unused first */
+#define LIMIT_DEBUGINFOD_CACHE_BYTES LIMIT_MB(4096)
+/* bytes that debug files from servers leave free: a tenth of the disk, at most | not fetched */
+#define LIMIT_DEBUGINFOD_FREE_BYTES LIMIT_MB(2048)
+/* time in which a server of debug files sends no byte | left out */
+#define LIMIT_DEBUGINFOD_SILENT_S LIMIT_SECONDS(30)
+/* time of a debug file from a server | left out */
+#define LIMIT_DEBUGINFOD_FILE_S LIMIT_SECONDS(600)
+/* time of all debug files from servers together | left out */
+#define LIMIT_DEBUGINFOD_ALL_S LIMIT_SECONDS(1800)
+/* bytes of the head of a request to assay view | refused */
+#define LIMIT_WEB_HEAD_BYTES 16384
+/* bytes of the body of a request to assay view | refused */
+#define LIMIT_WEB_BODY_BYTES 65536
+/* bytes of such a request in the other process | refused */
+#define LIMIT_WEB_ASK_BYTES 131072
+/* time in which a client of assay view sends and receives no byte | closed */
+#define LIMIT_WEB_SILENT_S LIMIT_SECONDS(30)
 
 #endif

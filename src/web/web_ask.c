@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "web/web_ask.h"
 
+#include "base/limit.h"
 #include "base/memory/xalloc.h"
 
 #include <errno.h>
@@ -51,7 +52,7 @@ static int split(struct web_ask *a, size_t size)
 
 int web_ask_read(struct web_ask *a, const struct web_message *m, struct error *err)
 {
-	size_t size = m->fd >= 0 && m->size <= WEB_ASK_MAX ? m->size : 0;
+	size_t size = m->fd >= 0 && m->size <= LIMIT_WEB_ASK_BYTES ? m->size : 0;
 	int rc = -EPROTO;
 
 	*a = (struct web_ask){.id = m->id, .bytes = xcalloc(size + 1, 1)};

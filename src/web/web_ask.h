@@ -15,9 +15,6 @@
 #include "base/memory/buf.h"
 #include "web/web_channel.h"
 
-#define WEB_ASK_BODY_MAX ((size_t)64 << 10) /* of a request by POST */
-#define WEB_ASK_MAX ((size_t)128 << 10)     /* of the message */
-
 struct web_ask {
 	uint32_t id;
 	const char *path, *type; /* type: that of the body, "" for GET */

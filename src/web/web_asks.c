@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "web/web_asks.h"
 
+#include "base/limit.h"
 #include "base/memory/xalloc.h"
 
 #include <stdlib.h>
@@ -67,7 +68,7 @@ static enum web_asks_state pass_on(struct web_asks *a, struct web_asked *asked)
 {
 	struct web_message m = {.kind = WEB_MESSAGE_ASK, .id = ++a->next_id};
 
-	if (asked->message.size - asked->head > WEB_ASK_BODY_MAX)
+	if (asked->message.size - asked->head > LIMIT_WEB_BODY_BYTES)
 		return WEB_ASKS_TOO_LONG;
 	if (a->waiting == WEB_ASKS_MAX)
 		return WEB_ASKS_TOO_MANY;
@@ -95,7 +96,7 @@ enum web_asks_state web_asks_step(struct web_asks *a, struct web_asked *asked, c
 	*upload_size = 0;
 	/* The rest of a body that is too long is read and dropped: then the client sees the reason.
 	 */
-	if (asked->message.size - asked->head <= WEB_ASK_BODY_MAX)
+	if (asked->message.size - asked->head <= LIMIT_WEB_BODY_BYTES)
 		buf_add(&asked->message, upload, size);
 	return WEB_ASKS_WAITS;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "web/web_server.h"
 
+#include "base/limit.h"
 #include "base/clock.h"
 #include "web/microhttpd.h"
 #include "web/web_asks.h"
@@ -15,8 +16,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define SILENT_SECONDS 30             /* of a connection in the middle of an exchange */
-#define HEAD_BYTES ((size_t)16 << 10) /* memory of a connection: the head of its request */
 #define TICK_MS 1000
 
 struct web_server {
@@ -326,9 +325,9 @@ static int begin(struct web_server *s, struct error *err)
 	        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, on_accept, s, on_request, s,
 	        MHD_OPTION_LISTEN_SOCKET, s->options->listener, MHD_OPTION_NOTIFY_CONNECTION,
 	        on_connection, s, MHD_OPTION_CONNECTION_LIMIT, (unsigned)WEB_CLIENTS_MAX,
-	        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENT_SECONDS,
-	        MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_BYTES, MHD_OPTION_NOTIFY_COMPLETED,
-	        on_completed, s, MHD_OPTION_END);
+	        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)LIMIT_WEB_SILENT_S,
+	        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)LIMIT_WEB_HEAD_BYTES,
+	        MHD_OPTION_NOTIFY_COMPLETED, on_completed, s, MHD_OPTION_END);
 	return s->daemon ? 0 : error_set(err, EIO, "libmicrohttpd could not start a server");
 }
 

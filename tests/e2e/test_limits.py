@@ -22,7 +22,7 @@ VALUE = re.compile(r"#define LIMIT_(\w+) (.+)\n")
 
 def value_text(name, value):
     """A value of the header as the page states it."""
-    unit = re.fullmatch(r"LIMIT_(MB|SECONDS_NS)\((\d+)\)", value)
+    unit = re.fullmatch(r"LIMIT_(MB|SECONDS(?:_MS|_NS)?)\((\d+)\)", value)
     if unit:
         return f"{unit[2]} {'MB' if unit[1] == 'MB' else 's'}"
     shift = re.fullmatch(r"\(\(\w+\)(\d+) << (\d+)\)", value)

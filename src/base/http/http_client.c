@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/http/http_library.h"
 #include "base/http/http_url.h"
+#include "base/limit.h"
 #include "base/memory/deflate.h"
 #include "base/memory/xalloc.h"
 #include "base/text/base64.h"
@@ -14,12 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define CONNECT_MS 5000
-#define SILENT_MS 30000
-#define TOTAL_MS 120000
-#define ANSWER_MAX ((size_t)1 << 20)
-#define REPORT_MAX ((size_t)64 << 10) /* body of an answer that is not 2xx, when streamed */
-#define RETRY_AFTER_MAX 86400
 #define PACK_LEVEL 3
 
 struct http_client {
@@ -109,8 +104,8 @@ static size_t on_header(char *bytes, size_t one, size_t size, void *ctx)
 	t->answered = true;
 	if (size >= 5 && !memcmp(bytes, "HTTP/", 5))
 		buf_clear(&t->a->headers);
-	if (t->a->headers.size + size > HTTP_HEADERS_MAX)
-		return too_much(t, "head", HTTP_HEADERS_MAX);
+	if (t->a->headers.size + size > LIMIT_HTTP_HEAD_BYTES)
+		return too_much(t, "head", LIMIT_HTTP_HEAD_BYTES);
 	buf_add(&t->a->headers, bytes, size);
 	return size;
 }
@@ -126,7 +121,7 @@ static unsigned status_now(struct http_client *c)
 static size_t on_body(char *bytes, size_t one, size_t size, void *ctx)
 {
 	struct transfer *t = ctx;
-	size_t limit = t->r->receive ? REPORT_MAX : t->c->o.answer_max;
+	size_t limit = t->r->receive ? LIMIT_HTTP_ERROR_BYTES : t->c->o.answer_max;
 	unsigned status = t->r->receive ? status_now(t->c) : 0;
 
 	if (status >= 200 && status < 300) {
@@ -308,8 +303,8 @@ static void take_answer(struct http_client *c, struct http_answer *a)
 
 	a->status = status_now(c);
 	c->lib.easy_getinfo(c->curl, CURLINFO_RETRY_AFTER, &seconds);
-	if (seconds > RETRY_AFTER_MAX)
-		seconds = RETRY_AFTER_MAX;
+	if (seconds > (curl_off_t)(LIMIT_HTTP_PAUSE_MS / 1000))
+		seconds = LIMIT_HTTP_PAUSE_MS / 1000;
 	a->retry_after_ms = seconds > 0 ? (uint64_t)seconds * 1000 : 0;
 }
 
@@ -383,10 +378,10 @@ int http_client_send(struct http_client *c, const struct http_request *r, struct
 
 static void set_defaults(struct http_client_options *o)
 {
-	o->connect_ms = o->connect_ms ? o->connect_ms : CONNECT_MS;
-	o->silent_ms = o->silent_ms ? o->silent_ms : SILENT_MS;
-	o->total_ms = o->total_ms ? o->total_ms : TOTAL_MS;
-	o->answer_max = o->answer_max ? o->answer_max : ANSWER_MAX;
+	o->connect_ms = o->connect_ms ? o->connect_ms : LIMIT_HTTP_CONNECT_MS;
+	o->silent_ms = o->silent_ms ? o->silent_ms : LIMIT_HTTP_SILENT_MS;
+	o->total_ms = o->total_ms ? o->total_ms : LIMIT_HTTP_TOTAL_MS;
+	o->answer_max = o->answer_max ? o->answer_max : LIMIT_HTTP_ANSWER_BYTES;
 }
 
 int http_client_open(struct http_client **out, const struct http_client_options *o,

@@ -38,16 +38,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HTTP_HEADERS_MAX ((size_t)64 << 10) /* of an answer, together */
-
 struct http_client_options {
-	const char *name;    /* of the server, in sentences; NULL: the URL of the request */
-	uint64_t connect_ms; /* 0: 5000 */
-	uint64_t silent_ms;  /* no byte is sent or received for this time; 0: 30000 */
-	uint64_t first_ms;   /* to the first byte of an answer, from the last one sent; 0: none */
-	uint64_t total_ms;   /* a whole request; 0: 120000 */
-	size_t answer_max;   /* bytes of a body, unpacked; 0: 1 MiB */
-	const char *user;    /* NULL: none */
+	const char *name; /* of the server, in sentences; NULL: the URL of the request */
+	/* 0: the limits of base/limit.h */
+	uint64_t connect_ms;
+	uint64_t silent_ms; /* no byte is sent or received for this time */
+	uint64_t first_ms;  /* to the first byte of an answer, from the last one sent; 0: none */
+	uint64_t total_ms;  /* a whole request */
+	size_t answer_max;  /* bytes of a body, unpacked */
+	const char *user;   /* NULL: none */
 	const char *token_file; /* NULL: none */
 	const char *password;   /* of `user`, in place of a file; NULL: none */
 	const char *ca_file;    /* certificates to trust; NULL: those of the system */

@@ -2,6 +2,7 @@
 #include "store/clickhouse/click_server.h"
 
 #include "base/http/http_url.h"
+#include "base/limit.h"
 #include "base/memory/xalloc.h"
 #include "base/read/regular_file.h"
 
@@ -16,14 +17,9 @@
 #define PASSWORD "ASSAY_CLICKHOUSE_PASSWORD"
 #define PASSWORD_MAX 1024
 #define BOUNDARY "assay-0c9a6d7f1e5b"
-#define REQUEST_MS 600000
 /* A server of a later version than 18.16 says every 5 s that it works on a long question. */
-#define FIRST_MS 30000
-#define SILENT_MS 120000
 #define PROGRESS "&send_progress_in_http_headers=1&http_headers_progress_interval_ms=5000"
-#define ANSWER_MAX ((size_t)64 << 20)
-#define SAMPLES_MAX ((size_t)256 << 20) /* of a day of a busy machine */
-#define WORDS_MAX 300                   /* of the server, in a message */
+#define WORDS_MAX 300 /* of the server, in a message */
 #define VALUES_MAX 50 /* in a statement of at most 16 KB, which has a list up to five times */
 
 int click_server_bad(const struct click_server *s, const char *what, struct error *err)
@@ -121,11 +117,11 @@ static int collect_samples(void *ctx, const void *bytes, size_t size, struct err
 {
 	struct buf *answer = ctx;
 
-	if (answer->size + size > SAMPLES_MAX)
+	if (answer->size + size > LIMIT_STORE_SAMPLES_BYTES)
 		return error_set(err, EFBIG,
 		                 "the answer with samples is larger than %zu bytes: select a "
 		                 "shorter time (--from, --until) or a machine (--host)",
-		                 SAMPLES_MAX);
+		                 LIMIT_STORE_SAMPLES_BYTES);
 	buf_add(answer, bytes, size);
 	return 0;
 }
@@ -406,12 +402,13 @@ static int connect_server(struct click_server *s, const struct click_server_opti
                           struct error *err)
 {
 	struct http_client_options options = {.name = s->name,
-	                                      .total_ms = REQUEST_MS,
-	                                      .silent_ms = o->patient          ? REQUEST_MS
-	                                                   : o->long_questions ? SILENT_MS
-	                                                                       : 0,
-	                                      .first_ms = o->patient ? 0 : FIRST_MS,
-	                                      .answer_max = ANSWER_MAX};
+	                                      .total_ms = LIMIT_STORE_REQUEST_MS,
+	                                      .silent_ms = o->patient ? LIMIT_STORE_REQUEST_MS
+	                                                   : o->long_questions
+	                                                           ? LIMIT_STORE_SILENT_MS
+	                                                           : 0,
+	                                      .first_ms = o->patient ? 0 : LIMIT_STORE_FIRST_MS,
+	                                      .answer_max = LIMIT_STORE_ANSWER_BYTES};
 	char *password = NULL;
 	int status = o->token_file ? 0 : find_password(&password, err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/clickhouse/click_store.h"
 
+#include "base/limit.h"
 #include "base/memory/xalloc.h"
 #include "base/text/plural.h"
 #include "store/clickhouse/click_delivery.h"
@@ -18,8 +19,7 @@
 #include <unistd.h>
 
 #define SPOOL_BYTES UINT64_C(1000000000)
-#define FETCHED_PAGES "100000" /* 400 MB: of rows that were fetched, in memory */
-#define SENDER_ENDS_MS 10000   /* a request ends within a second after its parent's death */
+#define SENDER_ENDS_MS 10000 /* a request ends within a second after its parent's death */
 
 struct click_store {
 	struct store store;
@@ -276,6 +276,7 @@ static int fetch_memory(const char *name, const struct store_range *range, struc
                         bool waits_alone, struct error *err)
 {
 	struct click_server *server;
+	char limit[64];
 	int64_t pages;
 	int status = open_server(&server, name, NULL, false, err);
 
@@ -286,16 +287,17 @@ static int fetch_memory(const char *name, const struct store_range *range, struc
 		status = error_set(err, EIO, "SQLite cannot start: %s", sqlite3_errmsg(db->handle));
 	if (!status)
 		status = schema_create(db, err);
+	snprintf(limit, sizeof(limit), "PRAGMA max_page_count = %zu",
+	         LIMIT_STORE_FETCHED_BYTES / SCHEMA_PAGE_BYTES);
 	if (!status)
-		status = database_number(db, "PRAGMA max_page_count = " FETCHED_PAGES, 0, &pages,
-		                         err);
+		status = database_number(db, limit, 0, &pages, err);
 	if (!status)
 		status = click_fetch(server, range, db, waits_alone, err);
 	if (status == -ENOSPC)
 		status = error_set(err, EFBIG,
-		                   "%s: the answers of the server need more than 400 MB: select a "
+		                   "%s: the answers of the server need more than %zu MB: select a "
 		                   "shorter time (--from, --until) or a machine (--host)",
-		                   name);
+		                   name, LIMIT_STORE_FETCHED_BYTES >> 20);
 	click_server_close(server);
 	return status;
 }

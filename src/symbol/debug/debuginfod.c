@@ -2,6 +2,7 @@
 #include "symbol/debug/debuginfod.h"
 
 #include "base/file/cache_dir.h"
+#include "base/limit.h"
 #include "base/library.h"
 #include "image/locate.h"
 
@@ -22,14 +23,8 @@
 
 /* Interval of requests for a missing file: the default of the library. */
 #define ASK_AGAIN_SECONDS 600
-#define FETCH_SECONDS 1800       /* all files together */
-#define FILE_SECONDS_TEXT "600"  /* one file */
-#define SILENT_SECONDS_TEXT "30" /* time limit for a server that sends nothing */
-#define FILE_BYTES (UINT64_C(1) << 30)
 #define CACHE_KIND "debuginfod"
-#define CACHE_BYTES (UINT64_C(4) << 30)
-#define FREE_PART 10                       /* this part of the disk stays free, */
-#define FREE_BYTES_MAX (UINT64_C(2) << 30) /* at most so much */
+#define FREE_PART 10 /* this part of the disk stays free, up to a limit */
 /* Directory of the library while files are fetched. No file of the cache has such a name. */
 #define FETCH_FOLDER ".fetch"
 #define FOLDER_OPEN_FILES 8
@@ -150,7 +145,7 @@ static void detach(void)
 	if (chdir("/"))
 		_exit(1);
 	signal(SIGALRM, SIG_DFL);
-	alarm(FETCH_SECONDS);
+	alarm(LIMIT_DEBUGINFOD_ALL_S);
 }
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
@@ -169,9 +164,9 @@ static uint64_t file_limit(const char *folder)
 		return 0;
 	free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
 	kept = (uint64_t)disk.f_blocks * disk.f_frsize / FREE_PART;
-	kept = kept < FREE_BYTES_MAX ? kept : FREE_BYTES_MAX;
+	kept = kept < LIMIT_DEBUGINFOD_FREE_BYTES ? kept : LIMIT_DEBUGINFOD_FREE_BYTES;
 	free_bytes = free_bytes > kept ? (free_bytes - kept) / 2 : 0;
-	return free_bytes < FILE_BYTES ? free_bytes : FILE_BYTES;
+	return free_bytes < LIMIT_DEBUGINFOD_FILE_BYTES ? free_bytes : LIMIT_DEBUGINFOD_FILE_BYTES;
 }
 
 /* A write beyond the limit fails, whatever size the server announced. */
@@ -186,6 +181,15 @@ static void set_file_limit(uint64_t bytes)
 		return;
 	limit.rlim_cur = limit.rlim_max < bytes ? limit.rlim_max : bytes;
 	setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* A value of the user has precedence. */
+static void set_seconds(const char *variable, int seconds)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", seconds);
+	setenv(variable, text, 0);
 }
 
 /* An empty file stands for one that no server has, or that is too large. */
@@ -208,7 +212,7 @@ static void fetch_one(const struct debuginfod_library *l, void *client, struct c
 	if (fd >= 0)
 		close(fd);
 	free(path);
-	cache_dir_trim(cache, CACHE_KIND, CACHE_BYTES);
+	cache_dir_trim(cache, CACHE_KIND, LIMIT_DEBUGINFOD_CACHE_BYTES);
 	nftw(folder, remove_entry, FOLDER_OPEN_FILES, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -231,8 +235,8 @@ static void fetch_all(const struct debuginfod_library *l, struct cache_dir *cach
 	nftw(folder, remove_entry, FOLDER_OPEN_FILES, FTW_DEPTH | FTW_PHYS);
 	setenv("DEBUGINFOD_CACHE_PATH", folder, 1);
 	setenv("DEBUGINFOD_URLS", urls, 1);
-	setenv("DEBUGINFOD_TIMEOUT", SILENT_SECONDS_TEXT, 0);
-	setenv("DEBUGINFOD_MAXTIME", FILE_SECONDS_TEXT, 0);
+	set_seconds("DEBUGINFOD_TIMEOUT", LIMIT_DEBUGINFOD_SILENT_S);
+	set_seconds("DEBUGINFOD_MAXTIME", LIMIT_DEBUGINFOD_FILE_S);
 	unsetenv("DEBUGINFOD_PROGRESS");
 	signal(SIGXFSZ, SIG_IGN);
 	client = l->begin();

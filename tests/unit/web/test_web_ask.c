@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "web/web_ask.h"
 
+#include "base/limit.h"
 #include "check.h"
 
 #include <errno.h>
@@ -70,7 +71,7 @@ static void damaged_messages_are_refused(void)
 	CHECK_EQ(pass(&a, "/data", 5), -EPROTO);
 	CHECK_EQ(pass(&a, "/data\0type", 10), -EPROTO);
 	web_ask_put(&long_one, "/data", NULL);
-	buf_pad(&long_one, 'x', WEB_ASK_MAX);
+	buf_pad(&long_one, 'x', LIMIT_WEB_ASK_BYTES);
 	CHECK_EQ(pass(&a, long_one.data, long_one.size), -EPROTO);
 	buf_done(&long_one);
 }
