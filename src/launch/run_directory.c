@@ -15,6 +15,11 @@
 #define MARK "reset"
 #define NESTED_MAX 4 /* `assay calls -- assay calls -- ...` */
 
+/* Of a session whose usual directory belongs to another user. */
+#define PLACE "/tmp"
+#define PLACE_PREFIX "assay-"
+#define PLACE_ENTRIES_MAX 65536 /* other users make files there, too */
+
 static bool is_own_directory(const char *path)
 {
 	struct stat st;
@@ -45,12 +50,18 @@ static void links_remove(const char *path)
 		closedir(dir);
 }
 
-/* Removes the directory of a killed session, if it is empty. */
-static void sweep(const char *path, const char *name)
+/* True if the session that made the directory has ended. */
+static bool is_left(const char *name)
 {
 	long pid = strtol(name + strlen(PREFIX), NULL, 10);
 
-	if (pid <= 0 || pid > INT32_MAX || !kill((pid_t)pid, 0) || errno != ESRCH)
+	return pid > 0 && pid <= INT32_MAX && kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+/* Removes the directory of a killed session, if it is empty. */
+static void sweep(const char *path, const char *name)
+{
+	if (!is_left(name))
 		return;
 	mark_remove(path); /* no process needs the mark */
 	links_remove(path);
@@ -93,6 +104,53 @@ static int nothing(void *ctx, const char *directory, struct error *err)
 	return 0;
 }
 
+/* A directory with its files, and those of sessions in it. */
+static void place_remove(int above, const char *name, int depth)
+{
+	int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	struct stat st;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	if (!dir)
+		return;
+	if (!fstat(fd, &st) && st.st_uid == geteuid())
+		while ((entry = readdir(dir)))
+			if (unlinkat(fd, entry->d_name, 0) && depth < NESTED_MAX &&
+			    !strncmp(entry->d_name, PREFIX, strlen(PREFIX)))
+				place_remove(fd, entry->d_name, depth + 1);
+	closedir(dir);
+	unlinkat(above, name, AT_REMOVEDIR);
+}
+
+/*
+ * The directories that killed sessions of this user left in /tmp. Their files are removed, too,
+ * since no command finds them there.
+ */
+static void places_sweep(void)
+{
+	DIR *dir = opendir(PLACE);
+	const struct dirent *entry;
+	struct stat st;
+
+	for (size_t i = 0; dir && i < PLACE_ENTRIES_MAX && (entry = readdir(dir)); i++) {
+		const char *end = entry->d_name + strlen(PREFIX);
+
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
+			continue;
+		end += strspn(end, "0123456789");
+		if (!strncmp(end, "-" PLACE_PREFIX, strlen("-" PLACE_PREFIX)) &&
+		    is_left(entry->d_name) &&
+		    !fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISDIR(st.st_mode) && st.st_uid == geteuid())
+			place_remove(dirfd(dir), entry->d_name, 0);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 static bool is_set(const char *variable)
 {
 	const char *value = getenv(variable);
@@ -110,11 +168,13 @@ int run_directory_begin(const struct shared_kind *kind, char **directory, struct
 	/* Another user may own the name /tmp/assay-UID; only this session needs the directory. */
 	if (rc && (is_set(kind->variable) || is_set("XDG_RUNTIME_DIR") || !geteuid()))
 		return error_set(err, -rc, "%s", why.text);
+	places_sweep();
 	if (rc)
-		base = xstrdup("/tmp");
+		base = xstrdup(PLACE);
 	else /* Searches for the directories of killed sessions. */
 		walk(base, nothing, NULL, 0, NULL);
-	*directory = xasprintf("%s/" PREFIX "%d-%sXXXXXX", base, (int)getpid(), rc ? "assay-" : "");
+	*directory =
+	        xasprintf("%s/" PREFIX "%d-%sXXXXXX", base, (int)getpid(), rc ? PLACE_PREFIX : "");
 	if (mkdtemp(*directory)) { /* 0700 */
 		rc = 0;
 	} else {

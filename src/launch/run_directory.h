@@ -9,7 +9,8 @@
  *	run_directory_mark()	marks that files were removed from it; _was_marked()
  *	run_directory_end()	removes it, if it is empty
  *
- * run_directory_each() removes empty directories of killed processes. 0 or -errno. Stateless. One
+ * run_directory_each() removes empty directories of killed processes. run_directory_begin() removes
+ * those in /tmp, with their files. 0 or -errno. Stateless. One
  * thread. Uses: base, source.
  */
 #ifndef ASSAY_LAUNCH_RUN_DIRECTORY_H

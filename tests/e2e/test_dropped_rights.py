@@ -337,14 +337,23 @@ def a_directory_of_another_user_stops_no_session(t):
         for name in ("XDG_RUNTIME_DIR", "ASSAY_CALLS_DIR"):
             env[name] = ""
         taken.mkdir(mode=0o755)
+
+        def left():
+            return [path for path in pathlib.Path("/tmp").glob("run-*-assay-*") if path.stat().st_uid == user]
+
+        words = (directory.path / "assay", "calls", "-q", "-o", output / "c.calls", "--", program)
         try:
-            run(directory.path / "assay", "calls", "-q", "-o", output / "c.calls", "--", program, "rounds=3",
-                env=env, user=user)
+            killed = t.start(*words, "rounds=1", "wait=30000", env={**os.environ, **env}, user=user)
+            t.until(lambda: [path for path in left() if list(path.iterdir())], "a session has a table")
+            killed.kill()
+            killed.wait()
+            t.equal(len(left()), 1, "the directory of the killed session")
+            run(*words, "rounds=3", env=env, user=user)
         finally:
             shutil.rmtree(taken)
         found = calls_program.processes(t, output / "c.calls")
         t.equal([calls_program.calls_of(p) for p in found], [of_branches(3)])
-        t.equal(list(pathlib.Path("/tmp").glob("run-*-assay-*")), [], "directories of sessions")
+        t.equal(left(), [], "directories of sessions")
 
 
 @test
