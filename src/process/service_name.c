@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define SUFFIX ".service"
+#define UNIT ".service"
+#define SCOPE ".scope"
 #define ID_DIGITS 64    /* of a container's id */
 #define SHORT_DIGITS 12 /* of it in a name */
 
@@ -22,10 +23,25 @@ static const char *container_id(const char *component, size_t size)
 	return NULL;
 }
 
-static bool is_service(const char *component, size_t size)
+static bool ends_with(const char *component, size_t size, const char *suffix)
 {
-	return size > strlen(SUFFIX) &&
-	       !memcmp(component + size - strlen(SUFFIX), SUFFIX, strlen(SUFFIX));
+	size_t length = strlen(suffix);
+
+	return size > length && !memcmp(component + size - length, suffix, length);
+}
+
+static size_t unit_length(const char *component, size_t size)
+{
+	if (ends_with(component, size, UNIT))
+		return size - strlen(UNIT);
+	return ends_with(component, size, SCOPE) ? size - strlen(SCOPE) : size;
+}
+
+size_t service_name_length(const char *name)
+{
+	size_t size = strlen(name);
+
+	return ends_with(name, size, UNIT) ? size - strlen(UNIT) : size;
 }
 
 /* The innermost component that names a service decides. */
@@ -38,11 +54,12 @@ char *service_name(const char *cgroup)
 	while (*at) {
 		size_t size = strcspn(at, "/");
 		const char *id = container_id(at, size);
+		bool decides = id || ends_with(at, size, UNIT);
 
-		if (id || is_service(at, size) || (size && !found)) {
+		if (decides || (size && !found)) {
 			name = id ? id : at;
-			name_size = id ? SHORT_DIGITS : size;
-			found = found || id || is_service(at, size);
+			name_size = id ? SHORT_DIGITS : unit_length(at, size);
+			found = found || decides;
 		}
 		at += size + (at[size] == '/');
 	}

@@ -3,14 +3,8 @@
 
 #include "process/process_labels.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-
-#define UNIT ".service"
-#define SCOPE ".scope"
-#define ID_LEAST 32 /* digits of a container's id; shorter numbers are kept */
-#define ID_SHOWN 12
 
 void push_services_init(struct push_services *s)
 {
@@ -31,48 +25,6 @@ void push_services_restart(struct push_services *s)
 	intern_init(&s->groups);
 }
 
-static bool ends_with(const char *text, size_t size, const char *suffix)
-{
-	size_t length = strlen(suffix);
-
-	return size > length && !memcmp(text + size - length, suffix, length);
-}
-
-/* Containers have an id of 64 digits, of which tools show the first twelve. */
-static void add_short(const char *text, size_t size, struct buf *out)
-{
-	size_t digits = 0;
-
-	while (digits < size && isxdigit((unsigned char)text[size - 1 - digits]))
-		digits++;
-	buf_add(out, text, digits >= ID_LEAST ? size - digits + ID_SHOWN : size);
-}
-
-/* The last component that is a unit, else the last component. */
-void push_service_name(const char *cgroup, struct buf *out)
-{
-	const char *found = NULL;
-	size_t size = 0, length;
-	bool unit = false;
-
-	for (const char *at = cgroup; *at; at += length + (at[length] == '/')) {
-		length = strcspn(at, "/");
-		if (!length || (unit && !ends_with(at, length, UNIT)))
-			continue;
-		unit = ends_with(at, length, UNIT);
-		found = at;
-		size = length;
-	}
-	if (unit)
-		size -= strlen(UNIT);
-	else if (found && ends_with(found, size, SCOPE))
-		size -= strlen(SCOPE);
-	if (found)
-		add_short(found, size, out);
-	else
-		buf_puts(out, PUSH_SERVICE_SYSTEM);
-}
-
 static uint32_t find_group(const struct push_services *s, const struct buf *service,
                            const struct buf *labels)
 {
@@ -85,18 +37,10 @@ static uint32_t find_group(const struct push_services *s, const struct buf *serv
 
 static void add_service(const struct process_table *t, const struct process *p, struct buf *out)
 {
-	const char *cgroup = p->cgroup == ID_NONE ? "" : process_table_name(t, p->cgroup);
-	char *container = NULL;
+	char *name = process_service(t, p);
 
-	if (process_label(t, p, LABEL_SERVICE, out))
-		return;
-	if (!*cgroup || process_cgroup_is_made_up(cgroup))
-		container = process_service(t, p);
-	if (container && *container)
-		buf_puts(out, container);
-	else
-		push_service_name(cgroup, out);
-	free(container);
+	buf_puts(out, *name ? name : PUSH_SERVICE_SYSTEM);
+	free(name);
 }
 
 static uint32_t look_up(struct push_services *s, const struct profile *p,

@@ -2,10 +2,8 @@
 /*
  * push_service: the services to which the rows of a sampled profile belong, with their labels.
  *
- * A service is what the label service.name of the process says, a systemd unit, or the innermost
- * cgroup without its suffix: "nginx" of /system.slice/nginx.service, "docker-0123456789ab" of a
- * container. Interrupts, kernel threads and processes in the root cgroup belong to
- * PUSH_SERVICE_SYSTEM.
+ * A service is that of process_service() (process/process_labels.h). Interrupts, kernel threads and
+ * processes in the root cgroup belong to PUSH_SERVICE_SYSTEM.
  *
  *	push_services_init(&s)
  *	id = push_service_of(&s, profile, row)		a group, from 1 on, at most
@@ -53,9 +51,6 @@ uint32_t push_service_of(struct push_services *s, const struct profile *p,
                          const struct profile_row *row);
 /* Forgets all names: ids of processes or their cgroups may have changed. */
 void push_services_restart(struct push_services *s);
-
-/* Appends the service of a cgroup's path. */
-void push_service_name(const char *cgroup, struct buf *out);
 
 /* True if at least one process has a cgroup. */
 bool push_services_known(const struct profile *p);

@@ -236,6 +236,9 @@ struct store_range {
 	const char *version;
 };
 
+/* True if a range selects a service; "web" and "web.service" are one name. */
+bool store_range_service(const struct store_range *range, const char *name);
+
 /*
  * Fills a new profile: recordings (one per session in the range), processes, images, frames,
  * paths, rows, ledger. Names in the store are added to the images (image/stored_names.h).

@@ -28,11 +28,11 @@ from sessions import OTHER_USER
 from time_limit import limit
 
 HOSTS = ("web1", "web2", "db[1]")
-HOSTILE = "a'); DROP TABLE samples; --.service"
+HOSTILE = "a'); DROP TABLE samples; --"
 CONTAINER = "0af30af30af3"
-SERVICES = {"loop": ("/system.slice/web.service", "web.service"),
+SERVICES = {"loop": ("/system.slice/web.service", "web"),
             "boxed": (f"/system.slice/docker-{CONTAINER * 5}0af3.scope", CONTAINER),
-            "hostile": (f"/system.slice/{HOSTILE}", HOSTILE)}
+            "hostile": (f"/system.slice/{HOSTILE}.service", HOSTILE)}
 VERSIONS = {"web1": "1.2", "web2": "1.3*", "db[1]": "1.2"}
 # Of the processes of a program, on all machines and on one. app.tier and app_tier have one name.
 LABELS = {"loop": {"k8s.pod.name": "web-1", "app.tier": "it's \\ \"front\""},
@@ -263,8 +263,8 @@ def grafanas_calls_return_the_figures_of_reports(t):
     types = [fields(value) for _, value in view.proto("ProfileTypes", b"")]
     t.equal([first(x, 1) for x in types], [CPU.encode(), SAMPLES.encode()])
     for selector, words in (("{}", ("--host", "*")), ('{host="web1"}', ("--host", "web1")),
-                            ('{service_name="web.service"}', ("--host", "*", "--service", "web.service")),
-                            ('{host=~"web.", service_name!="web.service"}', None)):
+                            ('{service_name="web"}', ("--host", "*", "--service", "web")),
+                            ('{host=~"web.", service_name!="web"}', None)):
         samples, cpu_ns = (totals(t, *words) if words else
                            [a - b for a, b in zip(totals(t, "--host", "web?"),
                                                   totals(t, "--host", "web?", "--service", "web.service"))])
@@ -431,7 +431,7 @@ def labels_of_processes_select_and_group_as_in_reports(t):
                            ('{k8s_pod_name!~"web-.*"}', all_ - pods["web-1"] - pods["web-2"]),
                            ('{k8s_pod_name=""}', all_ - sum(pods.values())),
                            ('{k8s_pod_name="none"}', 0),
-                           ('{k8s_pod_name="web-1", service_name!="web.service"}', 0),
+                           ('{k8s_pod_name="web-1", service_name!="web"}', 0),
                            ('{k8s_pod_name="web-1", version="1.3*"}', pods["web-1"] // len(HOSTS))):
         t.equal(graph(view, times, selector), want, selector)
         t.equal(sum(series(view, times, selector).values()), want, selector)
@@ -450,15 +450,15 @@ def names_and_values_of_labels_are_those_of_the_selection(t):
         return sorted(view.json("LabelValues", {**times, "name": name, "matchers": matchers})["names"])
 
     t.equal(names(), OWN + sorted(["_nd", "app_tier", "container_id", "k8s_pod_name", HOSTILE_LABEL]))
-    t.equal(names('{service_name="web.service"}'), OWN + ["app_tier", "k8s_pod_name"])
+    t.equal(names('{service_name="web"}'), OWN + ["app_tier", "k8s_pod_name"])
     t.equal(names('{k8s_pod_name="web-2"}'), OWN + sorted([HOSTILE_LABEL, "k8s_pod_name"]))
     t.equal(names('{k8s_pod_name="none"}'), OWN)
     t.equal(names('{_nd="y", host="web1"}', '{container_id!="", host="web2"}'),
             OWN + ["_nd", "container_id", "k8s_pod_name"])
     t.equal(values("k8s_pod_name"), sorted(["web-1", "web-2", HOSTILE]))
-    t.equal(values("k8s_pod_name", '{service_name="web.service"}'), ["web-1"])
-    t.equal(values("k8s_pod_name", '{_nd!=""}', '{service_name="web.service", host="web1"}'), ["web-1"])
-    t.equal(values("service_name", '{k8s_pod_name="web-1"}'), ["web.service"])
+    t.equal(values("k8s_pod_name", '{service_name="web"}'), ["web-1"])
+    t.equal(values("k8s_pod_name", '{_nd!=""}', '{service_name="web", host="web1"}'), ["web-1"])
+    t.equal(values("service_name", '{k8s_pod_name="web-1"}'), ["web"])
     t.equal(values("host", '{k8s_pod_name="web-1"}', '{host="none"}'), sorted(HOSTS))
     t.equal(values("host", '{_nd="y"}'), sorted(HOSTS), "a process does not choose its host")
     t.equal(values("version", '{_nd="y"}'), [])
@@ -473,7 +473,7 @@ def names_and_values_of_labels_are_those_of_the_selection(t):
                                            for host in ("web1", "web2") for pod in pods))
     found = view.json("Series", {**times, "matchers": ['{k8s_pod_name="web-1", host="web1"}']})["labelsSet"]
     t.equal([{pair["name"]: pair["value"] for pair in one["labels"]} for one in found],
-            [{"__profile_type__": kind, "host": "web1", "service_name": "web.service", "version": "1.2",
+            [{"__profile_type__": kind, "host": "web1", "service_name": "web", "version": "1.2",
               "k8s_pod_name": "web-1", "app_tier": LABELS["loop"]["app.tier"]} for kind in (CPU, SAMPLES)])
 
 
@@ -500,7 +500,7 @@ def two_labels_with_one_name_are_refused_where_the_name_is_used(t):
     selector = '{app_tier!="", host=~"web."}'
     front = by_label(t, "app.tier")[LABELS["loop"]["app.tier"]]
     t.equal(graph(view, times, selector) * len(HOSTS), front * 2, selector)
-    t.equal(series(view, times, '{host="db[1]", service_name!="web.service"}', "app_tier")["back",] * len(HOSTS),
+    t.equal(series(view, times, '{host="db[1]", service_name!="web"}', "app_tier")["back",] * len(HOSTS),
             by_label(t, "k8s.pod.name")[HOSTILE])
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * label_selector: selects series by their labels: {service_name="web.service", host=~"web.*"}.
+ * label_selector: selects series by their labels: {service_name="web", host=~"web.*"}.
  *
  *	label_selector_parse(&s, text, err)	an empty text and {} select everything
  *	label_selector_has(&s, "host", "web1")	whether the conditions on this label hold

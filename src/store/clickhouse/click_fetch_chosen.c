@@ -18,12 +18,6 @@ struct click_choosing {
 	struct click_map *chosen;
 };
 
-static bool has_service(const struct store_range *r, const char *text)
-{
-	return r->choice ? r->choice->service(r->choice->ctx, text)
-	                 : !sqlite3_strglob(r->service, text);
-}
-
 static bool has_version(const struct store_range *r, const char *text)
 {
 	return r->choice ? r->choice->version(r->choice->ctx, text)
@@ -95,8 +89,9 @@ static int choose(struct click_fetch *f, const struct click_choosing *c, struct 
 
 int click_fetch_services(struct click_fetch *f, struct error *err)
 {
-	const struct click_choosing c = {"service",         "services",  "the selected services",
-	                                 f->range->service, has_service, &f->chosen_services};
+	const struct click_choosing c = {
+	        "service",         "services",          "the selected services",
+	        f->range->service, store_range_service, &f->chosen_services};
 
 	return f->range->service || f->range->choice ? choose(f, &c, err) : 0;
 }

@@ -152,11 +152,6 @@ static int see_name(struct series *s, const struct row_value *v, struct error *e
 	return 0;
 }
 
-static bool has_service(const struct store_range *r, const char *name)
-{
-	return r->choice ? r->choice->service(r->choice->ctx, name) : matches(r->service, name);
-}
-
 static bool has_version(const struct store_range *r, const char *name)
 {
 	return r->choice ? r->choice->version(r->choice->ctx, name) : matches(r->version, name);
@@ -169,7 +164,7 @@ static bool has_labels(const struct store_range *r, const char *lines)
 
 static int take_service(struct series *s, const struct row_value *v, struct error *err)
 {
-	if (has_service(&s->request->range, keep_name(s, v[0].number, &v[1])))
+	if (store_range_service(&s->request->range, keep_name(s, v[0].number, &v[1])))
 		click_map_place(&s->services, v[0].number, &(bool){false});
 	return 0;
 }
@@ -234,7 +229,7 @@ static int find_chosen(struct series *s, bool *any, struct error *err)
 		struct series_names names;
 	} columns[] = {
 	        {r->service || r->choice,
-	         {"service", take_service, &s->services, has_service(r, "")}},
+	         {"service", take_service, &s->services, store_range_service(r, "")}},
 	        {r->version || r->choice,
 	         {"version", take_version, &s->versions, has_version(r, "")}},
 	        {(r->choice && r->choice->labels) || s->request->by_labels,

@@ -179,14 +179,9 @@ static int name_of(struct reading *r, int64_t id, uint32_t *text, struct error *
 
 static bool is_chosen(const struct reading *r, uint32_t service)
 {
-	const struct store_range *range = r->range;
 	const char *name = intern_text(&r->waits->texts, service);
 
-	if (r->chosen)
-		return true;
-	if (range->choice)
-		return range->choice->service(range->choice->ctx, name);
-	return !range->service || !sqlite3_strglob(range->service, name);
+	return r->chosen || store_range_service(r->range, name);
 }
 
 static uint64_t number(sqlite3_stmt *row, int column)

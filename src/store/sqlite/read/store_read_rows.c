@@ -42,7 +42,7 @@ static bool is_chosen(const struct store_range *range, const struct process_tabl
 {
 	char *service = process_service(t, p);
 	const char *version = p->version == ID_NONE ? "" : process_table_name(t, p->version);
-	bool chosen = (!range->service || !sqlite3_strglob(range->service, service)) &&
+	bool chosen = store_range_service(range, service) &&
 	              (!range->version || !sqlite3_strglob(range->version, version));
 
 	free(service);
