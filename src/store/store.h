@@ -50,7 +50,7 @@ struct store_server {
 	const char *token_file; /* with the password; default: from the environment */
 	const char *ca_file;    /* certificates to trust, instead of those of the system */
 	const char *spool;      /* directory of windows that wait */
-	uint64_t spool_bytes;   /* its size limit; 0: 1 GB */
+	uint64_t spool_bytes;   /* its size limit; 0: SEND_SPOOL_BYTES */
 	/*
 	 * For services: the server may be away at the begin and at the end, and a window is written
 	 * with an error after the process that sends was killed, so that the caller begins again.

@@ -35,6 +35,9 @@ struct send_count {
 	uint64_t batches, samples;
 };
 
+/* Size limit of a spool, unless the options say another one. */
+#define SEND_SPOOL_BYTES UINT64_C(1000000000)
+
 /* due = sent + waiting + dropped: each of them is counted by itself. */
 struct send_account {
 	struct send_count due, sent, waiting;

@@ -25,7 +25,6 @@
 #define SNAPSHOTS_MOST 10000
 #define SNAPSHOTS_NOT_SAID UINT64_MAX
 #define WINDOW_S_MOST 3600
-#define SPOOL_MB 256.0
 
 #define AT(field) offsetof(struct start_sink_options, field)
 
@@ -53,9 +52,8 @@ const struct option start_to_table[] = {
                     "stores /var/lib/assay or ~/.cache/assay/spool.",
          .offset = AT(spool)},
         {OPTION_NUMBER, 0, "spool-size", "MB",
-         "size limit of the spool: the oldest data is dropped and counted (default 256)",
-         .details = "For stores on a server the default is 1000, and old windows are merged first.",
-         .offset = AT(spool_mb)},
+         "size limit of the spool: the oldest data is dropped and counted (default 1000)",
+         .details = "For stores on a server old windows are merged first.", .offset = AT(spool_mb)},
         {.kind = OPTION_END},
 };
 
@@ -218,7 +216,7 @@ static int plan_spool(const struct start_sink_options *o, struct start_sink_plan
 {
 	if (!isnan(o->spool_mb) && !(o->spool_mb >= 0.01 && o->spool_mb <= 1e9))
 		return command_fail(2, "%s: --spool-size needs a number of MB", o->command);
-	plan->spool_bytes = isnan(o->spool_mb) ? 0 : (uint64_t)(o->spool_mb * 1e6);
+	plan->spool_bytes = isnan(o->spool_mb) ? SEND_SPOOL_BYTES : (uint64_t)(o->spool_mb * 1e6);
 	return 0;
 }
 
@@ -235,8 +233,6 @@ static int plan_push(const struct start_sink_options *o, struct start_sink_plan 
 		                    o->command);
 	if (plan_spool(o, plan))
 		return 2;
-	if (!plan->spool_bytes)
-		plan->spool_bytes = (uint64_t)(SPOOL_MB * 1e6);
 	if (push_target_parse(o->to, &plan->target, &err) ||
 	    push_options_check(&o->push, &plan->target, &err) || plan_paths(o, plan, &err))
 		return command_fail(2, "%s: %s", o->command, err.text);

@@ -18,7 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SPOOL_BYTES UINT64_C(1000000000)
 #define SENDER_ENDS_MS 10000 /* a request ends within a second after its parent's death */
 
 struct click_store {
@@ -61,7 +60,8 @@ static int open_spool(struct click_store *s, const char *path, const struct stor
 	struct store_options spool = *options;
 	int status;
 
-	s->room.asked = options->server.spool_bytes ? options->server.spool_bytes : SPOOL_BYTES;
+	s->room.asked =
+	        options->server.spool_bytes ? options->server.spool_bytes : SEND_SPOOL_BYTES;
 	click_spool_room_release(&s->room, path);
 	/* The server keeps the windows: the rules are those of a spool. */
 	spool.keeping = (struct store_retention_rules){.bytes = s->room.asked};
