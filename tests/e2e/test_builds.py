@@ -65,6 +65,25 @@ def functions_of_two_builds_are_one_row(t):
 
 
 @test
+def annotate_lists_functions_of_one_name_in_a_line(t):
+    t.need("gcc")
+    for part in ("one", "two"):
+        t.write(f"{part}.c", "static __attribute__((noinline, noclone)) void same(volatile long *n)\n"
+                f"{{ for (long i = 0; i < 100000000; i++) *n += i; }}\nvoid {part}(volatile long *n) {{ same(n); }}\n")
+    t.write("main.c", "void one(volatile long *); void two(volatile long *);\n"
+            "int main(void) { volatile long n = 0; one(&n); two(&n); return 0; }\n")
+    t.run("gcc", "-O1", "-g", "-o", t.path("twice"), t.path("main.c"), t.path("one.c"), t.path("two.c"))
+    t.assay("record", "-F", "499", "-o", t.path("twice.data"), "--", t.path("twice"))
+    refused = t.assay("annotate", "same", t.path("twice.data"), status=2).err
+    t.equal(len(refused.splitlines()), 1, refused)
+    t.lacks(refused, "\\n")
+    places = re.findall(r"(?:of these: |, )(twice:0x[0-9a-f]+) \(same, \d+ samples?\)", refused)
+    t.equal(len(places), 2, refused)
+    for place in places:
+        t.has(t.assay("annotate", place, t.path("twice.data")).out, "same in ")
+
+
+@test
 def a_report_of_many_machines_is_short(t):
     store = light(t, t.path("many.db"), *(f"web{i}" for i in range(12)), windows=2)
     env = environment(t)

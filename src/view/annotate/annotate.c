@@ -254,15 +254,15 @@ static int complain_many(struct view *v, const struct candidates *c,
 	vec_each (item, &c->items) {
 		if (item - c->items.items == CANDIDATES_SHOWN)
 			break;
-		buf_addf(&text, "\n  %s:0x%llx  %s  (%llu %s)",
+		buf_addf(&text, "%s%s:0x%llx (%s, %llu %s)", text.size ? ", " : "",
 		         view_image_short(v, item->symbol->image),
 		         (unsigned long long)item->symbol->start, item->symbol->name,
 		         (unsigned long long)item->samples,
 		         plural(item->samples, "sample", "samples"));
 	}
-	error_set(err, EINVAL, "%zu functions have the name \"%s\"; give one of these:%.800s%s",
+	error_set(err, EINVAL, "%zu functions have the name \"%s\"; give one of these: %.800s%s",
 	          c->items.count, w->name, buf_text(&text),
-	          c->items.count > CANDIDATES_SHOWN ? "\n  ..." : "");
+	          c->items.count > CANDIDATES_SHOWN ? ", ..." : "");
 	buf_done(&text);
 	return -EINVAL;
 }
