@@ -169,7 +169,7 @@ struct store_window {
 	uint64_t period_ns;       /* of the main event, at the end; 0: it does not count ns */
 	uint64_t unobserved_ns;   /* time in which the measurement was paused */
 	struct store_rate rate;
-	/* Of the measurement: only that of the first window is stored. */
+	/* Of the measurement: that of its last window is stored. */
 	struct store_budget budget;
 	int64_t wall_offset_ns; /* wall clock - clock of the recording; 0: as at its begin */
 	const struct store_buffer *buffers;

@@ -28,6 +28,7 @@ struct sqlite_store {
 	int64_t wall_offset_ns;             /* wall clock - clock of the recording, at its begin */
 	uint64_t last_end_ns;               /* end of the newest window of the host; 0: none */
 	uint64_t windows;                   /* written in this session */
+	struct store_budget budget;         /* of the last one */
 	bool all_again; /* a window was rolled back, so rows that are marked as written must be
 	                   written again */
 	/*
