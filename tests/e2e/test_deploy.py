@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files for container engines and Kubernetes: their syntax, that each field exists, and that they grant the same
+"""Files for container engines, Kubernetes and a ClickHouse server: their syntax, that each field exists, and that they grant the same
 rights as the units of systemd."""
 import json
 import os
 import re
 import shutil
+import socket
+import ssl
 import subprocess
+import time
+import urllib.error
+import urllib.request
+import xml.etree.ElementTree
 
+from clickhouse_server import PROGRAM, free_port
 from harness import ASSAY, ROOT, main, run, test
+from time_limit import limit
 
 KUBERNETES = ROOT / "deploy/kubernetes/assay-agent.yaml"
 CONTAINER = ROOT / "deploy/container/Containerfile"
@@ -155,6 +163,127 @@ def an_agent_with_these_rights_runs_in_these_directories(t):
     out = t.run("unshare", "-m", "bash", script).out
     t.has(out, "Session agent: running")
     t.has(out, "the whole machine")
+
+
+CLICKHOUSE = "/etc/clickhouse-server"
+BASE = """<yandex><logger><level>none</level></logger><http_port>8123</http_port><tcp_port>9000</tcp_port>
+<openSSL><server><certificateFile>/none</certificateFile><dhParamsFile>/none</dhParamsFile></server></openSSL>
+<path>/var/lib/clickhouse/</path><tmp_path>/var/lib/clickhouse/tmp/</tmp_path>
+<user_files_path>/var/lib/clickhouse/files/</user_files_path><users_config>users.xml</users_config>
+<format_schema_path>/var/lib/clickhouse/formats/</format_schema_path><mark_cache_size>67108864</mark_cache_size>
+<default_profile>default</default_profile><default_database>default</default_database></yandex>
+"""
+BASE_USERS = """<yandex><profiles><default><max_memory_usage>1000000000</max_memory_usage></default></profiles>
+<users><default><password></password><networks><ip>::/0</ip></networks><profile>default</profile>
+<quota>default</quota></default></users><quotas><default/></quotas></yandex>
+"""
+
+
+class Deployed:
+    """A server that is set up by the steps of FLEET.md; only paths, the name and ports are others."""
+    def __init__(self, t):
+        self.place, self.port, self.http = t.path("clickhouse"), free_port(), free_port()
+        self.place.mkdir()
+        (self.place / "config.xml").write_text(
+            BASE.replace("/var/lib/clickhouse", f"{self.place}/data").replace("9000", str(free_port())).replace("8123", str(self.http)))
+        (self.place / "users.xml").write_text(BASE_USERS)
+        steps = (ROOT / "docs/FLEET.md").read_text().split("<!-- the steps of tests/e2e/test_deploy.py -->")[1]
+        steps = re.sub(r"^ *(chown|systemctl) .*$", "", steps.split("<!-- end -->")[0], flags=re.M)
+        for there, here in ((CLICKHOUSE, self.place), ("/usr/share/doc/assay/examples", ROOT / "deploy"),
+                            ("db.example.com", "localhost")):
+            t.has(steps, there)
+            steps = steps.replace(there, str(here))
+        t.run("bash", "-e", t.write("steps", steps))
+        file = self.place / "config.d/assay.xml"
+        file.write_text(file.read_text().replace(CLICKHOUSE, str(self.place)).replace("8443", str(self.port)))
+        self.context = ssl.create_default_context(cafile=self.place / "server.crt")
+        t.start(PROGRAM, f"--config-file={self.place}/config.xml")
+        end = time.monotonic() + limit(60)
+        while time.monotonic() < end:
+            try:
+                self.ask("default", "SELECT 1", "")
+                return
+            except OSError:
+                time.sleep(0.05)
+        raise RuntimeError("the ClickHouse server does not answer")
+
+    def password(self, user):
+        return (self.place / f"{user}.password").read_text().strip()
+
+    def ask(self, user, sql, password=None):
+        """The answer, or the server's error."""
+        password = self.password(user.removeprefix("assay_")) if password is None else password
+        request = urllib.request.Request(f"https://localhost:{self.port}/", sql.encode(), {
+            "X-ClickHouse-User": user, "X-ClickHouse-Key": password})
+        try:
+            with urllib.request.urlopen(request, timeout=limit(60), context=self.context) as answer:
+                return answer.read().decode().strip()
+        except urllib.error.HTTPError as error:
+            return error.read().decode()
+
+    def environment(self, user):
+        return {**os.environ, "ASSAY_CLICKHOUSE_PASSWORD_FILE": f"{self.place}/{user}.password",
+                "ASSAY_CLICKHOUSE_CA_FILE": f"{self.place}/server.crt"}
+
+    def store(self, user):
+        return f"clickhouse+https://assay_{user}@localhost:{self.port}/assay"
+
+
+@test
+def the_example_of_a_clickhouse_server_is_complete(t):
+    t.need(PROGRAM, "openssl")
+    users = xml.etree.ElementTree.parse(ROOT / "deploy/clickhouse/users.d/assay.xml").find("users")
+    t.equal([user.tag for user in users], ["default", "assay_admin", "assay_writer", "assay_reader"])
+    server = Deployed(t)
+
+    def assay(user, *words, status=0):
+        return t.assay(*words, env=server.environment(user), status=status)
+
+    # Only the administrator creates the store.
+    for user in ("writer", "reader"):
+        assay(user, "store", "create", server.store(user), status=1)
+    assay("admin", "store", "create", server.store("admin"))
+    file = t.path("one.db")
+    t.run(t.workload("store_recording"), recording(t), file, "0.05", "web1")
+    assay("writer", "store", "copy", file, server.store("writer"))
+    configuration = t.write("agent.conf", f"store = {server.store('writer')}\nca-file = {server.place}/server.crt\n"
+                            f"token-file = {server.place}/writer.password\n")
+    t.has(t.assay("agent", "--check", "--config", configuration).err, "the server has the store")
+    found = [t.json(assay("reader", "report", "--json", "--store", name, *words).out)["functions"]
+             for name, words in ((server.store("reader"), ("--host", "web1")), (file, ()))]
+    t.equal(found[0], found[1], "functions of the server and of the file")
+    t.true(found[0], "there are functions")
+    assay("admin", "store", "keep", server.store("admin"))
+    before = server.ask("assay_admin", "SELECT count() FROM assay.names")
+    t.true(int(before) > 0, "rows on the server")
+    assay("reader", "store", "copy", file, server.store("reader"), status=1)
+    for user, statement in (("reader", "INSERT INTO assay.names VALUES (1, 'x')"), ("reader", "DROP TABLE assay.names"),
+                            ("reader", "CREATE TABLE assay.x (a UInt8) ENGINE = Log"), ("writer", "DROP TABLE assay.names"),
+                            ("writer", "DROP DATABASE assay"), ("writer", "ALTER TABLE assay.samples_2 DROP COLUMN cpu"),
+                            ("writer", "CREATE TABLE assay.x (a UInt8) ENGINE = Log"),
+                            ("writer", "RENAME TABLE assay.names TO assay.y"),
+                            ("reader", "SET allow_ddl = 1"), ("writer", "SELECT * FROM default.other"),
+                            ("admin", "CREATE TABLE default.x (a UInt8) ENGINE = Log")):
+        t.has(server.ask(f"assay_{user}", statement), "Code: ", f"{user}: {statement}")
+    t.equal(server.ask("assay_admin", "SELECT count() FROM assay.names"), before, "rows after all attempts")
+    t.has(server.ask("assay_reader", "SELECT 1", "wrong"), "Code: ", "a wrong password")
+    t.has(server.ask("assay_writer", "SELECT 1", ""), "Code: ", "no password")
+    # From another address than those of the server itself; no HTTP.
+    with socket.socket() as s:
+        s.bind(("127.0.0.2", 0))
+        s.connect(("127.0.0.1", server.port))
+        with server.context.wrap_socket(s, server_hostname="localhost") as c:
+            c.sendall(b"GET /?query=SELECT%201 HTTP/1.0\r\nX-ClickHouse-User: default\r\n\r\n")
+            t.lacks(c.makefile("rb").readline().decode(), " 200 ", "the user default from another address")
+    for address in ("127.0.0.1", "127.0.0.2"):
+        with socket.socket() as s:
+            t.true(s.connect_ex((address, server.http)), "the port without TLS is closed")
+
+
+def recording(t):
+    path = t.path("one.data")
+    t.assay("record", "-F", "499", "-o", path, "--", t.workload("loop"), "20")
+    return path
 
 
 main()

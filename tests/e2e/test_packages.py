@@ -11,6 +11,8 @@ PROGRAM = ["usr/bin/assay", "usr/include/assay/tags.h", "usr/include/assay/tags_
            "usr/lib/systemd/system/assay-push.service",
            "usr/lib/systemd/system/assay.service", "usr/share/bash-completion/completions/assay.bash",
            "usr/share/doc/assay/changelog.gz", "usr/share/doc/assay/copyright",
+           "usr/share/doc/assay/examples/clickhouse/config.d/assay.xml",
+           "usr/share/doc/assay/examples/clickhouse/users.d/assay.xml",
            "usr/share/fish/vendor_completions.d/assay.fish", "usr/share/man/man1/assay.1.gz",
            "usr/share/man/man1/assay-start.1.gz", "usr/share/zsh/site-functions/_assay"]
 LIBRARIES = ["libassay-calls.so", "libassay-tags.so", "libassay-tags.a", "libassay-tags-image.a",

@@ -56,7 +56,8 @@ static const struct command store_create_command = {
                 "earlier assay made them, while machines send. 'assay start --store NAME' does it "
                 "too if the user has the right. "
                 "The password is in the environment variable ASSAY_CLICKHOUSE_PASSWORD, or in a "
-                "file that ASSAY_CLICKHOUSE_PASSWORD_FILE names.",
+                "file that ASSAY_CLICKHOUSE_PASSWORD_FILE names. ASSAY_CLICKHOUSE_CA_FILE "
+                "names a file of certificates to trust instead of those of the system.",
         .examples = "assay store create clickhouse://db.example.com/assay\n"
                     "    a store for all machines\n",
         .options = create_table,

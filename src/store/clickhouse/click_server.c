@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define PASSWORD "ASSAY_CLICKHOUSE_PASSWORD"
+#define CA_FILE "ASSAY_CLICKHOUSE_CA_FILE"
 #define PASSWORD_MAX 1024
 #define BOUNDARY "assay-0c9a6d7f1e5b"
 /* A server of a later version than 18.16 says every 5 s that it works on a long question. */
@@ -415,7 +416,7 @@ static int connect_server(struct click_server *s, const struct click_server_opti
 	if (status)
 		return status;
 	options.token_file = o->token_file;
-	options.ca_file = o->ca_file;
+	options.ca_file = o->ca_file ? o->ca_file : getenv(CA_FILE);
 	options.stop = o->stop;
 	options.stop_ctx = o->stop_ctx;
 	options.password = password;

@@ -83,7 +83,8 @@ struct click_server_options {
 	bool long_questions; /* the server may take minutes for an answer, and reports its progress
 	                      */
 	bool patient;        /* of a job without a user who waits: the server may be silent, too */
-	const char *token_file, *ca_file; /* as in http_client.h; the token is the password */
+	/* As in http_client.h. The token is the password; NULL: those of the environment. */
+	const char *token_file, *ca_file;
 	bool (*stop)(void *ctx);
 	void *stop_ctx;
 };
