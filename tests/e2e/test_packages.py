@@ -8,7 +8,8 @@ from harness import ASSAY, ROOT, long_test, main, run, test
 
 PROGRAM = ["usr/bin/assay", "usr/include/assay/tags.h", "usr/include/assay/tags_wire.h",
            "usr/include/assay/wire.h", "usr/lib/systemd/system/assay-agent.service",
-           "usr/lib/systemd/system/assay-push.service",
+           "usr/lib/systemd/system/assay-push.service", "usr/lib/systemd/system/assay-keep.service",
+           "usr/lib/systemd/system/assay-keep.timer",
            "usr/lib/systemd/system/assay.service", "usr/share/bash-completion/completions/assay.bash",
            "usr/share/doc/assay/changelog.gz", "usr/share/doc/assay/copyright",
            "usr/share/doc/assay/examples/clickhouse/config.d/assay.xml",
@@ -32,7 +33,22 @@ def units_are_valid_and_have_few_rights(t):
         level = float(re.search(r"exposure level for \S+: ([\d.]+)", out)[1])
         t.true(level < 3.0, f"exposure of {unit.name}: {level}")
         for key in ("CapabilityBoundingSet", "AmbientCapabilities"):
-            t.equal(re.search(rf"^{key}=(.*)$", text, re.M)[1], "CAP_PERFMON CAP_SYS_PTRACE", key)
+            t.equal(re.search(rf"^{key}=(.*)$", text, re.M)[1],
+                    "" if unit.name == "assay-keep.service" else "CAP_PERFMON CAP_SYS_PTRACE", key)
+
+
+@test
+def the_timer_starts_a_unit_that_is_there(t):
+    t.need("systemd-analyze")
+    for name in ("assay-keep.timer", "assay-keep.service"):
+        text = (ROOT / "deploy" / name).read_text(encoding="ascii")
+        t.write(name, text.replace("/usr/bin/assay", str(os.path.realpath(ASSAY))))
+    out = t.run("systemd-analyze", "verify", "--man=no", t.path("assay-keep.timer"))
+    t.lacks(out.err, "assay-keep", "complaints")
+    # The command of the unit, as systemd expands it.
+    command = re.search(r"^ExecStart=/usr/bin/assay (.*)$", (ROOT / "deploy/assay-keep.service").read_text(), re.M)[1]
+    words = command.replace("$ASSAY_OPTIONS", "--keep 90d").replace("${ASSAY_STORE}", "clickhouse://127.0.0.1:1/x")
+    t.has(t.assay(*words.split(), status=1).err, "127.0.0.1:1")
 
 
 def files_of(t, package):
@@ -89,10 +105,14 @@ def scripts_of_the_package_restart_and_purge(t):
         run("sh", t.write(f"{name}.sh", text), *words, env=env)
         return log.read_text()
 
-    units = [path.stem for path in (ROOT / "deploy").glob("*.service")]
+    keep = "assay-keep"  # its timer starts it
+    units = [path.stem for path in (ROOT / "deploy").glob("*.service") if path.stem != keep]
     (root / "run/systemd/system").mkdir(parents=True)
     wants = root / "etc/systemd/system/multi-user.target.wants"
     wants.mkdir(parents=True)
+    timers = root / "etc/systemd/system/timers.target.wants"
+    timers.mkdir()
+    (timers / f"{keep}.timer").symlink_to("/absent")
     for unit in units:
         (wants / f"{unit}.service").symlink_to("/absent")
         (root / "var/lib/private" / unit).mkdir(parents=True)
@@ -101,12 +121,14 @@ def scripts_of_the_package_restart_and_purge(t):
     upgraded = script("postinst", "configure", "0.0.9")
     for unit in units:
         t.has(upgraded, f"deb-systemd-invoke try-restart {unit}.service", "an upgrade")
+    t.has(upgraded, f"deb-systemd-invoke try-restart {keep}.timer", "an upgrade")
     t.equal(script("prerm", "upgrade", "0.2.0"), "", "before an upgrade")
     removed = script("prerm", "remove")
     for unit in units:
         t.has(removed, f"{unit}.service")
+    t.has(removed, f"{keep}.timer")
     t.has(script("postrm", "remove"), "daemon-reload")
-    t.equal(list(wants.iterdir()), [], "links of enabled units")
+    t.equal([*wants.iterdir(), *timers.iterdir()], [], "links of enabled units")
     t.equal(len(list((root / "var/lib/private").iterdir())), len(units), "data after a removal")
     script("postrm", "purge")
     t.equal([path.name for path in (root / "var/lib").rglob("*")], ["private"], "data after a purge")

@@ -190,8 +190,9 @@ static const struct command store_keep_command = {
                 "Windows become windows of 10 minutes and then of 2 hours as they age, and are "
                 "deleted at last. Sums stay the same. A file is kept by its writer in the same "
                 "way; a store on a server is kept by this command alone: let one machine run it "
-                "each hour. It may run several times, on several machines, and while machines "
-                "send. For a store of several machines it also makes the sums that reports of all "
+                "each minute. It may run several times, on several machines, and while machines "
+                "send; the units assay-keep.timer and assay-keep.service do it. For a store of "
+                "several machines it also makes the sums that reports of all "
                 "machines use. Ages are relative to the newest window.",
         .examples = "assay store keep clickhouse://db.example.com/assay\n"
                     "    each minute, from cron or a timer\n"
