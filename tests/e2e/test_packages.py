@@ -2,7 +2,9 @@
 """The systemd units, and (long form) the Debian packages: files, dependencies, lintian, and the program
 from the package."""
 import os
+import pathlib
 import re
+import shutil
 
 from harness import ASSAY, ROOT, long_test, main, run, test
 
@@ -132,6 +134,70 @@ def scripts_of_the_package_restart_and_purge(t):
     t.equal(len(list((root / "var/lib/private").iterdir())), len(units), "data after a removal")
     script("postrm", "purge")
     t.equal([path.name for path in (root / "var/lib").rglob("*")], ["private"], "data after a purge")
+
+
+def root_of(t, suite):
+    """A root of Debian: ASSAY_ROOTS/SUITE, or one that debootstrap makes."""
+    kept = os.environ.get("ASSAY_ROOTS")
+    root = pathlib.Path(kept) / suite if kept else t.path(suite)
+    if not (root / "bin/sh").exists():
+        t.need("debootstrap")
+        run("debootstrap", "--variant=minbase", "--include=ca-certificates", suite, root,
+            "http://deb.debian.org/debian", timeout=1200)
+    return root
+
+
+@long_test
+def packages_are_installed_upgraded_and_purged(t):
+    """In Debian 12 and 13. Nothing but the packages of the release is in the roots."""
+    t.need("dpkg-deb", "chroot")
+    if os.getuid():
+        t.skip("needs root")
+    run(ROOT / "script/package", t.path("deb"), timeout=1200)
+    release = re.search(r"^VERSION_CODENAME=(\w+)$", pathlib.Path("/etc/os-release").read_text(), re.M)[1]
+    for suite in ("bookworm", "trixie"):
+        root = root_of(t, suite)
+        debs = root / "debs"
+        shutil.rmtree(debs, ignore_errors=True)
+        shutil.copytree(t.path("deb"), debs)
+        program, = debs.glob("assay_*.deb")
+        plugin, = debs.glob("assay-gcc-plugin_*.deb")
+        later = debs / "later.deb"
+        run("dpkg-deb", "-R", program, t.path(f"later-{suite}"))
+        control = t.path(f"later-{suite}") / "DEBIAN/control"
+        control.write_text(re.sub(r"^Version: (.*)$", r"Version: \1+later", control.read_text(), flags=re.M))
+        run("dpkg-deb", "--root-owner-group", "--build", t.path(f"later-{suite}"), later)
+
+        def inside(*words, status=0):
+            return run("chroot", root, "env", "DEBIAN_FRONTEND=noninteractive", *words, status=status, timeout=600)
+
+        def installs(file, status=0):
+            return inside("apt-get", "install", "-y", "--no-install-recommends", f"/debs/{file.name}", status=status)
+
+        def state(package):
+            return inside("dpkg-query", "-W", "-f", "${db:Status-Abbrev}", package, status=None).out.strip()
+
+        inside("apt-get", "update")
+        installs(program)
+        t.has(inside("assay", "--version").out, "assay ")
+        inside("assay", "doctor", status=None)
+        # The plugin is for the GCC of the release in which it was built.
+        refused = installs(plugin, status=0 if suite == release else 100)
+        if suite != release:
+            t.has(refused.out + refused.err, "gcc-")
+        before = state("assay-gcc-plugin")
+        installs(later)
+        t.has(inside("dpkg-query", "-W", "-f", "${Version}", "assay").out, "+later", suite)
+        t.equal(state("assay-gcc-plugin"), before, f"{suite}: the plugin after an upgrade of the program alone")
+        for name in ("assay", "private/assay-agent"):
+            (root / "var/lib" / name).mkdir(parents=True, exist_ok=True)
+        inside("apt-get", "remove", "-y", "assay")
+        t.true((root / "var/lib/assay").exists(), "data after a removal")
+        t.true(not (root / "usr/bin/assay").exists(), "the program after a removal")
+        inside("apt-get", "purge", "-y", "assay", "assay-gcc-plugin")
+        t.equal([str(path) for path in (root / "var/lib").rglob("assay*") if "dpkg" not in str(path)
+                 and "apt" not in str(path)], [], f"{suite}: data after a purge")
+        t.equal([str(path) for path in root.glob("usr/**/assay*")], [], f"{suite}: files after a purge")
 
 
 @long_test
