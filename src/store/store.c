@@ -2,6 +2,7 @@
 #include "store/store_engine.h"
 
 #include "store/clickhouse/click_keep.h"
+#include "store/clickhouse/click_machines.h"
 #include "store/clickhouse/click_series.h"
 #include "store/clickhouse/click_store.h"
 #include "store/sqlite/sqlite_store.h"
@@ -173,6 +174,26 @@ void store_sums_done(struct store_sums *sums)
 	if (sums->texts.texts.count)
 		intern_done(&sums->texts);
 	vec_done(&sums->sums);
+}
+
+int store_machines_read(const char *path, const struct store_range *range,
+                        struct store_machines *machines, struct error *err)
+{
+	*machines = (struct store_machines){0};
+	if (!store_is_remote(path))
+		return error_set(err, EOPNOTSUPP,
+		                 "%s is a store in a file: 'assay status' shows its writer. The "
+		                 "machines of a store on a server (clickhouse://HOST/DATABASE) "
+		                 "can be listed",
+		                 path);
+	return click_machines_read(path, range, machines, err);
+}
+
+void store_machines_done(struct store_machines *machines)
+{
+	if (machines->texts.texts.count)
+		intern_done(&machines->texts);
+	vec_done(&machines->machines);
 }
 
 int store_keep(const char *path, const struct store_retention_rules *rules, uint64_t now_ns,

@@ -342,4 +342,34 @@ int store_sums_read(const char *path, const struct store_sums_request *request,
                     struct store_sums *sums, struct error *err);
 void store_sums_done(struct store_sums *sums); /* accepts zeros */
 
+/* Reasons of gaps whose windows were measured, and then dropped. */
+#define STORE_GAP_SPOOL_FULL "the spool was full"
+#define STORE_GAP_DISK_FULL "the disk was full"
+/* Why a session ended: by a request, not by an error or a kill. */
+#define STORE_ENDED_STOPPED "stopped"
+
+/* What a store on a server has of one machine, and when it came. Times are ns since 1970. */
+struct store_machine {
+	uint32_t name, version; /* texts; version: of the assay that measured the last window */
+	uint32_t ended;         /* text: why the session of the last window ended; 0: it has not */
+	uint64_t end_ns;     /* of the last window, by the machine's clock; 0: it has no window */
+	uint64_t arrived_ns; /* when a window came last, by the server's clock; 0: all are merged */
+	uint64_t last_window_ns; /* usual length of windows that came lately; 0: likewise */
+	/* The least difference of the machine's clock to that of the server; 0: none is known. */
+	int64_t ahead_ns;
+	/* Of the range: windows, as they were measured, and time without windows. */
+	uint64_t windows, lost_records, dropped_ns, gaps_ns;
+};
+
+struct store_machines {
+	struct intern texts;
+	VEC(struct store_machine) machines; /* by name */
+	uint64_t now_ns;                    /* the server's clock */
+};
+
+/* The machines of range->host; NULL: all. -EOPNOTSUPP: the store is a file. */
+int store_machines_read(const char *path, const struct store_range *range,
+                        struct store_machines *machines, struct error *err);
+void store_machines_done(struct store_machines *machines); /* accepts zeros */
+
 #endif

@@ -6,6 +6,7 @@
 #include "cmd/cli/medium.h"
 #include "cmd/cli/parse_time.h"
 #include "cmd/cli/print.h"
+#include "cmd/load/load_machines.h"
 #include "store/store.h"
 #include "view/fleet/fleet_document.h"
 
@@ -145,6 +146,7 @@ static int list(const struct view_fleet *f, const struct web_ask *ask, struct bu
 	char *host = host_of(f, ask, false), *service = service_of(f, ask, false);
 	char *build = build_of(f, ask, false);
 	struct store_sums sums = {0};
+	struct machine_states states;
 	struct document document;
 	struct error err = {0};
 	struct fleet fleet;
@@ -155,8 +157,12 @@ static int list(const struct view_fleet *f, const struct web_ask *ask, struct bu
 	q.range.version = build;
 	if (!rc)
 		rc = read_sums(f, ask, &q, &sums, &err);
+	machine_states_init(&states);
+	if (!rc)
+		rc = load_machines(&states, f->store, &q.range, &err);
 	fleet_init(&fleet);
 	fleet.store = f->store;
+	fleet.states = &states;
 	document_init(&document);
 	if (!rc) {
 		fill(&fleet, &sums, &q);
@@ -167,6 +173,7 @@ static int list(const struct view_fleet *f, const struct web_ask *ask, struct bu
 	}
 	document_done(&document);
 	fleet_done(&fleet);
+	machine_states_done(&states);
 	store_sums_done(&sums);
 	free(host);
 	free(service);

@@ -28,7 +28,7 @@
 #define CLOCK_MOVED_NS INT64_C(1000000)
 
 /* Reasons for missing time, compared by address. */
-static const char disk_full[] = "the disk was full", other_writer[] = "another process was writing",
+static const char disk_full[] = STORE_GAP_DISK_FULL, other_writer[] = "another process was writing",
                   suspended[] = "suspended", set_forward[] = "the clock was set forward";
 
 /* A time range without data that is not yet written to the store as a gap. */
@@ -445,7 +445,7 @@ static int sink_close(struct session_sink *sink, const struct recording *r,
 	if (!ret)
 		ret = write_notes(s, err);
 	if (!ret)
-		ret = store_end(s->store, last->now_wall_ns, "stopped", err);
+		ret = store_end(s->store, last->now_wall_ns, STORE_ENDED_STOPPED, err);
 	sink_free(s);
 	return ret;
 }

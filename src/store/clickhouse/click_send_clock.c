@@ -11,6 +11,8 @@
 #include "format/clickhouse/row_binary.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define SECOND INT64_C(1000000000)
 
@@ -66,15 +68,29 @@ int click_sender_clock(struct click_sender *s, struct error *err)
 	return status;
 }
 
+#define NOTE_BEGIN "the clock of this machine was "
+
 bool click_sender_clock_note(const struct click_sender *s, char *note, size_t size)
 {
 	if (!s->live || magnitude(s->ahead_ns) <= s->window_ns)
 		return false;
 	snprintf(note, size,
-	         "the clock of this machine was %lld s %s that of the server: so are the times of "
-	         "its "
-	         "windows, and --from and --until are compared with these",
+	         NOTE_BEGIN "%lld s %s that of the server: so are the times of its windows, and "
+	                    "--from and --until are compared with these",
 	         (long long)(magnitude(s->ahead_ns) / SECOND),
 	         s->ahead_ns > 0 ? "ahead of" : "behind");
 	return true;
+}
+
+int64_t click_clock_of_note(const char *note)
+{
+	long long seconds;
+	char *end;
+
+	if (strncmp(note, NOTE_BEGIN, strlen(NOTE_BEGIN)) != 0)
+		return 0;
+	seconds = strtoll(note + strlen(NOTE_BEGIN), &end, 10);
+	if (seconds < 0 || seconds > UINT32_MAX)
+		return 0;
+	return strncmp(end, " s ahead", 8) ? -seconds * SECOND : seconds * SECOND;
 }

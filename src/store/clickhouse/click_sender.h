@@ -50,4 +50,7 @@ int click_sender_merged(struct click_sender *s, struct database *db, int64_t win
 /* Sends the rows of all sessions and gaps of the database that changed: ends, reasons, notes. */
 int click_sender_sessions(struct click_sender *s, struct error *err);
 
+/* The difference to the server's clock that a note of a session states, in ns; 0: none. */
+int64_t click_clock_of_note(const char *note);
+
 #endif

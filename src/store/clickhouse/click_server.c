@@ -356,6 +356,26 @@ int click_server_run(struct click_server *s, const char *sql, bool in_database, 
 	return status;
 }
 
+#define COLUMNS_MAX 32
+
+int click_server_rows(struct click_server *s, const char *sql, const struct click_map *set,
+                      const char *letters, const char *what, click_server_row_fn *row, void *ctx,
+                      struct error *err)
+{
+	struct row_value values[COLUMNS_MAX];
+	struct buf answer = {0};
+	struct row_reader r;
+	int more = 0, status = s->ask(s, sql, set, &answer, err);
+
+	r = row_reader_of(&answer);
+	while (!status && (more = row_reader_next(&r, letters, values)) == 1)
+		status = row(ctx, values, err);
+	if (!status && more)
+		status = click_server_bad(s, what, err);
+	buf_done(&answer);
+	return status;
+}
+
 /* The first line of the file; the caller frees it. */
 static int read_password(const char *path, char **password, struct error *err)
 {

@@ -25,6 +25,7 @@
 
 #include "base/error.h"
 #include "base/http/http_client.h"
+#include "format/clickhouse/row_binary.h"
 #include "store/clickhouse/click_map.h"
 
 struct click_url {
@@ -109,6 +110,14 @@ void click_server_of_hosts(struct click_server *s, const struct click_map *chose
 void click_server_drop_tables(struct click_server *s);
 /* Runs a statement outside of the database, as CREATE DATABASE. */
 int click_server_run(struct click_server *s, const char *sql, bool in_database, struct error *err);
+
+typedef int click_server_row_fn(void *ctx, const struct row_value *v, struct error *err);
+/*
+ * Asks, and calls `row` for each row of the answer (letters of row_binary.h); `what`: for messages.
+ */
+int click_server_rows(struct click_server *s, const char *sql, const struct click_map *set,
+                      const char *letters, const char *what, click_server_row_fn *row, void *ctx,
+                      struct error *err);
 
 /* store_keep_password(). */
 int click_server_keep_password(struct error *err);

@@ -65,7 +65,7 @@ static int open_spool(struct click_store *s, const char *path, const struct stor
 	click_spool_room_release(&s->room, path);
 	/* The server keeps the windows: the rules are those of a spool. */
 	spool.keeping = (struct store_retention_rules){.bytes = s->room.asked};
-	spool.deleted_why = "the spool was full";
+	spool.deleted_why = STORE_GAP_SPOOL_FULL;
 	status = sqlite_store_open(&s->spool, path, &spool, err);
 	if (!status)
 		s->spool->sampled_threads = true;

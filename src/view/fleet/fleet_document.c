@@ -119,6 +119,10 @@ static void add_facts(struct document *d, const struct fleet *f)
 	add_time(d, "from", f->from_ns);
 	add_time(d, "until", f->until_ns);
 	text_count(&text, f->machines);
+	if (f->states && f->states->machines.count) {
+		buf_puts(&text, ": ");
+		machine_states_summary(f->states, &text);
+	}
 	document_line(d, "machines", buf_text(&text));
 	buf_clear(&text);
 	text_count(&text, f->windows);
@@ -141,11 +145,15 @@ void fleet_document(struct document *d, struct fleet *f)
 		add_table(d, "Versions", "versions", "version", &f->versions);
 		add_table(d, "Machines", "hosts", "host", &f->hosts);
 	}
+	if (f->states && f->states->machines.count)
+		machine_states_table(d, f->states);
 	notes = document_notes(d, MEDIA_ALL, NULL, "notes");
 	if (!f->last_ns)
 		section_note(notes, "The store has no data yet.");
 	else if (!f->windows)
 		section_note(notes, "The store has no data of this time range.");
+	if (f->states)
+		machine_states_notes(notes, f->states);
 	section_note(notes, "Time in which a CPU was idle is not included. A window that overlaps "
 	                    "with the range counts as a whole.");
 }

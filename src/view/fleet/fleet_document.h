@@ -6,14 +6,15 @@
  *	fleet_init(); the caller sets the fields and adds rows; fleet_document(); fleet_done()
  *
  * The document refers to the fleet, which must outlive it. Its tables have the keys "services",
- * "versions" and "hosts", and the facts "from" and "until" are times that the option --from
- * accepts: the page makes links of them. Nothing fails. Uses: base, view.
+ * "versions", "hosts" and "machines", and the facts "from" and "until" are times that the option
+ * --from accepts: the page makes links of them. Nothing fails. Uses: base, view.
  */
 #ifndef ASSAY_VIEW_FLEET_FLEET_DOCUMENT_H
 #define ASSAY_VIEW_FLEET_FLEET_DOCUMENT_H
 
 #include "base/memory/intern.h"
 #include "view/document/document.h"
+#include "view/fleet/machine_states.h"
 
 #define FLEET_NO_SERVICE "[no service]"
 #define FLEET_NO_VERSION "[no version]"
@@ -35,6 +36,7 @@ struct fleet {
 	uint64_t machines, windows; /* of the store; in the range */
 	struct intern texts;
 	struct fleet_rows services, versions, hosts;
+	struct machine_states *states; /* of the machines; NULL: not known */
 };
 
 void fleet_init(struct fleet *f);
