@@ -135,4 +135,25 @@ def the_first_page_has_the_machines(t):
     t.equal(dict(zip(hosts, kinds)), {host: row["state"] for host, row in expected.items()})
 
 
+@test
+def sql_reads_the_chosen_part_alone(t):
+    name, file = fleet(t), t.path("part.db")
+
+    def rows(query, *words):
+        return json.loads(t.assay("sql", "--format", "json", *words, name, query).out)
+
+    t.equal(rows("SELECT name FROM hosts ORDER BY 1", "--host", "[gl]*"), [{"name": "good"}, {"name": "late"}])
+    t.equal(rows("SELECT count(*) AS n FROM windows", "--host", "good"), [{"n": WINDOWS}])
+    last = rows("SELECT max(end_ns) AS ns FROM windows", "--host", "late")[0]["ns"]
+    words = ("--host", "late", "--from", f"@{last // 10**9 - 25}", "--until", f"@{last // 10**9 - 15}")
+    t.equal(rows("SELECT count(*) AS n, max(end_ns) AS last FROM windows", *words), [{"n": 2, "last": last - 10**10}])
+    t.assay("store", "copy", *words, name, file)
+    sums = "SELECT count(*) AS n, sum(samples) AS s, sum(weight) AS w FROM samples"
+    t.equal(rows(sums, *words), json.loads(t.assay("sql", "--format", "json", file, sums).out), "as of a copy")
+    t.has(t.assay("sql", "--host", "none", name, "SELECT 1", status=1).err, "no data of machine 'none'")
+    t.has(t.assay("sql", "--from", "-1h", file, "SELECT 1", status=1).err, "select with WHERE")
+    t.has(t.assay("sql", "--until", "nonsense", name, "SELECT 1", status=1).err, "--until")
+    t.has(t.assay("sql", "--host", "a", t.write("a.folded", "a 1\n"), "SELECT 1", status=1).err, "is a recording")
+
+
 main()

@@ -41,6 +41,21 @@ static const struct option options[] = {
         {OPTION_STRING, 0, "groups", "FILE",
          "rules for by_group and function_group() before those of assay (as for 'assay report')",
          .offset = AT(groups)},
+        {.kind = OPTION_GROUP, .help = "A store on a server"},
+        {OPTION_STRING, 0, "from", "TIME",
+         "read windows from this time on alone (10:00, 2026-11-21T10:00, yesterday, -2h)",
+         .details = "The server sends only this part, which is then asked in memory. Of a file "
+                    "conditions on samples.time_ns read a part.",
+         .offset = AT(load.from)},
+        {OPTION_STRING, 0, "until", "TIME", "read windows up to this time alone",
+         .offset = AT(load.to)},
+        {OPTION_STRING, 0, "host", "NAME",
+         "read this machine alone, or several: 'web*' (default: all)", .offset = AT(load.host)},
+        {OPTION_STRING, 0, "service", "NAME",
+         "read samples of this service alone, or of several: 'web*'", .offset = AT(load.service)},
+        {OPTION_STRING, 0, "build", "VERSION",
+         "read samples of programs of this version alone, or of several: '1.2*'",
+         .offset = AT(load.build)},
         {.kind = OPTION_GROUP, .help = "Symbols"},
         {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
         {.kind = OPTION_GROUP, .help = "Output"},
@@ -183,6 +198,9 @@ const struct command cmd_sql = {
                     "    the functions with most time\n"
                     "assay sql --format csv perf.data 'SELECT * FROM by_minute' > minutes.csv\n"
                     "    rows for a spreadsheet\n"
+                    "assay sql --host web1 --from -1h clickhouse://db.example.com/assay 'SELECT * "
+                    "FROM by_function LIMIT 10'\n"
+                    "    the last hour of one machine of a store on a server\n"
                     "assay sql history.db\n"
                     "    a prompt for queries\n",
         .options = options,

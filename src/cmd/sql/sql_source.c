@@ -2,6 +2,7 @@
 #include "cmd/sql/sql_source.h"
 
 #include "base/memory/xalloc.h"
+#include "cmd/load/load_store.h"
 #include "format/file_kind.h"
 #include "format/profiles/profile_file.h"
 #include "store/store.h"
@@ -77,6 +78,28 @@ static int open_recording(struct sql_source *s, struct error *err)
 	return ret;
 }
 
+/* Tables of a file are read where they are; of a store on a server, the chosen part is copied. */
+static int open_store(struct sql_source *s, struct error *err)
+{
+	const struct load_options *o = &s->options;
+	struct store_range range;
+	int ret = load_store_range(&range, o, err);
+
+	if (!ret && !store_is_remote(s->path) &&
+	    (o->from || o->to || o->host || o->service || o->build))
+		ret = error_set(
+		        err, EINVAL,
+		        "%s is a file: --from, --until, --host, --service and --build are for "
+		        "stores on a server; select with WHERE (docs/SQL.md)",
+		        s->path);
+	range.host = range.host ? range.host : "*";
+	if (!ret)
+		ret = sql_open_store_range(&s->sql, s->path, &range, err);
+	if (!ret)
+		sql_stop_when(s->sql, NULL);
+	return ret;
+}
+
 int sql_source_open(struct sql_source *s, const char *path, const struct load_options *options,
                     struct error *err)
 {
@@ -93,12 +116,14 @@ int sql_source_open(struct sql_source *s, const char *path, const struct load_op
 	if (!s->options.window_ns)
 		s->options.window_ns = SQL_SOURCE_WINDOW_NS;
 	kind = store_is_remote(path) ? FILE_STORE : file_kind_of(path, NULL);
-	if (kind == FILE_STORE) {
-		ret = sql_open_store(&s->sql, path, err);
-		if (!ret)
-			sql_stop_when(s->sql, NULL);
-		return ret;
-	}
+	if (kind == FILE_STORE)
+		return open_store(s, err);
+	if (options->from || options->to || options->host || options->service || options->build)
+		return error_set(
+		        err, EINVAL,
+		        "--from, --until, --host, --service and --build are for stores on a "
+		        "server (clickhouse://HOST/DATABASE); %s is a recording",
+		        path);
 	if (kind == FILE_DATABASE)
 		return error_set(err, EINVAL,
 		                 "%s is a database, but not a store of assay: sqlite3 and other "
