@@ -304,19 +304,31 @@ static int create_samples_view(struct database *d, struct error *err)
 	return status;
 }
 
+static const char later_indexes[] =
+        "CREATE INDEX IF NOT EXISTS process_by_name ON process (host, name) WHERE id < 0;"
+        "CREATE INDEX IF NOT EXISTS thread_by_name ON thread (process, name) WHERE id < 0;"
+        "CREATE INDEX IF NOT EXISTS frame_function ON frame (function, flags)"
+        " WHERE function IS NOT NULL;"
+        "CREATE INDEX IF NOT EXISTS wait_by_cause ON wait (cause);"
+        "CREATE INDEX IF NOT EXISTS wait_time_by_cause ON wait_time (cause);";
+
+static const char *const table_parts[] = {machine_tables, window_tables, rate_tables,
+                                          note_tables,    wait_tables,   name_tables};
+
 static int create_all(struct database *d, struct error *err)
 {
-	static const char *const parts[] = {
-	        machine_tables, window_tables, rate_tables,  note_tables, wait_tables, name_tables,
-	        table_views,    session_views, process_view, name_views,  wait_views};
+	static const char *const view_parts[] = {table_views, session_views, process_view,
+	                                         name_views, wait_views};
 	char marks[128];
 	int status;
 
 	snprintf(marks, sizeof(marks), "PRAGMA application_id = %d; PRAGMA user_version = %d;",
 	         FILE_STORE_ID, STORE_VERSION);
 	status = database_run(d, marks, err);
-	for (size_t i = 0; !status && i < sizeof(parts) / sizeof(*parts); i++)
-		status = database_run(d, parts[i], err);
+	for (size_t i = 0; !status && i < sizeof(table_parts) / sizeof(*table_parts); i++)
+		status = database_run(d, table_parts[i], err);
+	for (size_t i = 0; !status && i < sizeof(view_parts) / sizeof(*view_parts); i++)
+		status = database_run(d, view_parts[i], err);
 	return status ? status : create_samples_view(d, err);
 }
 
@@ -343,16 +355,7 @@ int schema_create(struct database *d, struct error *err)
 
 int schema_create_indexes(struct database *d, struct error *err)
 {
-	return database_run(d,
-	                    "CREATE INDEX IF NOT EXISTS process_by_name ON process (host, name)"
-	                    " WHERE id < 0;"
-	                    "CREATE INDEX IF NOT EXISTS thread_by_name ON thread (process, name)"
-	                    " WHERE id < 0;"
-	                    "CREATE INDEX IF NOT EXISTS frame_function ON frame (function, flags)"
-	                    " WHERE function IS NOT NULL;"
-	                    "CREATE INDEX IF NOT EXISTS wait_by_cause ON wait (cause);"
-	                    "CREATE INDEX IF NOT EXISTS wait_time_by_cause ON wait_time (cause);",
-	                    err);
+	return database_run(d, later_indexes, err);
 }
 
 static int refuse_version(const char *path, int version, struct error *err)
@@ -446,59 +449,127 @@ int schema_upgrade(struct database *d, int version, struct error *err)
 	return status;
 }
 
-/* 1: an object that a store has, by the schema in `own`. Before version 4, processes had no labels.
- */
-static const char object_sql[] =
-        "SELECT CASE ?1 WHEN 'view' THEN NOT EXISTS (SELECT 1 FROM sqlite_master"
-        "  WHERE type = 'table' AND name = ?2 COLLATE NOCASE)"
-        " WHEN 'index' THEN ?3 IS NULL AND ?2 LIKE 'sqlite_autoindex_%'"
-        "  OR ?3 = (SELECT sql FROM sqlite_master WHERE type = ?1 AND name = ?2)"
-        " WHEN 'table' THEN ?3 IN (SELECT sql FROM sqlite_master WHERE type = ?1 AND name = ?2"
-        "  UNION ALL SELECT replace(sql, ', version INTEGER, labels INTEGER)', ')')"
-        "  FROM sqlite_master WHERE type = ?1 AND name = ?2"
-        /* Of ANALYZE. */
-        "  UNION ALL VALUES ('CREATE TABLE sqlite_stat1(tbl,idx,stat)'),"
-        "  ('CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)')) ELSE 0 END";
+/* ---- the check of a file's schema ---------------------------------------- */
 
-static int object_check(struct database *d, struct database *own, sqlite3_stmt *object,
-                        struct error *err)
+/* A table or an index that a store has: its statement from the name on, as SQLite keeps it. */
+struct schema_object {
+	const char *text;
+	size_t size;
+	bool is_table;
+};
+
+/* The next statement of *at that creates a table or an index; false: there is none. */
+static bool schema_object_next(const char **at, struct schema_object *o)
 {
-	const char *type = (const char *)sqlite3_column_text(object, 0);
-	const char *name = (const char *)sqlite3_column_text(object, 1);
-	sqlite3_stmt *row;
-	int status = database_find(own, object_sql, &row, err, "sss", type, name,
-	                           (const char *)sqlite3_column_text(object, 2));
-	bool known = status == 1 && sqlite3_column_int(row, 0) == 1;
+	static const char table[] = "CREATE TABLE ", index[] = "CREATE INDEX ";
+	static const char later[] = "IF NOT EXISTS ";
 
-	if (status < 0)
-		return status;
-	sqlite3_reset(row);
-	return known ? 0
-	             : error_set(err, EINVAL,
-	                         "%s: its %s '%.64s' is not one of a store of assay: another "
-	                         "program changed the file, which is not read",
-	                         d->path, type ? type : "object", name ? name : "");
+	while (**at) {
+		const char *text = *at;
+		size_t size = strcspn(text, ";");
+
+		*at += size + (text[size] != 0);
+		o->is_table = !strncmp(text, table, sizeof(table) - 1);
+		if (!o->is_table && strncmp(text, index, sizeof(index) - 1) != 0)
+			continue;
+		o->text = text + (o->is_table ? sizeof(table) : sizeof(index)) - 1;
+		if (!strncmp(o->text, later, sizeof(later) - 1))
+			o->text += sizeof(later) - 1;
+		o->size = size - (size_t)(o->text - text);
+		return true;
+	}
+	return false;
+}
+
+static bool schema_object_has_name(const struct schema_object *o, const char *name)
+{
+	size_t size = strcspn(o->text, " ");
+
+	return strlen(name) == size && !sqlite3_strnicmp(o->text, name, (int)size);
+}
+
+/* `text`: from the name on. Before version 4, processes had no labels. */
+static bool schema_object_is(const struct schema_object *o, const char *text)
+{
+	static const char labels[] = ", version INTEGER, labels INTEGER)";
+	size_t size = strlen(text), cut = sizeof(labels) - 1;
+
+	if (size == o->size)
+		return !memcmp(text, o->text, size);
+	return o->is_table && size + cut == o->size + 1 &&
+	       !memcmp(o->text + o->size - cut, labels, cut) && !memcmp(text, o->text, size - 1) &&
+	       text[size - 1] == ')';
+}
+
+/* Tables and indexes are those of a store, and views have no name of a table. */
+static bool schema_knows_in(const char *part, bool is_table, const char *name, const char *text)
+{
+	struct schema_object o;
+
+	while (schema_object_next(&part, &o)) {
+		if (!text && o.is_table && schema_object_has_name(&o, name))
+			return true;
+		if (text && o.is_table == is_table && schema_object_has_name(&o, name) &&
+		    schema_object_is(&o, text))
+			return true;
+	}
+	return false;
+}
+
+/* text NULL: whether a table has the name. */
+static bool schema_knows(bool is_table, const char *name, const char *text)
+{
+	bool known = schema_knows_in(later_indexes, is_table, name, text);
+
+	for (size_t i = 0; !known && i < sizeof(table_parts) / sizeof(*table_parts); i++)
+		known = schema_knows_in(table_parts[i], is_table, name, text);
+	return known;
+}
+
+/* Tables that ANALYZE creates. */
+static bool is_of_analyze(const char *sql)
+{
+	return !strcmp(sql, "CREATE TABLE sqlite_stat1(tbl,idx,stat)") ||
+	       !strcmp(sql, "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)");
+}
+
+static bool schema_allows(const char *type, const char *name, const char *sql)
+{
+	static const char table[] = "CREATE TABLE ", index[] = "CREATE INDEX ";
+
+	if (!type || !name)
+		return false;
+	if (!strcmp(type, "view"))
+		return !schema_knows(true, name, NULL);
+	if (!sql)
+		return !strcmp(type, "index") && !sqlite3_strlike("sqlite_autoindex_%", name, 0);
+	if (!strcmp(type, "table") && is_of_analyze(sql))
+		return true;
+	if (!strcmp(type, "table") && !strncmp(sql, table, sizeof(table) - 1))
+		return schema_knows(true, name, sql + sizeof(table) - 1);
+	if (!strcmp(type, "index") && !strncmp(sql, index, sizeof(index) - 1))
+		return schema_knows(false, name, sql + sizeof(index) - 1);
+	return false;
 }
 
 int schema_check(struct database *d, struct error *err)
 {
-	struct database own = {.path = xstrdup("a store")};
 	sqlite3_stmt *object = NULL;
-	int status = 0;
+	int status =
+	        database_prepare(d, "SELECT type, name, sql FROM main.sqlite_master", &object, err);
 
-	if (sqlite3_open(":memory:", &own.handle))
-		status = error_set(err, EIO, "cannot start SQLite: %s", sqlite3_errmsg(own.handle));
-	if (!status)
-		status = schema_create(&own, err);
-	if (!status)
-		status = schema_create_indexes(&own, err);
-	if (!status)
-		status = database_prepare(d, "SELECT type, name, sql FROM main.sqlite_master",
-		                          &object, err);
-	while (!status && (status = database_step(d, object, err)) == 1)
-		status = object_check(d, &own, object, err);
+	while (!status && (status = database_step(d, object, err)) == 1) {
+		const char *type = (const char *)sqlite3_column_text(object, 0);
+		const char *name = (const char *)sqlite3_column_text(object, 1);
+
+		status = 0;
+		if (!schema_allows(type, name, (const char *)sqlite3_column_text(object, 2)))
+			status = error_set(err, EINVAL,
+			                   "%s: its %s '%.64s' is not one of a store of assay: "
+			                   "another program changed the file, which is not read",
+			                   d->path, type ? type : "object", name ? name : "");
+	}
 	sqlite3_finalize(object);
-	database_close(&own);
 	return status;
 }
 
