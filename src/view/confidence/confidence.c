@@ -19,9 +19,14 @@
 /* With fewer hits the order of the second clock's samples says nothing. */
 #define FEW_HITS 30
 #define LEAST_PART 0.25
+/* Samples that are compared at once: their states fit into the cache. */
+#define PIECE 4096
+/* One of so many samples of a piece is in the base: the others are skipped. */
+#define FEW_INSIDE 4
 
-/* A state beside the groups of the input, of which ID_NONE is a sample in the base. */
-#define OUTSIDE (ID_NONE - 1)
+/* Falls of the correlation that are tried. */
+static const double falls[] = {.03, .06, .1, .15, .2, .3, .4, .5, .6, .7, .8, .9, 1};
+#define FALLS (sizeof(falls) / sizeof(*falls))
 
 /* One group. */
 struct confidence_tally {
@@ -33,11 +38,19 @@ struct confidence_tally {
 
 struct confidence_count {
 	const struct confidence_input *in;
+	/*
+	 * Of the groups of the input, and two more states: a sample in the base that is in no
+	 * group, and a sample outside of the base, whose counts mean nothing.
+	 */
 	struct confidence_tally *tallies;
+	uint32_t no_group, outside;
 	struct confidence_tally base; /* the base as a group; changes: pairs of two in the base */
 	uint64_t samples;             /* with those outside of the base */
 	uint64_t pairs[LAGS];         /* of samples of one sequence at distance 1, 2, ... */
-	uint32_t recent[LAGS];        /* states of the last samples of the sequence, latest first */
+	uint32_t *state_of;           /* by row */
+	/* States of samples that follow each other, after the LAGS last ones before them. */
+	uint32_t states[LAGS + PIECE];
+	double fall_changes[FALLS][LAGS]; /* of best_fit() */
 };
 
 static bool in_base(const struct confidence_input *in, uint32_t row)
@@ -45,42 +58,99 @@ static bool in_base(const struct confidence_input *in, uint32_t row)
 	return !in->outside || !in->outside[row];
 }
 
-static void add_change(struct confidence_count *c, unsigned lag, uint32_t state, uint32_t other)
-{
-	if (state == OUTSIDE)
-		return;
-	c->base.borders[lag] += other == OUTSIDE;
-	if (state == ID_NONE)
-		return;
-	c->tallies[state].changes[lag]++;
-	c->tallies[state].borders[lag] += other == OUTSIDE;
-}
-
 static void add_end(struct confidence_count *c, uint32_t state)
 {
-	c->base.ends += state != OUTSIDE;
-	if (state != OUTSIDE && state != ID_NONE)
-		c->tallies[state].ends++;
+	c->base.ends += state != c->outside;
+	c->tallies[state].ends++;
 }
 
-/* at: its number in the sequence. */
-static void add_sample(struct confidence_count *c, uint32_t state, uint64_t at)
+/* A pair of two different states at a distance, the later one first. */
+static void count_change(struct confidence_count *c, unsigned lag, uint32_t state, uint32_t other)
 {
-	for (unsigned lag = 0; lag < LAGS && lag < at; lag++) {
-		c->pairs[lag]++;
-		c->base.changes[lag] += state != OUTSIDE && c->recent[lag] != OUTSIDE;
-		if (c->recent[lag] == state)
-			continue;
-		add_change(c, lag, state, c->recent[lag]);
-		add_change(c, lag, c->recent[lag], state);
+	bool out = state == c->outside, other_out = other == c->outside;
+
+	c->base.borders[lag] += out || other_out;
+	c->tallies[state].changes[lag]++;
+	c->tallies[state].borders[lag] += other_out;
+	c->tallies[other].changes[lag]++;
+	c->tallies[other].borders[lag] += out;
+}
+
+/*
+ * Compares the states from `first` to `end` with those at a distance before them. Pairs that differ
+ * are collected without a branch, which the processor could not predict.
+ */
+static void count_changes(struct confidence_count *c, unsigned lag, size_t first, size_t end)
+{
+	uint16_t changes[PIECE];
+	size_t count = 0, both = 0;
+
+	for (size_t i = first; i < end; i++) {
+		uint32_t state = c->states[i], other = c->states[i - lag - 1];
+
+		changes[count] = (uint16_t)i;
+		count += state != other;
+		both += (state != c->outside) & (other != c->outside);
 	}
-	memmove(c->recent + 1, c->recent, (LAGS - 1) * sizeof(*c->recent));
-	c->recent[0] = state;
-	c->base.samples += state != OUTSIDE;
-	if (state != OUTSIDE && state != ID_NONE)
+	c->base.changes[lag] += both;
+	for (size_t i = 0; i < count; i++)
+		count_change(c, lag, c->states[changes[i]], c->states[changes[i] - lag - 1]);
+}
+
+/*
+ * The same for all distances, where few samples are in the base, at `inside`. A pair of one of them
+ * and a later sample outside of the base is counted with the earlier one.
+ */
+static void count_changes_of(struct confidence_count *c, const uint16_t *inside, size_t count,
+                             size_t first, size_t end)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t at = inside[i];
+		uint32_t state = c->states[at];
+
+		for (unsigned lag = 0; lag < LAGS && at >= first; lag++) {
+			uint32_t other = c->states[at - lag - 1];
+
+			c->base.changes[lag] += other != c->outside;
+			if (state != other)
+				count_change(c, lag, state, other);
+		}
+		for (unsigned lag = 0; lag < LAGS && at + lag + 1 < end; lag++)
+			if (at + lag + 1 >= first && c->states[at + lag + 1] == c->outside)
+				count_change(c, lag, c->outside, state);
+	}
+}
+
+/* `before`: the number of samples before them in the sequence. */
+static void count_piece(struct confidence_count *c, const uint32_t *rows, size_t count,
+                        uint64_t before)
+{
+	uint16_t inside[PIECE];
+	size_t in_base = 0, end = LAGS + count, dense = end;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t state = c->state_of[rows[i]];
+
+		c->states[LAGS + i] = state;
 		c->tallies[state].samples++;
-	if (!at)
-		add_end(c, state);
+		inside[in_base] = (uint16_t)(LAGS + i);
+		in_base += state != c->outside;
+	}
+	c->base.samples += in_base;
+	if (!before)
+		add_end(c, c->states[LAGS]);
+	/* The first states are compared with those before the piece. */
+	if (in_base < count / FEW_INSIDE)
+		dense = 2 * LAGS < end ? 2 * LAGS : end;
+	for (unsigned lag = 0; lag < LAGS; lag++) {
+		size_t first = LAGS + (before <= lag ? lag + 1 - before : 0);
+
+		count_changes(c, lag, first, dense);
+		c->pairs[lag] += end > first ? end - first : 0;
+	}
+	if (dense < end)
+		count_changes_of(c, inside, in_base, dense, end);
+	memmove(c->states, c->states + count, LAGS * sizeof(*c->states));
 }
 
 static void count_track(struct confidence_count *c, uint32_t track)
@@ -90,14 +160,39 @@ static void count_track(struct confidence_count *c, uint32_t track)
 
 	sample_order_begin(c->in->order, &samples, track);
 	while (sample_order_next(&samples))
-		for (size_t i = 0; i < samples.count; i++) {
-			uint32_t row = samples.rows[i];
-
-			add_sample(c, in_base(c->in, row) ? c->in->group[row] : OUTSIDE, length++);
+		for (size_t i = 0, count; i < samples.count; i += count) {
+			count = samples.count - i < PIECE ? samples.count - i : PIECE;
+			count_piece(c, samples.rows + i, count, length);
+			length += count;
 		}
 	if (length)
-		add_end(c, c->recent[0]);
+		add_end(c, c->states[LAGS - 1]);
 	c->samples += length;
+}
+
+/* Half of the changes at `lag`, if the correlation falls by r: 1 - r^lag; at the limit: lag. */
+static double changes_of(double r, double lag)
+{
+	return r < 1 ? 1 - pow(r, lag) : lag;
+}
+
+static void count_init(struct confidence_count *c, const struct confidence_input *in)
+{
+	size_t count = in->profile->rows.count;
+
+	memset(c, 0, sizeof(*c));
+	c->in = in;
+	c->no_group = in->groups;
+	c->outside = in->groups + 1;
+	c->tallies = xcalloc((size_t)in->groups + 2, sizeof(*c->tallies));
+	c->state_of = xmalloc((count + 1) * sizeof(*c->state_of));
+	for (size_t i = 0; i < count; i++)
+		c->state_of[i] = !in_base(in, (uint32_t)i) ? c->outside
+		                 : in->group[i] == ID_NONE ? c->no_group
+		                                           : in->group[i];
+	for (size_t i = 0; i < FALLS; i++)
+		for (unsigned lag = 1; lag <= LAGS; lag++)
+			c->fall_changes[i][lag - 1] = changes_of(falls[i], lag);
 }
 
 /*
@@ -120,25 +215,19 @@ static double sampling_error(double r)
 	return r < 1 ? (1 + r) / (1 - r) + 2 / log(r) : 2 * EDGE;
 }
 
-/* Half of the changes at `lag`, if the correlation falls by r: 1 - r^lag; at the limit: lag. */
-static double changes_of(double r, double lag)
-{
-	return r < 1 ? 1 - pow(r, lag) : lag;
-}
-
 struct confidence_fit {
 	double independent, correlated; /* parts of the variance of one sample */
 	double rest;                    /* sum of the squared deviations */
 };
 
-/* Least squares for a given r, with weights 1 / lag; no part is below 0. */
-static struct confidence_fit fit(const double *half, double r)
+/* Least squares for one fall of the correlation, with weights 1 / lag; no part is below 0. */
+static struct confidence_fit fit(const double *half, const double *changes)
 {
 	double w = 0, wx = 0, wxx = 0, wy = 0, wxy = 0, determinant;
 	struct confidence_fit f = {0};
 
 	for (unsigned lag = 1; lag <= LAGS; lag++) {
-		double x = changes_of(r, lag), y = half[lag - 1], weight = 1.0 / lag;
+		double x = changes[lag - 1], y = half[lag - 1], weight = 1.0 / lag;
 
 		w += weight;
 		wx += weight * x;
@@ -158,7 +247,7 @@ static struct confidence_fit fit(const double *half, double r)
 		f.independent = wy / w;
 	}
 	for (unsigned lag = 1; lag <= LAGS; lag++) {
-		double off = half[lag - 1] - f.independent - f.correlated * changes_of(r, lag);
+		double off = half[lag - 1] - f.independent - f.correlated * changes[lag - 1];
 
 		f.rest += off * off / lag;
 	}
@@ -166,13 +255,13 @@ static struct confidence_fit fit(const double *half, double r)
 }
 
 /* The best of the fits; *r: its r. */
-static struct confidence_fit best_fit(const double *half, double *r)
+static struct confidence_fit best_fit(const struct confidence_count *c, const double *half,
+                                      double *r)
 {
-	static const double falls[] = {.03, .06, .1, .15, .2, .3, .4, .5, .6, .7, .8, .9, 1};
 	struct confidence_fit best = {.rest = INFINITY};
 
-	for (size_t i = 0; i < sizeof(falls) / sizeof(*falls); i++) {
-		struct confidence_fit f = fit(half, falls[i]);
+	for (size_t i = 0; i < FALLS; i++) {
+		struct confidence_fit f = fit(half, c->fall_changes[i]);
 
 		if (f.rest >= best.rest)
 			continue;
@@ -202,7 +291,7 @@ static double changes_variance(const struct confidence_count *c, const struct co
 	singles = 4 * half[0] - 2 * half[1];
 	if (singles > 0)
 		half[0] += SINGLES_ERRORS * sqrt(singles) / 2;
-	f = best_fit(half, &r);
+	f = best_fit(c, half, &r);
 	return fmin(f.independent + f.correlated * sampling_error(r), independent);
 }
 
@@ -217,7 +306,7 @@ static void expect_changes(const struct confidence_count *c, const struct confid
 		half[i] = c->base.changes[i] ? (double)(t->changes[i] - t->borders[i]) / 2 /
 		                                       (double)c->base.changes[i]
 		                             : 0.5;
-	f = best_fit(half, &r);
+	f = best_fit(c, half, &r);
 	out->near = fmin(errors * 2 * (f.independent + f.correlated * changes_of(r, NEAR)), 1);
 }
 
@@ -284,14 +373,14 @@ static uint64_t count_rows(const struct confidence_input *in, struct confidence 
 uint64_t confidence_intervals(const struct confidence_input *in, struct confidence *out)
 {
 	const struct time_axis *axis = &in->profile->axis;
-	struct confidence_count c = {.in = in};
+	struct confidence_count c;
 	bool all;
 	uint64_t base;
 
 	for (uint32_t i = 0; i < in->groups; i++)
 		out[i] = (struct confidence){0};
 	base = count_rows(in, out);
-	c.tallies = xcalloc(in->groups ? in->groups : 1, sizeof(*c.tallies));
+	count_init(&c, in);
 	for (uint32_t i = 0; i < axis->tracks.count; i++)
 		if (axis->tracks.items[i].event == in->event)
 			count_track(&c, i);
@@ -302,6 +391,7 @@ uint64_t confidence_intervals(const struct confidence_input *in, struct confiden
 		else
 			conclude_rows(&out[i], base);
 	free(c.tallies);
+	free(c.state_of);
 	return base;
 }
 
