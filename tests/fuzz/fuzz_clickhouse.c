@@ -29,6 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	                              .ask = answer};
 	struct store_range range = {.host = "*"};
 	struct database db = {0};
+	struct store_rows rows = {0};
 	struct error err = {0};
 	struct profile *p;
 
@@ -44,13 +45,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	left = size - 1;
 	if (sqlite3_open(":memory:", &db.handle) || schema_create(&db, &err))
 		abort();
-	if (!click_fetch(&server, &range, &db, false, &err)) {
-		store_reader_database(&db, &range, range.sums || range.parts, p, &err);
+	if (!click_fetch(&server, &range, &db, &rows, false, &err)) {
+		store_reader_database(&db, &range, &rows, range.sums || range.parts, p, &err);
 		vec_each (row, &p->rows)
 			if (row->path >= p->paths.count || row->event >= p->events.count)
 				abort();
 	}
 	profile_free(p);
+	store_rows_done(&rows);
 	database_close(&db);
 	return 0;
 }

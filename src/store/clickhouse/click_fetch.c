@@ -211,6 +211,7 @@ void click_fetch_done(struct click_fetch *f)
 	vec_done(&f->seen);
 	vec_done(&f->spans);
 	vec_done(&f->rests);
+	vec_done(&f->places);
 	click_map_done(&f->rest_keys);
 	buf_done(&f->of_hosts);
 	click_server_drop_tables(f->server);
@@ -225,10 +226,13 @@ void click_fetch_done(struct click_fetch *f)
 }
 
 int click_fetch(struct click_server *server, const struct store_range *range, struct database *into,
-                bool waits_alone, struct error *err)
+                struct store_rows *rows, bool waits_alone, struct error *err)
 {
-	struct click_fetch f = {
-	        .server = server, .range = range, .db = into, .waits_alone = waits_alone};
+	struct click_fetch f = {.server = server,
+	                        .range = range,
+	                        .db = into,
+	                        .rows = rows,
+	                        .waits_alone = waits_alone};
 	int status = database_run(into, "BEGIN IMMEDIATE", err);
 
 	if (!status) {

@@ -15,15 +15,17 @@
 #define ASSAY_STORE_CLICKHOUSE_CLICK_FETCH_H
 
 #include "store/clickhouse/click_server.h"
-#include "store/sqlite/database.h"
+#include "store/sqlite/read/store_reader.h"
 #include "store/store.h"
 
 /*
  * Of several hosts with range->sums, the server adds up their samples by program and path: one
- * process stands for all of a name. `waits_alone`: the sums of waits instead of samples.
+ * process stands for all of a name. `rows`: gets samples and stacks in place of their tables; NULL:
+ * the tables get them. -ENOSPC: they do not fit. `waits_alone`: the sums of waits instead of
+ * samples.
  */
 int click_fetch(struct click_server *server, const struct store_range *range, struct database *into,
-                bool waits_alone, struct error *err);
+                struct store_rows *rows, bool waits_alone, struct error *err);
 /* Adds changes to the server. */
 int click_changes_add(struct click_server *s, const struct store_change *changes, size_t count,
                       struct error *err);

@@ -37,8 +37,21 @@ struct click_rest {
 	struct row_value values[14];
 };
 
+/* The thread (or name) and the stack of a sample, as indices of their maps; UINT32_MAX: none. */
+struct click_place {
+	uint32_t thread, stack;
+};
+
+enum { CLICK_LAST = 5 };
+
 struct click_fetch {
 	struct click_server *server;
+	struct store_rows *rows; /* instead of the tables; NULL: the tables */
+	/* Of the rows of all answers with samples, in their order; `place`: of the next one. */
+	VEC(struct click_place) places;
+	size_t place;
+	struct click_place last; /* of the row before, and its other keys */
+	uint64_t last_key[CLICK_LAST];
 	const struct store_range *range;
 	struct database *db;
 	/* From hashes to ids of the database. `parts`: to windows. */

@@ -188,8 +188,13 @@ static int64_t node_of(struct click_fetch *f, int64_t parent, int64_t frame, uin
 
 	if (added) {
 		*node = f->nodes.pairs.count;
-		*status = click_fetch_put(f, "INSERT INTO stack VALUES (?, ?, ?, ?)", err, "iiii",
-		                          (int64_t)*node, parent, frame, (int64_t)depth);
+		if (f->rows)
+			vec_push(&f->rows->stacks,
+			         (struct store_stack){(uint32_t)parent, (uint32_t)frame});
+		else
+			*status = click_fetch_put(f, "INSERT INTO stack VALUES (?, ?, ?, ?)", err,
+			                          "iiii", (int64_t)*node, parent, frame,
+			                          (int64_t)depth);
 	}
 	return (int64_t)*node;
 }

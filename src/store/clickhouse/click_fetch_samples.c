@@ -10,6 +10,7 @@
 #include "store/clickhouse/click_digest.h"
 #include "store/clickhouse/click_tables.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -17,6 +18,8 @@
 
 /* Rows of the sums of several hosts: a reader needs 0.1 ms for each. */
 #define PATHS_MAX 10000
+/* 400 MB of rows in memory. */
+#define ROWS_MAX (((size_t)400 << 20) / sizeof(struct store_sample))
 /* Columns that are summed. */
 #define REST_SUMS 8
 #define REST_SUMS_END 12
@@ -86,57 +89,112 @@ static void ask_samples(const struct click_fetch *f, struct buf *sql)
 	buf_puts(sql, " FORMAT RowBinary");
 }
 
-static int see_sample(struct click_fetch *f, const struct row_value *v, struct error *err)
+/* The index of a key's pair, which is added if it is new. */
+static uint32_t pair_of(struct click_map *m, uint64_t key, bool numbered)
 {
 	bool added;
+	uint64_t *value = click_map_place(m, key, &added);
+
+	if (added && numbered)
+		*value = m->pairs.count;
+	return (uint32_t)(((const char *)value - (const char *)m->pairs.items) /
+	                  sizeof(*m->pairs.items));
+}
+
+/* What a row of an answer refers to, except its stack: the next row often has the same. */
+static void see_others(struct click_fetch *f, const struct row_value *v)
+{
+	bool added;
+
+	f->last.thread = f->sums ? pair_of(&f->names, v[0].number, true)
+	                         : pair_of(&f->threads, v[1].number, false);
+	if (v[12].number)
+		*click_map_place(&f->versions, v[1].number, &added) = v[12].number;
+	if (v[13].number)
+		*click_map_place(&f->labels, v[1].number, &added) = v[13].number;
+	click_map_number(&f->events, v[5].number);
+	if (v[6].number)
+		click_map_number(&f->images, v[6].number);
+}
+
+static int see_sample(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	const uint64_t key[CLICK_LAST] = {v[f->sums ? 0 : 1].number, v[5].number, v[6].number,
+	                                  v[12].number, v[13].number};
 
 	if (f->sums && v[1].number >= f->groups.count)
 		return click_server_bad(f->server, "samples", err);
 	if (f->sums)
 		f->seen.items[v[1].number]++;
-	if (f->sums)
-		click_map_number(&f->names, v[0].number);
-	else
-		click_map_place(&f->threads, v[1].number, &added);
-	if (v[12].number)
-		*click_map_place(&f->versions, v[1].number, &added) = v[12].number;
-	if (v[13].number)
-		*click_map_place(&f->labels, v[1].number, &added) = v[13].number;
-	if (v[2].number)
-		click_map_place(&f->stacks, v[2].number, &added);
-	click_map_number(&f->events, v[5].number);
-	if (v[6].number)
-		click_map_number(&f->images, v[6].number);
+	if (!f->places.count || memcmp(key, f->last_key, sizeof(key)) != 0)
+		see_others(f, v);
+	memcpy(f->last_key, key, sizeof(key));
+	f->last.stack = v[2].number ? pair_of(&f->stacks, v[2].number, false) : UINT32_MAX;
+	vec_push(&f->places, f->last);
 	return 0;
 }
 
-static int add_sample(struct click_fetch *f, const struct row_value *v, struct error *err)
+/* A row for the table, or in memory. */
+static int put_sample(struct click_fetch *f, const struct store_sample *s, struct error *err)
 {
 	static const char upsert[] =
 	        "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO "
 	        "UPDATE SET samples = samples + excluded.samples, weight = weight + "
 	        "excluded.weight, runnable_ns = runnable_ns + excluded.runnable_ns, "
 	        "blocked_ns = blocked_ns + excluded.blocked_ns";
+	sqlite3_stmt *put;
+	int status;
+
+	if (f->rows) {
+		if (f->rows->samples.count == ROWS_MAX)
+			return error_set(err, ENOSPC, "the samples do not fit into memory");
+		vec_push(&f->rows->samples, *s);
+		return 0;
+	}
+	status = database_kept(f->db, upsert, &put, err);
+	return status ? status
+	              : database_put(f->db, put, err, "iiiiiiiiiiii", (int64_t)s->window,
+	                             (int64_t)s->thread, (int64_t)s->stack, (int64_t)s->cpu,
+	                             (int64_t)s->mode, (int64_t)s->event, (int64_t)s->region,
+	                             (int64_t)s->stack_end, (int64_t)s->samples, (int64_t)s->weight,
+	                             (int64_t)s->runnable_ns, (int64_t)s->blocked_ns);
+}
+
+/* The row of the answer with this thread (or name) and stack. */
+static int add_sample(struct click_fetch *f, const struct row_value *v, int64_t thread,
+                      uint64_t stack, struct error *err)
+{
 	struct click_group *group = f->sums ? &f->groups.items[v[1].number] : NULL;
-	int64_t window, thread;
+	struct store_sample s = {
+	        .thread = (int32_t)(group ? -thread : thread),
+	        .stack = (uint32_t)stack,
+	        .cpu = (int16_t)row_value_signed_16(&v[3]),
+	        .mode = (uint8_t)v[4].number,
+	        .event = (uint32_t)click_map_get(&f->events, v[5].number),
+	        .region = (uint32_t)click_map_get(&f->images, v[6].number),
+	        .stack_end = (uint8_t)v[7].number,
+	        .samples = v[8].number,
+	        .weight = v[9].number,
+	        .runnable_ns = v[10].number,
+	        .blocked_ns = v[11].number,
+	};
 
 	if (group && !group->windows.count)
 		return click_server_bad(f->server, "samples", err);
-	if (group) {
-		thread = -(int64_t)click_map_get(&f->names, v[0].number);
-		window = group->windows.items[f->turn++ % group->windows.count];
-	} else {
-		window = (int64_t)click_map_get(&f->parts, v[0].number);
-		thread = (int64_t)click_map_get(&f->threads, v[1].number);
-	}
-	if (!window)
-		return 0;
-	return click_fetch_put(f, upsert, err, "iiiiniinnnnn", window, thread,
-	                       (int64_t)click_map_get(&f->stacks, v[2].number),
-	                       row_value_signed_16(&v[3]), &v[4],
-	                       (int64_t)click_map_get(&f->events, v[5].number),
-	                       (int64_t)click_map_get(&f->images, v[6].number), &v[7], &v[8], &v[9],
-	                       &v[10], &v[11]);
+	s.window = (int32_t)(group ? group->windows.items[f->turn++ % group->windows.count]
+	                           : (int64_t)click_map_get(&f->parts, v[0].number));
+	return s.window ? put_sample(f, &s, err) : 0;
+}
+
+/* The rows of the answers, again in their order. */
+static int add_row(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	const struct click_place *place = &f->places.items[f->place++];
+	const struct click_map *threads = f->sums ? &f->names : &f->threads;
+
+	return add_sample(
+	        f, v, (int64_t)threads->pairs.items[place->thread].value,
+	        place->stack == UINT32_MAX ? 0 : f->stacks.pairs.items[place->stack].value, err);
 }
 
 /* The sums of rows that differ in their paths only. */
@@ -193,9 +251,9 @@ static int add_rest(struct click_fetch *f, const struct buf *rows, const struct 
 
 		for (int i = REST_SUMS; i < REST_SUMS_END; i++)
 			any |= v[i].number;
-		v[2].number = other;
 		if (!status && any)
-			status = add_sample(f, v, err);
+			status = add_sample(f, v, (int64_t)click_map_get(&f->names, v[0].number),
+			                    click_map_get(&f->stacks, other), err);
 	}
 	f->rests.count = 0;
 	click_map_done(&f->rest_keys);
@@ -327,7 +385,7 @@ static int fetch_answers(struct click_fetch *f, struct answer *answers, size_t c
 	for (size_t i = 0; !status && i < count; i++) {
 		const struct answer *a = &answers[i];
 
-		status = click_fetch_each(f, &a->rows, COLUMNS, "samples", add_sample, err);
+		status = click_fetch_each(f, &a->rows, COLUMNS, "samples", add_row, err);
 		if (!status && a->all.size)
 			status = add_rest(f, &a->rows, &a->all, err);
 	}

@@ -273,7 +273,7 @@ static uint64_t click_bytes(const struct store *store)
 }
 
 static int fetch_memory(const char *name, const struct store_range *range, struct database *db,
-                        bool waits_alone, struct error *err)
+                        struct store_rows *rows, bool waits_alone, struct error *err)
 {
 	struct click_server *server;
 	char limit[64];
@@ -292,7 +292,7 @@ static int fetch_memory(const char *name, const struct store_range *range, struc
 	if (!status)
 		status = database_number(db, limit, 0, &pages, err);
 	if (!status)
-		status = click_fetch(server, range, db, waits_alone, err);
+		status = click_fetch(server, range, db, rows, waits_alone, err);
 	if (status == -ENOSPC)
 		status = error_set(err, EFBIG,
 		                   "%s: the answers of the server need more than %zu MB: select a "
@@ -305,7 +305,7 @@ static int fetch_memory(const char *name, const struct store_range *range, struc
 int click_store_fetch_memory(const char *name, const struct store_range *range, struct database *db,
                              struct error *err)
 {
-	return fetch_memory(name, range, db, false, err);
+	return fetch_memory(name, range, db, NULL, false, err);
 }
 
 static int click_read(const char *path, const struct store_range *range, struct profile *p,
@@ -314,15 +314,17 @@ static int click_read(const char *path, const struct store_range *range, struct 
 	/* The database has only the chosen hosts and services. */
 	struct store_range chosen = *range;
 	struct database db = {0};
+	struct store_rows rows = {0};
 	int64_t sums = 0;
-	int status = click_store_fetch_memory(path, range, &db, err);
+	int status = fetch_memory(path, range, &db, &rows, false, err);
 
 	chosen.host = "*";
 	if (!status)
 		status = database_number(&db, "SELECT count(*) FROM property WHERE key = 'sums'", 0,
 		                         &sums, err);
 	if (!status)
-		status = store_reader_database(&db, &chosen, sums, p, err);
+		status = store_reader_database(&db, &chosen, &rows, sums, p, err);
+	store_rows_done(&rows);
 	database_close(&db);
 	return status;
 }
@@ -332,7 +334,7 @@ static int click_read_waits(const char *path, const struct store_range *range,
 {
 	/* The database has only the chosen hosts and services. */
 	struct database db = {0};
-	int status = fetch_memory(path, range, &db, true, err);
+	int status = fetch_memory(path, range, &db, NULL, true, err);
 
 	if (!status)
 		status = store_waits_sum(&db, range, true, waits, err);
@@ -382,7 +384,7 @@ int click_store_fetch(const char *name, const struct store_range *range, const c
 	if (!status)
 		status = sqlite_store_open(&into, path, &options, err);
 	if (!status) {
-		status = click_fetch(server, range, &into->db, false, err);
+		status = click_fetch(server, range, &into->db, NULL, false, err);
 		sqlite_store_close(into);
 		if (status)
 			unlink(path);

@@ -17,9 +17,16 @@ static bool equal_id(const void *ctx, uint32_t id, const void *key)
 
 uint32_t *store_ids_place(struct store_ids *ids, int64_t key)
 {
-	uint64_t hash = hash_u64((uint64_t)key);
-	uint32_t at = id_table_find(&ids->table, hash, equal_id, ids, &key);
+	uint64_t hash;
+	uint32_t at;
 
+	if (key >= 0 && key < STORE_IDS_DIRECT) {
+		while (ids->direct.count <= (size_t)key)
+			vec_push(&ids->direct, STORE_UNREAD);
+		return &ids->direct.items[key];
+	}
+	hash = hash_u64((uint64_t)key);
+	at = id_table_find(&ids->table, hash, equal_id, ids, &key);
 	if (at == ID_NONE) {
 		at = (uint32_t)ids->keys.count;
 		vec_push(&ids->keys, key);
@@ -31,6 +38,7 @@ uint32_t *store_ids_place(struct store_ids *ids, int64_t key)
 
 void store_ids_done(struct store_ids *ids)
 {
+	vec_done(&ids->direct);
 	id_table_done(&ids->table);
 	vec_done(&ids->keys);
 	vec_done(&ids->values);
@@ -102,6 +110,7 @@ void store_reader_done(struct store_reader *r)
 {
 	vec_done(&r->windows);
 	vec_done(&r->services);
+	vec_done(&r->processes_read);
 	store_ids_done(&r->sessions);
 	store_ids_done(&r->processes);
 	store_ids_done(&r->threads);
@@ -127,8 +136,8 @@ int store_reader_all(struct store_reader *r, struct error *err)
 	return status;
 }
 
-int store_reader_database(struct database *db, const struct store_range *range, bool sums,
-                          struct profile *p, struct error *err)
+int store_reader_database(struct database *db, const struct store_range *range,
+                          struct store_rows *rows, bool sums, struct profile *p, struct error *err)
 {
 	struct error own = {0};
 	struct store_reader r;
@@ -138,6 +147,7 @@ int store_reader_database(struct database *db, const struct store_range *range, 
 
 	store_reader_init(&r, range, p);
 	r.db = *db;
+	r.rows = rows;
 	r.rows_chosen = true;
 	r.rows_timed = sums;
 	/* Rows of sums are divided among windows so that each part of the time has its own. */

@@ -155,10 +155,9 @@ static int read_processes(struct store_reader *r, struct error *err)
 	bool all;
 	int status = holds_all(r, &all, err);
 
-	for (size_t i = 0; !status && all && i < r->processes.keys.count; i++)
-		if (r->processes.values.items[i] != STORE_UNREAD)
-			status = add_process(r, r->processes.keys.items[i],
-			                     r->processes.values.items[i], err);
+	for (size_t i = 0; !status && all && i < r->processes_read.count; i++)
+		status = add_process(r, r->processes_read.items[i].id,
+		                     r->processes_read.items[i].process, err);
 	return status;
 }
 

@@ -98,8 +98,10 @@ static int read_process(struct store_reader *r, int64_t id, uint32_t *process, b
 	if (*place != STORE_UNREAD)
 		return 0;
 	status = one_row(r, process_sql, id, &s, err);
-	if (status == 1)
+	if (status == 1) {
 		*process = *place = take_process(r, id, s);
+		vec_push(&r->processes_read, (struct store_process_id){id, *process});
+	}
 	sqlite3_reset(s);
 	*known = status == 1;
 	return status < 0 ? status : 0;
@@ -265,6 +267,31 @@ struct store_step {
 
 static const char stack_sql[] = "SELECT parent, frame FROM stack WHERE id = ?";
 
+/* 1: the row exists. */
+static int read_stack(struct store_reader *r, int64_t id, int64_t *parent, int64_t *frame,
+                      struct error *err)
+{
+	sqlite3_stmt *s;
+	int status;
+
+	if (r->rows) {
+		const struct store_stack *known = (uint64_t)id <= r->rows->stacks.count
+		                                          ? &r->rows->stacks.items[id - 1]
+		                                          : NULL;
+
+		*parent = known ? known->parent : 0;
+		*frame = known ? known->frame : 0;
+		return known != NULL;
+	}
+	status = one_row(r, stack_sql, id, &s, err);
+	if (status == 1) {
+		*parent = sqlite3_column_int64(s, 0);
+		*frame = sqlite3_column_int64(s, 1);
+	}
+	sqlite3_reset(s);
+	return status;
+}
+
 /*
  * Goes up to a stack that was already read, and adds the stacks below it. In a damaged file a
  * parent may be missing or have a larger id than its child: the callers above are left out then.
@@ -279,18 +306,16 @@ int store_reader_path(struct store_reader *r, int64_t stack, uint32_t *path, str
 	while (stack > 0 && steps.count < DEPTH_MAX) {
 		uint32_t known = *store_ids_place(&r->stacks, stack);
 		struct store_step step = {.stack = stack};
-		sqlite3_stmt *s;
+		int64_t parent;
 
 		if (known != STORE_UNREAD) {
 			*path = known;
 			break;
 		}
-		status = one_row(r, stack_sql, stack, &s, err);
+		status = read_stack(r, stack, &parent, &step.frame, err);
 		if (status != 1)
 			break;
-		step.frame = sqlite3_column_int64(s, 1);
-		stack = sqlite3_column_int64(s, 0) < stack ? sqlite3_column_int64(s, 0) : 0;
-		sqlite3_reset(s);
+		stack = parent < stack ? parent : 0;
 		status = 0;
 		vec_push(&steps, step);
 	}

@@ -15,14 +15,16 @@
 #include "store/sqlite/schema.h"
 #include "store/store.h"
 
-/* Maps ids of the database to ids of the profile, in the order of their first use. */
+/* Maps ids of the database to ids of the profile. */
 struct store_ids {
+	VEC(uint32_t) direct; /* by id, of ids below STORE_IDS_DIRECT, which are nearly all */
 	struct id_table table;
 	VEC(int64_t) keys;
 	VEC(uint32_t) values; /* STORE_UNREAD: seen, not yet read */
 };
 
 #define STORE_UNREAD ID_NONE
+#define STORE_IDS_DIRECT (1 << 22)
 
 /* The value of an id, valid until the next call. *place == STORE_UNREAD: the id is new. */
 uint32_t *store_ids_place(struct store_ids *ids, int64_t key);
@@ -37,8 +39,44 @@ struct store_span {
 	bool has_rate; /* the store has a row window_rate for it */
 };
 
+/* A row of `sample` in memory; ids as in the tables. */
+struct store_sample {
+	int32_t window, thread;
+	uint32_t stack, region, event;
+	int16_t cpu;
+	uint8_t mode, stack_end;
+	uint64_t samples, weight, runnable_ns, blocked_ns;
+};
+
+/* A row of `stack` in memory. */
+struct store_stack {
+	uint32_t parent, frame;
+};
+
+struct store_samples {
+	struct store_sample *items;
+	size_t count, room; /* as VEC() */
+};
+
+/*
+ * Rows that need not be in a database: there are millions. Samples in any order, and those with the
+ * same key are added up; stack i + 1 is stacks.items[i]. store_rows_done() accepts zeros.
+ */
+struct store_rows {
+	struct store_samples samples;
+	VEC(struct store_stack) stacks;
+};
+
+void store_rows_done(struct store_rows *rows);
+
+struct store_process_id {
+	int64_t id; /* of the database */
+	uint32_t process;
+};
+
 struct store_reader {
 	struct database db;
+	struct store_rows *rows; /* instead of the tables `sample` and `stack`; NULL: the tables */
 	struct file_namer namer; /* of paths in the store; zeros: the user who chose a server */
 	const struct store_range *range;
 	struct profile *p;
@@ -49,8 +87,9 @@ struct store_reader {
 	VEC(struct store_span) windows; /* by session, then time */
 	struct store_ids sessions;      /* to recordings */
 	struct store_ids processes, threads, images, frames, stacks;
-	struct store_ids events;    /* to profile.events */
-	struct store_ids functions; /* to texts of `names` */
+	VEC(struct store_process_id) processes_read; /* in the order in which they were read */
+	struct store_ids events;                     /* to profile.events */
+	struct store_ids functions;                  /* to texts of `names` */
 	struct intern names;
 	/* Thread that replaces missing threads; ID_NONE: not created yet */
 	uint32_t missing_thread;
@@ -68,11 +107,11 @@ int store_reader_all(struct store_reader *r, struct error *err);
 void store_reader_done(struct store_reader *r);
 /*
  * All these steps, for a database that has the tables of a store of this version, and only the rows
- * of the range's service. `sums`: rows are sums over windows, and weights of idle rows are times
- * already.
+ * of the range's service. `rows`: in place of the tables; they are ordered. `sums`: rows are sums
+ * over windows, and weights of idle rows are times already.
  */
-int store_reader_database(struct database *db, const struct store_range *range, bool sums,
-                          struct profile *p, struct error *err);
+int store_reader_database(struct database *db, const struct store_range *range,
+                          struct store_rows *rows, bool sums, struct profile *p, struct error *err);
 
 /* Hosts in a statement: `place` is bound to range.host; NULL selects all. */
 #define STORE_HOSTS(place) "(SELECT id FROM host WHERE " place " IS NULL OR name GLOB " place ")"
