@@ -352,6 +352,7 @@ void store_sums_done(struct store_sums *sums); /* accepts zeros */
 struct store_machine {
 	uint32_t name, version; /* texts; version: of the assay that measured the last window */
 	uint32_t ended;         /* text: why the session of the last window ended; 0: it has not */
+	uint64_t first_ns;      /* start of its first window */
 	uint64_t end_ns;     /* of the last window, by the machine's clock; 0: it has no window */
 	uint64_t arrived_ns; /* when a window came last, by the server's clock; 0: all are merged */
 	uint64_t last_window_ns; /* usual length of windows that came lately; 0: likewise */

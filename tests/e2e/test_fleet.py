@@ -2,6 +2,7 @@
 """Readers of a store of several machines on a ClickHouse server."""
 import contextlib
 import json
+import random
 import sqlite3
 import subprocess
 import time
@@ -12,6 +13,7 @@ import zlib
 import clickhouse_server
 from harness import ASSAY, main, test
 from page_data import Page
+from perf_write import PerfData
 
 WINDOWS = 12
 WINDOW_NS = 10 * 10**9
@@ -154,6 +156,69 @@ def sql_reads_the_chosen_part_alone(t):
     t.has(t.assay("sql", "--from", "-1h", file, "SELECT 1", status=1).err, "select with WHERE")
     t.has(t.assay("sql", "--until", "nonsense", name, "SELECT 1", status=1).err, "--until")
     t.has(t.assay("sql", "--host", "a", t.write("a.folded", "a 1\n"), "SELECT 1", status=1).err, "is a recording")
+
+
+FUNCTIONS = [f"work{i}" for i in range(30)]
+PROGRAM = "\n".join(
+    f"__attribute__((noinline)) int {f}(int x) {{ return x * {i + 3} + {i}; }}"
+    for i, f in enumerate(FUNCTIONS)) + """
+int main(int argc, char **argv) { return %s; }
+""" % " + ".join(f"{f}(argc)" for f in FUNCTIONS)
+
+
+def planted(t):
+    """Three machines with random samples; on web2 work0 takes three times as long in the second half."""
+    file, program = t.path("planted.db"), t.path("prog")
+    if file.exists():
+        return file
+    t.run("cc", "-O1", "-no-pie", "-fno-ipa-icf", "-o", program, t.write("prog.c", PROGRAM))
+    addresses = {words[2]: int(words[0], 16) + 2
+                 for words in map(str.split, t.run("nm", program).out.splitlines()) if len(words) == 3}
+    for n, host in enumerate(("web1", "web2", "db[1]")):
+        recording, chance = PerfData("prog", 42, program), random.Random(n + 1)
+        for half in (1, 3 if host == "web2" else 1):
+            for function in chance.choices(FUNCTIONS, [half] + [1] * 29, k=6000):
+                recording.sample([addresses[function], addresses["main"]])
+        seconds = str((recording.time - 10 ** 9) / 1e9 / 60)
+        t.run(t.workload("store_recording"), t.write(f"{n}.data", recording.bytes()), file, seconds, host)
+    return file
+
+
+@test
+def a_change_of_one_of_many_machines_is_found(t):
+    file, name = planted(t), clickhouse_server.server(t).store("planted")
+    t.assay("store", "copy", file, name)
+    for store in (file, name):
+        found = t.json(t.assay("watch", "--json", "--host", "*", store).out)
+        changes = [c for c in found["changes"] if c["host"] != "[all machines]"]
+        t.equal([(c["host"], c["function"], c["verdict"]) for c in changes], [("web2", "work0", "regression")], store)
+        t.equal(found["machines"], 3)
+        t.equal({c["function"] for c in found["changes"]}, {"work0"})
+        alone = t.json(t.assay("watch", "--json", "--host", "web2", store).out)
+        one, = [c for c in alone["changes"] if c["function"] == "work0"]
+        t.equal({k: changes[0][k] for k in ("time_ns", "before", "after", "change", "low", "high")},
+                {k: one[k] for k in ("time_ns", "before", "after", "change", "low", "high")}, "as of it alone")
+        t.true(found["tested"] >= 3 * alone["tested"], "the tests of all machines, and of their sum")
+        rest = t.json(t.assay("watch", "--json", "--host", "db*", store).out)
+        t.equal((rest["machines"], rest["changes"]), (1, []))
+    text = t.assay("watch", "--host", "*", name, "--fail-if", "regression > 20%", status=1)
+    t.has(text.out, "web2")
+    t.assay("watch", "--host", "db*", name, "--fail-if", "work0 > 500%", status=None)
+    t.has(t.assay("watch", "--host", "mail*", name, status=125).err, "mail*")
+
+
+@test
+def changes_of_many_machines_are_kept_once(t):
+    name = clickhouse_server.server(t).store("kept")
+    t.assay("store", "copy", planted(t), name)
+    words = ("watch", "--json", "--keep", "--new", "--host", "*", name)
+    first, again = t.json(t.assay(*words).out)["changes"], t.json(t.assay(*words).out)["changes"]
+    t.true(len(first) >= 1, "all are new")
+    t.equal(again, [], "each is reported once")
+    after = t.json(t.assay("watch", "--json", "--host", "*", name).out)["changes"]
+    t.true(all(c["found_ns"] for c in after), after)
+    one, = t.json(t.assay("watch", "--json", "--host", "web2", name).out)["changes"]
+    t.true(one["found_ns"], "a search of the machine alone knows it")
 
 
 main()

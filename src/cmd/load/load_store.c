@@ -2,6 +2,7 @@
 #include "cmd/load/load_store.h"
 
 #include "base/clock.h"
+#include "base/memory/xalloc.h"
 #include "cmd/cli/parse_time.h"
 #include "format/file_kind.h"
 #include "store/store.h"
@@ -9,6 +10,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define AT(field) offsetof(struct load_options, field)
 
@@ -122,4 +124,18 @@ int load_store_read(struct profile *p, const char *path, const struct load_optio
 	int r = load_store_range(&range, o, err);
 
 	return r ? r : store_read(path, &range, p, err);
+}
+
+char *load_store_exactly(const char *name)
+{
+	struct buf pattern = {0};
+	char *copy;
+
+	if (!name)
+		return NULL;
+	for (; *name; name++)
+		buf_addf(&pattern, strchr("*?[", *name) ? "[%c]" : "%c", *name);
+	copy = xstrdup(buf_text(&pattern));
+	buf_done(&pattern);
+	return copy;
 }

@@ -23,4 +23,7 @@ int load_store_range(struct store_range *range, const struct load_options *o, st
 int load_store_read(struct profile *p, const char *path, const struct load_options *o,
                     struct error *err);
 
+/* A pattern that matches this name alone, which the caller frees; NULL for NULL. */
+char *load_store_exactly(const char *name);
+
 #endif

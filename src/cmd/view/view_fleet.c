@@ -7,6 +7,7 @@
 #include "cmd/cli/parse_time.h"
 #include "cmd/cli/print.h"
 #include "cmd/load/load_machines.h"
+#include "cmd/load/load_store.h"
 #include "store/store.h"
 #include "view/fleet/fleet_document.h"
 
@@ -34,25 +35,10 @@ static const char *of_side(const struct web_ask *ask, const char *name, bool fir
 	return value ? value : web_ask_argument(ask, name);
 }
 
-/* A pattern that matches this name alone; NULL for NULL. */
-static char *exactly(const char *name)
-{
-	struct buf pattern = {0};
-	char *copy;
-
-	if (!name)
-		return NULL;
-	for (; *name; name++)
-		buf_addf(&pattern, strchr("*?[", *name) ? "[%c]" : "%c", *name);
-	copy = xstrdup(buf_text(&pattern));
-	buf_done(&pattern);
-	return copy;
-}
-
 /* The host of a question: all, if none was chosen. */
 static char *host_of(const struct view_fleet *f, const struct web_ask *ask, bool first)
 {
-	char *chosen = exactly(of_side(ask, "host", first));
+	char *chosen = load_store_exactly(of_side(ask, "host", first));
 
 	return chosen ? chosen : xstrdup(f->report->load.host ? f->report->load.host : "*");
 }
@@ -60,7 +46,7 @@ static char *host_of(const struct view_fleet *f, const struct web_ask *ask, bool
 static char *service_of(const struct view_fleet *f, const struct web_ask *ask, bool first)
 {
 	const char *usual = f->report->load.service;
-	char *chosen = exactly(of_side(ask, "service", first));
+	char *chosen = load_store_exactly(of_side(ask, "service", first));
 
 	return chosen ? chosen : usual ? xstrdup(usual) : NULL;
 }
@@ -68,7 +54,7 @@ static char *service_of(const struct view_fleet *f, const struct web_ask *ask, b
 static char *build_of(const struct view_fleet *f, const struct web_ask *ask, bool first)
 {
 	const char *usual = f->report->load.build;
-	char *chosen = exactly(of_side(ask, "build", first));
+	char *chosen = load_store_exactly(of_side(ask, "build", first));
 
 	return chosen ? chosen : usual ? xstrdup(usual) : NULL;
 }

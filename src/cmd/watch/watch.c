@@ -4,6 +4,7 @@
 #include "cmd/cli/medium.h"
 #include "cmd/cli/option.h"
 #include "cmd/watch/watch_fail.h"
+#include "cmd/watch/watch_fleet.h"
 #include "cmd/watch/watch_keep.h"
 #include "cmd/watch/watch_load.h"
 #include "view/watch/watch_document.h"
@@ -28,7 +29,11 @@ static const struct option options[] = {
          "start of the time range (10:00, 2026-11-21T10:00, yesterday, -2h)",
          .offset = AT(range.from)},
         {OPTION_STRING, 0, "until", "TIME", "end of the time range", .offset = AT(range.until)},
-        {OPTION_STRING, 0, "host", "NAME", "for a store of several machines: the machine",
+        {OPTION_STRING, 0, "host", "NAME",
+         "for a store of several machines: the machine, or several: 'web*'",
+         .details = "With a pattern the data of each of these machines is searched, and their "
+                    "sum. The error rates are those of all these tests together. A change of "
+                    "the sum that no single machine shows is one of [all machines].",
          .offset = AT(range.host)},
         {OPTION_STRING, 0, "service", "NAME",
          "only samples of this service, or of several: 'web*' (a store on a server)",
@@ -103,6 +108,42 @@ static int check_options(const struct watch_command_options *o)
 	return 0;
 }
 
+/* Of one machine. The data is searched after the condition is known to be about it. */
+static int search_machine(struct watch *w, const struct watch_command_options *o,
+                          const struct watch_options *how, const struct diff_condition *c)
+{
+	struct error err = {0};
+
+	if (watch_load(w, &o->range, &err))
+		return command_fail(err.code == EINVAL ? 2 : DIFF_NOTHING, "watch: %s", err.text);
+	if (o->fail_if && watch_condition_known(c, w, &err))
+		return command_fail(2, "watch: %s", err.text);
+	watch_find(w, how);
+	watch_know(w);
+	if (o->keep && watch_keep(w, &o->range, &err))
+		return command_fail(DIFF_NOTHING, "watch: %s", err.text);
+	if (o->only_new)
+		watch_only_new(w);
+	return 0;
+}
+
+static int search_fleet(struct watch *w, const struct watch_command_options *o,
+                        const struct watch_options *how, const struct diff_condition *c)
+{
+	struct buf left_out = {0};
+	struct error err = {0};
+	int status = 0;
+
+	if (watch_fleet(w, &o->range, how, o->keep, o->only_new, &left_out, &err))
+		status = command_fail(err.code == EINVAL ? 2 : DIFF_NOTHING, "watch: %s", err.text);
+	else if (o->fail_if && watch_condition_known(c, w, &err))
+		status = command_fail(2, "watch: %s", err.text);
+	if (!status && left_out.size)
+		command_remarks("watch", left_out.data);
+	buf_done(&left_out);
+	return status;
+}
+
 static int run(void *p, int argc, char **argv)
 {
 	struct watch_command_options *o = p;
@@ -127,24 +168,15 @@ static int run(void *p, int argc, char **argv)
 		return command_fail(2, "watch: %s", err.text);
 	o->range.store = argv[0];
 	watch_init(&w);
-	if (watch_load(&w, &o->range, &err)) {
-		status = command_fail(err.code == EINVAL ? 2 : DIFF_NOTHING, "watch: %s", err.text);
-	} else if (o->fail_if && watch_condition_known(&condition, &w, &err)) {
-		status = command_fail(2, "watch: %s", err.text);
-	} else {
-		watch_find(&w, &how);
-		watch_know(&w);
-		if (o->keep && watch_keep(&w, &o->range, &err))
-			status = command_fail(DIFF_NOTHING, "watch: %s", err.text);
-		if (o->only_new)
-			watch_only_new(&w);
+	status = watch_host_is_pattern(o->range.host) ? search_fleet(&w, o, &how, &condition)
+	                                              : search_machine(&w, o, &how, &condition);
+	if (!status) {
 		document_init(&document);
 		watch_document(&document, &w, by_wall ? "wall" : o->range.work, o->lines);
-		if (!status)
-			status = medium_show(&(struct page){.kind = "watch",
-			                                    .title = o->range.store,
-			                                    .document = &document},
-			                     &reader, &o->style, "watch");
+		status = medium_show(&(struct page){.kind = "watch",
+		                                    .title = o->range.store,
+		                                    .document = &document},
+		                     &reader, &o->style, "watch");
 		document_done(&document);
 		if (!status && o->fail_if)
 			status = conclude(&w, &condition);
@@ -173,6 +205,8 @@ const struct command cmd_watch = {
         .exit_status = DIFF_STATUS_TEXT "the store cannot be read or written",
         .examples = "assay watch history.db\n    all of the store\n"
                     "assay watch --from -7d --json history.db\n    a week, for scripts\n"
+                    "assay watch --host '*' --from -1d clickhouse://db.example.com/assay\n"
+                    "    all machines of a store on a server\n"
                     "assay watch --work syscalls:sys_enter_accept4 history.db\n"
                     "    per accepted connection, if the store has this event\n"
                     "assay watch --keep --new --fail-if 'regression > 20%' history.db\n"

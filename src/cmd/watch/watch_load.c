@@ -5,6 +5,7 @@
 #include "base/memory/buf.h"
 #include "base/memory/xalloc.h"
 #include "cmd/cli/parse_time.h"
+#include "cmd/load/load_store.h"
 #include "cmd/watch/watch_names.h"
 #include "event/recording.h"
 #include "format/file_kind.h"
@@ -24,7 +25,10 @@ struct watch_window {
 };
 
 struct loading {
-	struct watch *w;
+	struct watch *w, *sum;
+	const char *pattern;      /* of the machines of the sum */
+	VEC(uint32_t) of_sum;     /* series of the sum, by those of w; ID_NONE: not known yet */
+	VEC(uint32_t) sum_points; /* as `points`, of the sum */
 	struct sql *sql;
 	const struct watch_range *range;
 	uint64_t from_ns, until_ns; /* until_ns 0: no end */
@@ -181,6 +185,18 @@ static size_t divide_windows(struct loading *l, uint64_t least_ns, bool place)
 	return count;
 }
 
+static void place_in_sum(struct loading *l, const struct watch_window *o, double observed_s)
+{
+	uint64_t middle_ns = o->start_ns + (o->end_ns - o->start_ns) / 2;
+	uint64_t first_ns = watch_time_ns(l->sum, 0);
+	uint64_t point = middle_ns > first_ns ? (middle_ns - first_ns) / l->sum->step_ns : 0;
+
+	if (point >= l->sum->points)
+		point = l->sum->points - 1;
+	l->sum_points.items[o->id - l->first_id] = (uint32_t)point;
+	watch_observed(l->sum, point, observed_s);
+}
+
 static void place_windows(struct loading *l)
 {
 	uint64_t least_ns = least_length(l), usual_ns = usual_length(l);
@@ -192,17 +208,36 @@ static void place_windows(struct loading *l)
 	             divide_windows(l, least_ns, false));
 	if ((uint64_t)(last_id - l->first_id) > 100000000)
 		return; /* no store has so many windows */
-	while (l->points.count <= (size_t)(last_id - l->first_id))
+	while (l->points.count <= (size_t)(last_id - l->first_id)) {
 		vec_push(&l->points, UINT32_MAX);
+		vec_push(&l->sum_points, UINT32_MAX);
+	}
 	divide_windows(l, least_ns, true);
 	vec_each (o, &l->windows) {
 		uint64_t length_ns = o->end_ns - o->start_ns;
 
-		if (o->unobserved_ns < length_ns)
-			watch_observed(l->w, l->points.items[o->id - l->first_id],
-			               (double)(length_ns - o->unobserved_ns) / 1e9);
+		double observed_s = o->unobserved_ns < length_ns
+		                            ? (double)(length_ns - o->unobserved_ns) / 1e9
+		                            : 0;
+
+		watch_observed(l->w, l->points.items[o->id - l->first_id], observed_s);
+		if (l->sum)
+			place_in_sum(l, o, observed_s);
 	}
 	l->last_id = last_id;
+}
+
+static uint32_t series_of_sum(struct loading *l, uint32_t series)
+{
+	const struct watch_series *s = &l->w->series.items[series];
+
+	while (l->of_sum.count <= series)
+		vec_push(&l->of_sum, ID_NONE);
+	if (l->of_sum.items[series] == ID_NONE)
+		l->of_sum.items[series] = watch_series(
+		        l->sum, intern_text(&l->w->texts, s->function),
+		        intern_text(&l->w->texts, s->image), intern_text(&l->w->texts, s->mode));
+	return l->of_sum.items[series];
 }
 
 static int take_sample(void *ctx, uint64_t row, const struct sql_value *v, size_t count,
@@ -211,13 +246,18 @@ static int take_sample(void *ctx, uint64_t row, const struct sql_value *v, size_
 	struct loading *l = ctx;
 	uint64_t at = row ? (uint64_t)(v[0].integer - l->first_id) : 0;
 	double samples, weight;
+	uint32_t series;
 
 	if (!row || at >= l->points.count || l->points.items[at] == UINT32_MAX)
 		return 0;
 	samples = (double)v[3].integer;
 	weight = (double)v[4].integer;
-	watch_count(l->w, watch_names_series(&l->names, l->w, v[1].integer, v[2].integer),
-	            l->points.items[at], samples, weight > 0 ? weight : samples);
+	weight = weight > 0 ? weight : samples;
+	series = watch_names_series(&l->names, l->w, v[1].integer, v[2].integer);
+	watch_count(l->w, series, l->points.items[at], samples, weight);
+	if (l->sum)
+		watch_count(l->sum, series_of_sum(l, series), l->sum_points.items[at], samples,
+		            weight);
 	return 0;
 }
 
@@ -261,6 +301,8 @@ static int take_work(void *ctx, uint64_t row, const struct sql_value *v, size_t 
 
 	if (row && at < l->points.count && l->points.items[at] != UINT32_MAX) {
 		watch_work(l->w, l->points.items[at], (double)v[1].integer);
+		if (l->sum)
+			watch_work(l->sum, l->sum_points.items[at], (double)v[1].integer);
 		l->work_sum += (double)v[1].integer;
 	}
 	return 0;
@@ -301,29 +343,39 @@ static int read_work(struct loading *l, struct error *err)
 	return ret;
 }
 
+/* Adds a kept change to those of a search. */
+static void add_known(struct watch *w, const struct sql_value *v)
+{
+	struct watch_known k = {0};
+
+	k.function = intern_add(&w->texts, v[2].text);
+	k.image = intern_add(&w->texts, v[3].text);
+	k.mode = intern_add(&w->texts, v[4].text);
+	k.time_ns = (uint64_t)v[5].integer;
+	k.point_ns = (uint64_t)v[6].integer;
+	k.found_ns = (uint64_t)v[7].integer;
+	k.verdict = intern_add(&w->texts, v[8].text);
+	k.change = v[9].type == SQL_REAL ? v[9].real : NAN;
+	k.q = v[10].real;
+	vec_push(&w->known, k);
+}
+
 static int take_known(void *ctx, uint64_t row, const struct sql_value *v, size_t count,
                       struct error *err)
 {
 	struct loading *l = ctx;
 	const char *of_host = l->range->host ? l->range->host : "";
 	const char *of_service = l->range->service ? l->range->service : "";
-	struct watch_known k = {0};
+	const char *host;
 
-	if (!row || !v[2].text || !v[3].text || !v[4].text || !v[8].text)
-		return 0;
-	if (strcmp(v[0].text ? v[0].text : "", of_host) != 0 ||
+	if (!row || !v[2].text || !v[3].text || !v[4].text || !v[8].text ||
 	    strcmp(v[1].text ? v[1].text : "", of_service) != 0)
 		return 0;
-	k.function = intern_add(&l->w->texts, v[2].text);
-	k.image = intern_add(&l->w->texts, v[3].text);
-	k.mode = intern_add(&l->w->texts, v[4].text);
-	k.time_ns = (uint64_t)v[5].integer;
-	k.point_ns = (uint64_t)v[6].integer;
-	k.found_ns = (uint64_t)v[7].integer;
-	k.verdict = intern_add(&l->w->texts, v[8].text);
-	k.change = v[9].type == SQL_REAL ? v[9].real : NAN;
-	k.q = v[10].real;
-	vec_push(&l->w->known, k);
+	host = v[0].text ? v[0].text : "";
+	if (!strcmp(host, of_host))
+		add_known(l->w, v);
+	if (l->sum && !strcmp(host, l->pattern))
+		add_known(l->sum, v);
 	return 0;
 }
 
@@ -336,26 +388,38 @@ static int read_known(struct loading *l, struct error *err)
 	               take_known, l, err);
 }
 
-static int parse_range(struct loading *l, struct error *err)
+int watch_times(const struct watch_range *range, uint64_t *from_ns, uint64_t *until_ns,
+                struct error *err)
 {
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	int ret = 0;
 
-	if (l->range->from)
-		ret = when_parse("--from", l->range->from, now_ns, &l->from_ns, err);
-	if (!ret && l->range->until)
-		ret = when_parse("--until", l->range->until, now_ns, &l->until_ns, err);
-	if (!ret && l->range->until && l->until_ns <= l->from_ns)
-		ret = error_set(err, EINVAL, "--until %s is not after --from %s", l->range->until,
-		                l->range->from ? l->range->from : "the beginning of time");
+	if (range->from)
+		ret = when_parse("--from", range->from, now_ns, from_ns, err);
+	if (!ret && range->until)
+		ret = when_parse("--until", range->until, now_ns, until_ns, err);
+	if (!ret && range->until && *until_ns <= *from_ns)
+		ret = error_set(err, EINVAL, "--until %s is not after --from %s", range->until,
+		                range->from ? range->from : "the beginning of time");
 	return ret;
+}
+
+bool watch_host_is_pattern(const char *host)
+{
+	return host && strpbrk(host, "*?[");
 }
 
 int watch_load(struct watch *w, const struct watch_range *range, struct error *err)
 {
-	struct loading l = {.w = w, .range = range};
-	char *path = store_path_to_read(range->store);
-	int ret = parse_range(&l, err), code = 0;
+	return watch_load_with(w, range, NULL, NULL, err);
+}
+
+int watch_load_with(struct watch *w, const struct watch_range *range, struct watch *sum,
+                    const char *pattern, struct error *err)
+{
+	struct loading l = {.w = w, .sum = sum, .pattern = pattern, .range = range};
+	char *path = store_path_to_read(range->store), *host = load_store_exactly(range->host);
+	int ret = watch_times(range, &l.from_ns, &l.until_ns, err), code = 0;
 	struct store_range fetched;
 
 	if (!ret && !store_is_remote(path) && file_kind_of(path, &code) != FILE_STORE)
@@ -365,8 +429,7 @@ int watch_load(struct watch *w, const struct watch_range *range, struct error *e
 		                       "and 'assay diff' compares recordings",
 		                       range->store);
 	/* A server refuses several machines before it sends their windows. */
-	fetched = (struct store_range){.host = range->host || store_is_remote(path) ? range->host
-	                                                                            : "*",
+	fetched = (struct store_range){.host = host || store_is_remote(path) ? host : "*",
 	                               .from_ns = l.from_ns,
 	                               .to_ns = l.until_ns};
 	fetched.service = range->service;
@@ -390,7 +453,10 @@ int watch_load(struct watch *w, const struct watch_range *range, struct error *e
 	sql_close(l.sql);
 	vec_done(&l.windows);
 	vec_done(&l.points);
+	vec_done(&l.sum_points);
+	vec_done(&l.of_sum);
 	buf_done(&l.text);
 	free(path);
+	free(host);
 	return ret;
 }

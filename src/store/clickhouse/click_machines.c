@@ -74,6 +74,7 @@ static int take_last(void *ctx, const struct row_value *v, struct error *err)
 	if (!m || v[3].number > TIME_MAX_S)
 		return 0;
 	m->end_ns = v[1].number;
+	m->first_ns = v[5].number;
 	m->arrived_ns = v[3].number * SECOND_NS;
 	m->last_window_ns = m->arrived_ns ? v[4].number : 0;
 	/* A window that came before its end: the clock is ahead by at least this. */
@@ -93,10 +94,11 @@ static int find_last(struct listing *l, struct error *err)
 	buf_addf(&sql,
 	         "SELECT host, max(end_ns), argMax(session, end_ns),"
 	         " toUInt64(maxIf(toUInt32(written), empty(replaces))),"
-	         " toUInt64(quantileExactIf(0.5)(end_ns - start_ns, empty(replaces)))"
+	         " toUInt64(quantileExactIf(0.5)(end_ns - start_ns, empty(replaces))),"
+	         " min(start_ns)"
 	         " FROM " CLICK_WINDOWS " WHERE %s GROUP BY host FORMAT RowBinary",
 	         buf_text(&l->of_hosts));
-	status = click_server_rows(l->server, buf_text(&sql), NULL, "qqqqq", "the last windows",
+	status = click_server_rows(l->server, buf_text(&sql), NULL, "qqqqqq", "the last windows",
 	                           take_last, l, err);
 	buf_done(&sql);
 	return status;

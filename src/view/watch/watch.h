@@ -84,7 +84,10 @@ struct watch_change {
 	double ratio, low, high; /* after / before, and its 99 % interval */
 	double p, q;
 	enum watch_verdict verdict;
-	uint64_t found_ns; /* when it was found first; 0: the store does not have it */
+	uint64_t time_ns, back_ns; /* of `point` and `back` */
+	uint8_t unit;              /* enum watch_unit, of the levels */
+	uint32_t host;             /* text: the machine; 0: there is one, or it is of the sum */
+	uint64_t found_ns;         /* when it was found first; 0: the store does not have it */
 };
 
 /* A change that an earlier search of the same data found (watch_know()). */
@@ -104,12 +107,41 @@ struct watch_options {
 	size_t window;     /* points that are compared with each other; 0: all */
 };
 
+/* How many samples a search has, and how much they vary: what it can find. */
+struct watch_power {
+	double samples, spread;
+	size_t windows, size, points; /* windows that are compared, points of each, and of all */
+};
+
+/*
+ * The tests of several searches, which have one error rate together: that of a function in the data
+ * of each of many machines, for example. Zeros: empty.
+ *
+ *	for each search: t = watch_test(w, how); watch_family_add(f, w); watch_list(t, NULL)
+ *	watch_family_close(f, how)
+ *	again: watch_list(watch_test(w, how), f)
+ */
+struct watch_family_test {
+	double p, root; /* root of the samples of the series */
+	double weighted, q;
+};
+
+struct watch_family {
+	VEC(struct watch_family_test) tests;
+	struct watch_family_test *sorted; /* by `weighted` */
+	double root;                      /* mean */
+	double most;                      /* maximum p of a change of weight 1 */
+	double rate, confidence;
+};
+
 /* Number of parts of a day. Each part has its own level if the data covers WATCH_DAYS days. */
 #define WATCH_HOURS 24
 #define WATCH_DAYS 3
 /* Minimum number of points on each side of a change, and of a series that is searched. */
 #define WATCH_SIDE_LEAST 3
 #define WATCH_POINTS_LEAST (2 * WATCH_SIDE_LEAST)
+/* The machine of a change of the sum of several machines. */
+#define WATCH_ALL_MACHINES "[all machines]"
 /* A series with fewer samples is pooled. */
 #define WATCH_FLOOR 100
 
@@ -133,7 +165,9 @@ struct watch {
 	VEC(struct watch_change) changes; /* by time */
 	VEC(struct watch_known) known;
 	struct watch_options how;
+	struct watch_power power;
 	size_t tested, pooled;
+	size_t hosts;    /* machines in whose data changes were sought; 0: one */
 	double samples;  /* of all series */
 	double smallest; /* ratio - 1 of a change that 80 % of searches find, of a function with 1 %
 	                    of the time, in the middle of the range; NAN: none */
@@ -155,6 +189,20 @@ void watch_count(struct watch *w, uint32_t series, size_t point, double samples,
 void watch_pool(struct watch *w);
 /* NULL: the default options. Called once. */
 void watch_find(struct watch *w, const struct watch_options *how);
+
+/* Tests the series, once; the search must be passed to watch_list(), which frees it. */
+struct watch_search;
+struct watch_search *watch_test(struct watch *w, const struct watch_options *how);
+/* Lists the changes that are significant among all tests of a family; NULL: none. */
+void watch_list(struct watch_search *search, const struct watch_family *family);
+/* After watch_test(): adds its tests. */
+void watch_family_add(struct watch_family *f, const struct watch *w);
+void watch_family_close(struct watch_family *f, const struct watch *w);
+/* Whether the tests from `first` on, up to `end`, include a significant one. */
+bool watch_family_has(const struct watch_family *f, size_t first, size_t end);
+/* The ratio - 1 of struct watch.smallest; NAN: none. */
+double watch_family_smallest(const struct watch_family *f, const struct watch_power *power);
+void watch_family_done(struct watch_family *f);
 
 /* Whether the time of a store is divided by the load. */
 static inline bool watch_by_load(const struct watch *w)

@@ -21,11 +21,6 @@ static struct cell finite_cell(double value)
 	return isfinite(value) ? cell_real(value) : cell_none();
 }
 
-static struct cell time_cell(const struct watch *w, size_t point)
-{
-	return cell_int((int64_t)watch_time_ns(w, point));
-}
-
 static struct cell figure_cell(const struct row_source *s, const struct column *c, uint32_t row,
                                struct buf *text)
 {
@@ -34,10 +29,9 @@ static struct cell figure_cell(const struct row_source *s, const struct column *
 
 	switch ((enum watch_figure)c->argument) {
 	case WHEN:
-		return time_cell(w, change->point);
+		return cell_int((int64_t)change->time_ns);
 	case BACK:
-		return change->verdict == WATCH_WENT_AWAY ? time_cell(w, change->back)
-		                                          : cell_none();
+		return change->back_ns ? cell_int((int64_t)change->back_ns) : cell_none();
 	case BEFORE:
 		return finite_cell(change->before);
 	case AFTER:
@@ -56,7 +50,7 @@ static struct cell figure_cell(const struct row_source *s, const struct column *
 	return cell_none();
 }
 
-enum watch_name { FUNCTION, IMAGE, MODE, VERDICT, PER };
+enum watch_name { FUNCTION, IMAGE, MODE, VERDICT, PER, HOST };
 
 static struct cell name_cell(const struct row_source *s, const struct column *c, uint32_t row,
                              struct buf *text)
@@ -72,7 +66,10 @@ static struct cell name_cell(const struct row_source *s, const struct column *c,
 	if (c->argument == VERDICT)
 		return cell_text(watch_verdict_name(change->verdict));
 	if (c->argument == PER)
-		return cell_text(units[series->unit]);
+		return cell_text(units[change->unit]);
+	if (c->argument == HOST)
+		return change->host ? cell_text(intern_text(&w->texts, change->host))
+		                    : cell_text(WATCH_ALL_MACHINES);
 	return cell_text(intern_text(&w->texts, c->argument == FUNCTION ? series->function
 	                                        : c->argument == IMAGE  ? series->image
 	                                                                : series->mode));
@@ -110,12 +107,16 @@ static void add_table(struct document *out, const struct watch *w, size_t lines)
 	        {"function", "function", "function", &unit_text, .argument = FUNCTION,
 	         .get = name_cell},
 	};
+	static const struct column host = {"host",     "machine",        "host",
+	                                   &unit_text, .argument = HOST, .get = name_cell};
 	struct row_source *s = row_source_new((void *)(uintptr_t)w);
 	struct row_request q = {.lines = lines};
 
 	s->rows = (uint32_t)w->changes.count;
 	s->no_total = s->fixed = s->squeezed = true;
 	row_source_columns(s, columns, sizeof(columns) / sizeof(*columns));
+	if (w->hosts)
+		row_source_columns(s, &host, 1);
 	document_table(out, w->changes.count ? MEDIA_ALL : MEDIA_PROGRAMS, "Changes", "changes",
 	               row_set_new(s, &q));
 }
@@ -197,7 +198,14 @@ static bool too_short(const struct watch *w)
 static void put_tested(const struct watch *w, struct buf *text)
 {
 	text_counted(text, w->tested, "function was", "functions were");
-	buf_puts(text, " tested at ");
+	if (w->hosts) {
+		buf_puts(text, " tested, of ");
+		text_counted(text, w->hosts, "machine", "machines");
+		buf_puts(text, w->hosts > 1 ? " and of their sum. The sum was tested at "
+		                            : ". It was tested at ");
+	} else {
+		buf_puts(text, " tested at ");
+	}
 	text_counted(text, w->observed, "point", "points");
 	buf_puts(text, " of ");
 	text_time(text, (int64_t)w->step_ns);
@@ -247,6 +255,8 @@ void watch_document(struct document *out, const struct watch *w, const char *wor
 	document_int(out, "window", (int64_t)w->how.window);
 	document_string(out, "work", work ? work : "load");
 	document_int(out, "tested", (int64_t)w->tested);
+	if (w->hosts)
+		document_int(out, "machines", (int64_t)w->hosts);
 	document_int(out, "pooled", (int64_t)w->pooled);
 	document_bool(out, "same_hours", w->seasonal);
 	if (isfinite(w->smallest))

@@ -36,8 +36,12 @@
 struct finder {
 	struct watch_exposure units[WATCH_UNITS];
 	struct watch_exposure e; /* one of them: of the unit of the series */
-	double most;             /* maximum p of a change of weight 1 */
-	double root;             /* the mean of the square roots of the samples */
+	const struct watch_family *family;
+};
+
+struct watch_search {
+	struct watch *w;
+	struct finder finder;
 };
 
 /* The part of the crossings of a level by a continuous path that steps of this size see (Siegmund
@@ -193,24 +197,15 @@ static double search(const struct finder *f, const struct watch_series *s, size_
 
 /* A large function has a larger part of the error rate (Genovese, Roeder and Wasserman): its
  * changes matter more, and can be found. The mean of the weights is 1. */
-static double mean_root(const struct watch *w)
+static double weight_of(const struct watch_series *s, const struct watch_family *family)
 {
-	double sum = 0;
-
-	vec_each (s, &w->series)
-		sum += s->pooled ? 0 : sqrt(s->all_samples);
-	return w->tested ? sum / (double)w->tested : 1;
-}
-
-static double weight_of(const struct watch_series *s, double mean)
-{
-	return sqrt(s->all_samples) / mean;
+	return sqrt(s->all_samples) / family->root;
 }
 
 /* The maximum p of a change of the series. */
 static double most_of(const struct finder *f, const struct watch_series *s)
 {
-	return fmin(f->e.w->how.confidence, f->most * weight_of(s, f->root));
+	return fmin(f->family->confidence, f->family->most * weight_of(s, f->family));
 }
 
 /* Divides [first, last), and lists the points in the order of time. */
@@ -323,37 +318,117 @@ static void find_series(struct finder *f, uint32_t id)
 	join_gone(f, from);
 }
 
-/* Sets p and q of the series, and the p that a change of a series has at most. */
-static void test_series(struct finder *f)
+static void test_series(struct finder *f, struct watch *w)
 {
-	struct watch *w = f->e.w;
-	double *p = xcalloc(w->series.count + 1, sizeof(*p));
-
 	w->tested = 0;
-	vec_each (s, &w->series)
-		w->tested += !s->pooled;
-	f->root = mean_root(w);
 	for (size_t i = 0; i < w->series.count; i++) {
 		struct watch_series *s = &w->series.items[i];
 		size_t point;
 
-		p[i] = NAN;
 		if (s->pooled)
 			continue;
+		w->tested++;
 		set_units(f, s);
 		s->p = search(f, s, 0, w->points, &point);
-		p[i] = fmin(1, s->p / weight_of(s, f->root));
 	}
-	false_discovery_rates(p, w->series.count, p);
-	f->most = w->tested ? w->how.rate / (double)w->tested : 0;
-	for (size_t i = 0; i < w->series.count; i++) {
-		struct watch_series *s = &w->series.items[i];
+}
 
-		s->q = p[i];
-		if (p[i] <= w->how.rate)
-			f->most = fmax(f->most, s->p / weight_of(s, f->root));
+/* ---- the tests of several searches ---------------------------------------- */
+
+void watch_family_add(struct watch_family *f, const struct watch *w)
+{
+	vec_each (s, &w->series)
+		if (!s->pooled)
+			vec_push(&f->tests, (struct watch_family_test){
+			                            .p = s->p, .root = sqrt(s->all_samples)});
+}
+
+static int by_weighted(const void *a, const void *b)
+{
+	const struct watch_family_test *x = a, *y = b;
+
+	return x->weighted < y->weighted ? -1 : x->weighted > y->weighted;
+}
+
+void watch_family_close(struct watch_family *f, const struct watch *w)
+{
+	size_t count = f->tests.count;
+	double *p = xcalloc(count + 1, sizeof(*p)), sum = 0;
+
+	f->rate = w->how.rate;
+	f->confidence = w->how.confidence;
+	vec_each (t, &f->tests)
+		sum += t->root;
+	f->root = count ? sum / (double)count : 1;
+	for (size_t i = 0; i < count; i++) {
+		struct watch_family_test *t = &f->tests.items[i];
+
+		p[i] = t->weighted = fmin(1, t->p / (t->root / f->root));
+	}
+	false_discovery_rates(p, count, p);
+	f->most = count ? f->rate / (double)count : 0;
+	for (size_t i = 0; i < count; i++) {
+		struct watch_family_test *t = &f->tests.items[i];
+
+		t->q = p[i];
+		if (t->q <= f->rate)
+			f->most = fmax(f->most, t->weighted);
 	}
 	free(p);
+	f->sorted = xcalloc(count + 1, sizeof(*f->sorted));
+	if (count)
+		memcpy(f->sorted, f->tests.items, count * sizeof(*f->sorted));
+	qsort(f->sorted, count, sizeof(*f->sorted), by_weighted);
+}
+
+bool watch_family_has(const struct watch_family *f, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++)
+		if (f->tests.items[i].q <= f->rate)
+			return true;
+	return false;
+}
+
+void watch_family_done(struct watch_family *f)
+{
+	vec_done(&f->tests);
+	free(f->sorted);
+}
+
+/* The q of the nearest test of the family that is no surer. */
+static double family_rate(const struct watch_family *f, double weighted)
+{
+	size_t low = 0, high = f->tests.count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (f->sorted[middle].weighted < weighted)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < f->tests.count ? f->sorted[low].q : 1;
+}
+
+/* By bisection: the score with the probability at which the first function is listed. */
+double watch_family_smallest(const struct watch_family *f, const struct watch_power *power)
+{
+	double weight = sqrt(0.01 * power->samples) / f->root, low = 1.5, high = 30;
+	double least = f->rate / (double)(f->tests.count ? f->tests.count : 1) * weight;
+	double samples = 0.01 * power->samples * (double)power->size /
+	                 (double)(power->points ? power->points : 1);
+
+	least = least < f->confidence ? least : f->confidence;
+	for (int i = 0; i < 60; i++) {
+		double middle = (low + high) / 2;
+		double p = (double)power->windows * watch_split_chance(middle, power->size);
+
+		*(p > least ? &low : &high) = middle;
+	}
+	if (!(power->spread >= 0) || !(samples > 0))
+		return NAN;
+	return exp((high + normal_quantile(0.8)) * sqrt(power->spread * 4 / samples)) - 1;
 }
 
 /* The end of the interval that is nearest to no change. */
@@ -411,30 +486,21 @@ static int by_time(const void *a, const void *b)
 	return x->series < y->series ? -1 : x->series > y->series;
 }
 
-/* By bisection: the score with the probability at which the first function is listed. */
-static void set_smallest(const struct finder *f)
+/* The samples are those of all points, divided by their number. */
+static void set_power(struct watch *w)
 {
-	struct watch *w = f->e.w;
-	double weight = sqrt(0.01 * w->samples) / f->root, low = 1.5, high = 30;
-	double least = w->how.rate / (double)(w->tested ? w->tested : 1) * weight;
-	double *all = xcalloc(w->series.count + 1, sizeof(*all)), spread;
-	size_t count = 0, size = window_points(w, w->points), windows = windows_of(w, w->points);
-	double samples = 0.01 * w->samples * (double)size / (double)(w->points ? w->points : 1);
+	double *all = xcalloc(w->series.count + 1, sizeof(*all));
+	size_t count = 0;
 
 	vec_each (s, &w->series)
 		if (!s->pooled)
 			all[count++] = scatter_of(s)->dispersion;
-	spread = sort_median(all, count);
+	w->power = (struct watch_power){.samples = w->samples,
+	                                .spread = count ? sort_median(all, count) : NAN,
+	                                .windows = windows_of(w, w->points),
+	                                .size = window_points(w, w->points),
+	                                .points = w->points};
 	free(all);
-	least = least < w->how.confidence ? least : w->how.confidence;
-	for (int i = 0; i < 60; i++) {
-		double middle = (low + high) / 2;
-
-		*((double)windows * watch_split_chance(middle, size) > least ? &low : &high) =
-		        middle;
-	}
-	if (count && samples > 0)
-		w->smallest = exp((high + normal_quantile(0.8)) * sqrt(spread * 4 / samples)) - 1;
 }
 
 /* The surest change of the members that are part of a load, by this load. false: none is sure. */
@@ -544,10 +610,12 @@ static void set_all_units(struct finder *f)
 	}
 }
 
-void watch_find(struct watch *w, const struct watch_options *how)
+struct watch_search *watch_test(struct watch *w, const struct watch_options *how)
 {
-	struct finder f = {0};
+	struct watch_search *search = xcalloc(1, sizeof(*search));
+	struct finder *f = &search->finder;
 
+	search->w = w;
 	w->how = how ? *how : (struct watch_options){0};
 	w->how.confidence = w->how.confidence > 0 ? w->how.confidence : 0.001;
 	w->how.rate = w->how.rate > 0 ? w->how.rate : 0.1;
@@ -556,18 +624,54 @@ void watch_find(struct watch *w, const struct watch_options *how)
 	              w->step_ns <= 3600000000000u;
 	watch_pool(w);
 	for (unsigned unit = 0; unit < WATCH_UNITS; unit++)
-		watch_exposure_init(&f.units[unit], w);
-	f.e = f.units[0];
-	set_all_units(&f);
-	test_series(&f);
-	for (uint32_t i = 0; i < w->series.count; i++)
-		if (w->series.items[i].q <= w->how.rate)
-			find_series(&f, i);
+		watch_exposure_init(&f->units[unit], w);
+	f->e = f->units[0];
+	set_all_units(f);
+	test_series(f, w);
+	set_power(w);
+	return search;
+}
+
+static void list_changes(struct finder *f, struct watch *w)
+{
+	for (uint32_t i = 0; i < w->series.count; i++) {
+		struct watch_series *s = &w->series.items[i];
+
+		if (s->pooled)
+			continue;
+		s->q = family_rate(f->family, fmin(1, s->p / weight_of(s, f->family)));
+		if (s->q <= f->family->rate)
+			find_series(f, i);
+	}
 	select_changes(w);
 	if (w->changes.count)
 		qsort(w->changes.items, w->changes.count, sizeof(*w->changes.items), by_time);
 	find_moved(w);
-	set_smallest(&f);
+	vec_each (c, &w->changes) {
+		c->time_ns = watch_time_ns(w, c->point);
+		c->back_ns = c->verdict == WATCH_WENT_AWAY ? watch_time_ns(w, c->back) : 0;
+		c->unit = w->series.items[c->series].unit;
+	}
+	w->smallest = watch_family_smallest(f->family, &w->power);
+}
+
+void watch_list(struct watch_search *search, const struct watch_family *family)
+{
+	search->finder.family = family;
+	if (family)
+		list_changes(&search->finder, search->w);
 	for (unsigned unit = 0; unit < WATCH_UNITS; unit++)
-		watch_exposure_done(&f.units[unit]);
+		watch_exposure_done(&search->finder.units[unit]);
+	free(search);
+}
+
+void watch_find(struct watch *w, const struct watch_options *how)
+{
+	struct watch_search *search = watch_test(w, how);
+	struct watch_family family = {0};
+
+	watch_family_add(&family, w);
+	watch_family_close(&family, w);
+	watch_list(search, &family);
+	watch_family_done(&family);
 }
