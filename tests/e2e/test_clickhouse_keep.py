@@ -6,11 +6,14 @@ import random
 import shutil
 import sqlite3
 import subprocess
+import urllib.request
+import zlib
 
 import clickhouse_server
 from harness import ASSAY, LONG, main, test
 from old_windows import BEGIN_NS, add_waits, light, report, same, stored, waits
 from stores import environment
+from time_limit import limit
 
 
 def levels(server, database, of="host != 0", what="count()"):
@@ -99,15 +102,32 @@ def check_rows_of_sums(t, server, database):
     t.true(found, "sums have rows")
     for line in found.split("\n"):
         _, different, samples, own, parts = map(int, line.split("\t"))
-        t.equal((different, samples, parts), (1, own, 4), "samples of the parts of a sum")
+        t.equal((different, samples, parts), (1, own, 5), "samples of the parts of a sum")
     server.ask("CREATE TABLE kept ENGINE = Memory AS SELECT * FROM windows_2 WHERE host = 0", database)
     yield "of all kinds of rows"
+    alter(t, server, "windows_2 UPDATE parts = arraySlice(parts, 1, 3) WHERE host = 0", database)
+    yield "without rows of machines"
     alter(t, server, "windows_2 UPDATE parts = arraySlice(parts, 1, 1) WHERE host = 0", database)
     yield "without plain rows"
     alter(t, server, "windows_2 UPDATE parts = emptyArrayUInt64() WHERE host = 0", database)
     yield "without totals"
     alter(t, server, "windows_2 DELETE WHERE host = 0", database)
     server.ask("INSERT INTO windows_2 SELECT * FROM kept", database)
+
+
+def first_page(t, name, *words):
+    """The first page of `assay view`: sums by service, version and machine."""
+    end = BEGIN_NS // 10 ** 9 + 86400
+    view = t.start(ASSAY, "view", "--no-browser", "--from", f"@{end - 2 * 86400}", "--until", f"@{end}", *words,
+                   name, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    address = view.stdout.readline().decode().strip()
+    if not address:
+        return "libmicrohttpd is not installed"
+    with urllib.request.urlopen(address.replace("/?", "/data?"), timeout=limit(60)) as answer:
+        page = zlib.decompress(answer.read())
+    view.terminate()
+    view.wait()
+    return page
 
 
 @test
@@ -119,6 +139,7 @@ def recent_windows_of_several_hosts_have_sums(t):
     parts = ("--service", "svc1*"), ("--build", "2.*"), ("--service", "svc2*", "--build", "1.*")
     expected, chosen = report(t, name, "*"), [report(t, name, "*", *words) for words in parts]
     differences = t.assay("diff", "--json", "--host", "web*", name, "--", "--host", "*", name).out
+    pages = [first_page(t, name, *words) for words in ((), *parts)]
     t.has(t.assay("store", "keep", "--fine", "30d", name).err, "new sums of all machines")
     t.has(t.assay("store", "keep", "--fine", "30d", name).err, "0 new sums")
     found = sums(server, "recent")
@@ -139,6 +160,8 @@ def recent_windows_of_several_hosts_have_sums(t):
         same(t, report(t, name, "*"), expected, f"of sums alone, {rows}")
         for words, figures in zip(parts, chosen):
             same(t, report(t, name, "*", *words), figures, f"{words}, {rows}")
+        if rows == "of all kinds of rows":
+            t.equal([first_page(t, name, *words) for words in ((), *parts)], pages, "the first page")
     alter(t, server, "samples_2 DELETE WHERE host = 0 AND service != 0", "recent")
     same(t, report(t, name, "*"), expected, "of plain rows alone")
 

@@ -43,3 +43,14 @@ void click_counted(struct buf *sql, const char *hosts, uint64_t from_ns, uint64_
 	put_range(sql, hosts, from, to);
 	buf_puts(sql, " AND notEmpty(replaces) AND host != 0 GROUP BY key)))");
 }
+
+bool click_counted_cover(struct click_map *open, const struct row_value *replaces, uint64_t *value)
+{
+	*value = replaces->number ? click_map_get(open, row_value_number(replaces, 0)) : 0;
+	for (uint64_t i = 0; *value && i < replaces->number; i++)
+		if (click_map_get(open, row_value_number(replaces, i)) != *value)
+			return false;
+	for (uint64_t i = 0; *value && i < replaces->number; i++)
+		*click_map_place(open, row_value_number(replaces, i), &(bool){false}) = 0;
+	return *value != 0;
+}

@@ -19,8 +19,8 @@ struct click_span {
 	/* start_ns, end_ns, level, merged, samples, lost_records, observer_cpu_ns, period_ns,
 	 * unobserved_ns, wall_offset_ns, has_rate, and the columns of struct store_rate */
 	uint64_t number[CLICK_SPAN_HAS_RATE + 1 + CLICK_RATES];
+	uint64_t key;
 	uint32_t group;
-	bool covered; /* its samples are in those of a sum of all hosts */
 };
 
 /* Samples that the server adds up: those of a part of the time, or all. */

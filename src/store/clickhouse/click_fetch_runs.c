@@ -226,14 +226,6 @@ static void add_part(struct click_fetch *f, uint32_t group, uint64_t paths, uint
 
 /* ---- sums of all hosts ---------------------------------------------------- */
 
-/* The span of a key; NULL: it does not count, or another sum covers it. */
-static struct click_span *span_of(struct click_fetch *f, uint64_t key)
-{
-	uint64_t at = click_map_get(&f->keys, key);
-
-	return at && !f->spans.items[at - 1].covered ? &f->spans.items[at - 1] : NULL;
-}
-
 /*
  * Without a selection by services or versions, the plain rows are enough. Older sums have one or
  * two of the four kinds of rows (click_keep_sums.c).
@@ -251,20 +243,10 @@ static void add_sum(struct click_fetch *f, uint32_t group, uint64_t part,
 /* A sum is used if all windows that it covers are selected, and belong to one group. */
 static int take_sum(struct click_fetch *f, const struct row_value *v, struct error *err)
 {
-	const struct click_span *first =
-	        v[2].number ? span_of(f, row_value_number(&v[2], 0)) : NULL;
+	uint64_t group;
 
-	for (uint64_t i = 0; first && i < v[2].number; i++) {
-		const struct click_span *s = span_of(f, row_value_number(&v[2], i));
-
-		if (!s || s->group != first->group)
-			return 0;
-	}
-	if (!first)
-		return 0;
-	add_sum(f, first->group, v[0].number, &v[3], v[1].number / SECOND);
-	for (uint64_t i = 0; i < v[2].number; i++)
-		span_of(f, row_value_number(&v[2], i))->covered = true;
+	if (click_counted_cover(&f->keys, &v[2], &group))
+		add_sum(f, (uint32_t)group - 1, v[0].number, &v[3], v[1].number / SECOND);
 	return 0;
 }
 
@@ -314,12 +296,15 @@ int click_fetch_runs(struct click_fetch *f, struct error *err)
 	divide(f);
 	choose_rows(f);
 	status = put_runs(f, err);
+	/* A sum has windows of one group. */
+	vec_each (s, &f->spans)
+		*click_map_place(&f->keys, s->key, &(bool){false}) = (uint64_t)s->group + 1;
 	if (!status && !click_fetch_by_labels(f))
 		status = fetch_sums(f, err);
 	vec_each (s, &f->spans) {
 		struct click_group *g = &f->groups.items[s->group];
 
-		if (!s->covered)
+		if (click_map_get(&f->keys, s->key))
 			add_part(f, s->group, s->part, s->part, s->number[START] / SECOND, false);
 		if (s->id && (s->number[SAMPLES] || f->spans.count == 1 || !g->windows.count))
 			vec_push(&g->windows, s->id);

@@ -98,13 +98,13 @@ static int take_span(struct click_fetch *f, const struct row_value *v, int64_t s
 	struct click_span *span = vec_add(&f->spans);
 
 	span->session = session;
+	span->key = v[0].number;
 	span->part = v[1].number;
 	for (int i = 0; i < CLICK_SPAN_HAS_RATE; i++)
 		span->number[i] = v[i + 3].number;
 	span->number[CLICK_SPAN_HAS_RATE] = v[13].number == CLICK_RATES;
 	for (uint64_t i = 0; i < CLICK_RATES && v[13].number == CLICK_RATES; i++)
 		span->number[CLICK_SPAN_HAS_RATE + 1 + i] = row_value_number(&v[13], i);
-	*click_map_place(&f->keys, v[0].number, &(bool){false}) = f->spans.count;
 	return 0;
 }
 

@@ -5,7 +5,7 @@
  * tables: `replaces` has the windows that a sum covers, which count further on. A slot has a second
  * sum if many of its windows arrived after the first one.
  *
- * A sum has the same samples four times, with fewer rows each: a reader takes those that have what
+ * A sum has the same samples five times, with fewer rows each: a reader takes those that have what
  * it selects by. The first part is that of the window, the others are its `parts`.
  */
 #include "store/clickhouse/click_keep_internal.h"
@@ -45,8 +45,11 @@ static const struct sum_kind {
 };
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
-/* Plain: without services and versions. Totals: without call paths. */
-enum rows { PATHS, TOTALS, PLAIN_PATHS, PLAIN_TOTALS, ROWS };
+/*
+ * Plain: without services and versions. Totals: without call paths. Machines: by service, version
+ * and machine, which is in the column `thread`, without programs and call paths.
+ */
+enum rows { PATHS, TOTALS, PLAIN_PATHS, PLAIN_TOTALS, MACHINES, ROWS };
 
 struct sum {
 	const struct sum_kind *kind;
@@ -98,7 +101,7 @@ static int add_other(struct click_keep *k, struct error *err)
 /* The columns of a question that groups by them. */
 static const char *groups_of(enum rows rows)
 {
-	return rows == PATHS || rows == TOTALS ? "service, version, " : "";
+	return rows == PATHS || rows == TOTALS || rows == MACHINES ? "service, version, " : "";
 }
 
 /* "INSERT INTO samples SELECT ..", up to the path: rows of host 0. */
@@ -112,7 +115,7 @@ static void put_insert(const struct sum *s, enum rows rows, struct buf *sql)
 	buf_addf(sql, " SELECT %s, toUInt64(0), toDateTime(%" PRIu64 "), ",
 	         *groups_of(rows) ? "service" : "toUInt64(0)", s->start_ns / SECOND);
 	click_arrival_expression(sql, part);
-	buf_puts(sql, ", program, toUInt64(0), ");
+	buf_puts(sql, rows == MACHINES ? ", toUInt64(0), machine, " : ", program, toUInt64(0), ");
 }
 
 static void put_end(enum rows rows, const char *path, struct buf *sql)
@@ -155,6 +158,26 @@ static int add_paths(struct click_keep *k, const struct sum *s, enum rows rows, 
 	        version, groups_of(rows), RARE(s->samples), PROFILE_IDLE, click_other().stack,
 	        s->first_s, s->last_s, groups_of(rows));
 	put_end(rows, "path, ", &sql);
+	return run_insert(k, &sql, &s->parts, err);
+}
+
+/* An alias of the host: the table's column is 0 in the new rows. */
+static int add_machines(struct click_keep *k, const struct sum *s, struct error *err)
+{
+	struct buf sql = {0};
+
+	put_insert(s, MACHINES, &sql);
+	buf_addf(&sql,
+	         "toUInt64(0), toInt16(-1), mode, event, toUInt64(0), toUInt8(0), seen, ns, idle,"
+	         " runnable, blocked, toUInt32(0), version, toUInt64(0) FROM (SELECT service,"
+	         " version, host AS machine, mode, event, sum(samples) AS seen,"
+	         " sum(samples * period + weight) AS ns, sum(idle_ns) AS idle, sum(runnable_ns) AS"
+	         " runnable, sum(blocked_ns) AS blocked FROM " CLICK_SAMPLES
+	         " PREWHERE part GLOBAL IN keys WHERE host != 0 AND time >= toDateTime(%" PRIu64
+	         ") AND time <= toDateTime(%" PRIu64
+	         ") GROUP BY service, version, host, mode, event) ORDER BY service, version,"
+	         " machine, event, mode",
+	         s->first_s, s->last_s);
 	return run_insert(k, &sql, &s->parts, err);
 }
 
@@ -313,6 +336,8 @@ static int make_sum(struct click_keep *k, struct sum *s, struct error *err)
 		status = add_paths(k, s, PATHS, err);
 	if (!status)
 		status = add_paths(k, s, PLAIN_PATHS, err);
+	if (!status)
+		status = add_machines(k, s, err);
 	if (!status)
 		status = find_parts(k, s, PATHS, err);
 	if (!status)

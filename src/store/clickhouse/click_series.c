@@ -15,6 +15,11 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
+/* A window in the range, or a sum of all machines. */
+struct series_part {
+	uint64_t key, part, start_s;
+};
+
 struct series {
 	struct click_server *server;
 	const struct store_sums_request *request;
@@ -28,6 +33,11 @@ struct series {
 	struct click_map labels;  /* chosen ones, to the texts by which sums are made */
 	struct click_map unnamed; /* hashes of services, versions or labels without names yet */
 	uint64_t first_s, last_s; /* times of the windows in the range */
+	/* With sums of all machines: windows, those that no sum has, and the parts to read. */
+	bool sums_of_all;
+	VEC(struct series_part) windows;
+	struct click_map open, parts;
+	uint64_t sums_first_s, sums_last_s;
 };
 
 typedef int series_row_fn(struct series *s, const struct row_value *v, struct error *err);
@@ -113,35 +123,154 @@ static void put_windows(const struct series *s, struct buf *sql)
 	click_counted(sql, buf_text(&s->of_hosts), r->from_ns, r->to_ns ? r->to_ns : INT64_MAX);
 }
 
-static int find_windows(struct series *s, struct error *err)
+static int count_windows(struct series *s, struct error *err)
 {
 	struct buf sql = {0};
-	int status = ask(s,
-	                 "SELECT min(start_ns), max(end_ns) FROM " CLICK_WINDOWS
-	                 " WHERE host != 0 FORMAT RowBinary",
-	                 NULL, "qq", "times", take_times, err);
+	int status;
 
 	buf_puts(&sql, "SELECT count(), toUInt64(toUInt32(min(time))),"
 	               " toUInt64(toUInt32(max(time)))");
 	put_windows(s, &sql);
 	buf_puts(&sql, " FORMAT RowBinary");
-	if (!status && s->chosen.pairs.count)
-		status = ask(s, buf_text(&sql), NULL, "qqq", "windows", take_range, err);
+	status = ask(s, buf_text(&sql), NULL, "qqq", "windows", take_range, err);
 	buf_done(&sql);
 	return status;
 }
 
-/* Samples of the clock, in the time of the windows, outside of idle time. */
-static void put_where(const struct series *s, struct buf *sql)
+static int take_window(struct series *s, const struct row_value *v, struct error *err)
 {
+	const struct series_part window = {v[0].number, v[1].number, v[2].number / SECOND_NS};
+	bool added;
+
+	*click_map_place(&s->open, window.key, &added) = 1;
+	if (added)
+		vec_push(&s->windows, window);
+	return 0;
+}
+
+static void add_part(struct series *s, uint64_t part, uint64_t start_s, bool sum)
+{
+	uint64_t *first_s = sum ? &s->sums_first_s : &s->first_s;
+	uint64_t *last_s = sum ? &s->sums_last_s : &s->last_s;
+
+	click_map_place(&s->parts, part, &(bool){false});
+	*first_s = start_s < *first_s ? start_s : *first_s;
+	*last_s = start_s > *last_s ? start_s : *last_s;
+}
+
+/* The rows of a sum without call paths: by machine, or not (click_keep_sums.c). */
+static int take_whole(struct series *s, const struct row_value *v, struct error *err)
+{
+	uint64_t place = s->request->by_host ? CLICK_SUM_MACHINES : CLICK_SUM_TOTALS, value;
+
+	if (v[2].number > place && click_counted_cover(&s->open, &v[1], &value))
+		add_part(s, row_value_number(&v[2], place), v[0].number / SECOND_NS, true);
+	return 0;
+}
+
+static int fetch_windows(struct series *s, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	buf_puts(&sql, "SELECT key, part, start_ns");
+	put_windows(s, &sql);
+	buf_puts(&sql, " FORMAT RowBinary");
+	status = ask(s, buf_text(&sql), NULL, "qqq", "windows", take_window, err);
+	buf_done(&sql);
+	s->sums->windows = s->windows.count;
+	return status;
+}
+
+/*
+ * For all machines, samples are read from the sums that `store keep` made, and from the windows
+ * that no sum has.
+ */
+static int find_sums(struct series *s, struct error *err)
+{
+	const struct store_range *r = &s->request->range;
+	struct buf sql = {0};
+	int status = fetch_windows(s, err);
+
+	s->first_s = s->sums_first_s = UINT64_MAX;
+	buf_puts(&sql, "SELECT start_ns, replaces, parts FROM " CLICK_WINDOWS);
+	click_counted(&sql, "host = 0", r->from_ns, r->to_ns ? r->to_ns : INT64_MAX);
+	buf_puts(&sql, " ORDER BY length(replaces) DESC, key FORMAT RowBinary");
+	if (!status && s->windows.count)
+		status = ask(s, buf_text(&sql), NULL, "qaa", "sums", take_whole, err);
+	buf_done(&sql);
+	vec_each (window, &s->windows)
+		if (click_map_get(&s->open, window->key))
+			add_part(s, window->part, window->start_s, false);
+	return status;
+}
+
+/* Sums have no labels, and no times within them. */
+static bool may_use_sums(const struct series *s)
+{
+	const struct store_sums_request *q = s->request;
+
+	return !q->step_ns && !q->by_labels && !(q->range.choice && q->range.choice->labels) &&
+	       s->chosen.pairs.count == s->hosts.pairs.count;
+}
+
+static int find_windows(struct series *s, struct error *err)
+{
+	int status = ask(s,
+	                 "SELECT min(start_ns), max(end_ns) FROM " CLICK_WINDOWS
+	                 " WHERE host != 0 FORMAT RowBinary",
+	                 NULL, "qq", "times", take_times, err);
+
+	if (status || !s->chosen.pairs.count)
+		return status;
+	s->sums_of_all = may_use_sums(s);
+	return s->sums_of_all ? find_sums(s, err) : count_windows(s, err);
+}
+
+/* Samples of the clock, in a time, outside of idle time. */
+static void put_where(const struct series *s, const char *hosts, uint64_t first_s, uint64_t last_s,
+                      struct buf *sql)
+{
+	bool any = first_s <= last_s;
+
 	buf_addf(sql,
 	         " WHERE %s AND time >= toDateTime(%" PRIu64 ") AND time <="
 	         " toDateTime(%" PRIu64 ") AND mode != %d AND event GLOBAL IN"
 	         " (SELECT id FROM events WHERE role = %d)",
-	         buf_text(&s->of_hosts), s->first_s, s->last_s, PROFILE_IDLE, ATTR_CLOCK);
+	         hosts, any ? first_s : 1, any ? last_s : 0, PROFILE_IDLE, ATTR_CLOCK);
 	click_server_and_in(s->server, CLICK_OF_SERVICE, &s->services, sql);
 	click_server_and_in(s->server, CLICK_OF_VERSION, &s->versions, sql);
 	click_server_and_in(s->server, CLICK_OF_LABELS, &s->labels, sql);
+}
+
+#define SERIES_COLUMNS " AS machine, service, version, labels, samples, period, weight"
+
+/* " FROM ..": the columns above, of all samples of the request; `windows`: only those that count.
+ */
+static void put_from(const struct series *s, bool windows, struct buf *sql)
+{
+	buf_puts(sql, " FROM (SELECT host" SERIES_COLUMNS " FROM " CLICK_SAMPLES);
+	if (s->sums_of_all) {
+		buf_puts(sql, " PREWHERE part GLOBAL IN keys");
+		put_where(s, buf_text(&s->of_hosts), s->first_s, s->last_s, sql);
+		buf_puts(sql, " UNION ALL SELECT thread" SERIES_COLUMNS " FROM " CLICK_SAMPLES
+		              " PREWHERE part GLOBAL IN keys");
+		put_where(s, "host = 0", s->sums_first_s, s->sums_last_s, sql);
+	} else {
+		if (windows) {
+			buf_puts(sql, " PREWHERE part GLOBAL IN (SELECT part");
+			put_windows(s, sql);
+			buf_puts(sql, ")");
+		}
+		put_where(s, buf_text(&s->of_hosts), s->first_s, s->last_s, sql);
+	}
+	buf_puts(sql, ")");
+}
+
+/* The table `keys` of statements with put_from(). */
+static const struct click_map *keys_of(const struct series *s)
+{
+	return s->sums_of_all ? &s->parts : NULL;
 }
 
 static int see_name(struct series *s, const struct row_value *v, struct error *err)
@@ -210,10 +339,10 @@ static int find_names(struct series *s, const struct series_names *n, struct err
 	int status;
 
 	click_map_done(&s->unnamed);
-	buf_addf(&sql, "SELECT DISTINCT %s FROM " CLICK_SAMPLES, n->column);
-	put_where(s, &sql);
+	buf_addf(&sql, "SELECT DISTINCT %s", n->column);
+	put_from(s, false, &sql);
 	buf_puts(&sql, " FORMAT RowBinary");
-	status = ask(s, buf_text(&sql), NULL, "q", n->column, see_name, err);
+	status = ask(s, buf_text(&sql), keys_of(s), "q", n->column, see_name, err);
 	buf_done(&sql);
 	if (!status && n->nameless && click_map_has(&s->unnamed, 0))
 		click_map_place(n->chosen, 0, &(bool){false});
@@ -288,22 +417,24 @@ static void put_sums(const struct series *s, struct buf *sql)
 	uint64_t step_s = q->step_ns / SECOND_NS;
 
 	buf_addf(sql, "SELECT %s AS by_service, %s AS by_host, %s AS by_version, %s AS labels_id, ",
-	         column(q->by_service, "service"), column(q->by_host, "host"),
+	         column(q->by_service, "service"), column(q->by_host, step_s ? "host" : "machine"),
 	         column(q->by_version, "version"), column(q->by_labels, "labels"));
 	if (step_s)
 		buf_addf(sql, "intDiv(start_s, %" PRIu64 ") * %" PRIu64 " AS step, length_s,",
 		         step_s, step_s);
 	else
 		buf_puts(sql, "toUInt64(0) AS step, toUInt64(0) AS length_s,");
-	buf_puts(sql, " sum(samples) AS seen, sum(samples * period + weight) AS weight_sum"
-	              " FROM " CLICK_SAMPLES);
-	buf_puts(sql, step_s ? " GLOBAL ANY INNER JOIN (SELECT part,"
-	                       " intDiv(start_ns, 1000000000) AS start_s,"
-	                       " intDiv(end_ns - start_ns + 999999999, 1000000000) AS length_s"
-	                     : " PREWHERE part GLOBAL IN (SELECT part");
-	put_windows(s, sql);
-	buf_puts(sql, step_s ? ") USING part" : ")");
-	put_where(s, sql);
+	buf_puts(sql, " sum(samples) AS seen, sum(samples * period + weight) AS weight_sum");
+	if (step_s) {
+		buf_puts(sql, " FROM " CLICK_SAMPLES " GLOBAL ANY INNER JOIN (SELECT part,"
+		              " intDiv(start_ns, 1000000000) AS start_s, intDiv(end_ns - start_ns"
+		              " + 999999999, 1000000000) AS length_s");
+		put_windows(s, sql);
+		buf_puts(sql, ") USING part");
+		put_where(s, buf_text(&s->of_hosts), s->first_s, s->last_s, sql);
+	} else {
+		put_from(s, true, sql);
+	}
 	buf_puts(sql, " GROUP BY by_service, by_host, by_version, labels_id, step, length_s");
 }
 
@@ -357,7 +488,7 @@ static int fetch_sums(struct series *s, struct error *err)
 	buf_addf(&sql,
 	         " ORDER BY by_service, by_host, by_version, %s, step LIMIT %d FORMAT RowBinary",
 	         s->request->by_labels ? "by_labels" : "labels_id", CLICK_SERIES_MAX + 1);
-	status = s->server->ask(s->server, buf_text(&sql), NULL, &answer, err);
+	status = s->server->ask(s->server, buf_text(&sql), keys_of(s), &answer, err);
 	if (!status)
 		status = take_sums(s, &answer, err);
 	buf_done(&sql);
@@ -392,6 +523,9 @@ int click_series_ask(struct click_server *server, const struct store_sums_reques
 	click_map_done(&s.services);
 	click_map_done(&s.versions);
 	click_map_done(&s.labels);
+	vec_done(&s.windows);
+	click_map_done(&s.open);
+	click_map_done(&s.parts);
 	return status;
 }
 

@@ -17,6 +17,11 @@ enum { WEB1 = 11, DB1, SERVICE = 21, VERSION = 31, LABELS = 41 };
 static bool many;
 /* In sums, if labels were not asked for. */
 static uint64_t wrong_labels;
+/* Sums of all machines have so many parts; 0: there is none. */
+static uint64_t parts_of_sum;
+/* Parts of samples in the question for sums; none: it has no table of them. */
+static uint64_t parts_read[200];
+static size_t parts_read_count;
 /* What the server was asked last. */
 static struct buf questions;
 
@@ -49,6 +54,23 @@ static void put_many(const char *sql, const struct click_map *set, struct buf *o
 	}
 }
 
+/* A sum of the first five windows, and one of windows that another sum has, or are not selected. */
+static void put_sum(struct buf *out)
+{
+	static const uint64_t covered[3][5] = {{100, 101, 102, 103, 104}, {104, 105}, {105, 106}};
+	static const size_t counts[3] = {5, 2, 2};
+
+	for (size_t i = 0; i < 3 && parts_of_sum; i++) {
+		row_put(out, "q", START * SECOND);
+		row_put_count(out, counts[i]);
+		for (size_t j = 0; j < counts[i]; j++)
+			row_put(out, "q", covered[i][j]);
+		row_put_count(out, parts_of_sum);
+		for (uint64_t part = 0; part < parts_of_sum; part++)
+			row_put(out, "q", 300 + 10 * i + part);
+	}
+}
+
 /* `labels`: the table of the request for sums; NULL: none. */
 static void put_answer(const char *sql, const struct click_map *set, const struct click_map *labels,
                        struct buf *out)
@@ -60,6 +82,11 @@ static void put_answer(const char *sql, const struct click_map *set, const struc
 		row_put(out, "qs", (uint64_t)WEB1, "web1");
 	} else if (strstr(sql, "min(start_ns), max(end_ns)")) {
 		row_put(out, "qq", START * SECOND, (START + 60) * SECOND);
+	} else if (strstr(sql, "SELECT key, part, start_ns")) {
+		for (uint64_t i = 0; i < 6; i++)
+			row_put(out, "qqq", 100 + i, 200 + i, (START + i * 10) * SECOND);
+	} else if (strstr(sql, "replaces, parts FROM")) {
+		put_sum(out);
 	} else if (strstr(sql, "SELECT count()")) {
 		row_put(out, "qqq", UINT64_C(6), START, START + 50);
 	} else if (strstr(sql, "SELECT DISTINCT service")) {
@@ -88,6 +115,10 @@ static int answer(struct click_server *s, const char *sql, const struct click_ma
 	buf_clear(out);
 	buf_addf(&questions, "%s\n", sql);
 	put_answer(sql, set, s->tables[CLICK_OF_LABELS], out);
+	if (set && strstr(sql, "AS by_service"))
+		for (uint64_t part = 200; part < 400; part++)
+			if (click_map_has(set, part))
+				parts_read[parts_read_count++] = part;
 	return 0;
 }
 
@@ -98,6 +129,7 @@ static int ask(const struct store_sums_request *q, struct store_sums *sums, stru
 
 	*sums = (struct store_sums){0};
 	buf_clear(&questions);
+	parts_read_count = 0;
 	return click_series_ask(&server, q, sums, err);
 }
 
@@ -271,6 +303,38 @@ static void no_text_is_in_a_question(void)
 	store_sums_done(&sums);
 }
 
+/* Windows that a sum has are not read. The rows by machine are the fourth part of a sum. */
+static void sums_of_all_machines_replace_windows(void)
+{
+	struct store_sums_request q = {.by_service = true, .by_host = true};
+	struct store_sums sums;
+
+	parts_of_sum = 4;
+	CHECK_EQ(ask(&q, &sums, NULL), 0);
+	CHECK_EQ(sums.windows, 6);
+	CHECK_EQ(parts_read_count, 2);
+	CHECK_EQ(parts_read[0], 205);
+	CHECK_EQ(parts_read[1], 303);
+	CHECK(asked("time >= toDateTime(1700000050) AND time <= toDateTime(1700000050)"));
+	store_sums_done(&sums);
+	q.by_host = false;
+	CHECK_EQ(ask(&q, &sums, NULL), 0);
+	CHECK_EQ(parts_read[1], 300);
+	store_sums_done(&sums);
+	q.range.host = "web*";
+	CHECK_EQ(ask(&q, &sums, NULL), 0);
+	CHECK_EQ(parts_read_count, 0);
+	store_sums_done(&sums);
+	/* Sums that an earlier version made have no rows by machine. */
+	q = (struct store_sums_request){.by_host = true};
+	parts_of_sum = 3;
+	CHECK_EQ(ask(&q, &sums, NULL), 0);
+	CHECK_EQ(parts_read_count, 6);
+	CHECK_EQ(parts_read[5], 205);
+	parts_of_sum = 0;
+	store_sums_done(&sums);
+}
+
 static void the_range_is_that_of_windows(void)
 {
 	const struct store_sums_request q = {
@@ -292,6 +356,7 @@ int main(void)
 	RUN(statements_have_a_limited_size);
 	RUN(unknown_labels_of_sums_are_refused);
 	RUN(no_text_is_in_a_question);
+	RUN(sums_of_all_machines_replace_windows);
 	RUN(the_range_is_that_of_windows);
 	buf_done(&questions);
 	return check_end();
