@@ -11,8 +11,10 @@ system has to be unmounted by closing the standard input of its process (`releas
 import os
 import re
 import shutil
+import socket
 import struct
 import subprocess
+import threading
 
 STRANGER = 65534  # the other user
 LEAK_LINES = 60  # of each file that build_leak() names
@@ -23,6 +25,72 @@ UNANSWERED = re.compile(
 # Control characters of C0 and C1, a line feed and a window title. The kernel cuts a command's name
 # after 15 bytes, here within a character.
 EVIL_NAME = "e\033[7m\u009b5m\r\nok\u20ac\u20ac"
+
+
+# The name of a socket that earlier agents used as their lock, with a full queue of connections, and
+# the port of the metrics; then attempts to lock the file.
+HOLD = """
+import fcntl, os, socket, sys, time
+held = []
+for name in (b"\\0assay-agent", b"\\0assay-agent\\0"):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    try:
+        s.bind(name)
+        s.listen(0)
+    except OSError:
+        pass  # another test holds it
+    held.append(s)
+port = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+print("held", flush=True)
+sys.stdin.readline()
+for how in (os.O_RDONLY, os.O_RDWR | os.O_CREAT):
+    try:
+        fcntl.lockf(os.open("/run/assay.agent", how), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        print("locked", flush=True)
+    except OSError as error:
+        print(error.errno, flush=True)
+port.close()
+time.sleep(600)
+"""
+
+# A process that gave up its rights and asks for tables without end; it tries to change their sizes.
+GREEDY = r"""
+import mmap, os, socket, struct, sys
+name = os.environ["ASSAY_CALLS_DIR"][-107:]
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+held, total = [], 0
+for i in range(400):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.connect("\0" + name)
+    s.send(b"ASYHAND1" + struct.pack("<QQ", 1 << 40, 65536))
+    data, fds, *_ = socket.recv_fds(s, 64, 4)
+    size, code, _ = struct.unpack("<QiI", data)
+    assert bool(fds) == (code == 0), (fds, code)
+    for fd in fds:
+        assert os.fstat(fd).st_size == size
+        for length in (0, size + 4096):
+            try:
+                os.ftruncate(fd, length)
+                sys.exit("the size was changed")
+            except PermissionError:
+                pass
+        held.append(fd)
+        total += size
+    s.close()
+assert len(held) <= 256 and total <= 4 << 30, (len(held), total)
+print("files", len(held))
+"""
+
+SPIN = """/* Runs until it is killed. */
+volatile unsigned long v;
+__attribute__((noinline)) void spin_body(void) { for (int i = 0; i < 1000000; i++) v += i; }
+int main(void) { for (;;) spin_body(); }
+"""
+
+# In a store of assay: an endless view in place of a table.
+ENDLESS_VIEW = """PRAGMA journal_mode = DELETE; PRAGMA legacy_alter_table = ON;
+    ALTER TABLE sample RENAME TO s0; CREATE VIEW sample AS WITH RECURSIVE c (x) AS
+    (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT s0.* FROM s0, c"""
 
 
 def need_root(t):
@@ -139,3 +207,77 @@ def build_leak(t, home, sources, user=STRANGER, name="leak", flags=(), pause_us=
     os.chown(source, user, user)
     t.run("cc", "-O1", "-g", f"-DPAUSE={pause_us}", *flags, "-o", home / name, source, user=user, cwd=home)
     return home / name
+
+
+def section_header(content, wanted):
+    """The offset of a section's header in an ELF file of 64 bits."""
+    headers, = struct.unpack_from("<Q", content, 0x28)
+    size, count, names = struct.unpack_from("<HHH", content, 0x3a)
+    texts, = struct.unpack_from("<Q", content, headers + names * size + 0x18)
+    for at in range(headers, headers + count * size, size):
+        begin = texts + struct.unpack_from("<I", content, at)[0]
+        if content[begin:content.index(0, begin)] == wanted:
+            return at
+    raise AssertionError(f"no section {wanted}")
+
+
+def section_of(path, name):
+    content = path.read_bytes()
+    offset, size = struct.unpack_from("<QQ", content, section_header(content, name) + 0x18)
+    return content[offset:offset + size]
+
+
+def put_section(path, name, bytes_):
+    """Replaces the content of a section."""
+    content = bytearray(path.read_bytes())
+    struct.pack_into("<QQ", content, section_header(content, name) + 0x18, len(content), len(bytes_))
+    path.write_bytes(content + bytes_)
+
+
+def put_long_line_program(path, count):
+    """Adds `count` rows, a byte each, to the line table (DWARF 4) of a program."""
+    table = section_of(path, b".debug_line")
+    length, version, head = struct.unpack_from("<IHI", table)
+    base, opcode_base = struct.unpack_from("b", table, 13)[0], table[15]
+    rows = bytes([1 - base + opcode_base, -1 - base + opcode_base]) * (count // 2)
+    program = table[10 + head:4 + length][:-3] + rows + b"\0\1\1"
+    put_section(path, b".debug_line",
+                struct.pack("<IHI", 6 + head + len(program), version, head)
+                + table[10:10 + head] + program)
+
+
+def build_bomb(t, change):
+    t.need("gcc")
+    program = t.path("bomb")
+    t.run("gcc", "-O1", "-g", "-gdwarf-4", "-o", program, t.write("spin.c", SPIN))
+    change(program)
+    program.chmod(0o755)
+    return program
+
+
+class Server:
+    """A server on loopback that accepts each request by HTTP and never answers, or never ends."""
+
+    def __init__(self, silent):
+        self.silent = silent
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            client, _ = self.socket.accept()
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        with client:
+            try:
+                client.recv(65536)
+                if not self.silent:
+                    client.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")
+                    while True:
+                        client.sendall(bytes(65536))
+                while client.recv(65536):
+                    pass
+            except OSError:
+                pass

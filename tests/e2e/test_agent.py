@@ -396,35 +396,11 @@ def a_second_agent_and_mistakes_are_refused(t):
     t.has(t.assay("agent", "--config", t.path("none"), status=2).err, "none: No such file")
 
 
-# The name of a socket that earlier agents used as their lock, with a full queue of connections, and
-# the port of the metrics; then attempts to lock the file.
-HOLD = """
-import fcntl, os, socket, sys, time
-held = []
-for name in (b"\\0assay-agent", b"\\0assay-agent\\0"):
-    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    s.bind(name)
-    s.listen(0)
-    held.append(s)
-port = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-print("held", flush=True)
-sys.stdin.readline()
-for how in (os.O_RDONLY, os.O_RDWR | os.O_CREAT):
-    try:
-        fcntl.lockf(os.open("/run/assay.agent", how), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        print("locked", flush=True)
-    except OSError as error:
-        print(error.errno, flush=True)
-port.close()
-time.sleep(600)
-"""
-
-
 @test
 def another_user_does_not_keep_the_agent_from_starting(t):
     port = free_port()
     agent = Agent(t, "clickhouse://127.0.0.1:1/none", f"metrics = {port}")
-    other = attacks.start(t, "/usr/bin/python3", "-c", HOLD, port, stdin=subprocess.PIPE,
+    other = attacks.start(t, "/usr/bin/python3", "-c", attacks.HOLD, port, stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True)
     t.equal(other.stdout.readline(), "held\n", "what the other user prints")
     agent.start()

@@ -4,20 +4,22 @@ compiles: a recording with stacks, a store and a flight recorder.
 
 No file of root is deleted or changed, the sessions answer, the memory of each recorder and of the
 process that reads for it has a bound, each loss is reported, and the time accounts of all three
-close. 20
-seconds; with ASSAY_LONG=1 the test takes ten minutes and prints representative figures."""
+close. Other commands of root run beside them, against attacks of their own. 20 seconds; with
+ASSAY_LONG=1 the test takes ten minutes and prints representative figures."""
 
 import contextlib
 import hashlib
 import os
+import shutil
 import signal
+import sqlite3
 import subprocess
 import time
 
 import attacks
 from attacks import EVIL_NAME, STRANGER, UNANSWERED
 from calls_table import Table
-from harness import ASSAY, LONG, Skip, limit, main, run, test
+from harness import ASSAY, BUILD, LONG, Skip, limit, main, run, test
 from terminal import check_harmless, on_terminal
 
 SECONDS = 600 if LONG else 20
@@ -25,6 +27,8 @@ MEMORY_BYTES = 256 << 20
 HANGING = ("stack-fuse", "program", "dump", "stack-uffd")
 CUT_TABLE = ("was truncated while it was read", "it was cut")
 RECORDERS = ("record", "store", "ring")
+# A report may need so much memory beside the recording, which it maps, and so much CPU time.
+REPORT_BYTES, REPORT_CPU_S = 512000 << 10, 30
 SECRET = "a line that only root may read"
 
 
@@ -103,6 +107,8 @@ class Attackers:
         self.storm()
         evil = attacks.copy_for_user(t, t.workload("loop"), EVIL_NAME)
         attacks.start(t, evil, "1000000000")
+        attacks.start(t, "nice", "-n", "19", attacks.build_bomb(t, lambda program: attacks.put_long_line_program(
+            program, 30 << 20)))
         leak = attacks.build_leak(t, target.home, [target.secret], pause_us=20000)
         attacks.start(t, leak)
         stacks = t.workload("stacks")
@@ -165,6 +171,11 @@ class Recorders:
     def __call__(self, *words, **options):
         return run(ASSAY, *words, env=self.env, **options)
 
+    def bounded(self, *words):
+        size = REPORT_BYTES + sum(os.path.getsize(path) for path in (self.data, self.ring, self.store)
+                                  if path in words)
+        return run("prlimit", f"--as={size}", f"--cpu={REPORT_CPU_S}", "--", ASSAY, *words, env=self.env)
+
     def status(self):
         return self.t.json(self("status", "--json").out)["sessions"]
 
@@ -202,6 +213,85 @@ class Recorders:
         self.log.seek(0)
         self.said = self.log.read()
         return accounts
+
+
+class Others:
+    """Other commands of root, each against an attack of its own, which run beside the recorders: an
+    agent whose socket name a user holds, reports of a store with an endless view and of servers that
+    are silent or do not end, and counted calls of a process that asks for tables without end."""
+
+    DISK_BYTES = 32 << 20
+
+    def __init__(self, t, target, stack):
+        self.t, self.env, self.commands = t, target.env, {}
+        self.disk = t.path("disk")
+        self.disk.mkdir(mode=0o700)
+        t.run("mount", "-t", "tmpfs", "-o", f"size={self.DISK_BYTES},mode=700", "none", self.disk)
+        stack.callback(t.run, "umount", "-l", self.disk)
+        holder = attacks.start(t, "/usr/bin/python3", "-c", attacks.HOLD, "0", stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+        t.equal(holder.stdout.readline(), b"held\n", "what the holder of the name prints")
+        silent, endless = attacks.Server(True), attacks.Server(False)
+        self.start("agent", "unshare", "-m", "sh", "-c", "mount -t tmpfs none /run && exec \"$@\"", "sh",
+                   ASSAY, "agent", "--store", "clickhouse://127.0.0.1:1/none", "--spool", t.path("spool"),
+                   env=t.runtime("agent"))
+        self.start("silent", ASSAY, "report", "--store", f"clickhouse://127.0.0.1:{silent.port}/db")
+        self.start("endless", ASSAY, "report", "--store", f"clickhouse://127.0.0.1:{endless.port}/db")
+        self.start("view", ASSAY, "report", "--store", self.store_with_view())
+        self.start("debuginfod", ASSAY, "report", "--debuginfod", self.stripped(), env={
+            "XDG_CACHE_HOME": str(self.disk), "DEBUGINFOD_CACHE_PATH": str(t.path("client")),
+            "DEBUGINFOD_URLS": f"http://127.0.0.1:{endless.port}"})
+        self.start("greedy", ASSAY, "calls", "-q", "-o", t.path("g.calls"), "--", "python3",
+                   t.write("greedy.py", attacks.GREEDY), env=self.handed())
+        self.most_on_disk = 0
+
+    def start(self, name, *words, env=None):
+        with open(self.t.path(f"{name}.log"), "w", encoding="utf-8") as log:
+            self.commands[name] = self.t.start(*words, stdout=log, stderr=log,
+                                               env={**os.environ, **self.env, **(env or {})})
+
+    def store_with_view(self):
+        """A store of a user, who has replaced a table."""
+        store = self.t.path("view.db")
+        recording = self.t.path("view.data")
+        self.t.assay("record", "-q", "-o", recording, "--", self.t.workload("loop"), "30")
+        self.t.run(self.t.workload("store_recording"), recording, store, "0.4")
+        with contextlib.closing(sqlite3.connect(store)) as db:
+            db.executescript(attacks.ENDLESS_VIEW)
+        os.chown(store, STRANGER, STRANGER)
+        return store
+
+    def stripped(self):
+        program, recording = self.t.path("stripped"), self.t.path("stripped.data")
+        self.t.run("strip", "--strip-all", "-o", program, self.t.workload("loop"))
+        self.t.assay("record", "-q", "-o", recording, "--", program, "30")
+        return recording
+
+    def handed(self):
+        directory = self.t.path("handed")
+        directory.mkdir(mode=0o700)
+        for name in ("calls", "tags"):
+            shutil.copy(BUILD / "runtime" / f"libassay-{name}.so", self.t.directory)
+        return {"ASSAY_CALLS_DIR": str(directory), "LD_LIBRARY_PATH": str(self.t.directory),
+                "ASSAY_CALLS_LIBRARY": str(self.t.path("libassay-calls.so"))}
+
+    def measure(self):
+        used = os.statvfs(self.disk)
+        self.most_on_disk = max(self.most_on_disk, (used.f_blocks - used.f_bfree) * used.f_frsize)
+        self.t.equal(self.commands["agent"].poll(), None, "the end of the agent")
+
+    def end(self):
+        t = self.t
+        self.commands["agent"].send_signal(signal.SIGTERM)
+        expected = {"agent": (0, "windows wait in"), "silent": (1, "has not answered for"),
+                    "endless": (1, "larger than"), "view": (1, "is not one of a store of assay"),
+                    "debuginfod": (0, "samples"), "greedy": (1, "files ")}
+        for name, (status, words) in expected.items():
+            got = t.wait(self.commands[name])
+            text = t.path(f"{name}.log").read_text(errors="replace")
+            t.equal(got, status, f"{name}: {text}")
+            t.has(text, words, name)
+        t.true(self.most_on_disk < self.DISK_BYTES * 2 // 3, f"{self.most_on_disk} bytes from debuginfod")
 
 
 def start_build(t):
@@ -319,19 +409,22 @@ def all_attacks_together(t):
     with contextlib.ExitStack() as stack:
         attackers = Attackers(t, target, stack)
         start_build(t)
+        others = Others(t, target, stack)
         r = Recorders(t, target, stack)
         end = time.monotonic() + SECONDS
         rounds = 0
         while time.monotonic() < end:
             r.measure()
+            others.measure()
             if not rounds % (50 if LONG else 10):
                 act_as_root(t, r, target, attackers)
             rounds += 1
             time.sleep(0.2)
         accounts = r.end()
+        others.end()
     end_all(t)
     print_figures(r, rounds, attackers, accounts)
-    reports = {name: t.json(r("report", "--json", *words).out) for name, words in
+    reports = {name: t.json(r.bounded("report", "--json", *words).out) for name, words in
                (("record", (r.data,)), ("ring", (r.ring,)), ("store", ("--store", r.store)))}
     shown = on_terminal(t, "report", "--full", r.data, env=r.env)
     target.unchanged()
@@ -343,7 +436,7 @@ def all_attacks_together(t):
         check_reported(t, name, " ".join(" ".join(said[name]).split()), attackers.skipped)
     check_counts(t, accounts, {name: reports[name]["warnings"] for name in accounts})
     check_harmless(t, shown, "the report")
-    source = r("annotate", "--json", "-i", r.data, "leak_lines").out
+    source = r.bounded("annotate", "--json", "-i", r.data, "leak_lines").out
     t.lacks(source, SECRET, "annotate")
     t.has(t.json(source)["left_out"], str(target.secret), "what annotate left out")
     check_stacks(t, t.json(r("report", "--json", "--children", "--comm", "stacks", r.data).out))

@@ -8,6 +8,7 @@ import re
 import shutil
 import tempfile
 
+import attacks
 import calls_program
 import tags_program
 from harness import ASSAY, BUILD, main, run, test
@@ -248,40 +249,12 @@ def strangers_get_no_tables_and_do_not_stop_the_recorder(t):
         t.equal(sum(calls_program.calls_of(p)["branch"] for p in found), 14, "branch")
 
 
-GREEDY = r"""
-import mmap, os, socket, struct, sys
-name = os.environ["ASSAY_CALLS_DIR"][-107:]
-os.setgroups([]); os.setgid(65534); os.setuid(65534)
-held, total = [], 0
-for i in range(400):
-    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    s.connect("\0" + name)
-    s.send(b"ASYHAND1" + struct.pack("<QQ", 1 << 40, 65536))
-    data, fds, *_ = socket.recv_fds(s, 64, 4)
-    size, code, _ = struct.unpack("<QiI", data)
-    assert bool(fds) == (code == 0), (fds, code)
-    for fd in fds:
-        assert os.fstat(fd).st_size == size
-        for length in (0, size + 4096):
-            try:
-                os.ftruncate(fd, length)
-                sys.exit("the size was changed")
-            except PermissionError:
-                pass
-        held.append(fd)
-        total += size
-    s.close()
-assert len(held) <= 256 and total <= 4 << 30, (len(held), total)
-print("files", len(held))
-"""
-
-
 @test
 def a_hostile_descendant_gets_a_bounded_part_of_the_memory(t):
     with Open(t) as directory:
         directory.libraries()
         script = directory.path / "greedy.py"
-        script.write_text(GREEDY)
+        script.write_text(attacks.GREEDY)
         result = t.assay("calls", "-q", "-o", t.path("c.calls"), "--", "python3", script, status=None,
                          env={**calls_program.place(t), **directory.env()})
         t.true(re.search(r"files [1-9]\d*", result.out), f"{result.out} {result.err}")

@@ -153,54 +153,10 @@ def long_names_of_a_store_are_errors(t):
     t.has(messages, "too big")
 
 
-SPIN = """#include <time.h>
-volatile unsigned long v;
-__attribute__((noinline)) void spin_body(void) { for (int i = 0; i < 1000000; i++) v += i; }
-int main(void) { time_t end = time(0) + 60; while (time(0) < end) spin_body(); }
-"""
-
-
-def section_header(content, wanted):
-    """The offset of a section's header in an ELF file of 64 bits."""
-    headers, = struct.unpack_from("<Q", content, 0x28)
-    size, count, names = struct.unpack_from("<HHH", content, 0x3a)
-    texts, = struct.unpack_from("<Q", content, headers + names * size + 0x18)
-    for at in range(headers, headers + count * size, size):
-        begin = texts + struct.unpack_from("<I", content, at)[0]
-        if content[begin:content.index(0, begin)] == wanted:
-            return at
-    raise AssertionError(f"no section {wanted}")
-
-
-def section_of(path, name):
-    content = path.read_bytes()
-    offset, size = struct.unpack_from("<QQ", content, section_header(content, name) + 0x18)
-    return content[offset:offset + size]
-
-
-def put_section(path, name, bytes_):
-    """Replaces the content of a section."""
-    content = bytearray(path.read_bytes())
-    struct.pack_into("<QQ", content, section_header(content, name) + 0x18, len(content), len(bytes_))
-    path.write_bytes(content + bytes_)
-
-
-def put_long_line_program(path, count):
-    """Adds `count` rows, a byte each, to the line table (DWARF 4) of a program."""
-    table = section_of(path, b".debug_line")
-    length, version, head = struct.unpack_from("<IHI", table)
-    base, opcode_base = struct.unpack_from("b", table, 13)[0], table[15]
-    rows = bytes([1 - base + opcode_base, -1 - base + opcode_base]) * (count // 2)
-    program = table[10 + head:4 + length][:-3] + rows + b"\0\1\1"
-    put_section(path, b".debug_line",
-                struct.pack("<IHI", 6 + head + len(program), version, head)
-                + table[10:10 + head] + program)
-
-
 def put_many_units(path, count):
     """Empty units before the unit of the program (DWARF 4)."""
     unit = struct.pack("<IHIBB", 8, 4, 0, 8, 0)
-    put_section(path, b".debug_info", unit * count + section_of(path, b".debug_info"))
+    attacks.put_section(path, b".debug_info", unit * count + attacks.section_of(path, b".debug_info"))
 
 
 def put_many_abbreviations(path, count):
@@ -212,43 +168,34 @@ def put_many_abbreviations(path, count):
             n >>= 7
         return bytes(out + bytes([n]))
 
-    put_section(path, b".debug_abbrev", b"".join(uleb(n) + b"\x11\0\0\0"
+    attacks.put_section(path, b".debug_abbrev", b"".join(uleb(n) + b"\x11\0\0\0"
                                                 for n in range(200, 200 + count))
-                + section_of(path, b".debug_abbrev"))
+                + attacks.section_of(path, b".debug_abbrev"))
 
 
 def put_units_in_one_list(path, count):
     """Units that begin by turns at the first and at the second of 65,000 abbreviations."""
     first = b"\x01\x11\0\0\0"
-    at = len(section_of(path, b".debug_abbrev"))
-    put_section(path, b".debug_abbrev", section_of(path, b".debug_abbrev") + first * 65000 + b"\0")
-    put_section(path, b".debug_info", b"".join(
+    at = len(attacks.section_of(path, b".debug_abbrev"))
+    attacks.put_section(path, b".debug_abbrev", attacks.section_of(path, b".debug_abbrev") + first * 65000 + b"\0")
+    attacks.put_section(path, b".debug_info", b"".join(
         struct.pack("<IHIBB", 8, 4, at + len(first) * (i % 2), 8, 0) for i in range(count))
-        + section_of(path, b".debug_info"))
+        + attacks.section_of(path, b".debug_info"))
 
 
 def put_many_symbols(path, count):
     """Copies of the symbol of spin_body."""
-    symbols, names = section_of(path, b".symtab"), section_of(path, b".strtab")
+    symbols, names = attacks.section_of(path, b".symtab"), attacks.section_of(path, b".strtab")
     at = names.index(b"\0spin_body\0") + 1
     known = next(symbols[i:i + 24] for i in range(0, len(symbols), 24)
                  if struct.unpack_from("<I", symbols, i)[0] == at)
-    put_section(path, b".symtab", symbols + known * count)
-
-
-def build_bomb(t, change):
-    t.need("gcc")
-    program = t.path("bomb")
-    t.run("gcc", "-O1", "-g", "-gdwarf-4", "-o", program, t.write("spin.c", SPIN))
-    change(program)
-    program.chmod(0o755)
-    return program
+    attacks.put_section(path, b".symtab", symbols + known * count)
 
 
 def report_of_program(t, change):
     """A report, within limits, of a program of another user with changed debug information."""
     attacks.need_root(t)
-    program = build_bomb(t, change)
+    program = attacks.build_bomb(t, change)
     attacks.start(t, program)
     data = t.path("data")
     t.assay("record", "-q", "-a", "-o", data, "--duration", "1s")
@@ -259,7 +206,7 @@ def report_of_program(t, change):
 
 @test
 def a_line_table_of_another_user_takes_bounded_memory(t):
-    page = report_of_program(t, lambda program: put_long_line_program(program, 40 << 20))
+    page = report_of_program(t, lambda program: attacks.put_long_line_program(program, 40 << 20))
     t.has(page, "spin.c:3")
     t.has(page, "of its inlined functions are unknown")
 
@@ -291,7 +238,7 @@ def symbols_above_the_limit_are_counted(t):
     most = int(value_text(*re.search(r"LIMIT_(ELF_SYMBOLS) (.+)", text).groups()).replace(",", ""))
     left_out = []
     for more in (3, 10):
-        program = build_bomb(t, lambda program: put_many_symbols(program, most + more))
+        program = attacks.build_bomb(t, lambda program: put_many_symbols(program, most + more))
         data = t.path("data")
         t.assay("record", "-q", "-o", data, "-p", t.start(program).pid, "--duration", "300ms")
         page = t.assay("report", "--full", "-i", data).out

@@ -47,9 +47,10 @@ COMMANDS = {
             ["report", "-g", "--inline", "-i", "DATA", "--symfs", "ROOT"],
             ["annotate", "-i", "DATA", "--symfs", "ROOT", "main"],
             ["report", "-i", "DATA", "--vmlinux", "FILE"], ["tags", "names", "FILE"]],
+    "agent_config": [["agent", "--check", "--config", "FILE"]],
     "store_file": [["report", "--store", "FILE"], ["sql", "FILE", "SELECT * FROM samples LIMIT 9"]],
 }
-for same in ("cfi", "debuglink", "dwarf"):
+for same in ("cfi", "debuginfod", "debuglink", "dwarf"):
     COMMANDS[same] = COMMANDS["elf"]
 
 

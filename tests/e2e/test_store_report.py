@@ -8,6 +8,7 @@ import sqlite3
 import struct
 import time
 
+import attacks
 import stores
 from harness import main, run, test, test_of_shares
 
@@ -232,10 +233,7 @@ def a_schema_of_another_program_is_refused(t):
     t.assay("record", "-o", recording, "--", t.workload("loop"), "30")
     store = stored(t, recording)
     with contextlib.closing(sqlite3.connect(store)) as db:
-        db.executescript("PRAGMA journal_mode = DELETE; PRAGMA legacy_alter_table = ON;"
-                         "ALTER TABLE sample RENAME TO s0; CREATE VIEW sample AS WITH RECURSIVE"
-                         " c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
-                         " SELECT s0.* FROM s0, c")
+        db.executescript(attacks.ENDLESS_VIEW)
     for words in of_each_command(store):
         got = t.assay(*words, status=None, timeout=30)
         t.true(got.status in (1, 2, 125), f"{words}: status {got.status}")
