@@ -108,6 +108,9 @@
 /* bytes of kallsyms | error */
 #define LIMIT_KALLSYMS_BYTES LIMIT_MB(256)
 
+/* pieces of code that the kernel generated (BPF programs), with names | without names */
+#define LIMIT_KERNEL_CODE 16384
+
 /* ---- names of functions -------------------------------------------------- */
 
 /* bytes of a name that is demangled | shown as it is */

@@ -27,6 +27,7 @@ enum event_kind {
 	EVENT_CGROUP,      /* the path of a cgroup's number */
 	EVENT_OUTER_STACK, /* the outermost frames of deep stacks, which samples refer to */
 	EVENT_DESCRIPTOR,  /* the file that an open descriptor of a process refers to */
+	EVENT_KERNEL_CODE, /* the kernel generated code, or such code is gone */
 	EVENT_LABELS,      /* labels of a process, or of all */
 	EVENT_OTHER,       /* a kind that no model uses: counted, not decoded */
 };
@@ -125,6 +126,8 @@ struct event_outer_stack {
 #define CHAIN_CONTEXT_HYPERVISOR ((uint64_t)-32)
 #define CHAIN_CONTEXT_KERNEL ((uint64_t)-128)
 #define CHAIN_CONTEXT_USER ((uint64_t)-512)
+/* The user's part comes later, in a record with the cookie that follows this mark. */
+#define CHAIN_CONTEXT_USER_DEFERRED ((uint64_t)-640)
 #define CHAIN_CONTEXT_MAX ((uint64_t)-4095) /* values from here on are marks */
 
 /*
@@ -153,6 +156,18 @@ struct event_mmap {
 	struct build_id build_id; /* size 0 where not recorded */
 	bool executable;          /* false: a data mapping (-d) */
 	const char *filename;
+};
+
+/*
+ * From the event's time on, the kernel has generated code in this range (a BPF program, a
+ * trampoline, a kprobe slot), or has no longer.
+ */
+struct event_kernel_code {
+	uint64_t address;
+	uint32_t size; /* bytes */
+	bool bpf;
+	bool ended;
+	const char *name; /* "bpf_prog_TAG_NAME" */
 };
 
 struct event_switch {
@@ -194,9 +209,11 @@ struct event {
 		struct event_outer_stack outer_stack;
 		struct event_descriptor descriptor;
 		struct event_labels labels;
+		struct event_kernel_code kernel_code;
 		struct {
 			uint64_t count;
-			bool samples; /* only samples (LOST_SAMPLES) */
+			bool samples;  /* only samples (LOST_SAMPLES) */
+			bool rejected; /* by a filter on purpose: they are not lost */
 		} lost;
 		struct {
 			bool stopped;

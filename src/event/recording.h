@@ -209,9 +209,11 @@ struct recording {
 	struct account account;
 	/* Counts of the reader, filled while reading */
 	uint64_t bytes, records, samples, unknown_records, lost_records, lost_samples;
-	uint64_t out_of_order; /* events delivered late in spite of ordering */
-	bool truncated;        /* cut short: killed recorder or damaged file */
-	VEC(char *) warnings;  /* sentences with file and offset */
+	uint64_t rejected_samples; /* by a filter of the recorder, on purpose */
+	uint64_t deferred_missing; /* samples whose deferred user chain is not in the file */
+	uint64_t out_of_order;     /* events delivered late in spite of ordering */
+	bool truncated;            /* cut short: killed recorder or damaged file */
+	VEC(char *) warnings;      /* sentences with file and offset */
 };
 
 /* True if only a part of the recorded time was read. */

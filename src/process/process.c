@@ -14,6 +14,7 @@ static void forget_current(struct process_table *t)
 	map_set_unref(t->kernel);
 	t->kernel = map_set_new(++t->version, &t->mappings_held);
 	t->kernel_image = ID_NONE;
+	t->kernel_code.count = 0;
 	t->last_thread = ID_NONE;
 	t->ended_count = 0;
 	t->cgroups.count = 0;
@@ -41,6 +42,7 @@ void process_table_free(struct process_table *t)
 		return;
 	forget_current(t);
 	map_set_unref(t->kernel);
+	vec_done(&t->kernel_code);
 	intern_done(&t->names);
 	vec_each (state, &t->states)
 		process_jit_free(state->jit);
@@ -460,6 +462,9 @@ void process_table_event(struct process_table *t, const struct event *e)
 	switch (e->kind) {
 	case EVENT_MMAP:
 		process_mapped(t, e);
+		break;
+	case EVENT_KERNEL_CODE:
+		process_kernel_code_event(t, e);
 		break;
 	case EVENT_COMM:
 		on_comm(t, e);

@@ -297,6 +297,7 @@ static void carry_kernel(struct carry *c)
 	t->kernel = copy_set(c, old->kernel, 0);
 	if (old->kernel_image != ID_NONE)
 		t->kernel_image = carry_image(c, old->kernel_image);
+	process_kernel_code_carry(t, old);
 	vec_each (known, &old->build_ids)
 		process_table_build_id(t, intern_text(&c->old_images->names, known->name),
 		                       &known->id);

@@ -59,6 +59,13 @@ struct cgroup_path {
 	uint32_t path; /* in names */
 };
 
+/* Code that the kernel generated. */
+struct kernel_code {
+	uint64_t start, end;
+	uint32_t name; /* in names; ID_NONE: the code is gone */
+	bool bpf;
+};
+
 struct named_build_id {
 	uint32_t name; /* in images->names */
 	struct build_id id;
@@ -80,7 +87,8 @@ struct process_table {
 	uint32_t labels; /* of all processes, in names; ID_NONE: none */
 	VEC(struct named_build_id) build_ids;
 	struct map_set *kernel;
-	size_t mappings_held; /* capacity of all sets */
+	VEC(struct kernel_code) kernel_code; /* ascending */
+	size_t mappings_held;                /* capacity of all sets */
 	uint64_t mapping_order, dropped_mappings;
 	size_t full_bytes; /* PROCESS_TABLE_BYTES, or more if live threads have that many names */
 	bool bounded;
@@ -122,6 +130,15 @@ uint32_t process_of_pid(struct process_table *t, int32_t pid);
 void process_mapped(struct process_table *t, const struct event *e);
 struct thread_records *process_thread_state(struct process_table *t, uint32_t thread);
 void process_drop_maps(struct process_table *t, uint32_t process);
+
+/* process_kernel_code.c: handles an EVENT_KERNEL_CODE. */
+void process_kernel_code_event(struct process_table *t, const struct event *e);
+/* Resolves an address of the kernel; false: it is not in generated code with a name. */
+bool process_kernel_code_find(const struct process_table *t, uint64_t address, struct frame *frame);
+void process_kernel_code_carry(struct process_table *t, const struct process_table *old);
+int process_kernel_code_replay(const struct process_table *t, uint64_t time_ns,
+                               int (*deliver)(void *ctx, const struct event *e, struct error *err),
+                               void *ctx, struct error *err);
 
 /* process_bound.c: the mappings that stay when a table is carried. */
 struct process_kept_maps {

@@ -253,6 +253,8 @@ int process_table_replay(const struct process_table *t, uint64_t time_ns,
 
 	if (!status)
 		status = tell_kernel(&r, false, err);
+	if (!status)
+		status = process_kernel_code_replay(t, time_ns, deliver, ctx, err);
 	if (!status && t->labels != ID_NONE)
 		status = tell_labels(&r, 0, t->labels, NULL, err);
 	list_threads(&r);

@@ -67,8 +67,13 @@ struct frame process_table_resolve(struct process_table *t, uint32_t process, en
                                    uint64_t address)
 {
 	struct map_set *maps = maps_of(t, process, mode);
-	const struct mapping *m = maps ? map_set_find(maps, address) : NULL;
+	const struct mapping *m;
+	struct frame frame;
 
+	/* A mapping of the kernel or of a module may contain generated code. */
+	if (mode == CPU_MODE_KERNEL && process_kernel_code_find(t, address, &frame))
+		return frame;
+	m = maps ? map_set_find(maps, address) : NULL;
 	if (m)
 		return resolve_mapped(t, process, m, address);
 	if (mode != CPU_MODE_KERNEL || t->kernel->maps.count)

@@ -97,6 +97,7 @@ struct profile {
 	struct switch_log switches;       /* empty if it was not asked for */
 	struct wait_log waits;            /* the same */
 	struct system_calls system_calls; /* the same */
+	uint64_t unknown_marks; /* call chains that were cut at a mark of unknown meaning */
 	struct id_table frame_index, row_index;
 	struct path_tree path_index; /* by frame_hash() */
 };

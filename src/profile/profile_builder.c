@@ -453,6 +453,7 @@ static int on_event(void *ctx, const struct event *e, struct error *err)
 		break;
 	case EVENT_MMAP:
 	case EVENT_CGROUP:
+	case EVENT_KERNEL_CODE:
 	case EVENT_LABELS:
 		process_table_event(b->profile->processes, e);
 		break;

@@ -282,6 +282,7 @@ static void add_tracking(struct plan *plan, const struct session_options *o)
 	 */
 	attr.context_switch = !(plan->machine_wide && rights_pid_namespace());
 	attr.build_id = 1;
+	attr.ksymbol = plan->kernel;
 	attr.cgroup = plan->cgroups;
 	plan_add_event(plan, "dummy", ATTR_TRACK, &attr);
 }

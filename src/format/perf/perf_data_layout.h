@@ -111,7 +111,11 @@ enum {
 #define PERF_MISC_MMAP_BUILD_ID (1 << 14)
 /* assay's: the process of the trailer is in the cgroup. Other readers see a number and its path. */
 #define PERF_MISC_CGROUP_MEMBER (1 << 13)
-#define PERF_MISC_BUILD_ID_SIZE (1 << 15) /* in BUILD_ID records: data[20] is the size */
+/* A record with the user's part of call chains: u64 cookie, u64 count, addresses. */
+#define PERF_RECORD_CALLCHAIN_DEFERRED_TYPE 22
+#define PERF_DEFERRED_FIXED 24
+#define PERF_MISC_LOST_SAMPLES_FILTER (1 << 15) /* of perf record --filter with a BPF program */
+#define PERF_MISC_BUILD_ID_SIZE (1 << 15)       /* in BUILD_ID records: data[20] is the size */
 
 /* Records in a file may have any address: loads do not assume alignment. */
 static inline uint64_t load_u64(const void *p)

@@ -4,6 +4,7 @@
  * Compressed records are the exception: they are unpacked into blocks, which are kept until all of
  * their records are delivered.
  */
+#include "base/text/plural.h"
 #include "event/time_order.h"
 #include "format/perf/perf_data_layout.h"
 #include "format/perf/perf_data_read.h"
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 enum {
@@ -26,6 +28,11 @@ struct block {
 	uint64_t newest_ns;
 };
 
+/* The record of a deferred call chain: the user's part of the chains with the cookie. */
+struct deferred_chain {
+	uint64_t cookie, offset;
+};
+
 struct delivery {
 	struct perf_data_view *v;
 	struct recording *r;
@@ -37,7 +44,10 @@ struct delivery {
 	size_t unpacked_bytes;
 	size_t unreleased; /* bytes read since pages were released */
 	uint64_t damaged;
-	const uint8_t *packed; /* the record being unpacked */
+	const uint8_t *packed;               /* the record being unpacked */
+	VEC(struct deferred_chain) deferred; /* by cookie and offset; only if a sample needs one */
+	bool deferred_sought;
+	VEC(uint64_t) chain; /* of the sample, with its deferred part */
 };
 
 static bool is_mapped(const struct delivery *d, const uint8_t *p)
@@ -81,6 +91,107 @@ static bool count_sample(struct delivery *d, const struct event *e)
 	return true;
 }
 
+/* Drops all pages that were read; a page that is used again is read again automatically. */
+static void release_pages(struct delivery *d, size_t read)
+{
+	d->unreleased += read;
+	if (!d->v->mapped || d->unreleased < RELEASE_BYTES)
+		return;
+	madvise((void *)(uintptr_t)d->v->bytes, d->v->mapped_size, MADV_DONTNEED);
+	d->unreleased = 0;
+}
+
+static int compare_deferred(const void *pa, const void *pb)
+{
+	const struct deferred_chain *a = pa, *b = pb;
+
+	if (a->cookie != b->cookie)
+		return a->cookie < b->cookie ? -1 : 1;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static void list_deferred(struct delivery *d, size_t from, size_t to)
+{
+	struct perf_record_walk walk = {.p = d->v->bytes + from, .end = d->v->bytes + to};
+	const uint8_t *record;
+
+	while ((record = perf_record_next(&walk))) {
+		if (load_u32(record) == PERF_RECORD_CALLCHAIN_DEFERRED_TYPE &&
+		    walk.record_size >= PERF_DEFERRED_FIXED)
+			vec_push(&d->deferred,
+			         (struct deferred_chain){load_u64(record + PERF_RECORD_HEADER_SIZE),
+			                                 (uint64_t)(record - d->v->bytes)});
+		release_pages(d, (size_t)(walk.p - record));
+	}
+}
+
+/*
+ * The kernel writes such a record when the thread returns to user space, long after the sample. So
+ * the first sample that needs one makes a list of all; records that perf -z packed are not listed.
+ */
+static void find_deferred(struct delivery *d)
+{
+	d->deferred_sought = true;
+	list_deferred(d, d->v->data, d->v->data_end);
+	for (size_t i = 0; i < d->v->part_count; i++)
+		list_deferred(d, d->v->parts[i].offset,
+		              d->v->parts[i].offset + d->v->parts[i].size);
+	if (d->deferred.count)
+		qsort(d->deferred.items, d->deferred.count, sizeof(*d->deferred.items),
+		      compare_deferred);
+}
+
+/* The first record with the cookie after the sample, or else the last one; NULL: there is none. */
+static const uint8_t *deferred_of(const struct delivery *d, uint64_t cookie, uint64_t offset)
+{
+	size_t low = 0, high = d->deferred.count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const struct deferred_chain *c = &d->deferred.items[middle];
+
+		if (c->cookie < cookie || (c->cookie == cookie && c->offset < offset))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == d->deferred.count || d->deferred.items[low].cookie != cookie)
+		low--;
+	if (low >= d->deferred.count || d->deferred.items[low].cookie != cookie)
+		return NULL;
+	return d->v->bytes + d->deferred.items[low].offset;
+}
+
+/* Puts the deferred part in the place of its mark and cookie, if the chain ends with these. */
+static void join_deferred(struct delivery *d, struct event *e)
+{
+	struct event_sample *s = &e->sample;
+	uint32_t kept = s->chain_count - 2;
+	const uint8_t *record;
+	uint64_t count, most;
+
+	if (s->chain_count < 2 || s->chain[kept] != CHAIN_CONTEXT_USER_DEFERRED)
+		return;
+	if (!d->deferred_sought)
+		find_deferred(d);
+	record = deferred_of(d, s->chain[kept + 1], e->file_offset);
+	if (!record) {
+		d->r->deferred_missing++;
+		return;
+	}
+	most = (load_u16(record + 6) - PERF_DEFERRED_FIXED) / sizeof(uint64_t);
+	count = load_u64(record + PERF_RECORD_HEADER_SIZE + 8);
+	if (count > most)
+		count = most;
+	d->chain.count = 0;
+	vec_reserve(&d->chain, kept + 1 + count);
+	memcpy(d->chain.items, s->chain, kept * sizeof(uint64_t));
+	d->chain.items[kept++] = CHAIN_CONTEXT_USER;
+	memcpy(d->chain.items + kept, record + PERF_DEFERRED_FIXED, count * sizeof(uint64_t));
+	s->chain = d->chain.items;
+	s->chain_count = kept + (uint32_t)count;
+}
+
 static int deliver_record(struct delivery *d, const uint8_t *record, uint64_t offset,
                           struct error *err)
 {
@@ -97,19 +208,13 @@ static int deliver_record(struct delivery *d, const uint8_t *record, uint64_t of
 	}
 	if (e.kind == EVENT_SAMPLE && !count_sample(d, &e))
 		return 0;
+	if (e.kind == EVENT_SAMPLE && e.sample.chain)
+		join_deferred(d, &e);
 	if (e.kind == EVENT_LOST && !is_outside(d->r, &e))
 		*(e.lost.samples ? &d->r->lost_samples : &d->r->lost_records) += e.lost.count;
+	if (e.kind == EVENT_OTHER && e.type == PERF_RECORD_LOST_SAMPLES && !is_outside(d->r, &e))
+		d->r->rejected_samples += e.lost.count;
 	return d->sink->event ? d->sink->event(d->sink->ctx, &e, err) : 0;
-}
-
-/* Drops all pages that were read; a page that is used again is read again automatically. */
-static void release_pages(struct delivery *d, size_t read)
-{
-	d->unreleased += read;
-	if (!d->v->mapped || d->unreleased < RELEASE_BYTES)
-		return;
-	madvise((void *)(uintptr_t)d->v->bytes, d->v->mapped_size, MADV_DONTNEED);
-	d->unreleased = 0;
 }
 
 static int deliver_ordered(void *ctx, uint64_t position, struct error *err)
@@ -376,6 +481,21 @@ int perf_data_deliver(struct perf_data_view *v, const struct perf_data_read_opti
 	vec_each (block, &d.blocks)
 		free(block->bytes);
 	vec_done(&d.blocks);
+	vec_done(&d.deferred);
+	vec_done(&d.chain);
+	if (r->deferred_missing)
+		recording_warn(
+		        r,
+		        "%s: the deferred user part of the call chains of %" PRIu64
+		        " %s is missing: the records with it were lost, or packed by perf -z",
+		        v->name, r->deferred_missing,
+		        plural(r->deferred_missing, "sample", "samples"));
+	if (r->rejected_samples)
+		recording_warn(r,
+		               "%s: the filter of perf record --filter rejected %" PRIu64
+		               " %s, which are not lost",
+		               v->name, r->rejected_samples,
+		               plural(r->rejected_samples, "sample", "samples"));
 	perf_inflate_free(d.inflate);
 	time_order_done(&d.order);
 	return rc;

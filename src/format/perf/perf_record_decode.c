@@ -315,13 +315,14 @@ static bool decode_read(const uint8_t *b, const uint8_t *end, uint64_t format, s
 	return true;
 }
 
-static bool decode_lost(const uint8_t *b, const uint8_t *end, struct event *e)
+static bool decode_lost(const uint8_t *b, const uint8_t *end, uint16_t misc, struct event *e)
 {
 	bool samples = e->type == PERF_RECORD_LOST_SAMPLES;
 
 	if (end - b < (samples ? 8 : 16))
 		return false;
-	e->kind = EVENT_LOST;
+	e->lost.rejected = samples && misc & PERF_MISC_LOST_SAMPLES_FILTER;
+	e->kind = e->lost.rejected ? EVENT_OTHER : EVENT_LOST;
 	e->lost.samples = samples;
 	e->lost.count = load_u64(samples ? b : b + 8);
 	return true;
@@ -431,6 +432,22 @@ static bool decode_cgroup(struct perf_decoder *d, const uint8_t *b, const uint8_
 	return true;
 }
 
+static bool decode_kernel_code(struct perf_decoder *d, const uint8_t *b, const uint8_t *end,
+                               struct event *e)
+{
+	if (end - b < 16)
+		return false;
+	e->kind = EVENT_KERNEL_CODE;
+	e->kernel_code = (struct event_kernel_code){
+	        .address = load_u64(b),
+	        .size = load_u32(b + 8),
+	        .bpf = load_u16(b + 12) == PERF_RECORD_KSYMBOL_TYPE_BPF,
+	        .ended = load_u16(b + 14) & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER,
+	        .name = text_in(d, b + 16, end),
+	};
+	return true;
+}
+
 /* The body is between the header and the trailer, [b, end). */
 static bool decode_body(struct perf_decoder *d, const struct perf_layout *l, const uint8_t *b,
                         const uint8_t *end, uint16_t misc, struct event *e)
@@ -452,12 +469,14 @@ static bool decode_body(struct perf_decoder *d, const struct perf_layout *l, con
 		return decode_switch(b, end, misc, e);
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		return decode_lost(b, end, e);
+		return decode_lost(b, end, misc, e);
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 		e->kind = EVENT_THROTTLE;
 		e->throttle.stopped = e->type == PERF_RECORD_THROTTLE;
 		return true;
+	case PERF_RECORD_KSYMBOL:
+		return decode_kernel_code(d, b, end, e);
 	case PERF_RECORD_READ:
 		return decode_read(b, end, l->read_format, e);
 	default:

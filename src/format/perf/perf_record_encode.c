@@ -209,6 +209,19 @@ static void put_fork(struct buf *out, const struct event *e)
 	put_u64(out, e->time_ns);
 }
 
+static void put_kernel_code(struct buf *out, const struct event_kernel_code *c)
+{
+	uint16_t words[] = {
+	        c->bpf ? PERF_RECORD_KSYMBOL_TYPE_BPF : PERF_RECORD_KSYMBOL_TYPE_OOL,
+	        c->ended ? PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER : 0,
+	};
+
+	put_u64(out, c->address);
+	buf_add(out, &c->size, sizeof(c->size));
+	buf_add(out, words, sizeof(words));
+	put_text(out, c->name);
+}
+
 static bool put_body(struct buf *out, struct perf_event_header *h,
                      const struct perf_event_attr *attr, uint64_t id, const struct event *e)
 {
@@ -247,6 +260,10 @@ static bool put_body(struct buf *out, struct perf_event_header *h,
 		h->misc |= e->cgroup.member ? PERF_MISC_CGROUP_MEMBER : 0;
 		put_u64(out, e->cgroup.id);
 		put_text(out, e->cgroup.path ? e->cgroup.path : "");
+		return true;
+	case EVENT_KERNEL_CODE:
+		h->type = PERF_RECORD_KSYMBOL;
+		put_kernel_code(out, &e->kernel_code);
 		return true;
 	case EVENT_OUTER_STACK:
 		put_outer_stack(out, h, e);

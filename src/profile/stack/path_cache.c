@@ -121,8 +121,10 @@ static void read_chain(struct path_cache *c, const struct event *e, bool flat)
 	push_frame(c, s->ip, e->mode, false);
 	for (uint32_t i = 0; !flat && s->chain && i < s->chain_count; i++) {
 		if (s->chain[i] >= CHAIN_CONTEXT_MAX) {
-			if (!mark_mode(s->chain[i], &mode))
+			if (!mark_mode(s->chain[i], &mode)) {
+				c->profile->unknown_marks++;
 				return;
+			}
 			first = true;
 			continue;
 		}

@@ -170,6 +170,7 @@ static void take_left(struct flight_recorder *s, const uint8_t *record, size_t s
 			evicted_records_forget(&s->kept, e.tid);
 		break;
 	case EVENT_MMAP:
+	case EVENT_KERNEL_CODE:
 	case EVENT_LABELS:
 	case EVENT_LOST:
 		break;

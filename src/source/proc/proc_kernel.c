@@ -5,11 +5,15 @@
 #include "source/proc/proc.h"
 
 #include "base/file/cache_dir.h"
+#include "base/limit.h"
+#include "base/memory/vec.h"
 
 #include <inttypes.h>
+#include <linux/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 struct build_id proc_kernel_build_id(void)
@@ -23,6 +27,8 @@ struct build_id proc_kernel_build_id(void)
 #define CACHE_KIND "kernel"
 #define CACHE_BYTES 16384
 #define BOOT_ID_TEXT 40
+#define KERNEL_CODE_NAME 128       /* KSYM_NAME_LEN of most kernels */
+#define KERNEL_CODE_SIZE_MAX 65536 /* more than most BPF programs have */
 
 struct range {
 	uint64_t start, end;
@@ -150,6 +156,80 @@ static int scan_modules(const struct proc_scan *scan, struct error *err)
 	return status;
 }
 
+/* True if a BPF program is loaded, as far as this user may see. */
+static bool has_bpf_programs(void)
+{
+	struct {
+		uint32_t start_id, next_id;
+		uint64_t rest[15];
+	} attr = {0};
+
+	return !syscall(SYS_bpf, BPF_PROG_GET_NEXT_ID, &attr, sizeof(attr));
+}
+
+struct kernel_code_symbol {
+	uint64_t address;
+	bool bpf;
+	char name[KERNEL_CODE_NAME];
+};
+
+static int compare_code(const void *pa, const void *pb)
+{
+	const struct kernel_code_symbol *a = pa, *b = pb;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/*
+ * kallsyms has code that the kernel generated as modules of its own, without sizes. Between such
+ * code is free memory, so that the next symbol ends it.
+ */
+static int deliver_code(const struct proc_scan *scan, const struct kernel_code_symbol *s,
+                        uint64_t next, struct error *err)
+{
+	struct event e = {.kind = EVENT_KERNEL_CODE, .mode = CPU_MODE_KERNEL, .pid = -1};
+	uint64_t size = next > s->address ? next - s->address : KERNEL_CODE_SIZE_MAX;
+
+	e.kernel_code = (struct event_kernel_code){
+	        .address = s->address,
+	        .size = size < KERNEL_CODE_SIZE_MAX ? (uint32_t)size : KERNEL_CODE_SIZE_MAX,
+	        .bpf = s->bpf,
+	        .name = s->name};
+	return scan->deliver(scan->ctx, &e, err);
+}
+
+static int scan_kernel_code(const struct proc_scan *scan, struct error *err)
+{
+	/* To print all symbols takes the kernel tens of milliseconds. */
+	FILE *file = has_bpf_programs() ? fopen("/proc/kallsyms", "re") : NULL;
+	VEC(struct kernel_code_symbol) found = {0};
+	char line[1024];
+	int status = 0;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		const char *module = strchr(line, '['), *name;
+		struct kernel_code_symbol s = {0};
+
+		s.bpf = module && !strncmp(module, "[bpf]", 5);
+		if (!s.bpf && !(module && !strncmp(module, "[__builtin__", 12)))
+			continue;
+		name = parse_symbol(line, &s.address);
+		if (!name || !s.address || found.count >= LIMIT_KERNEL_CODE)
+			continue;
+		snprintf(s.name, sizeof(s.name), "%s", name);
+		vec_push(&found, s);
+	}
+	if (file)
+		fclose(file);
+	if (found.count)
+		qsort(found.items, found.count, sizeof(*found.items), compare_code);
+	for (size_t i = 0; !status && i < found.count; i++)
+		status = deliver_code(scan, &found.items[i],
+		                      i + 1 < found.count ? found.items[i + 1].address : 0, err);
+	vec_done(&found);
+	return status;
+}
+
 int proc_scan_kernel(const struct proc_scan *scan, bool *hidden, struct error *err)
 {
 	struct event e = {.kind = EVENT_MMAP, .mode = CPU_MODE_KERNEL, .pid = -1};
@@ -167,5 +247,7 @@ int proc_scan_kernel(const struct proc_scan *scan, bool *hidden, struct error *e
 	e.mmap.build_id = proc_kernel_build_id();
 	e.mmap.filename = "[kernel.kallsyms]_text";
 	status = scan->deliver(scan->ctx, &e, err);
-	return status ? status : scan_modules(scan, err);
+	if (!status)
+		status = scan_modules(scan, err);
+	return status ? status : scan_kernel_code(scan, err);
 }

@@ -280,6 +280,7 @@ static const struct {
         [EVENT_CGROUP] = {"cgroup", fill_program},
         [EVENT_OUTER_STACK] = {"outer_stack", fill_record},
         [EVENT_DESCRIPTOR] = {"descriptor", fill_record},
+        [EVENT_KERNEL_CODE] = {"kernel_code", fill_record},
         [EVENT_LABELS] = {"labels", fill_record},
         [EVENT_OTHER] = {"other", fill_record},
 };

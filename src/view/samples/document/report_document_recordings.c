@@ -313,6 +313,7 @@ void report_document_recording_facts(struct report_writing *w)
 		document_int(d, "samples", rec->samples);
 		document_int(d, "lost_records", rec->lost_records);
 		document_int(d, "lost_samples", rec->lost_samples);
+		document_int(d, "rejected_samples", rec->rejected_samples);
 		document_int(d, "unknown_records", rec->unknown_records);
 		document_bool(d, "truncated", rec->truncated);
 		sampled_facts(w, rec);

@@ -59,6 +59,17 @@ static void stack_images(const struct report *r, struct buf *out)
 	}
 }
 
+static void unknown_marks(struct report_writing *w)
+{
+	uint64_t count = w->report->view->profile->unknown_marks;
+
+	if (!count)
+		return;
+	buf_addf(&w->text, "%" PRIu64 " %s at a mark whose meaning is unknown", count,
+	         plural(count, "call chain is cut", "call chains are cut"));
+	report_line(w, "chains");
+}
+
 /* The quality of the call chains, over the samples with a user stack. */
 void report_document_stacks(struct report_writing *w)
 {
@@ -67,8 +78,10 @@ void report_document_stacks(struct report_writing *w)
 	const struct stacks *s = &w->report->stacks;
 	struct buf *text = &w->text;
 
-	if (!s->present || !s->samples)
+	if (!s->present || !s->samples) {
+		unknown_marks(w);
 		return;
+	}
 	text_share(text,
 	           stack_share(s, STACK_QUALITY_WHOLE) + stack_share(s, STACK_QUALITY_STITCHED));
 	buf_puts(text, " whole");
@@ -87,6 +100,7 @@ void report_document_stacks(struct report_writing *w)
 	}
 	stack_images(w->report, text);
 	report_line(w, "stacks");
+	unknown_marks(w);
 }
 
 static void stack_image(struct document *d, const struct report *r,
@@ -129,6 +143,7 @@ void report_document_stack_facts(struct report_writing *w)
 	}
 	document_object(d, "stacks");
 	document_int(d, "samples", s->samples);
+	document_int(d, "unknown_marks", (int64_t)r->view->profile->unknown_marks);
 	for (size_t i = 0; i < STACK_QUALITIES; i++)
 		document_int(d, names[i], s->quality_samples[i]);
 	stack_reason_facts(d, s);
