@@ -64,8 +64,10 @@ void process_kernel_code_event(struct process_table *t, const struct event *e)
 	if (!e->kernel_code.name[0] && !e->kernel_code.ended)
 		return;
 	code = code_at(t, e->kernel_code.address);
-	if (!code)
+	if (!code) {
+		t->dropped_mappings++;
 		return;
+	}
 	*code = (struct kernel_code){.start = e->kernel_code.address,
 	                             .end = e->kernel_code.address + e->kernel_code.size,
 	                             .bpf = e->kernel_code.bpf,

@@ -171,7 +171,9 @@ def table(page, key):
     section = next(s for s in page.head["document"]["sections"] if s.get("key") == key)
     names = [c["name"] for c in section["columns"]]
     values = {name: page.array(cells["value"]) for name, cells in zip(names, section["cells"]) if cells["value"]}
-    texts = page.texts(section["cells"][-1]["text"])
+    values |= {name: page.texts(cells["text"]) for name, cells in zip(names, section["cells"])
+               if name == "services"}
+    texts = page.texts(section["cells"][names.index(key[:-1])]["text"])
     return {texts[i]: {name: v[i] for name, v in values.items()} for i in range(section["rows"])}
 
 
@@ -195,6 +197,9 @@ def the_first_page_lists_services_and_machines(t):
         samples, cpu_ns = totals(t, "--host", "*", "--build", version.replace("*", "[*]"))
         t.equal((versions[version]["samples"], versions[version]["time"]), (samples, cpu_ns), version)
         t.true(samples, "the version has samples")
+        services = [s for s in (name for _, name in SERVICES.values())
+                    if totals(t, "--host", "*", "--build", version.replace("*", "[*]"), "--service", s)[0]]
+        t.equal(sorted(versions[version]["services"].split(", ")), sorted(services), f"services of {version}")
     whole_page = view.request("GET", f"/?token={view.token}")[1].decode()
     t.has(whole_page, f'data-url="data?token={view.token}" data-asks="1"')
     t.equal(view.page(host="web1", show="").head["kind"], "fleet")

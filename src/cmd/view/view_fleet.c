@@ -116,14 +116,10 @@ static void fill(struct fleet *fleet, const struct store_sums *sums,
 	fleet->last_ns = sums->last_ns;
 	fleet->machines = sums->hosts;
 	fleet->windows = sums->windows;
-	vec_each (sum, &sums->sums) {
-		fleet_add(&fleet->services, intern_text(&sums->texts, sum->service), sum->samples,
-		          sum->weight_ns);
-		fleet_add(&fleet->versions, intern_text(&sums->texts, sum->version), sum->samples,
-		          sum->weight_ns);
-		fleet_add(&fleet->hosts, intern_text(&sums->texts, sum->host), sum->samples,
-		          sum->weight_ns);
-	}
+	vec_each (sum, &sums->sums)
+		fleet_add(fleet, intern_text(&sums->texts, sum->service),
+		          intern_text(&sums->texts, sum->version),
+		          intern_text(&sums->texts, sum->host), sum->samples, sum->weight_ns);
 }
 
 static int list(const struct view_fleet *f, const struct web_ask *ask, struct buf *data)

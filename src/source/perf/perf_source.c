@@ -64,6 +64,8 @@ static bool simplify(struct perf_event_attr *attr)
 		attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
 	else if (attr->build_id)
 		attr->build_id = 0;
+	else if (attr->ksymbol)
+		attr->ksymbol = 0;
 	else
 		return false;
 	return true;

@@ -5,7 +5,6 @@
 #include "source/proc/proc.h"
 
 #include "base/file/cache_dir.h"
-#include "base/limit.h"
 #include "base/memory/vec.h"
 
 #include <inttypes.h>
@@ -214,7 +213,7 @@ static int scan_kernel_code(const struct proc_scan *scan, struct error *err)
 		if (!s.bpf && !(module && !strncmp(module, "[__builtin__", 12)))
 			continue;
 		name = parse_symbol(line, &s.address);
-		if (!name || !s.address || found.count >= LIMIT_KERNEL_CODE)
+		if (!name || !s.address)
 			continue;
 		snprintf(s.name, sizeof(s.name), "%s", name);
 		vec_push(&found, s);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #define SECOND_NS UINT64_C(1000000000)
+#define SERVICES_SHOWN 3
 
 enum fleet_figure { NAME, SHARE, CPU_TIME, CPUS, SAMPLES };
 
@@ -14,7 +15,7 @@ void fleet_init(struct fleet *f)
 {
 	*f = (struct fleet){0};
 	intern_init(&f->texts);
-	f->services.fleet = f->versions.fleet = f->hosts.fleet = f;
+	f->services.fleet = f->versions.fleet = f->hosts.fleet = f->programs.fleet = f;
 }
 
 void fleet_done(struct fleet *f)
@@ -23,22 +24,65 @@ void fleet_done(struct fleet *f)
 	vec_done(&f->services.rows);
 	vec_done(&f->versions.rows);
 	vec_done(&f->hosts.rows);
+	vec_done(&f->programs.rows);
 }
 
-void fleet_add(struct fleet_rows *rows, const char *name, uint64_t samples, uint64_t cpu_ns)
+static void add_to_row(struct fleet_rows *rows, const char *name, const char *of, uint64_t samples,
+                       uint64_t cpu_ns)
 {
-	uint32_t id = intern_add(&rows->fleet->texts, name);
+	uint32_t id = intern_add(&rows->fleet->texts, name),
+	         of_id = intern_add(&rows->fleet->texts, of);
 	struct fleet_row *to = NULL;
 
 	vec_each (row, &rows->rows)
-		if (row->name == id)
+		if (row->name == id && row->of == of_id)
 			to = row;
 	if (!to) {
 		to = vec_add(&rows->rows);
-		*to = (struct fleet_row){.name = id};
+		*to = (struct fleet_row){.name = id, .of = of_id};
 	}
 	to->samples += samples;
 	to->cpu_ns += cpu_ns;
+}
+
+void fleet_add(struct fleet *f, const char *service, const char *version, const char *host,
+               uint64_t samples, uint64_t cpu_ns)
+{
+	add_to_row(&f->services, service, "", samples, cpu_ns);
+	add_to_row(&f->versions, version, "", samples, cpu_ns);
+	add_to_row(&f->hosts, host, "", samples, cpu_ns);
+	add_to_row(&f->programs, version, service, samples, cpu_ns);
+}
+
+static bool comes_before(const struct fleet_row *a, const struct fleet_row *b)
+{
+	return a->cpu_ns != b->cpu_ns ? a->cpu_ns > b->cpu_ns : a->of < b->of;
+}
+
+/* The services of a version, those with most time first: a build-id alone says nothing to a reader.
+ */
+static struct cell services_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                                 struct buf *text)
+{
+	const struct fleet_rows *rows = s->model;
+	const struct fleet *f = rows->fleet;
+	const struct fleet_row *best, *last = NULL;
+
+	for (unsigned shown = 0;; last = best, shown++) {
+		best = NULL;
+		vec_each (r, &f->programs.rows)
+			if (r->name == rows->rows.items[row].name &&
+			    (!last || comes_before(last, r)) && (!best || comes_before(r, best)))
+				best = r;
+		if (!best)
+			return cell_text(buf_text(text));
+		buf_puts(text, shown ? ", " : "");
+		if (shown == SERVICES_SHOWN) {
+			buf_puts(text, "...");
+			return cell_text(buf_text(text));
+		}
+		buf_puts(text, best->of ? intern_text(&f->texts, best->of) : FLEET_NO_SERVICE);
+	}
 }
 
 static struct cell figure_cell(const struct row_source *s, const struct column *c, uint32_t row,
@@ -84,7 +128,9 @@ static void add_table(struct document *d, const char *title, const char *key, co
 	        {"samples", "samples", "samples", &unit_count, ROLE_SUM, .argument = SAMPLES,
 	         .get = figure_cell},
 	        {name, name, name, &unit_text, .argument = NAME, .get = figure_cell},
+	        {"services", "services", "services", &unit_text, .get = services_cell},
 	};
+	size_t count = sizeof(columns) / sizeof(*columns) - (rows != &rows->fleet->versions);
 	static const char *const by[] = {"time"};
 	struct row_source *s = row_source_new(rows);
 	struct row_request q = {.by = by, .by_count = 1};
@@ -93,7 +139,7 @@ static void add_table(struct document *d, const char *title, const char *key, co
 	vec_each (row, &rows->rows)
 		all += (int64_t)row->cpu_ns;
 	s->rows = (uint32_t)rows->rows.count;
-	row_source_columns(s, columns, sizeof(columns) / sizeof(*columns));
+	row_source_columns(s, columns, count);
 	s->columns.items[0].base = cell_int(all);
 	document_table(d, MEDIA_ALL, title, key, row_set_new(s, &q));
 }

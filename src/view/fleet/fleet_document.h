@@ -21,6 +21,7 @@
 
 struct fleet_row {
 	uint32_t name; /* a text; 0: samples without a service or version */
+	uint32_t of;   /* of a version: the text of its service; 0: none */
 	uint64_t samples, cpu_ns;
 };
 
@@ -36,13 +37,15 @@ struct fleet {
 	uint64_t machines, windows; /* of the store; in the range */
 	struct intern texts;
 	struct fleet_rows services, versions, hosts;
+	struct fleet_rows programs;    /* versions of each service */
 	struct machine_states *states; /* of the machines; NULL: not known */
 };
 
 void fleet_init(struct fleet *f);
 void fleet_done(struct fleet *f);
-/* Adds to the row of this name. */
-void fleet_add(struct fleet_rows *rows, const char *name, uint64_t samples, uint64_t cpu_ns);
+/* Adds samples of a service, version and machine to all tables. */
+void fleet_add(struct fleet *f, const char *service, const char *version, const char *host,
+               uint64_t samples, uint64_t cpu_ns);
 void fleet_document(struct document *d, struct fleet *f);
 
 #endif

@@ -99,6 +99,12 @@ static inline void fixture_put_body(struct buf *text, const struct event *e)
 	case EVENT_LABELS:
 		buf_addf(text, "labels%s %s", e->labels.all ? " of all" : "", e->labels.text);
 		break;
+	case EVENT_KERNEL_CODE:
+		buf_addf(text, "kernel code%s %" PRIx64 "+%u %s%s",
+		         e->kernel_code.ended ? " ended" : "", e->kernel_code.address,
+		         e->kernel_code.size, e->kernel_code.bpf ? "bpf " : "",
+		         e->kernel_code.name);
+		break;
 	case EVENT_OTHER:
 		buf_addf(text, "other %u", e->type);
 		break;
