@@ -11,6 +11,7 @@ import zlib
 
 import clickhouse_server
 from harness import ASSAY, LONG, main, test
+from page_data import Page
 from old_windows import BEGIN_NS, add_waits, light, report, same, stored, waits
 from stores import environment
 from time_limit import limit
@@ -127,7 +128,10 @@ def first_page(t, name, *words):
         page = zlib.decompress(answer.read())
     view.terminate()
     view.wait()
-    return page
+    found = Page(page)
+    # The table of the machines' states has their age.
+    return {s["key"]: [list(found.column(s, c["name"])) for c in s["columns"]]
+            for key in ("services", "versions", "hosts") for s in found.sections(key)}
 
 
 @test

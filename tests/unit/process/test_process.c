@@ -638,7 +638,7 @@ static void labels(void)
 	process_labels(w.t, process_table_process(w.t, process_of(w.t, 20, 20)), &out);
 	CHECK_STR(buf_text(&out), "container.id=db\ncontainer.name=db\ncontainer.runtime=lxc\nk=v");
 	text = process_service(w.t, process_table_process(w.t, process_of(w.t, 20, 20)));
-	CHECK_STR(text, "pg.service");
+	CHECK_STR(text, "pg");
 	free(text);
 	label(w.t, 20, "service.name=shop\nservice.version=1");
 	text = process_service(w.t, process_table_process(w.t, process_of(w.t, 20, 20)));
