@@ -90,7 +90,11 @@ static const struct event events[] = {
          .time_ns = 13,
          .sched = {.machine_wide = true, .next_prev_pid = 7, .next_prev_tid = 8}},
         {.kind = EVENT_LOST, .pid = 1, .tid = 1, .time_ns = 14, .lost = {.count = 11}},
-        {.kind = EVENT_LOST, .pid = 1, .tid = 1, .time_ns = 15, .lost = {3, true}},
+        {.kind = EVENT_LOST,
+         .pid = 1,
+         .tid = 1,
+         .time_ns = 15,
+         .lost = {.count = 3, .samples = true}},
         {.kind = EVENT_EXIT, .pid = 100, .tid = 101, .time_ns = 16, .fork = {100, 98, false}},
 };
 enum { EVENTS = sizeof(events) / sizeof(*events) };
