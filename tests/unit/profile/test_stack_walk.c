@@ -53,11 +53,17 @@ static __attribute__((noinline)) void work(unsigned seed)
 		free(words[i]);
 }
 
+/* The truth ends in the stubs of a linker that describes them in no section. */
+static bool truth_is_whole(void)
+{
+	return snapshot.truth_count - snapshot.truth_start > 1;
+}
+
 /* A timer interrupts at any instruction: in prologues, epilogues and stubs. */
 static void at_any_instruction(void)
 {
 	struct itimerval often = {{0, 300}, {0, 300}}, never = {0};
-	int taken = 0, bad = 0;
+	int taken = 0, bad = 0, whole = 0;
 
 	begin(false);
 	snapshot.wanted = STACK_COPY_MAX;
@@ -69,12 +75,13 @@ static void at_any_instruction(void)
 			continue;
 		walk_snapshot();
 		taken++;
-		bad += result.end != STACK_WHOLE || !like_truth();
+		bad += result.end != STACK_WHOLE || (truth_is_whole() && !like_truth());
+		whole += truth_is_whole();
 		snapshot.busy = 0;
 	}
 	setitimer(ITIMER_PROF, &never, NULL);
 	snapshot.busy = 0;
-	CHECK(taken >= 50);
+	CHECK(taken >= 50 && whole > taken / 2);
 	CHECK_EQ(bad, 0);
 	end();
 }

@@ -31,7 +31,10 @@ static void check_figure(const struct on_off_figure *f)
 	CHECK(f->ns >= 100 && f->ns < 1000000000); /* would fail for another unit */
 }
 
-/* A busy machine gives the test little time. */
+/*
+ * A busy machine gives the test little time, and other work there moves the figure. If the figure
+ * is not precise after all tries, its interval says so.
+ */
 static void measure(struct perf_event_attr attr, unsigned times)
 {
 	struct on_off_figure f = {0};
@@ -49,7 +52,7 @@ static void measure(struct perf_event_attr attr, unsigned times)
 		check_figure(&f);
 		times--;
 	}
-	CHECK_EQ(times, 0);
+	CHECK(!times || !on_off_precise(&f));
 	printf("# a sample: %.0f ns (%.0f to %.0f, of %zu)\n", f.ns, f.low_ns, f.high_ns, f.pairs);
 	sample_cost_close(c);
 }
