@@ -297,7 +297,7 @@ def wrong_arguments_are_refused_with_the_way_out(t):
             (("export", "--to", "pprof", "--value", "samples", data), 2, "--to folded"),
             (("export", "--to", "folded", "--event", "moon", data), 1, "was not recorded"),
             (("export", "--to", "callgrind", t.path("none")), 1, "there is no file"),
-            (("export", "--to", "folded", "/bin/true"), 1, "is not a recording")):
+            (("export", "--to", "folded", "/bin/true"), 1, "is a program or library, which assay does not read")):
         t.has(t.assay(*words, status=status).err, said)
     master, slave = pty.openpty()
     done = subprocess.run([ASSAY, "export", "--to", "pprof", "-o", "-", str(data)], stdout=slave,

@@ -126,7 +126,7 @@ def names_of_every_medium_act_on_no_reader(t):
                                f"{acting and data.decode()[max(0, acting.start() - 50):acting.end()]!r}")
         texts = reader(data) if reader else data.decode()
         for name in filter(None, names):
-            t.true(name in texts if not reader else any(name == text or name in text.split(";")
+            t.true(name in texts if not reader else any(name == text or name in str(text).split(";")
                                                         for text in texts),
                    f"{what} has the name as {name!r}: {data[:2000]!r}")
 
