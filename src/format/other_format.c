@@ -23,6 +23,9 @@ struct format_mark {
 
 #define MAGIC(bytes) .magic = (bytes), .magic_size = sizeof(bytes) - 1
 
+#define SHOWN_BY_FIREFOX                                                                           \
+	"profiler.firefox.com shows it; assay reads the perf.data that samply and the profiler "   \
+	"import, and 'assay export --to firefox' writes this format"
 #define READS_FOLDED ", which assay reads"
 /* A dictionary of marshal, with tuples of three as keys. */
 #define PSTATS                                                                                     \
@@ -118,13 +121,9 @@ static const struct format_mark marks[] = {
         {MAGIC("{"), .words = {"\"snapshot\"", "\"node_fields\""},
          .format = {"a heap snapshot of V8", "the developer tools of Chrome show it"}},
         {MAGIC("{"), .words = {"\"preprocessedProfileVersion\""},
-         .format = {"a profile of the Firefox Profiler",
-                    "profiler.firefox.com shows it; assay reads the perf.data that samply and "
-                    "the profiler import, and 'assay export --to firefox' writes this format"}},
+         .format = {"a profile of the Firefox Profiler", SHOWN_BY_FIREFOX}},
         {MAGIC("{"), .words = {"\"stackTable\"", "\"threads\""},
-         .format = {"a profile of Firefox or samply",
-                    "profiler.firefox.com shows it; assay reads the perf.data that samply and "
-                    "the profiler import, and 'assay export --to firefox' writes this format"}},
+         .format = {"a profile of Firefox or samply", SHOWN_BY_FIREFOX}},
         {MAGIC("{"), .words = {"\"mode\"", "\"frames\"", "\"raw\""},
          .format = {"a profile of Ruby's stackprof as JSON",
                     "'stackprof --stackcollapse DUMP > out.folded' writes folded stacks of the "

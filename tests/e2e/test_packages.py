@@ -142,8 +142,7 @@ def root_of(t, suite):
     root = pathlib.Path(kept) / suite if kept else t.path(suite)
     if not (root / "bin/sh").exists():
         t.need("debootstrap")
-        run("debootstrap", "--variant=minbase", "--include=ca-certificates", suite, root,
-            "http://deb.debian.org/debian", timeout=1200)
+        run("debootstrap", "--variant=minbase", "--include=ca-certificates", suite, root, timeout=1200)
     return root
 
 

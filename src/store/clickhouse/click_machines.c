@@ -209,7 +209,7 @@ static int sum_gaps(struct listing *l, struct error *err)
 	return status;
 }
 
-static int fill(struct listing *l, struct error *err)
+static int listing_fill(struct listing *l, struct error *err)
 {
 	int status = click_server_rows(
 	        l->server, "SELECT id, name FROM hosts ORDER BY name, id FORMAT RowBinary", NULL,
@@ -243,7 +243,7 @@ int click_machines_read(const char *name, const struct store_range *range,
 	l.server = server;
 	status = click_schema_check(server, err);
 	if (!status)
-		status = fill(&l, err);
+		status = listing_fill(&l, err);
 	click_server_drop_tables(server);
 	click_server_close(server);
 	click_map_done(&l.hosts);

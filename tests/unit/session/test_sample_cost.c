@@ -52,7 +52,8 @@ static void measure(struct perf_event_attr attr, unsigned times)
 		check_figure(&f);
 		times--;
 	}
-	CHECK(!times || !on_off_precise(&f));
+	/* Only noise that is larger than any cost of a sample is a reason. */
+	CHECK(!times || (!on_off_precise(&f) && f.high_ns - f.low_ns > 10000));
 	printf("# a sample: %.0f ns (%.0f to %.0f, of %zu)\n", f.ns, f.low_ns, f.high_ns, f.pairs);
 	sample_cost_close(c);
 }
