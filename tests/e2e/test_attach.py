@@ -6,7 +6,7 @@ account of time closes, and the time on a CPU is that of the kernel's counter. A
 import subprocess
 import time
 
-from harness import LONG, main, test
+from harness import LONG, main, test, test_of_shares
 
 ATTACHES = 200 if LONG else 8
 
@@ -29,13 +29,14 @@ def closes(t, ledger):
             "all time of the threads")
     t.equal([r for r in ledger["remarks"] if "timer" in r], [], "remarks")
     t.near(ledger["residual_ns"], 0, 0.01 * ledger["thread_wall_ns"], f"the residual of {ledger}")
-    # Each switch and each end of a thread takes some us between the counter and the record.
+    # Each switch and each end of a thread takes some us between the counter and the record: more on
+    # a virtual machine whose host runs other machines.
     t.near(ledger["switched_oncpu_ns"], ledger["counted_oncpu_ns"],
-           0.02 * ledger["counted_oncpu_ns"] + 10000 * (ledger["switches"] + ledger["threads"]),
+           0.02 * ledger["counted_oncpu_ns"] + 20000 * (ledger["switches"] + ledger["threads"]),
            f"on CPU by switch records: {ledger}")
 
 
-@test
+@test_of_shares
 def threads_that_begin_during_the_attach_are_counted_whole(t):
     for words in ((), ("-g",)):
         for ledger in ledgers(t, "threads", *words):
@@ -43,7 +44,7 @@ def threads_that_begin_during_the_attach_are_counted_whole(t):
             t.true(ledger["threads"] > 10, f"new threads are missing: {ledger}")
 
 
-@test
+@test_of_shares
 def an_exec_by_another_thread_ends_all_threads(t):
     for ledger in ledgers(t, "exec", "-g"):
         closes(t, ledger)

@@ -256,6 +256,16 @@ def events_whose_number_cannot_be_reduced(t):
 
 
 @test
+def the_fastest_rate_leaves_other_programs_time(t):
+    """Above 10,000 samples per second a budget of 50 % applies."""
+    path = t.path("fast.data")
+    for rate, share in (("10000", None), ("10001", 0.5)):
+        t.assay("record", "-q", "-a", "-F", rate, "-o", path, "--", "true")
+        budget = t.report(path)["recordings"][0]["budget"]
+        t.equal(budget and budget["share"], share, f"budget of {rate} Hz")
+
+
+@test
 def buffers_that_were_too_small_are_reported(t):
     path = t.path("buffers.data")
     t.assay("record", "-q", "-a", "-F", "max", "--memory", "0.02", "-o", path, "--",

@@ -280,7 +280,7 @@ SAMPLING = f"""
 cd /out
 echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 echo 50000 >/proc/sys/kernel/perf_event_max_sample_rate
-assay record -a -F 19997 -o perf.data -- sh -c '{WORK}' || exit 10
+assay record -a -F 19997 --budget 100 -o perf.data -- sh -c '{WORK}' || exit 10
 assay report -i perf.data --full --json >report.json || exit 11
 """
 PERIOD = 499  # instructions; not in step with loops
