@@ -62,7 +62,7 @@ def report(t, store, *words, command="report"):
 @test
 def both_engines_give_the_same_reports(t):
     file, name = both(t, "same")
-    for words in (OWN, ("-g", *OWN), ("--sort", "comm,cpu"), ("--sort", "dso,sym", *OWN),
+    for words in (OWN, ("-g", *OWN), ("--sort", "comm,cpu", *OWN), ("--sort", "dso,sym", *OWN),
                   ("--comm", "loop", "--no-idle"), ("--full", *OWN)):
         t.equal(report(t, name, *words), report(t, file, *words), f"report {words}")
     t.true(report(t, file)["functions"], "the report has functions")
