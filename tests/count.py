@@ -16,7 +16,7 @@ import sys
 LINE = re.compile(r"(not )?ok\b\s*(\d+)?\s*-?\s*(.*?)(?:\s*#\s*(SKIP|TODO|UNSTEADY)\b\s*(.*))?$", re.I)
 
 # A busy machine may cause this number; more show a program that fails sometimes.
-MOST_UNSTEADY = 3
+MOST_UNSTEADY = 8  # a busy machine moves shares
 
 
 class Count:

@@ -9,7 +9,9 @@
 #include "base/text/plain_text.h"
 #include "output/text/table.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct text_case {
 	const char *text, *field, *lines; /* lines NULL: as the field */
@@ -75,6 +77,24 @@ static void fields_and_lines_are_escaped_where_a_terminal_would_act(void)
 
 		check(c->text, strlen(c->text), c->field, plain_text_add);
 		check(c->text, strlen(c->text), c->lines ? c->lines : c->field, plain_text_lines);
+	}
+}
+
+/* C0, DEL and C1; a line feed, a tab and a carriage return have escapes of their own. */
+static void each_control_is_escaped(void)
+{
+	for (unsigned code = 1; code < 0xa0; code++) {
+		char text[4] = {(char)code}, want[8];
+
+		if (strchr("\n\t\r", (int)code) || (code >= 0x20 && code < 0x7f))
+			continue;
+		if (code >= 0x80) {
+			text[0] = (char)(0xc0 | code >> 6);
+			text[1] = (char)(0x80 | (code & 0x3f));
+		}
+		snprintf(want, sizeof(want), "\\x%02x", code);
+		check(text, strlen(text), want, plain_text_add);
+		check(text, strlen(text), want, plain_text_lines);
 	}
 }
 
@@ -168,6 +188,7 @@ static void a_field_of_csv_is_no_formula(void)
 int main(void)
 {
 	RUN(fields_and_lines_are_escaped_where_a_terminal_would_act);
+	RUN(each_control_is_escaped);
 	RUN(text_ends_where_its_bytes_end);
 	RUN(escaping_twice_is_escaping_once);
 	RUN(each_medium_has_its_escapes);

@@ -105,6 +105,27 @@ static void lists_have_quantiles_and_means(void)
 	CHECK(near(m.high - m.mean, sqrt(2.5) * student_quantile(0.975, 6.25 / 1.0625)));
 }
 
+/* Published results of Welch's test for unequal counts and variances: Wikipedia, "Welch's t-test",
+ * examples 2 and 3. */
+static void unequal_samples_have_the_degrees_of_freedom_of_welch(void)
+{
+	static const double wide[] = {17.2, 20.9, 22.6, 18.1, 21.7, 21.4, 23.5, 24.2, 14.7, 21.8};
+	static const double narrow[] = {21.5, 22.8, 21.0, 23.0, 21.6, 23.6, 22.5, 20.7, 23.4, 21.8,
+	                                20.7, 21.7, 21.5, 22.5, 23.6, 21.5, 22.5, 23.5, 21.5, 21.8};
+	static const double few[] = {19.8, 20.4, 19.6, 17.8, 18.5, 18.9, 18.3, 18.9, 19.5, 22.0};
+	static const double many[] = {28.2, 26.6, 20.1, 23.3, 25.2, 22.1, 17.7, 27.6, 20.6, 13.7,
+	                              23.2, 17.5, 20.6, 18.0, 23.9, 21.6, 24.3, 20.4, 24.0, 13.2};
+	struct mean_interval m = mean_difference(wide, 10, narrow, 20, 0.95);
+
+	CHECK(fabs(m.degrees - 9.9) < 0.05);
+	CHECK(fabs(m.mean / m.error - 1.57) < 0.005);
+	CHECK(fabs(mean_probability(&m) - 0.149) < 0.0005);
+	m = mean_difference(few, 10, many, 20, 0.95);
+	CHECK(fabs(m.degrees - 24.5) < 0.05);
+	CHECK(fabs(m.mean / m.error - 2.22) < 0.005);
+	CHECK(fabs(mean_probability(&m) - 0.036) < 0.0005);
+}
+
 static void false_discovery_rates_follow_benjamini_and_hochberg(void)
 {
 	double p[] = {0.01, 0.04, NAN, 0.03, 0.005, 0.8}, q[6];
@@ -158,6 +179,7 @@ int main(void)
 	RUN(lists_have_quantiles_and_means);
 	RUN(family_error_rates_follow_holm);
 	RUN(means_are_tested_against_zero);
+	RUN(unequal_samples_have_the_degrees_of_freedom_of_welch);
 	RUN(false_discovery_rates_follow_benjamini_and_hochberg);
 	return check_end();
 }

@@ -75,6 +75,22 @@ static void the_rate_begins_at_the_cost_of_a_sample(void)
 	CHECK(fabs(c.b.spent_ns / (double)c.b.looked_ns - c.share) < 1e-9);
 }
 
+/* A sample costs twice what was measured: after two checks the rate is half of it. */
+static void a_lowered_rate_has_the_cost_that_the_budget_allows(void)
+{
+	struct machine m = {.sample_ns = 16000};
+	struct course c;
+
+	begin(&c, &m, 0.02, 50000);
+	CHECK_EQ(c.b.hz, 1087); /* 0.87 x 0.02 / 16 us, a prime number */
+	m.sample_ns = 32000;
+	run(&c, &m, 2);
+	CHECK_EQ(c.b.hz, 541);
+	run(&c, &m, 60);
+	CHECK_EQ(c.b.hz, 541);
+	CHECK_EQ(c.changes, 1);
+}
+
 static void cheap_sampling_is_not_slowed(void)
 {
 	struct machine m = {.sample_ns = 2000, .own = 0.001, .burst = 0.002};
@@ -488,6 +504,7 @@ static void budget_without_a_clock_is_reported(void)
 int main(void)
 {
 	RUN(the_rate_begins_at_the_cost_of_a_sample);
+	RUN(a_lowered_rate_has_the_cost_that_the_budget_allows);
 	RUN(cheap_sampling_is_not_slowed);
 	RUN(walking_that_gets_dear_and_cheap_again);
 	RUN(too_much_anyway);

@@ -2,6 +2,7 @@
 #include "view/diff/diff.h"
 #include "view/diff/diff_groups.h"
 #include "view/diff/diff_join.h"
+#include "view/diff/diff_scatter.h"
 #include "view/diff/diff_stacks.h"
 
 #include "check.h"
@@ -459,8 +460,24 @@ static void a_side_is_the_sum_of_its_runs(void)
 	diff_runs_done(&t);
 }
 
+/* By numbers: 4 degrees of the class, 12 of the row. */
+static void a_row_and_its_class_are_weighted_by_their_degrees(void)
+{
+	const struct diff_scatter class = {1, 0.01, 4};
+	double degrees;
+
+	CHECK(fabs(diff_scatter_shrink(&class, 300, 1.5, 12, &degrees) - 2.125) < 1e-9);
+	CHECK(degrees == 16);
+	/* A row that scatters far more than its class does not predict is by itself. */
+	CHECK(diff_scatter_shrink(&class, 300, 400, 12, &degrees) == 400);
+	CHECK(degrees == 12);
+	/* Chance is the least. */
+	CHECK(diff_scatter_shrink(&class, 1, 0, 12, &degrees) == 1);
+}
+
 int main(void)
 {
+	RUN(a_row_and_its_class_are_weighted_by_their_degrees);
 	RUN(renamed_programs_are_joined);
 	RUN(programs_with_a_common_library_are_not_joined);
 	RUN(moved_time_is_no_change);
