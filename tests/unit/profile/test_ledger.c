@@ -713,8 +713,51 @@ static void the_last_window_ends_with_the_sampling_of_its_cpu(void)
 	ledger_cpu_done(&b);
 }
 
+/*
+ * Whatever the length of the windows, each tick is due once: ticks at the edge of a window, windows
+ * without a sample, and changes of state between them.
+ */
+static void each_tick_is_due_in_one_window(uint64_t window_ns, uint64_t late_ns)
+{
+	struct ledger_cpu_builder b = cpu_builder(START + 200 * MS);
+	struct ledger_cpu part;
+	uint64_t cut = START + window_ns, due = 0, seen = 0, wall = 0;
+
+	for (uint64_t tick = 1; tick < 200; tick++) {
+		uint64_t time = START + tick * MS + late_ns;
+
+		for (; cut <= time; cut += window_ns) {
+			part = ledger_cpu_cut(&b, cut);
+			due += part.ticks_due_busy + part.ticks_due_idle;
+			seen += part.ticks_seen_busy + part.ticks_seen_idle;
+			wall += part.wall_ns;
+		}
+		if (tick % 13 == 0)
+			ledger_cpu_switch(&b, time - late_ns / 2, tick % 26 ? 7 : 0, true,
+			                  tick % 26 ? 0 : 7);
+		if (tick % 50 < 12 || tick % 17 == 3)
+			ledger_cpu_sample(&b, time, tick / 13 % 2, MS);
+	}
+	part = ledger_cpu_cut(&b, START + 200 * MS);
+	CHECK_EQ(due + part.ticks_due_busy + part.ticks_due_idle, 199);
+	CHECK_EQ(seen + part.ticks_seen_busy + part.ticks_seen_idle, 55);
+	CHECK_EQ(wall + part.wall_ns, 200 * MS);
+	ledger_cpu_done(&b);
+}
+
+static void windows_share_the_ticks(void)
+{
+	static const uint64_t windows[] = {MS / 2, MS, 3 * MS, 7 * MS + 1, 20 * MS, 61 * MS + 333};
+
+	for (size_t i = 0; i < sizeof(windows) / sizeof(*windows); i++) {
+		each_tick_is_due_in_one_window(windows[i], 6000);
+		each_tick_is_due_in_one_window(windows[i], 0);
+	}
+}
+
 int main(void)
 {
+	RUN(windows_share_the_ticks);
 	RUN(missing_ticks_by_state);
 	RUN(gap_over_switches);
 	RUN(ticks_before_the_first);
