@@ -41,6 +41,16 @@ def check_ledger(t, data):
                              FROM processes p LEFT JOIN w ON w.p = p.id
                              WHERE coalesce(w.ns, 0) <> coalesce(p.blocked_ns + p.runnable_ns, 0)"""),
             [], "processes whose waits differ from the ledger")
+    # Their sum hides an exchange of the two.
+    for column in ("oncpu_ns", "runnable_ns", "blocked_ns"):
+        t.equal(rows(t, data, f"""SELECT v.name FROM by_process v JOIN processes p ON p.id = v.id
+                                  WHERE v.{column} IS NOT p.{column}"""), [], f"{column} of by_process")
+    for column in ("waits", "blocked_ns", "runnable_ns"):
+        woken, wakings = rows(t, data, f"""SELECT sum({column}) AS ns FROM waits
+                                           WHERE woken IN ('thread', 'interrupt', 'softirq')
+                                           UNION ALL SELECT sum({column}) FROM wakings""")
+        t.equal(woken, wakings, f"{column} of waits with a waker")
+        t.true(woken["ns"] > 0, column)
     counts = rows(t, data, """SELECT (SELECT count(*) FROM waits) AS waits,
                               (SELECT sum(waits) FROM waits WHERE woken IN ('thread', 'interrupt', 'softirq')) AS woken,
                               (SELECT sum(waits) FROM wakings) AS wakings,
