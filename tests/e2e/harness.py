@@ -39,6 +39,9 @@ ASSAY = os.environ.get("ASSAY", str(BUILD / "assay"))
 LONG = bool(os.environ.get("ASSAY_LONG"))
 AGAIN = bool(os.environ.get("ASSAY_AGAIN"))
 
+# A shell starts programs in the background with SIGINT ignored, and programs of tests would inherit it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 _tests = []
 
 
