@@ -164,6 +164,7 @@ uint32_t jit_code_copy(struct jit_code *to, const struct jit_code *from, uint32_
 	memory = xmalloc(size + (e.code ? e.size : 0));
 	memcpy(memory, e.name, size);
 	e.name = memory;
+	e.unwind = (struct jit_unwind){0};
 	if (e.code)
 		e.code = memcpy(memory + size, e.code, e.size);
 	jit_code_hold(to, memory);

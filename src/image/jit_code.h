@@ -30,10 +30,19 @@ struct jit_line {
 	int line;
 };
 
+/* The unwind table (.eh_frame) of a function, as its program wrote it. */
+struct jit_unwind {
+	const uint8_t *bytes; /* NULL: none */
+	uint64_t size;
+	/* of the table and of the code that it describes: pointers in it are relative to them */
+	uint64_t address, code_address;
+};
+
 struct jit_entry {
 	uint64_t address, size; /* where it was first generated */
 	const char *name;
 	const uint8_t *code; /* `size` bytes, NULL: not stored */
+	struct jit_unwind unwind;
 	uint32_t same; /* an earlier entry of the same function (name, size, code), or this entry */
 	uint32_t first_line, line_count;
 };
@@ -50,7 +59,8 @@ struct jit_growth {
 	bool is_dump;
 };
 
-enum jit_machine { JIT_X86_64, JIT_X86_32, JIT_ARM64, JIT_OTHER };
+/* JIT_UNSAID: CPython writes no machine. It is that of the process. */
+enum jit_machine { JIT_X86_64, JIT_X86_32, JIT_ARM64, JIT_UNSAID, JIT_OTHER };
 
 struct jit_happening {
 	uint64_t time_ns; /* 0: before all other events */
@@ -93,7 +103,7 @@ void jit_code_happened(struct jit_code *c, uint64_t time_ns, uint64_t address, u
 void jit_code_finish(struct jit_code *c);
 /*
  * Copies the function of an entry, with its text, code and lines, to the entries of `to`, if they
- * do not have it yet; returns the number there. Events are not copied.
+ * do not have it yet; returns the number there. Events and unwind tables are not copied.
  */
 uint32_t jit_code_copy(struct jit_code *to, const struct jit_code *from, uint32_t entry);
 

@@ -177,6 +177,8 @@ int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, uint
 	if (i->file && size > elf_file_size(i->file))
 		size = elf_file_size(i->file);
 	*code = (struct symbol_code){.address = address, .size = size, .machine = CODE_OTHER};
+	if (kind == IMAGE_JIT)
+		set_own_machine(code); /* if the file does not say it */
 	bytes = xmalloc(size ? size : 1);
 	if (kind == IMAGE_KERNEL || kind == IMAGE_MODULE)
 		r = kernel_code(s, image, bytes, code, err);

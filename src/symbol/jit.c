@@ -74,7 +74,8 @@ int jit_bytes(const struct image *image, uint8_t *bytes, struct symbol_code *cod
 		code->size = e->size - offset;
 	memcpy(bytes, e->code + offset, code->size);
 	code->source = image->jit->source;
-	code->machine = machines[image->jit->machine];
+	if (image->jit->machine != JIT_UNSAID)
+		code->machine = machines[image->jit->machine];
 	code->unlinked = true;
 	return 0;
 }

@@ -1,17 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Any bytes as a jitdump, and as a perf map: each function of the result must be found at its
- * address and time, and all of its code and lines must be readable.
+ * address and time, and all of its code, lines and unwind rules must be readable.
  */
 #include "base/memory/xalloc.h"
 #include "format/jit/jitdump.h"
 #include "format/jit/perf_map.h"
 #include "image/jit_code.h"
+#include "image/unwind_table/cfi.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static uint64_t touch_table(const struct jit_entry *e)
+{
+	const struct jit_unwind *u = &e->unwind;
+	struct cfi_table *t;
+	uint64_t sum;
+
+	if (!u->bytes)
+		return 0;
+	t = cfi_table_of_code(
+	        ELF_MACHINE_X86_64,
+	        &(struct cfi_code){u->code_address, e->size, u->bytes, u->size, u->address});
+	if (!t)
+		return 0;
+	sum = t->skipped;
+	for (size_t i = 0; i < t->row_count; i++) {
+		const struct cfi_rule *rule = cfi_table_find(t, t->offsets[i]);
+
+		if (t->offsets[i] > e->size || !rule != (t->rules[i] == CFI_NO_RULE))
+			abort();
+		sum += rule ? rule->flags : 0;
+	}
+	cfi_table_free(t);
+	return sum;
+}
 
 /* Reads all memory to which an entry points, so that a sanitizer detects invalid pointers. */
 static uint64_t touch_entry(const struct jit_code *c, uint32_t number)
@@ -26,7 +52,7 @@ static uint64_t touch_entry(const struct jit_code *c, uint32_t number)
 	for (uint64_t i = 0; e->code && i < e->size; i++)
 		sum += e->code[i];
 	line = jit_code_line(c, number, e->size / 2);
-	return sum + (line ? strlen(line->file) : 0);
+	return sum + touch_table(e) + (line ? strlen(line->file) : 0);
 }
 
 /* At the time of an event its function is found, whichever function was there before. */

@@ -33,6 +33,23 @@ def lines(time, address, count, *entries):
     return record(LINES, time, body)
 
 
+# .eh_frame of a function of 11 bytes, and its index
+TABLE = bytes.fromhex("1400000000000000017a5200017810011b0c070890010000"
+                      "140000001c000000d0ffffff0b00000000440e10460e0800")
+INDEX = bytes.fromhex("011b033bccffffff01000000c0ffffffe8ffffff")
+
+
+def unwinding(table, index=INDEX, size=None, index_size=None):
+    table += index
+    return record(UNWINDING, 1, struct.pack("<3Q", len(table) if size is None else size,
+                                            len(index) if index_size is None else index_size,
+                                            len(table)) + table)
+
+
+def with_table(*records):
+    return header() + b"".join(records) + load(2, 0x1000, b"x" * 11, 1, b"f")
+
+
 def main():
     directory = pathlib.Path(sys.argv[1])
     two = ((0x1000, 5, b"a.js"), (0x1008, 6, b"\xff"))
@@ -62,6 +79,14 @@ def main():
         "move-unknown": header() + move(1, 0x1000, 0x2000, 8, 77),
         "move-often": header() + load(1, 0x1000, b"x" * 32, 1, b"f")
                       + b"".join(move(t, 0x1000 + t, 0x1001 + t, 32, 1) for t in range(2, 40)),
+        "unwinding": with_table(unwinding(TABLE)) + move(3, 0x1000, 0x3000, 11, 1),
+        "unwinding-often": with_table(unwinding(TABLE * 20), unwinding(TABLE * 2)),
+        "unwinding-no-machine": header(machine=0) + with_table(unwinding(TABLE))[40:],
+        "unwinding-size": with_table(unwinding(TABLE, size=2**63)),
+        "unwinding-index-size": with_table(unwinding(TABLE, index_size=2**63)),
+        "unwinding-cut": with_table(unwinding(TABLE[:41])),
+        "unwinding-absolute": with_table(unwinding(TABLE.replace(b"\x1b", b"\0"))),
+        "unwinding-elsewhere": with_table(unwinding(TABLE.replace(b"\xd0", b"\x10"))),
         "map": b"1000 20 f\n0x2000 0x20 g h\r\n1010 8 later\n",
         "map-nonsense": b"\n 1 2 3\nzz 1 f\n1 zz f\n1 2\n1 2 \n1 0 f\nffffffffffffffff 2 f\n1 2 f",
         "map-long-numbers": b"11111111111111111 2 f\n1 80000000 f\n1 7fffffff f\n",

@@ -50,6 +50,14 @@ struct record_line {
 	int32_t line, discriminator;
 };
 
+struct record_unwinding {
+	uint64_t size, header_size; /* of .eh_frame with .eh_frame_hdr, which follows it */
+	uint64_t mapped_size;
+};
+
+/* As perf places the table in the ELF file that it makes of each function. */
+#define UNWIND_ALIGNMENT UINT64_C(8)
+
 struct numbered {
 	uint64_t index; /* the function's number in the file */
 	uint32_t entry; /* its present entry */
@@ -60,7 +68,8 @@ struct jitdump_reader {
 	bool timed;
 	VEC(struct numbered) numbers;
 	struct id_table by_index;
-	/* Lines precede their function. */
+	/* Lines and the unwind table precede their function. */
+	struct jit_unwind unwind;
 	uint64_t lines_address;
 	uint32_t first_line, line_count;
 	bool lines_near; /* a line is at an address that is impossible for shifted lines */
@@ -81,6 +90,7 @@ static void set_machine(struct jit_code *c, uint32_t machine)
 	c->machine = machine == EM_X86_64    ? JIT_X86_64
 	             : machine == EM_386     ? JIT_X86_32
 	             : machine == EM_AARCH64 ? JIT_ARM64
+	             : machine == EM_NONE    ? JIT_UNSAID
 	                                     : JIT_OTHER;
 }
 
@@ -139,7 +149,14 @@ static void on_load(struct jitdump_reader *r, const struct record_header *h, con
 		entry.first_line = r->first_line;
 		entry.line_count = r->line_count;
 	}
+	if (r->unwind.bytes) {
+		entry.unwind = r->unwind;
+		entry.unwind.code_address = load.address;
+		entry.unwind.address = load.address + ((load.size + UNWIND_ALIGNMENT - 1) &
+		                                       ~(UNWIND_ALIGNMENT - 1));
+	}
 	r->line_count = 0;
+	r->unwind.bytes = NULL;
 	id = jit_code_add(r->c, &entry);
 	if (id == ID_NONE)
 		return;
@@ -218,6 +235,21 @@ static void on_lines(struct jitdump_reader *r, const uint8_t *body, size_t size)
 		      compare_lines);
 }
 
+/* The table with its sorted index; the index is not needed for tables of one function. */
+static void on_unwinding(struct jitdump_reader *r, const uint8_t *body, size_t size)
+{
+	struct record_unwinding u;
+
+	r->unwind.bytes = NULL;
+	if (size < sizeof(u))
+		return;
+	memcpy(&u, body, sizeof(u));
+	if (u.size > size - sizeof(u) || u.header_size >= u.size)
+		return;
+	r->unwind.bytes = body + sizeof(u);
+	r->unwind.size = u.size - u.header_size;
+}
+
 static void finish_lines(struct jitdump_reader *r)
 {
 	if (!r->lines_near)
@@ -245,6 +277,8 @@ static void read_records(struct jitdump_reader *r, const uint8_t *bytes, size_t 
 			on_move(r, &h, body, h.size - sizeof(h));
 		else if (h.id == RECORD_DEBUG_INFO)
 			on_lines(r, body, h.size - sizeof(h));
+		else if (h.id == RECORD_UNWINDING)
+			on_unwinding(r, body, h.size - sizeof(h));
 		at += h.size;
 	}
 }

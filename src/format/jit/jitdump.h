@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * jitdump: reads perf's jitdump format, in which a program describes the code that it generates:
- * functions with times, code bytes and lines.
+ * functions with times, code bytes, lines and unwind tables.
  *
  * The bytes are untrusted and checked; if the end of a file is missing or damaged, the data before
  * it is used. Times are ns of CLOCK_MONOTONIC. No state; one thread for each jit_code. Uses: base,

@@ -14,6 +14,7 @@
  *
  *	cfi_table_compile()	from the file itself
  *	cfi_table_open()	from the cache, else compiled and stored in it
+ *	cfi_table_of_code()	from the .eh_frame of generated code
  *	cfi_table_find()	for an address; the table does not change any more
  *	cfi_table_free()	NULL-safe
  *
@@ -119,6 +120,16 @@ int cfi_table_compile(struct cfi_table **t, struct elf_file *f, struct error *er
 /* `cache` may be NULL. A file without unwind tables gives a table without rows. */
 int cfi_table_open(struct cfi_table **t, struct elf_file *f, struct cache_dir *cache,
                    struct error *err);
+/* A piece of generated code with its .eh_frame. */
+struct cfi_code {
+	uint64_t address, size; /* of the code */
+	const uint8_t *frame;
+	size_t frame_size;
+	uint64_t frame_address;
+};
+
+/* Offsets of the table are those in the code. NULL: nothing describes the code. */
+struct cfi_table *cfi_table_of_code(enum elf_machine machine, const struct cfi_code *code);
 void cfi_table_free(struct cfi_table *t);
 
 /* Bytes of memory, including those of a mapped cache file. */

@@ -607,3 +607,46 @@ int cfi_compile_image(struct cfi_header **image, struct elf_file *f, struct cfi_
 	compile_done(c);
 	return r;
 }
+
+/*
+ * The code is placed as the only segment of a file, which contains nothing else. The work is
+ * proportional to the table, without a minimum: a program may generate any number of functions.
+ */
+struct cfi_table *cfi_table_of_code(enum elf_machine machine, const struct cfi_code *code)
+{
+	struct elf_file f = {.fd = -1,
+	                     .header.e_ident = {[EI_CLASS] = ELFCLASS64, [EI_DATA] = ELFDATA2LSB}};
+	struct cfi_rows all = {0};
+	struct cfi_header *image;
+	struct cfi_table *t = NULL;
+	struct compile *c;
+
+	if (!cfi_machine(machine) || code->frame_size > LIMIT_CFI_BYTES)
+		return NULL;
+	vec_push(&f.segments, (struct elf_segment){.address = code->address,
+	                                           .size = code->size,
+	                                           .memory_size = code->size,
+	                                           .executable = true});
+	c = compile_new(&f);
+	c->machine = c->pool.machine = cfi_machine(machine);
+	c->section = (struct cfi_section){.bytes = (uint8_t *)(uintptr_t)code->frame,
+	                                  .size = code->frame_size,
+	                                  .address = code->frame_address,
+	                                  .eh = true};
+	c->work = WORK_A_BYTE * c->section.size;
+	compile_section(c);
+	join_rows(c, &all);
+	if (all.rules.count) {
+		image = cfi_image_new(&c->pool, &all, machine, &f.build_id);
+		t = cfi_image_table(image, image->size, machine, &f.build_id);
+		if (t)
+			t->memory = image;
+		else
+			free(image);
+	}
+	vec_done(&all.offsets);
+	vec_done(&all.rules);
+	vec_done(&f.segments);
+	compile_done(c);
+	return t;
+}

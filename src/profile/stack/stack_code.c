@@ -4,8 +4,9 @@
 #include "base/clock.h"
 #include "base/memory/hash.h"
 #include "base/memory/xalloc.h"
-#include "image/locate.h"
 #include "image/elf/vdso.h"
+#include "image/jit_code.h"
+#include "image/locate.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -33,13 +34,19 @@ struct code_image {
 	int32_t pid; /* process of the last attempt */
 };
 
+/* The table of a function that a process generated. */
+struct code_function {
+	uint32_t image, entry;
+	struct cfi_table *table; /* NULL: its program described nothing */
+};
+
 /* A mapping in which all addresses have the same kind of result. */
 struct code_range {
 	uint64_t start, end;
 	uint64_t delta;                /* offset in the file = address + delta */
 	const struct cfi_table *table; /* NULL: `kind` is the result */
 	uint32_t image;                /* image of the table */
-	uint16_t number;               /* of the table */
+	uint16_t number;               /* of the table, 0: of generated code, or not cached */
 	uint8_t kind;
 };
 
@@ -64,7 +71,9 @@ struct stack_code {
 	const struct stack_walk_options *options;
 	struct stack_walk_counts *counts;
 	VEC(struct code_image) files; /* by image */
-	size_t table_bytes;           /* of all */
+	VEC(struct code_function) functions;
+	struct id_table function_ids;
+	size_t table_bytes; /* of all */
 	uint64_t uses;
 	uint16_t tables; /* opened or taken over; table numbers are never reused */
 	bool puts_off;
@@ -97,10 +106,28 @@ struct stack_code *stack_code_new(struct process_table *processes, struct image_
 	return c;
 }
 
+static size_t function_bytes(const struct code_function *f)
+{
+	return sizeof(*f) + (f->table ? cfi_table_bytes(f->table) : 0);
+}
+
+/* Closes the tables of generated code, which cost little to compile again. */
+static void close_functions(struct stack_code *c)
+{
+	vec_each (function, &c->functions) {
+		c->table_bytes -= function_bytes(function);
+		cfi_table_free(function->table);
+	}
+	vec_done(&c->functions);
+	id_table_done(&c->function_ids);
+	forget_spaces(c);
+}
+
 void stack_code_free(struct stack_code *c)
 {
 	if (!c)
 		return;
+	close_functions(c);
 	vec_each (file, &c->files)
 		cfi_table_free(file->table);
 	vec_done(&c->files);
@@ -137,11 +164,18 @@ void stack_code_take_tables(struct stack_code *c, struct stack_code *before,
 	c->uses = before->uses;
 }
 
+static size_t most_table_bytes(const struct stack_code *c)
+{
+	return c->options->table_bytes ? c->options->table_bytes : STACK_TABLE_BYTES;
+}
+
 /* Closes the least recently used tables until `keep` and the others fit. */
 static void bound_tables(struct stack_code *c, const struct code_image *keep)
 {
-	size_t most = c->options->table_bytes ? c->options->table_bytes : STACK_TABLE_BYTES;
+	size_t most = most_table_bytes(c);
 
+	if (c->table_bytes > most)
+		close_functions(c);
 	while (c->table_bytes > most) {
 		struct code_image *oldest = NULL;
 
@@ -389,6 +423,85 @@ static void look_at_file(struct stack_code *c, uint32_t process, uint32_t image,
 	}
 }
 
+static bool same_function(const void *ctx, uint32_t id, const void *key)
+{
+	const struct stack_code *c = ctx;
+	const struct code_function *a = &c->functions.items[id], *b = key;
+
+	return a->image == b->image && a->entry == b->entry;
+}
+
+static bool is_of_machine(const struct jit_code *jit, enum elf_machine machine)
+{
+	switch (jit->machine) {
+	case JIT_UNSAID:
+		return true;
+	case JIT_X86_64:
+		return machine == ELF_MACHINE_X86_64;
+	case JIT_ARM64:
+		return machine == ELF_MACHINE_ARM64;
+	default:
+		return false;
+	}
+}
+
+static struct cfi_table *compile_function(struct stack_code *c, const struct jit_code *jit,
+                                          const struct jit_entry *e)
+{
+	const struct jit_unwind *u = &e->unwind;
+
+	if (!u->bytes || !is_of_machine(jit, c->machine->machine))
+		return NULL;
+	return cfi_table_of_code(c->machine->machine,
+	                         &(struct cfi_code){.address = u->code_address,
+	                                            .size = e->size,
+	                                            .frame = u->bytes,
+	                                            .frame_size = u->size,
+	                                            .frame_address = u->address});
+}
+
+/* The table that a program wrote for a function that it generated; NULL: none. */
+static const struct cfi_table *function_table(struct stack_code *c, struct code_function f)
+{
+	const struct jit_code *jit = c->images->images.items[f.image].jit;
+	uint64_t hash = hash_u64((uint64_t)f.image << 32 | f.entry);
+	uint32_t id = id_table_find(&c->function_ids, hash, same_function, c, &f);
+	uint64_t start;
+
+	if (id != ID_NONE)
+		return c->functions.items[id].table;
+	if (c->table_bytes > most_table_bytes(c))
+		close_functions(c);
+	start = clock_ns(CLOCK_MONOTONIC);
+	f.table = compile_function(c, jit, &jit->entries.items[f.entry]);
+	c->counts->table_ns += clock_ns(CLOCK_MONOTONIC) - start;
+	c->counts->table_rows += f.table ? f.table->row_count : 0;
+	c->table_bytes += function_bytes(&f);
+	id_table_add(&c->function_ids, hash, (uint32_t)c->functions.count);
+	vec_push(&c->functions, f);
+	return f.table;
+}
+
+/* Sets the range for generated code: the function, which is there as long as this version. */
+static bool look_at_function(struct stack_code *c, struct frame frame, uint64_t address,
+                             struct code_range *range)
+{
+	struct code_function f = {.image = frame.image, .entry = (uint32_t)(frame.offset >> 32)};
+	const struct jit_entry *e = &c->images->images.items[f.image].jit->entries.items[f.entry];
+	uint64_t offset = (uint32_t)frame.offset;
+
+	range->kind = STACK_CODE_NO_RULE;
+	range->table = function_table(c, f);
+	if (!range->table)
+		return false;
+	image_file(c, f.image); /* has no table of its own */
+	range->image = f.image;
+	range->delta = offset - address;
+	range->start = address - offset;
+	range->end = range->start + e->size;
+	return true;
+}
+
 /* Finds the mapping of an address; returns whether the result is valid for the whole mapping. */
 static bool look_up(struct stack_code *c, uint32_t process, uint64_t address,
                     struct code_range *range)
@@ -404,6 +517,8 @@ static bool look_up(struct stack_code *c, uint32_t process, uint64_t address,
 	if (!m->executable)
 		return true;
 	frame = process_table_resolve(c->processes, process, CPU_MODE_USER, address);
+	if (c->images->images.items[frame.image].kind == IMAGE_JIT)
+		return look_at_function(c, frame, address, range);
 	range->delta = frame.offset - address;
 	look_at_file(c, process, frame.image, range);
 	/* A file that could not be read may be readable through the next process that maps it. */

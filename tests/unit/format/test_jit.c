@@ -3,6 +3,7 @@
 #include "format/jit/jitdump.h"
 #include "format/jit/perf_map.h"
 #include "image/jit_code.h"
+#include "image/unwind_table/cfi.h"
 #include "image/elf/span_tree.h"
 #include "jit_fixture.h"
 
@@ -250,6 +251,89 @@ static void maps_line_by_line(void)
 	jit_code_free(c);
 }
 
+/*
+ * The table of a function of 11 bytes that moves the stack pointer by 8 in its fifth to tenth byte,
+ * with its index, as CPython writes them.
+ */
+static const uint8_t eleven[] = {0x14, 0,    0,    0,    0,    0,    0,    0,    1,    'z',
+                                 'R',  0,    1,    0x78, 0x10, 1,    0x1b, /* CIE */
+                                 0x0c, 7,    8,    0x90, 1,    0,    0,    /* CFA rsp + 8 */
+                                 0x14, 0,    0,    0,    0x1c, 0,    0,    0,    0xd0, 0xff,
+                                 0xff, 0xff, 11,   0,    0,    0,    0, /* FDE */
+                                 0x44, 0x0e, 0x10, 0x46, 0x0e, 8,    0, /* +16, +8 */
+                                 1,    0x1b, 3,    0x3b, 0xcc, 0xff, 0xff, 0xff, 1,    0,
+                                 0,    0,    0xc0, 0xff, 0xff, 0xff, 0xe8, 0xff, 0xff, 0xff};
+#define INDEX_BYTES 20
+
+static int cfa_offset(const struct cfi_table *t, uint64_t offset)
+{
+	const struct cfi_rule *rule = t ? cfi_table_find(t, offset) : NULL;
+
+	return rule ? rule->cfa_offset : -1;
+}
+
+static struct cfi_table *table_of(const struct jit_entry *e)
+{
+	return e->unwind.bytes
+	               ? cfi_table_of_code(ELF_MACHINE_X86_64,
+	                                   &(struct cfi_code){e->unwind.code_address, e->size,
+	                                                      e->unwind.bytes, e->unwind.size,
+	                                                      e->unwind.address})
+	               : NULL;
+}
+
+static void code_has_the_unwind_table_before_it(void)
+{
+	struct buf b = {0};
+	struct jit_code *c;
+	struct cfi_table *t;
+
+	dump_header(&b, DUMP_MAGIC, 1, 0);
+	dump_unwinding(&b, eleven, sizeof(eleven), INDEX_BYTES);
+	dump_load(&b, 2, 0x7f0000001000, 11, 1, "f", 'x');
+	dump_load(&b, 3, 0x7f0000002000, 11, 2, "g", 'x'); /* without a table */
+	dump_move(&b, 4, 0x7f0000001000, 0x7f0000005000, 11, 1);
+	c = read_dump(&b, true);
+	CHECK_EQ(c->entries.count, 3);
+	CHECK(!c->entries.items[1].unwind.bytes);
+	for (uint32_t i = 0; i < 3; i += 2) { /* moved code has its table, too */
+		t = table_of(&c->entries.items[i]);
+		CHECK_EQ(cfa_offset(t, 0), 8);
+		CHECK_EQ(cfa_offset(t, 4), 16);
+		CHECK_EQ(cfa_offset(t, 9), 16);
+		CHECK_EQ(cfa_offset(t, 10), 8);
+		CHECK_EQ(cfa_offset(t, 11), -1);
+		cfi_table_free(t);
+	}
+	jit_code_free(c);
+	buf_done(&b);
+}
+
+static void bad_unwind_tables_describe_nothing(void)
+{
+	uint8_t far[sizeof(eleven)];
+
+	memcpy(far, eleven, sizeof(far));
+	far[32] = 0; /* other code than the function */
+	for (int i = 0; i < 3; i++) {
+		struct buf b = {0};
+		struct jit_code *c;
+		struct cfi_table *t;
+
+		dump_header(&b, DUMP_MAGIC, 1, 0);
+		dump_unwinding(&b, i ? far : eleven, i == 1 ? 7 : sizeof(far),
+		               i ? 4 : sizeof(eleven));
+		dump_load(&b, 2, 0x1000, 11, 1, "f", 'x');
+		c = read_dump(&b, true);
+		t = table_of(&c->entries.items[0]);
+		CHECK_EQ(!c->entries.items[0].unwind.bytes, i == 0);
+		CHECK(!t);
+		cfi_table_free(t);
+		jit_code_free(c);
+		buf_done(&b);
+	}
+}
+
 int main(void)
 {
 	RUN(spans_like_an_array);
@@ -259,6 +343,8 @@ int main(void)
 	RUN(foreign_files_are_refused);
 	RUN(cut_at_every_byte);
 	RUN(the_processors_clock_is_not_ours);
+	RUN(code_has_the_unwind_table_before_it);
+	RUN(bad_unwind_tables_describe_nothing);
 	RUN(maps_line_by_line);
 	return check_end();
 }

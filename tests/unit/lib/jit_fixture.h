@@ -77,6 +77,20 @@ static inline void dump_move(struct buf *b, uint64_t time, uint64_t from, uint64
 	buf_done(&body);
 }
 
+/* The unwind table of the next function, and of that `header` bytes of index, which may be too
+ * many. */
+static inline void dump_unwinding(struct buf *b, const void *table, size_t size, uint64_t header)
+{
+	struct buf body = {0};
+
+	put_u64(&body, size);
+	put_u64(&body, header);
+	put_u64(&body, size);
+	buf_add(&body, table, size);
+	dump_record(b, 4, 1, &body);
+	buf_done(&body);
+}
+
 /* Two lines of a file, the first `shift` after the address, the second 8 further. */
 static inline void dump_lines(struct buf *b, uint64_t time, uint64_t address, uint64_t shift,
                               const char *file, int first, int second)
