@@ -136,6 +136,25 @@ static void read_segments(struct elf_file *f)
 	}
 }
 
+/*
+ * An object of 'perf inject --jit' of perf before 6.1 has sections and no program headers: its
+ * process mapped the sections at their offsets.
+ */
+static void segments_of_sections(struct elf_file *f)
+{
+	size_t count = elf_section_count(f);
+	GElf_Shdr s;
+
+	for (size_t i = 1; i < count && f->segments.count < SEGMENTS_MAX; i++) {
+		if (!elf_section_at(f, i, &s, NULL) || !(s.sh_flags & SHF_ALLOC) ||
+		    s.sh_type == SHT_NOBITS || !s.sh_size || s.sh_addr > UINT64_MAX - s.sh_size)
+			continue;
+		vec_push(&f->segments,
+		         (struct elf_segment){s.sh_addr, s.sh_offset, s.sh_size, s.sh_size,
+		                              s.sh_flags & SHF_EXECINSTR, s.sh_flags & SHF_WRITE});
+	}
+}
+
 static void read_debuglink(struct elf_file *f, size_t index)
 {
 	size_t size, length;
@@ -240,6 +259,8 @@ static int read_file(struct elf_file *f, struct error *err)
 		                 f->path);
 	f->names_fit = do_names_fit(f);
 	read_segments(f);
+	if (!elf_segment_count(f) && f->header.e_type == ET_DYN)
+		segments_of_sections(f);
 	read_sections(f);
 	return 0;
 }

@@ -93,6 +93,24 @@ static void a_root_comes_before_the_path(void)
 	subject_end(&s);
 }
 
+/* As the files that perf made of generated code. The code of this program is not at its offset. */
+static void a_file_without_program_headers_has_names(void)
+{
+	uint64_t address = 0, size = 0;
+	struct subject s;
+
+	CHECK(fixture_run(
+	        "gcc -O1 -shared -Wl,-Ttext=0x5040 -o bare functions.c && "
+	        "dd if=/dev/zero of=bare bs=1 seek=32 count=8 conv=notrunc status=none && "
+	        "dd if=/dev/zero of=bare bs=1 seek=54 count=4 conv=notrunc status=none"));
+	CHECK(fixture_nm("bare", "second", &address, &size));
+	CHECK(address > 0x5000);
+	subject_open(&s, "bare");
+	CHECK_STR(at(&s, address)->name, "second");
+	CHECK_STR(at_offset(&s, 0x10)->name, "[no symbol]"); /* the file's header */
+	subject_end(&s);
+}
+
 int main(void)
 {
 	if (!fixture_begin() || !functions_build()) {
@@ -104,6 +122,7 @@ int main(void)
 	RUN(a_replaced_file_is_refused);
 	RUN(a_deleted_file_is_reported);
 	RUN(a_root_comes_before_the_path);
+	RUN(a_file_without_program_headers_has_names);
 	fixture_end();
 	return check_end();
 }
