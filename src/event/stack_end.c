@@ -16,6 +16,7 @@ static const struct {
         [STACK_NOT_CODE] = {STACK_QUALITY_BROKEN, "a return address outside of all code"},
         [STACK_BAD_RULE] = {STACK_QUALITY_BROKEN, "the unwind table leads out of the stack"},
         [STACK_NO_REGISTERS] = {STACK_QUALITY_BROKEN, "no registers of a 64-bit program"},
+        [STACK_OTHER_STACK] = {STACK_QUALITY_TRUNCATED, "the caller is on another stack"},
 };
 
 enum stack_quality stack_quality(enum stack_end end)

@@ -24,6 +24,7 @@ enum stack_end {
 	STACK_BAD_RULE = 9, /* the unwind rule leads outside the stack */
 	STACK_NO_REGISTERS =
 	        10, /* no registers were recorded, or those of another architecture (32-bit) */
+	STACK_OTHER_STACK = 11, /* truncated: the caller is on another stack of the thread */
 	STACK_ENDS
 };
 

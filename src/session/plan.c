@@ -50,13 +50,16 @@ static bool may_open(int pid, int cpu, bool exclude_kernel)
 	return true;
 }
 
-/* Requests registers and a copy of the stack instead of the kernel's walk of the user stack. */
-static void add_stacks(struct perf_event_attr *attr, uint32_t bytes)
+/*
+ * Requests registers and a copy of the stack. The kernel's walk along frame pointers is recorded
+ * too, if it may be used: Go's runtime runs on another stack than the goroutine that called it.
+ */
+static void add_stacks(struct perf_event_attr *attr, uint32_t bytes, bool frame_pointers)
 {
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	attr->sample_regs_user = unwind_native()->perf_mask;
 	attr->sample_stack_user = bytes;
-	attr->exclude_callchain_user = 1;
+	attr->exclude_callchain_user = !frame_pointers;
 }
 
 void plan_remove_stacks(struct perf_event_attr *attr)
@@ -94,7 +97,7 @@ static bool can_unwind(uint32_t stack_bytes)
 
 	if (!unwind_native())
 		return false;
-	add_stacks(&attr, stack_bytes);
+	add_stacks(&attr, stack_bytes, false);
 	fd = perf_event_open_fd(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd >= 0)
 		close(fd);
@@ -172,7 +175,7 @@ struct perf_event_attr plan_common_attr(const struct plan *plan, const struct se
 	};
 
 	if (plan->unwind)
-		add_stacks(&attr, o->stack_bytes);
+		add_stacks(&attr, o->stack_bytes, o->method == STACK_METHOD_AUTO);
 	return attr;
 }
 

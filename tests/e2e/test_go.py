@@ -2,7 +2,8 @@
 """Whole stacks and names of Go programs, whose only tables may be those of their runtime.
 
 The truth is the structure of the program: main.spin is called by main.main and by main.worker, and
-only runtime.main and the start of a goroutine are above them.
+only runtime.main and the start of a goroutine are above them. In the second program (switches.go),
+main.main alone calls functions that run on the stack of the thread.
 """
 
 import collections
@@ -13,7 +14,7 @@ import shutil
 from harness import main, test_of_shares
 from programs import ASSAY, LONG, ROOT, comment, report, run, skip, workdir
 
-SOURCE = os.path.join(ROOT, "tests", "workloads", "runtimes", "work.go")
+PROGRAMS = os.path.join(ROOT, "tests", "workloads", "runtimes")
 SECONDS = 8 if LONG else 3
 WHOLE = 0.95
 END = "runtime.goexit"
@@ -26,12 +27,12 @@ CALLERS = {
 OWN = {"main.spin", "main.fib", "main.(*node).insert", "main.words"}
 
 
-def build(work, *options, cgo="0"):
+def build(work, *options, cgo="0", source="work.go"):
     if not shutil.which("go"):
         skip("go is not installed")
     env = dict(os.environ, GOCACHE=f"{work}/cache", GO111MODULE="off", GOFLAGS="",
                CGO_ENABLED=cgo)
-    run(["go", "build", *options, "-o", f"{work}/work", SOURCE], timeout=240, check=True, env=env)
+    run(["go", "build", *options, "-o", f"{work}/work", f"{PROGRAMS}/{source}"], timeout=240, check=True, env=env)
     return f"{work}/work"
 
 
@@ -107,6 +108,41 @@ def stripped_go_of_another_linker_has_whole_stacks_and_names(t):
         skip("gcc is not installed")
     with workdir() as work:
         judge(work, build(work, "-buildmode=pie", "-ldflags=-s -w -linkmode=external", cgo="1"))
+
+
+# The callers of functions that read the clock on the stack of the thread: in other versions of Go
+# the compiler inlines runtime.nanotime.
+CLOCKS = re.compile(r"runtime\.(nanotime1?|walltime1?)$|time\.now$")
+CLOCK_CALLERS = re.compile(r"time\.|runtime\.(nanotime|walltime)$|main\.")
+
+
+def below(node, name, above="", inside=False):
+    """(caller, name, in a frame of that name, samples of the row itself) of each row of the tree."""
+    own = name_of(node)
+    inside = inside or own == name
+    children = node.get("children", [])
+    yield above, own, inside, node["samples"] - sum(c["samples"] for c in children)
+    for child in children:
+        yield from below(child, name, own, inside)
+
+
+@test_of_shares
+def stacks_continue_on_the_goroutine_that_called_the_runtime(t):
+    with workdir() as work:
+        program = build(work, source="switches.go")
+        run([ASSAY, "record", "-g", "-F", "997", "-o", f"{work}/a.data", "--", program, "2"],
+            timeout=120, check=True)
+        rows = list(below(report(f"{work}/a.data", "-g", "--comm=work")["tree"], "main.main"))
+        total = sum(n for *_, n in rows)
+        inside = sum(n for _, _, inside, n in rows if inside)
+        pairs = {(above, own) for above, own, inside, _ in rows if inside}
+        clocks = {pair for pair in pairs if CLOCKS.search(pair[1])}
+        comment(f"{inside} of {total} samples below main.main; {len(pairs)} pairs, of clocks {clocks}")
+        assert total > 100 and clocks, f"{total} samples, {pairs}"
+        # The rest is the start of the runtime, its garbage collector and idle threads.
+        assert inside > 0.9 * total, f"{inside} of {total} samples below main.main"
+        wrong = {pair for pair in clocks if not CLOCK_CALLERS.match(pair[0])}
+        assert not wrong, f"impossible callers: {wrong}"
 
 
 main()

@@ -104,25 +104,45 @@ void go_table_done(struct go_table *t)
 	*t = (struct go_table){0};
 }
 
+static bool is_named(const char *name, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+#define NAMED(name, names) is_named(name, names, sizeof(names) / sizeof((names)[0]))
+
 /*
  * Stacks begin in goexit (goroutines), rt0_go (the first thread) and mstart (other threads). The
- * runtime does its own work on the thread's stack, to which mcall, systemstack and morestack
- * switch. This stack has no link to the goroutine's stack, so these functions are the outermost
- * frames there.
+ * runtime does its own work on the thread's stack, to which mcall and morestack switch. The
+ * goroutine does not wait for that work, so these functions are the outermost frames there. It
+ * waits for systemstack and for calls of C (asmcgocall). cgocallback calls Go from C, whose frames
+ * have no frame pointers. The other functions that switch have the flag; before it existed
+ * (Go 1.17), those that read the clock kept the stack pointer in the place of the frame pointer.
  */
-static enum go_kind kind_of(const char *name, uint8_t flags)
+static enum go_kind kind_of(const char *name, bool has_flags, uint8_t flags)
 {
-	static const char *const outermost[] = {"goexit", "mstart",      "rt0_go",
-	                                        "mcall",  "systemstack", "morestack"};
+	static const char *const outermost[] = {"goexit", "mstart", "rt0_go", "mcall", "morestack"};
+	static const char *const leaves[] = {"systemstack", "asmcgocall"};
+	static const char *const lost[] = {"cgocallback", "gogo"};
+	static const char *const clocks[] = {"nanotime1", "walltime1", "nanotime", "walltime"};
+	/* The last two are not assembly where the first two exist. */
+	size_t clock_count = has_flags ? 2 : 4;
 	static const char *const injected[] = {"asyncPreempt", "sigpanic", "sigpanic0"};
 
 	if (!strncmp(name, "runtime.", 8)) {
-		for (size_t i = 0; i < sizeof(outermost) / sizeof(outermost[0]); i++)
-			if (!strcmp(name + 8, outermost[i]))
-				return GO_OUTERMOST;
-		for (size_t i = 0; i < sizeof(injected) / sizeof(injected[0]); i++)
-			if (!strcmp(name + 8, injected[i]))
-				return GO_INJECTED;
+		name += 8;
+		if (NAMED(name, outermost))
+			return GO_OUTERMOST;
+		if (NAMED(name, injected))
+			return GO_INJECTED;
+		if (NAMED(name, leaves))
+			return GO_LEAVES;
+		if (NAMED(name, lost) ||
+		    (!(flags & FLAG_SP_WRITE) && is_named(name, clocks, clock_count)))
+			return GO_LOST;
 	}
 	if (flags & FLAG_TOP_FRAME)
 		return GO_OUTERMOST;
@@ -156,7 +176,8 @@ bool go_table_function(const struct go_table *t, size_t index, struct go_functio
 	function->start = t->text + start;
 	function->end = t->text + end;
 	function->name = (const char *)t->names.bytes + name;
-	function->kind = kind_of(function->name, format->flags_at ? record[format->flags_at] : 0);
+	function->kind = kind_of(function->name, format->flags_at != 0,
+	                         format->flags_at ? record[format->flags_at] : 0);
 	function->steps = (uint32_t)number_at(record + format->steps_at, 4);
 	return true;
 }

@@ -47,8 +47,11 @@ struct go_table {
 enum go_kind {
 	GO_PLAIN,
 	GO_OUTERMOST, /* the outermost function of its stack */
-	GO_SWITCHES,  /* changes the stack pointer in a way that the table does not describe */
-	GO_INJECTED,  /* called by a signal handler, between any two instructions */
+	GO_SWITCHES,  /* moves the stack pointer to another stack, which the table does not say */
+	GO_LEAVES,   /* the same, and the frame pointer stays that of its caller, if it has no frame
+	              */
+	GO_LOST,     /* the same, and its caller is not found */
+	GO_INJECTED, /* called by a signal handler, between any two instructions */
 };
 
 struct go_function {

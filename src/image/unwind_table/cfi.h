@@ -60,6 +60,14 @@ struct cfi_save {
 
 #define CFI_SIGNAL 1    /* a signal handler's frame: the caller's address is not a return address */
 #define CFI_OUTERMOST 2 /* the return address is undefined: a thread's first function */
+/*
+ * Functions of Go that move the stack pointer to another stack. SWITCHES: the frame is where the
+ * frame pointer leads, perhaps on that stack. HIDES: the caller is not found, but its caller is, in
+ * the same way. LOST: no caller is found.
+ */
+#define CFI_SWITCHES 4
+#define CFI_HIDES 8
+#define CFI_LOST 16
 
 /*
  * Registers without a save keep their value; a stack pointer without a save is the CFA. There is at

@@ -84,9 +84,12 @@ struct cfi_pool {
 };
 
 void cfi_pool_done(struct cfi_pool *p);
-/* The number of the rule for a state; CFI_NO_RULE: no rule describes it. */
+/*
+ * The number of the rule for a state, with flags other than CFI_OUTERMOST; CFI_NO_RULE: no rule
+ * describes it.
+ */
 uint16_t cfi_pool_rule(struct cfi_pool *p, const struct cfi_state *s, uint8_t return_column,
-                       bool signal);
+                       uint8_t flags);
 /* The number of an expression, or -1. */
 int64_t cfi_pool_expression(struct cfi_pool *p, const struct cfi_op *ops, size_t count);
 

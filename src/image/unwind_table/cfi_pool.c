@@ -122,7 +122,7 @@ static struct cfi_save save_of(uint8_t reg, struct cfi_location l)
 }
 
 uint16_t cfi_pool_rule(struct cfi_pool *p, const struct cfi_state *s, uint8_t return_column,
-                       bool signal)
+                       uint8_t flags)
 {
 	struct cfi_save saves[CFI_COLUMNS_MAX];
 	struct cfi_location back = s->regs[return_column];
@@ -147,7 +147,7 @@ uint16_t cfi_pool_rule(struct cfi_pool *p, const struct cfi_state *s, uint8_t re
 		if (reg != return_column && s->regs[reg].how != CFI_SAME)
 			saves[count++] = save_of(reg, s->regs[reg]);
 	}
-	rule.flags = (signal ? CFI_SIGNAL : 0) | (outermost ? CFI_OUTERMOST : 0);
+	rule.flags = flags | (outermost ? CFI_OUTERMOST : 0);
 	rule.save_count = count;
 	return intern_saves(p, saves, count, &rule.saves) ? intern_rule(p, &rule) : CFI_NO_RULE;
 }

@@ -112,7 +112,8 @@ static int64_t factored_offset(struct cfi_run *r, int64_t factored)
 static void add_row(struct cfi_run *r)
 {
 	uint32_t offset = r->range.offset + r->at;
-	uint16_t rule = cfi_pool_rule(r->pool, &r->state, r->cie->return_column, r->cie->signal);
+	uint16_t rule = cfi_pool_rule(r->pool, &r->state, r->cie->return_column,
+	                              r->cie->signal ? CFI_SIGNAL : 0);
 
 	r->pool->skipped += rule == CFI_NO_RULE;
 	if (r->rows->rules.count > r->first_row && *vec_last(&r->rows->rules) == rule)

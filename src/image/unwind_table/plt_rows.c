@@ -75,7 +75,7 @@ static uint16_t pushed_rule(struct cfi_pool *p, unsigned pushed)
 	if (!arm64 || pushed)
 		s.regs[arm64 ? X30 : RIP] =
 		        (struct cfi_location){.how = CFI_AT_CFA, .offset = -WORD};
-	return cfi_pool_rule(p, &s, arm64 ? X30 : RIP, false);
+	return cfi_pool_rule(p, &s, arm64 ? X30 : RIP, 0);
 }
 
 /* What entries of x86-64 have pushed when they jump to the first one, which is not called. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * sample_walk: the walk of one sample's stack, shared by stack_walk.c (walks the copy),
- * sample_walk_frame.c (one frame), sample_walk_known.c (frames beyond the copy) and
- * sample_walk_place.c (places at which a thread waited before).
+ * sample_walk_frame.c (one frame), sample_walk_switch.c (from one stack of Go to another),
+ * sample_walk_known.c (frames beyond the copy) and sample_walk_place.c (places at which a thread
+ * waited before).
  *
  * The stack_walk owns all memory; a sample_walk is valid until the sample is finished. One thread.
  * Uses: base, event, image, process, unwind.
@@ -64,8 +65,12 @@ struct sample_walk {
 	uint32_t match; /* index of the known frame equal to the last frame, or STACK_UNKNOWN */
 	uint64_t tag;   /* identifies the registers of the frame at `base`, which was interrupted */
 	uint32_t at;    /* number of the frames inside of the cursor */
-	bool recalled;  /* the frames are those of a kept place */
-	bool kept;      /* `known` has the frames from `base` outward */
+	const uint64_t *chain; /* by the kernel, along frame pointers; [0] is the sampled place.
+	                        * Only with chain_count */
+	uint32_t chain_count;
+	bool joined;   /* the last frames are those of the kernel's chain, or another stack's */
+	bool recalled; /* the frames are those of a kept place */
+	bool kept;     /* `known` has the frames from `base` outward */
 };
 
 static inline uint32_t sample_walk_checked(const struct sample_walk *s)
@@ -78,6 +83,13 @@ static inline uint32_t sample_walk_checked(const struct sample_walk *s)
  * STACK_END_UNKNOWN: the walk continues there.
  */
 enum stack_end sample_walk_frame(struct sample_walk *s);
+
+/*
+ * sample_walk_switch.c: adds a frame of a function of Go that moves the stack pointer to another
+ * stack (`rule`), of which there is no copy, and its callers, from the kernel's chain.
+ */
+enum stack_end sample_walk_switch(struct sample_walk *s, const struct cfi_table *table,
+                                  const struct cfi_rule *rule);
 
 /*
  * sample_walk_place.c. Frequent samples: takes the frames of the sample from a kept place, if their

@@ -82,6 +82,18 @@ static uint64_t tag_of(const struct unwind_cursor *c, const struct unwind_machin
 	return tag;
 }
 
+/* Whether a function that switches stacks has its frame in the copy, on either stack. */
+static bool frame_is_copied(const struct sample_walk *s, const struct cfi_rule *rule)
+{
+	const struct unwind_regs *regs = &s->cursor.regs;
+	uint64_t cfa;
+
+	if (rule->flags & (CFI_HIDES | CFI_LOST) || !(regs->known >> rule->cfa_reg & 1))
+		return false;
+	cfa = regs->value[rule->cfa_reg] + (uint64_t)(int64_t)rule->cfa_offset;
+	return cfa > s->cursor.floor && cfa - s->memory.start <= s->memory.size;
+}
+
 enum stack_end sample_walk_frame(struct sample_walk *s)
 {
 	struct unwind_cursor *c = &s->cursor;
@@ -94,6 +106,9 @@ enum stack_end sample_walk_frame(struct sample_walk *s)
 	c->cfa = 0;
 	if (c->floor - s->memory.start < s->memory.size)
 		s->floor = c->floor;
+	if (kind == STACK_CODE_RULE && p->rule->flags & (CFI_SWITCHES | CFI_LOST) &&
+	    !frame_is_copied(s, p->rule))
+		return sample_walk_switch(s, p->table, p->rule);
 	if (kind == STACK_CODE_RULE)
 		r = unwind_step(c, s->w->machine, p->table, p->rule, &s->memory);
 	else if (kind == STACK_CODE_NO_RULE)

@@ -108,6 +108,20 @@ static void prefetch_frames(const struct sample_walk *s)
 	}
 }
 
+/* The user's part of the kernel's chain. */
+static void take_chain(struct sample_walk *s, const struct event_sample *sample)
+{
+	uint32_t from = 0;
+
+	s->chain_count = 0;
+	while (from < sample->chain_count && sample->chain[from] != CHAIN_CONTEXT_USER)
+		from++;
+	if (from == sample->chain_count)
+		return;
+	s->chain = sample->chain + from + 1;
+	s->chain_count = sample->chain_count - from - 1;
+}
+
 static void begin_walk(struct sample_walk *s, uint32_t process, uint32_t thread,
                        const struct event_sample *sample)
 {
@@ -128,7 +142,8 @@ static void begin_walk(struct sample_walk *s, uint32_t process, uint32_t thread,
 	s->fp = s->cursor.regs.known >> w->machine->fp & 1 ? s->cursor.regs.value[w->machine->fp]
 	                                                   : 0;
 	s->at = 0;
-	s->kept = s->recalled = false;
+	s->kept = s->recalled = s->joined = false;
+	take_chain(s, sample);
 	w->frames.count = 0;
 	prefetch_frames(s);
 }
@@ -178,13 +193,15 @@ void stack_walk_sample(struct stack_walk *w, uint32_t process, uint32_t thread,
 	 * new one. */
 	if (end == STACK_NOT_CODE && w->frames.count == 1 && e->mode == CPU_MODE_KERNEL)
 		return;
-	if (end == STACK_WHOLE && s.match != STACK_UNKNOWN)
+	if (s.joined) /* without CFAs, so the frames are not known later */
+		result->end = end;
+	else if (end == STACK_WHOLE && s.match != STACK_UNKNOWN)
 		result->end =
 		        sample_walk_stitch(&s) == STACK_STITCHED ? STACK_WHOLE : STACK_CUT_LIMIT;
 	else
 		result->end = sample_walk_remember(&s, end);
-	if (stack_quality(result->end) == STACK_QUALITY_WHOLE ||
-	    stack_quality(result->end) == STACK_QUALITY_STITCHED)
+	if (!s.joined && (stack_quality(result->end) == STACK_QUALITY_WHOLE ||
+	                  stack_quality(result->end) == STACK_QUALITY_STITCHED))
 		sample_walk_keep_place(&s);
 	*(s.recalled ? &w->counts.stitched_frames : &w->counts.frames) += w->frames.count;
 	stack_chain_give(&w->chain, &w->options, w->frames.items, s.kept ? s.base : w->frames.count,

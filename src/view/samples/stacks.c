@@ -66,8 +66,7 @@ static bool is_first_function(const struct symbol *symbol)
 	                                    "thread_start",   "__start_context",
 	                                    "runtime.mstart", "runtime.rt0_go",
 	                                    MUSL_START,       NULL};
-	static const char *const families[] = {"runtime.goexit", "_rt0_", "runtime.mcall",
-	                                       "runtime.systemstack", NULL};
+	static const char *const families[] = {"runtime.goexit", "_rt0_", "runtime.mcall", NULL};
 	/* In a stripped file, clone3 is in a range behind clone. */
 	static const char *const ranges[] = {"[between clone and ", "[between __clone and ", NULL};
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From a function of Go that moved the stack pointer to another stack to its callers.
+ *
+ * The sample has a copy of one stack only. The memory of the other one may have changed when it is
+ * read, since its innermost frames return often. The kernel followed the frame pointers at the time
+ * of the sample, and all Go functions with a frame set one. Both walks are at the same frame where
+ * the frame pointer is the same.
+ */
+#include "profile/stack/sample_walk.h"
+
+#define WORD sizeof(uint64_t)
+/* A caller that is not known: this address belongs to no mapping. */
+#define HIDDEN_CALLER 1
+
+static bool copied_word(const struct sample_walk *s, uint64_t address, uint64_t *word)
+{
+	uint64_t into = address - s->memory.start;
+
+	if (into >= s->memory.size || s->memory.size - into < WORD)
+		return false;
+	memcpy(word, s->memory.bytes + into, WORD);
+	return true;
+}
+
+/*
+ * The index in the kernel's chain of the return address of the frame with that frame pointer; 0:
+ * the chain did not pass it. The frame pointers before it are in the copy, as are their addresses.
+ */
+static uint32_t chain_index(const struct sample_walk *s, uint64_t frame)
+{
+	const struct unwind_machine *m = s->w->machine;
+	uint64_t fp = s->fp, next, ra;
+
+	for (uint32_t i = 1; i < s->chain_count && fp; i++, fp = next) {
+		if (fp == frame)
+			return i;
+		if (!copied_word(s, fp + m->fp_saved, &next) ||
+		    !copied_word(s, fp + m->fp_ra, &ra) || ra != s->chain[i])
+			return 0;
+	}
+	return 0;
+}
+
+static bool saves_frame_pointer(const struct sample_walk *s, const struct cfi_table *table,
+                                const struct cfi_rule *rule)
+{
+	for (uint32_t i = rule->saves; i < rule->saves + rule->save_count; i++)
+		if (table->saves[i].reg == s->w->machine->fp)
+			return table->saves[i].how == CFI_AT_CFA;
+	return false;
+}
+
+/* No CFA is known: the number is above the last one, and never that of a frame. */
+static void add_frame(struct sample_walk *s, uint64_t pc)
+{
+	struct unwind_frame frame = {.pc = pc, .cfa = s->cursor.floor | 1};
+
+	if (s->w->frames.count > s->base && vec_last(&s->w->frames)->cfa >= frame.cfa)
+		frame.cfa = (vec_last(&s->w->frames)->cfa | 1) + 2 * WORD;
+	vec_push(&s->w->frames, frame);
+}
+
+/* Adds the frames of the chain from an index on, as far as they are those of the Go program. */
+static enum stack_end add_chain(struct sample_walk *s, const struct cfi_table *table, uint32_t i)
+{
+	const struct stack_code_place *p;
+
+	for (; i < s->chain_count && s->w->frames.count < STACK_DEPTH_MAX; i++) {
+		p = stack_code_at(s->w->code, s->process, s->version, s->chain[i] - 1);
+		if (p->kind != STACK_CODE_RULE || p->table != table)
+			break;
+		add_frame(s, s->chain[i]);
+		if (p->rule->flags & (CFI_SWITCHES | CFI_LOST))
+			break;
+		if (p->rule->flags & CFI_OUTERMOST)
+			return STACK_WHOLE;
+		if (!saves_frame_pointer(s, table, p->rule))
+			add_frame(s, HIDDEN_CALLER);
+	}
+	return STACK_OTHER_STACK;
+}
+
+enum stack_end sample_walk_switch(struct sample_walk *s, const struct cfi_table *table,
+                                  const struct cfi_rule *rule)
+{
+	const struct unwind_regs *regs = &s->cursor.regs;
+	unsigned fp = s->w->machine->fp;
+	uint32_t i = 0;
+
+	s->joined = true;
+	add_frame(s, regs->pc);
+	s->at = (uint32_t)s->w->frames.count - 1;
+	if (!(rule->flags & CFI_LOST) && regs->known >> fp & 1)
+		i = chain_index(s, regs->value[fp]);
+	if (!i)
+		return STACK_OTHER_STACK;
+	if (rule->flags & CFI_HIDES)
+		add_frame(s, HIDDEN_CALLER);
+	return add_chain(s, table, i);
+}
