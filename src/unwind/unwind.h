@@ -12,6 +12,7 @@
  *	unwind_start()		registers as perf records them
  *	unwind_step()		one step by a rule
  *	unwind_frame_pointer()	one step by the frame pointer, if there is no rule
+ *	unwind_return_rule()	the rule of generated code, from its instructions
  *
  * A step that fails does not change the registers. Nothing is allocated. The time of a step is
  * bounded for any table and any memory contents. A machine is constant; a cursor belongs to its
@@ -127,6 +128,15 @@ enum unwind_result unwind_step(struct unwind_cursor *c, const struct unwind_mach
  */
 enum unwind_result unwind_frame_pointer(struct unwind_cursor *c, const struct unwind_machine *m,
                                         const struct unwind_memory *memory, bool *linked);
+
+#define UNWIND_RETURN_SAVES 8
+
+/*
+ * The rule of the place at which `code` begins, if the code runs straight to a return instruction.
+ * saves[] are those of the rule, from index 0 of a table.
+ */
+bool unwind_return_rule(const struct unwind_machine *m, const uint8_t *code, size_t size,
+                        struct cfi_rule *rule, struct cfi_save saves[UNWIND_RETURN_SAVES + 1]);
 
 /* Reads 8 bytes of a stack whose innermost used address is `floor`. */
 static inline enum unwind_result unwind_read(const struct unwind_memory *m, uint64_t floor,

@@ -166,3 +166,44 @@ bool remote_stack_end(struct remote_stack *l)
 {
 	return l->stands;
 }
+
+struct remote_code_request {
+	pid_t pid;
+	uint32_t size;
+	uint64_t address;
+};
+
+static int read_code(const void *in, size_t in_size, struct foreign_reply *reply)
+{
+	const struct remote_code_request *r = in;
+	uint8_t *bytes = foreign_reply_room(reply);
+	ssize_t got = read_process(r->pid, r->address, bytes, r->size);
+
+	if (got <= 0)
+		return got < 0 ? -errno : -EFAULT;
+	foreign_reply_filled(reply, (size_t)got);
+	return 0;
+}
+
+size_t remote_stack_code(struct remote_stack *l, pid_t pid, uint32_t process, uint64_t address,
+                         uint8_t *bytes, size_t size)
+{
+	struct remote_code_request r = {.pid = pid, .size = (uint32_t)size, .address = address};
+	uint32_t *closed = &l->closed[process % CLOSED];
+	struct buf out = {0};
+	int status;
+
+	if (*closed == process)
+		return 0;
+	if (r.size > PAGE - (address & (PAGE - 1)))
+		r.size = (uint32_t)(PAGE - (address & (PAGE - 1)));
+	status = foreign_call(l->foreign, read_code, foreign_user(l->foreign, pid), FOREIGN_MS, &r,
+	                      sizeof(r), &out);
+	if (status == -EPERM || status == -ESRCH)
+		*closed = process;
+	size = status || out.size > r.size ? 0 : out.size;
+	if (size)
+		memcpy(bytes, out.data, size);
+	buf_done(&out);
+	return size;
+}

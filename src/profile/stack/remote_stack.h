@@ -12,6 +12,7 @@
  *	remote_stack_begin()	for a sample
  *	remote_stack_read()	fits struct unwind_memory
  *	remote_stack_end()	returns whether all data that was read is valid
+ *	remote_stack_code()	reads generated code, which is not verified
  *
  * Uses: base, unwind.
  */
@@ -34,5 +35,9 @@ bool remote_stack_begin(struct remote_stack *l, pid_t pid, uint32_t process,
                         const struct unwind_memory *copy, uint64_t from, uint64_t to);
 bool remote_stack_read(void *live, uint64_t address, uint64_t *value);
 bool remote_stack_end(struct remote_stack *l);
+
+/* Returns the number of bytes, up to the end of the page. */
+size_t remote_stack_code(struct remote_stack *l, pid_t pid, uint32_t process, uint64_t address,
+                         uint8_t *bytes, size_t size);
 
 #endif

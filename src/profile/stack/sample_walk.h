@@ -37,6 +37,18 @@ struct walked_place {
 	struct unwind_frame frames[WALKED_PLACE_FRAMES];
 };
 
+#define RETURN_CODES 512          /* a power of two; all processes */
+#define RETURN_CODE_NS 1000000000 /* code at an address may be replaced without a record */
+
+/* The rule of a place of generated code without a table, from its instructions. */
+struct return_code {
+	uint64_t place, read_ns;
+	uint32_t process;
+	bool found;
+	struct cfi_rule rule;
+	struct cfi_save saves[UNWIND_RETURN_SAVES + 1];
+};
+
 struct stack_walk {
 	struct process_table *processes;
 	struct stack_walk_options options;
@@ -50,13 +62,15 @@ struct stack_walk {
 	bool opens;  /* the next sample opens the tables that it needs */
 	bool trusts; /* stack_walk_trust() */
 	struct walked_place places[WALKED_PLACES];
+	struct return_code returns[RETURN_CODES];
 };
 
 struct sample_walk {
 	struct stack_walk *w;
 	uint32_t process;
 	uint64_t version; /* of the process's mappings */
-	uint64_t pc, fp;  /* registers of the sample; fp 0: unknown */
+	uint64_t time_ns;
+	uint64_t pc, fp; /* registers of the sample; fp 0: unknown */
 	struct unwind_cursor cursor;
 	struct unwind_memory memory;
 	struct known_stack *known; /* frames of the thread's earlier samples */

@@ -72,6 +72,51 @@ static enum unwind_result by_neighbour(struct sample_walk *s, enum stack_code_ki
 	return by_frame_pointer(s, kind);
 }
 
+#define RETURN_CODE_BYTES 64
+
+/* Live: the rule of generated code, which the program may describe later or not at all. */
+static const struct return_code *return_code(struct sample_walk *s)
+{
+	uint64_t place = s->cursor.regs.pc;
+	struct return_code *r = &s->w->returns[hash_pair(place, s->process) & (RETURN_CODES - 1)];
+	const struct mapping *m = process_table_mapping(s->w->processes, s->process, place);
+	pid_t pid = process_table_process(s->w->processes, s->process)->pid;
+	uint8_t bytes[RETURN_CODE_BYTES];
+	size_t size;
+
+	if (!s->w->live || !m || !m->generated)
+		return NULL;
+	if (r->place != place || r->process != s->process ||
+	    s->time_ns - r->read_ns > RETURN_CODE_NS) {
+		r->place = place;
+		r->process = s->process;
+		r->read_ns = s->time_ns;
+		size = remote_stack_code(s->w->live, pid, s->process, place, bytes, sizeof(bytes));
+		r->found = unwind_return_rule(s->w->machine, bytes, size, &r->rule, r->saves);
+	}
+	return r->found ? r : NULL;
+}
+
+/* Steps out of generated code by its instructions; the caller must be in code. */
+static enum unwind_result by_return(struct sample_walk *s)
+{
+	struct unwind_cursor before = s->cursor;
+	const struct return_code *code = return_code(s);
+	struct cfi_table table = {0};
+	enum unwind_result r;
+
+	if (!code)
+		return UNWIND_WRONG;
+	table.saves = code->saves;
+	table.save_count = code->rule.save_count;
+	r = unwind_step(&s->cursor, s->w->machine, &table, &code->rule, &s->memory);
+	if (r == UNWIND_BEYOND ||
+	    (r == UNWIND_CALLER && code_at(s, s->cursor.regs.pc - 1)->kind != STACK_CODE_NONE))
+		return r;
+	s->cursor = before;
+	return UNWIND_WRONG;
+}
+
 /* A hash of the registers that a callee must preserve. It identifies an interrupted frame. */
 static uint64_t tag_of(const struct unwind_cursor *c, const struct unwind_machine *m)
 {
@@ -111,7 +156,7 @@ enum stack_end sample_walk_frame(struct sample_walk *s)
 		return sample_walk_switch(s, p->table, p->rule);
 	if (kind == STACK_CODE_RULE)
 		r = unwind_step(c, s->w->machine, p->table, p->rule, &s->memory);
-	else if (kind == STACK_CODE_NO_RULE)
+	else if (kind == STACK_CODE_NO_RULE && (r = by_return(s)) == UNWIND_WRONG)
 		r = by_neighbour(s, kind);
 	else if (kind == STACK_CODE_NO_FILE)
 		r = by_frame_pointer(s, kind);

@@ -184,6 +184,7 @@ void stack_walk_sample(struct stack_walk *w, uint32_t process, uint32_t thread,
 		return;
 	}
 	s.w = w;
+	s.time_ns = e->time_ns;
 	begin_walk(&s, process, thread, sample);
 	if (!walk_copy_or_wait(&s, &end)) {
 		result->later = true;

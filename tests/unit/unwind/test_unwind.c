@@ -466,6 +466,44 @@ static void expressions_are_bounded(void)
 	CHECK_EQ(evaluate(1, &(uint64_t){1}, &value), UNWIND_WRONG);
 }
 
+static bool rule_of(const char *code, size_t size)
+{
+	return unwind_return_rule(&unwind_x86_64, (const uint8_t *)code, size, rules, saves);
+}
+
+static void code_that_returns_at_once_has_a_rule(void)
+{
+	/* add $8,%rsp; ret: the end of a trampoline of CPython */
+	CHECK(rule_of("\x48\x83\xc4\x08\xc3", 5));
+	CHECK(rules[0].cfa_reg == RSP && rules[0].cfa_offset == 16 && rules[0].save_count == 1);
+	CHECK(saves[0].reg == RIP && saves[0].offset == -8);
+	/* mov %rbx,%rax; add $0x120,%rsp; pop %rbx; pop %r12; pop %rbp; ret */
+	CHECK(rule_of("\x48\x89\xd8\x48\x81\xc4\x20\x01\0\0\x5b\x41\x5c\x5d\xc3", 15));
+	CHECK(rules[0].cfa_reg == RSP && rules[0].cfa_offset == 0x140 && rules[0].save_count == 4);
+	CHECK(saves[1].reg == RBX && saves[1].offset == -32);
+	CHECK(saves[2].reg == R12 && saves[2].offset == -24);
+	CHECK(saves[3].reg == RBP && saves[3].offset == -16);
+	/* leave; ret */
+	CHECK(rule_of("\xc9\xc3", 2));
+	CHECK(rules[0].cfa_reg == RBP && rules[0].cfa_offset == 16);
+	CHECK(saves[1].reg == RBP && saves[1].offset == -16);
+}
+
+static void other_code_has_none(void)
+{
+	CHECK(!rule_of("\x48\x83\xc4\x08", 4));     /* cut */
+	CHECK(!rule_of("\x48\x83\xc4\xf8\xc3", 5)); /* a negative number */
+	CHECK(!rule_of("\xff\xd1\xc3", 3));         /* a call */
+	CHECK(!rule_of("\x74\x02\xc3", 3));         /* a jump */
+	CHECK(!rule_of("\x5c\xc3", 2));             /* pop %rsp */
+	CHECK(!rule_of("\x5d\xc9\xc3", 3));         /* leave without a frame pointer */
+	CHECK(!rule_of("\x48\x89\xc3\xc3", 4));     /* mov %rax,%rbx */
+	CHECK(!rule_of("\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\xc3",
+	               18)); /* too long */
+	CHECK(!rule_of("", 0));
+	CHECK(!unwind_return_rule(&unwind_arm64, (const uint8_t *)"\xc3", 1, rules, saves));
+}
+
 int main(void)
 {
 	RUN(registers_are_taken_in_perfs_order);
@@ -483,5 +521,7 @@ int main(void)
 	RUN(the_plts_expression);
 	RUN(expressions_branch_and_read);
 	RUN(expressions_are_bounded);
+	RUN(code_that_returns_at_once_has_a_rule);
+	RUN(other_code_has_none);
 	return check_end();
 }
