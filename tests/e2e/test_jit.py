@@ -350,6 +350,25 @@ def check_like_perf(work, found, pattern):
             assert abs(samples - known[name]) <= 2, (ours, known)
 
 
+@test_of_shares
+def stacks_pass_generated_code_without_frame_pointers(t):
+    with workdir() as work:
+        done = run([ASSAY, "record", "-g", "-q", "-o", f"{work}/a.data", "-F", RATE, "--",
+                    workload("trampoline"), str(SECONDS)], env=kept_apart(work))
+        if done.status == 77:
+            raise Skip("the workload is for x86-64 alone")
+        lines = [line.rsplit(" ", 1) for line in
+                 assay("export", "-i", f"{work}/a.data", "--to", "folded",
+                       env=kept_apart(work)).out.splitlines()]
+        stacks = [(path.split(";"), int(n)) for path, n in lines if "through_leaf" in path]
+        total = sum(n for _, n in stacks)
+        right = sum(n for path, n in stacks if
+                    [f for f in path if f == "main" or f.startswith("through_")]
+                    == ["main", "through_top", "through_mid", "through_leaf"])
+        comment(f"{right} of {total} stacks of through_leaf are whole")
+        assert total > 100 and right >= 0.99 * total, f"{right} of {total}: {stacks[:3]}"
+
+
 def node(option):
     reason = need("node")
     if reason:

@@ -83,15 +83,18 @@ static const struct return_code *return_code(struct sample_walk *s)
 	pid_t pid = process_table_process(s->w->processes, s->process)->pid;
 	uint8_t bytes[RETURN_CODE_BYTES];
 	size_t size;
+	bool known;
 
 	if (!s->w->live || !m || !m->generated)
 		return NULL;
-	if (r->place != place || r->process != s->process ||
-	    s->time_ns - r->read_ns > RETURN_CODE_NS) {
+	known = r->place == place && r->process == s->process;
+	if (!known || s->time_ns - r->read_ns > RETURN_CODE_NS) {
+		size = remote_stack_code(s->w->live, pid, s->process, place, bytes, sizeof(bytes));
+		r->read_ns = s->time_ns;
+		if (known && !size) /* the process has exited since the sample */
+			return r->found ? r : NULL;
 		r->place = place;
 		r->process = s->process;
-		r->read_ns = s->time_ns;
-		size = remote_stack_code(s->w->live, pid, s->process, place, bytes, sizeof(bytes));
 		r->found = unwind_return_rule(s->w->machine, bytes, size, &r->rule, r->saves);
 	}
 	return r->found ? r : NULL;
