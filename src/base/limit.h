@@ -162,6 +162,8 @@
 #define LIMIT_HTTP_SILENT_MS LIMIT_SECONDS_MS(30)
 /* time of a request by HTTP | error */
 #define LIMIT_HTTP_TOTAL_MS LIMIT_SECONDS_MS(120)
+/* bytes of a file of certificates for a process without rights | error */
+#define LIMIT_CERTIFICATES_BYTES LIMIT_MB(4)
 /* pause that a server asks for | cut */
 #define LIMIT_HTTP_PAUSE_MS LIMIT_SECONDS_MS(86400)
 /* bytes of an answer of a store's server | error */

@@ -7,6 +7,7 @@
 #include "base/limit.h"
 #include "base/memory/deflate.h"
 #include "base/memory/xalloc.h"
+#include "base/read/regular_file.h"
 #include "base/text/base64.h"
 #include "base/text/plain_text.h"
 
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define PACK_LEVEL 3
 
@@ -21,7 +23,7 @@ struct http_client {
 	struct http_library lib;
 	struct http_client_options o;
 	char *name, *user, *token_file, *ca_file;
-	struct buf token;
+	struct buf token, certificates; /* certificates: of files_once */
 	struct timespec token_changed;
 	CURL *curl;
 	char reason[CURL_ERROR_SIZE];
@@ -210,6 +212,18 @@ static void set_limits(struct http_client *c)
 	set(c->curl, CURLOPT_LOW_SPEED_TIME, (long)((o->silent_ms + 999) / 1000));
 }
 
+/* False: the library opens the file by itself. */
+static bool set_certificates(struct http_client *c)
+{
+#if LIBCURL_VERSION_NUM >= 0x074d00
+	struct curl_blob blob = {.data = c->certificates.data, .len = c->certificates.size};
+
+	return blob.len && c->lib.easy_setopt(c->curl, CURLOPT_CAINFO_BLOB, &blob) == CURLE_OK;
+#else
+	return false;
+#endif
+}
+
 /* The defaults of libcurl verify certificates too; they are set, so that they cannot be others. */
 static void set_trust(struct http_client *c, bool loopback)
 {
@@ -225,7 +239,7 @@ static void set_trust(struct http_client *c, bool loopback)
 	set(c->curl, CURLOPT_SSL_VERIFYPEER, 1L);
 	set(c->curl, CURLOPT_SSL_VERIFYHOST, 2L);
 	set(c->curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	if (c->ca_file)
+	if (c->ca_file && !set_certificates(c))
 		set(c->curl, CURLOPT_CAINFO, c->ca_file);
 	if (loopback)
 		set(c->curl, CURLOPT_PROXY, "");
@@ -384,6 +398,20 @@ static void set_defaults(struct http_client_options *o)
 	o->answer_max = o->answer_max ? o->answer_max : LIMIT_HTTP_ANSWER_BYTES;
 }
 
+static int read_certificates(struct http_client *c, struct error *err)
+{
+	struct stat st;
+	int fd = regular_file_open(c->ca_file, &st), ret = fd < 0 ? fd : 0;
+
+	if (!ret && (uint64_t)st.st_size > LIMIT_CERTIFICATES_BYTES)
+		ret = -EFBIG;
+	if (!ret && buf_read(&c->certificates, fd) < 0)
+		ret = -errno;
+	if (fd >= 0)
+		close(fd);
+	return ret ? error_set(err, -ret, "%s: %s", c->ca_file, strerror(-ret)) : 0;
+}
+
 int http_client_open(struct http_client **out, const struct http_client_options *o,
                      struct error *err)
 {
@@ -399,6 +427,8 @@ int http_client_open(struct http_client **out, const struct http_client_options 
 	ret = http_library_load(&c->lib, err);
 	if (!ret)
 		ret = read_token(c, err);
+	if (!ret && c->ca_file && o->files_once)
+		ret = read_certificates(c, err);
 	if (!ret) {
 		c->curl = c->lib.easy_init();
 		if (!c->curl)
@@ -423,5 +453,6 @@ void http_client_close(struct http_client *c)
 	free(c->user);
 	free(c->token_file);
 	free(c->ca_file);
+	buf_done(&c->certificates);
 	free(c);
 }

@@ -50,6 +50,11 @@ struct http_client_options {
 	const char *token_file; /* NULL: none */
 	const char *password;   /* of `user`, in place of a file; NULL: none */
 	const char *ca_file;    /* certificates to trust; NULL: those of the system */
+	/*
+	 * ca_file is read when the client is opened, for a process that will not be able to read it
+	 * later. An earlier libcurl than 7.77 reads it later all the same.
+	 */
+	bool files_once;
 	/* Called at least once a second while a request runs; true ends it. NULL: none. */
 	bool (*stop)(void *ctx);
 	void *stop_ctx;
