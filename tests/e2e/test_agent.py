@@ -16,6 +16,7 @@ import urllib.request
 
 import attacks
 import clickhouse_server
+from agents import Agent
 from clock_shim import HOUR, SECOND, Clocks
 from clickhouse_server import Answering, Between, free_port
 from harness import ASSAY, LONG, main, run, test
@@ -23,84 +24,6 @@ from sessions import is_gone
 
 EVENTS = 200 if LONG else 20
 SLEW_NS = 1000000  # by which windows that follow each other may differ
-
-
-class Agent:
-    """An agent with a configuration in the directory of the test."""
-
-    def __init__(self, t, store, *lines):
-        self.t, self.file = t, t.path("agent.conf")
-        self.spool = t.path("spool")
-        self.env = {**t.runtime(), "ASSAY_CLICKHOUSE_PASSWORD": ""}
-        self.configure(store, *lines)
-        self.log = open(t.path("log"), "w+")
-        self.process = None
-
-    def configure(self, store, *lines):
-        """With a budget that keeps the rate on a busy machine too."""
-        self.t.write("agent.conf", "\n".join(
-            [f"store = {store}", f"spool = {self.spool}", "window = 1", "# a comment", *lines,
-             "budget = 50", ""]))
-
-    def start(self, *before):
-        """`before`: words of a command that runs the agent as its own process."""
-        env = {**os.environ, **self.env}
-        del env["ASSAY_CLICKHOUSE_PASSWORD"]
-        self.process = self.t.start(*before, ASSAY, "agent", "--config", self.file, env=env,
-                                    stderr=self.log)
-
-    def text(self):
-        return self.t.path("log").read_text()
-
-    def until_it_samples(self):
-        self.t.until(lambda: "samples go to" in self.text() or self.process.poll() is not None,
-                     "the agent samples")
-        if "an agent runs on this machine" in self.text():
-            self.t.skip("another agent runs on this machine")
-        self.t.equal(self.process.poll(), None, f"exit status; {self.text()}")
-
-    def status(self):
-        found = run(ASSAY, "status", "--json", "--name", "agent", status=None, env=self.env).out
-        sessions = self.t.json(found)["sessions"] if found else []
-        return sessions[0] if sessions else None
-
-    def sent(self):
-        account = self.status()
-        if not account or account["state"] != "running":
-            return None
-        for part in ("batches", "samples"):
-            p = account["sent"][part]
-            self.t.equal(p["sent"] + p["waiting"] + p["dropped"], p["due"], f"{part} of {p}")
-        return account["sent"]
-
-    def child(self, name, parent=None):
-        """The process of that name below the agent's process."""
-        for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
-            with contextlib.suppress(OSError):
-                head, rest = path.read_text(errors="replace").rsplit(")", 1)
-                if head.split("(", 1)[1] == name and int(rest.split()[1]) == parent:
-                    return int(head.split()[0])
-        return None
-
-    def sampler(self):
-        return self.child("assay", self.process.pid)
-
-    def left(self):
-        """Processes of all agents with this configuration."""
-        found = []
-        for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
-            with contextlib.suppress(OSError):
-                if os.fsencode(self.file) in path.read_bytes().split(b"\0"):
-                    found.append(path.parent.name)
-        return found
-
-    def kill(self, pid):
-        with contextlib.suppress(ProcessLookupError, TypeError):
-            os.kill(pid, signal.SIGKILL)
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.t.equal(self.t.wait(self.process), 0, f"exit status; {self.text()}")
 
 
 Window = collections.namedtuple("Window", "host session start end samples summed cpus")
