@@ -178,6 +178,16 @@
 #define LIMIT_STORE_SILENT_MS LIMIT_SECONDS_MS(120)
 /* time of a request to a store's server | error */
 #define LIMIT_STORE_REQUEST_MS LIMIT_SECONDS_MS(600)
+/* bytes of the answer with the central configuration of all machines | not used, reported */
+#define LIMIT_CENTRAL_ANSWER_BYTES LIMIT_MB(1)
+/* bytes of the central configuration of a machine | not used, reported */
+#define LIMIT_CENTRAL_BYTES 16384
+/* bytes of a pattern, an option or a value of a central configuration | not used, reported */
+#define LIMIT_CENTRAL_WORD_BYTES 256
+/* time of the process that fetches a central configuration | not used, reported */
+#define LIMIT_CENTRAL_MS LIMIT_SECONDS_MS(10)
+/* CPU time of that process | not used, reported */
+#define LIMIT_CENTRAL_CPU_S LIMIT_SECONDS(2)
 /* bytes of a debug file from a server | left out */
 #define LIMIT_DEBUGINFOD_FILE_BYTES LIMIT_MB(1024)
 /* bytes of the debug files from servers that are kept | deleted, the longest unused first */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/store_engine.h"
 
+#include "store/clickhouse/click_central.h"
 #include "store/clickhouse/click_keep.h"
 #include "store/clickhouse/click_machines.h"
 #include "store/clickhouse/click_series.h"
@@ -8,6 +9,7 @@
 #include "store/sqlite/sqlite_store.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* SQLite accepts all names, so it is the last engine. */
@@ -201,4 +203,48 @@ int store_keep(const char *path, const struct store_retention_rules *rules, uint
 {
 	return store_is_remote(path) ? click_keep(path, rules, now_ns, kept, err)
 	                             : sqlite_store_keep(path, rules, now_ns, kept, err);
+}
+
+static int central_is_remote(const char *name, struct error *err)
+{
+	if (store_is_remote(name))
+		return 0;
+	return error_set(err, EINVAL,
+	                 "'%s' is not a database on a server; the form is "
+	                 "clickhouse://[USER@]HOST[:PORT]/DATABASE, or clickhouse+https:// for TLS",
+	                 name);
+}
+
+int store_central_create(const char *name, struct error *err)
+{
+	int status = central_is_remote(name, err);
+
+	return status ? status : click_central_create(name, err);
+}
+
+int store_central_read(const char *name, const struct store_server *server, void (*opened)(void),
+                       struct store_central *central, struct error *err)
+{
+	int status = central_is_remote(name, err);
+
+	*central = (struct store_central){0};
+	return status ? status : click_central_read(name, server, opened, central, err);
+}
+
+int store_central_add(const char *name, const struct store_central *central, struct error *err)
+{
+	int status = central_is_remote(name, err);
+
+	return status ? status : click_central_add(name, central, err);
+}
+
+void store_central_done(struct store_central *central)
+{
+	vec_each (o, &central->options) {
+		free(o->machines);
+		free(o->option);
+		free(o->value);
+		free(o->author);
+	}
+	vec_done(&central->options);
 }

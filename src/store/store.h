@@ -373,4 +373,34 @@ int store_machines_read(const char *path, const struct store_range *range,
                         struct store_machines *machines, struct error *err);
 void store_machines_done(struct store_machines *machines); /* accepts zeros */
 
+/*
+ * The central configuration of agents: a table in a database of its own on a server, so that its
+ * users decide who may write it. Each option is for the machines of a pattern.
+ */
+struct store_central_option {
+	char *machines; /* a pattern of their names: web* */
+	char *option, *value;
+	char *author;    /* as the writer named itself */
+	uint64_t time_s; /* when it was set, by the server's clock */
+	bool removed;
+};
+
+struct store_central {
+	VEC(struct store_central_option) options;
+};
+
+/* -EINVAL: the name is that of a file, here and below. Creates database and table if missing. */
+int store_central_create(const char *name, struct error *err);
+/*
+ * All options that are set, by pattern and name. `server`: token and certificates; NULL: those of
+ * the environment. `opened` is called before the first byte of the server comes: from then on no
+ * file of this user is needed; NULL: none. -ENODATA: there is no such database or table. The texts
+ * may contain any bytes but NUL; each has at most LIMIT_CENTRAL_WORD_BYTES.
+ */
+int store_central_read(const char *name, const struct store_server *server, void (*opened)(void),
+                       struct store_central *central, struct error *err);
+/* Sets or removes options; time_s is ignored. They are later than all others. */
+int store_central_add(const char *name, const struct store_central *central, struct error *err);
+void store_central_done(struct store_central *central); /* accepts zeros */
+
 #endif

@@ -182,10 +182,10 @@ BASE_USERS = """<yandex><profiles><default><max_memory_usage>1000000000</max_mem
 class Deployed:
     """A server that is set up by the steps of FLEET.md; only paths, the name and ports are others."""
     def __init__(self, t):
-        self.place, self.port, self.http = t.path("clickhouse"), free_port(), free_port()
+        self.place, self.port, self.http, self.tcp = t.path("clickhouse"), free_port(), free_port(), free_port()
         self.place.mkdir()
         (self.place / "config.xml").write_text(
-            BASE.replace("/var/lib/clickhouse", f"{self.place}/data").replace("9000", str(free_port())).replace("8123", str(self.http)))
+            BASE.replace("/var/lib/clickhouse", f"{self.place}/data").replace("9000", str(self.tcp)).replace("8123", str(self.http)))
         (self.place / "users.xml").write_text(BASE_USERS)
         steps = (ROOT / "docs/FLEET.md").read_text().split("<!-- the steps of tests/e2e/test_deploy.py -->")[1]
         steps = re.sub(r"^ *(chown|systemctl) .*$", "", steps.split("<!-- end -->")[0], flags=re.M)
@@ -225,15 +225,44 @@ class Deployed:
         return {**os.environ, "ASSAY_CLICKHOUSE_PASSWORD_FILE": f"{self.place}/{user}.password",
                 "ASSAY_CLICKHOUSE_CA_FILE": f"{self.place}/server.crt"}
 
-    def store(self, user):
-        return f"clickhouse+https://assay_{user}@localhost:{self.port}/assay"
+    def store(self, user, database="assay"):
+        return f"clickhouse+https://assay_{user}@localhost:{self.port}/{database}"
+
+
+def check_central_configuration(t, server, assay, configuration):
+    """Only the administrator writes it; the agents' user for it reads nothing else."""
+    def name(user):
+        return server.store(user, "assay_config")
+
+    for user in ("writer", "reader", "config"):
+        assay(user, "store", "config", name(user), "create", status=1)
+    assay("admin", "store", "config", name("admin"), "create")
+    assay("admin", "store", "config", name("admin"), "set", "*", "freq=61")
+    for user in ("writer", "reader", "config"):
+        assay(user, "store", "config", name(user), "set", "*", "freq=62", status=1)
+    with open(configuration, "a", encoding="utf-8") as f:
+        f.write(f"central = {name('config')}\ncentral-token-file = {server.place}/config.password\n")
+    t.has(t.assay("agent", "--check", "--config", configuration).err, "the server sets freq = 61\n")
+    row = "INTO assay_config.agent_options (machines, option, value) VALUES ('*', 'freq', '63')"
+    values = "SELECT now(), '*', 'freq', '63', 0, ''"
+    address = f"https://localhost:{server.port}/?query=INSERT%20"
+    for user, statement in (
+            *((user, f"INSERT {row}") for user in ("writer", "reader", "config")),
+            *((user, "SELECT * FROM assay_config.agent_options") for user in ("writer", "reader")),
+            ("writer", f"INSERT INTO FUNCTION remote('127.0.0.1:{server.tcp}', assay_config.agent_options, 'default') {values}"),
+            ("writer", f"INSERT INTO FUNCTION url('{address}INTO%20assay_config.agent_options%20FORMAT%20TSV', 'TSV', 'a String') VALUES ('x')"),
+            ("config", "SELECT * FROM assay.names"), ("config", "SET readonly = 0"),
+            ("config", "DROP TABLE assay_config.agent_options"), ("config", "CREATE TEMPORARY TABLE x (a UInt8)"),
+            ("config", "SELECT * FROM url('https://localhost/', 'TSV', 'a String')")):
+        t.has(server.ask(f"assay_{user}", statement), "Code: ", f"{user}: {statement}")
+    t.equal(server.ask("assay_config", "SELECT machines, option, value FROM assay_config.agent_options"), "*\tfreq\t61")
 
 
 @test
 def the_example_of_a_clickhouse_server_is_complete(t):
     t.need(PROGRAM, "openssl")
     users = xml.etree.ElementTree.parse(ROOT / "deploy/clickhouse/users.d/assay.xml").find("users")
-    t.equal([user.tag for user in users], ["default", "assay_admin", "assay_writer", "assay_reader"])
+    t.equal([user.tag for user in users], ["default", "assay_admin", "assay_writer", "assay_reader", "assay_config"])
     server = Deployed(t)
 
     def assay(user, *words, status=0):
@@ -253,6 +282,7 @@ def the_example_of_a_clickhouse_server_is_complete(t):
              for name, words in ((server.store("reader"), ("--host", "web1")), (file, ()))]
     t.equal(found[0], found[1], "functions of the server and of the file")
     t.true(found[0], "there are functions")
+    check_central_configuration(t, server, assay, configuration)
     assay("admin", "store", "keep", server.store("admin"))
     before = server.ask("assay_admin", "SELECT count() FROM assay.names")
     t.true(int(before) > 0, "rows on the server")
@@ -265,6 +295,9 @@ def the_example_of_a_clickhouse_server_is_complete(t):
                             ("reader", "SET allow_ddl = 1"), ("writer", "SELECT * FROM default.other"),
                             ("admin", "CREATE TABLE default.x (a UInt8) ENGINE = Log")):
         t.has(server.ask(f"assay_{user}", statement), "Code: ", f"{user}: {statement}")
+    for statement in ("SELECT count() FROM assay.names", "DROP DATABASE assay", "SELECT count() FROM assay_config.agent_options",
+                      "INSERT INTO assay_config.agent_options (option) VALUES ('freq')", "CREATE DATABASE x"):
+        t.has(server.ask("default", statement, ""), "Code: ", f"default: {statement}")
     t.equal(server.ask("assay_admin", "SELECT count() FROM assay.names"), before, "rows after all attempts")
     t.has(server.ask("assay_reader", "SELECT 1", "wrong"), "Code: ", "a wrong password")
     t.has(server.ask("assay_writer", "SELECT 1", ""), "Code: ", "no password")

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/agent/agent_config.h"
 
+#include "base/memory/buf.h"
 #include "base/memory/xalloc.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -65,35 +67,42 @@ static char *word_of(const struct option *o, const char *name, const char *value
 struct reading {
 	struct agent_config *c;
 	const struct command *command;
-	const char *const *refused;
+	const char *const *refused, *const *allowed; /* allowed NULL: all others */
 	void *options;
 	const char *path;
 	unsigned line;
+	char place[600]; /* of an error: of a file with the line */
 	struct option_table table;
 };
 
-static bool is_refused(const struct reading *r, const char *name)
+static bool has_name(const char *const *names, const char *name)
 {
-	for (size_t i = 0; r->refused[i]; i++)
-		if (!strcmp(r->refused[i], name))
-			return true;
-	return !strcmp(name, "help");
+	while (*names && strcmp(*names, name) != 0)
+		names++;
+	return *names;
+}
+
+/* Options that do not exist get their message from the parser. */
+static int name_check(const struct reading *r, const char *name, struct error *err)
+{
+	if (!strcmp(name, "help") || (r->refused && has_name(r->refused, name)))
+		return error_set(err, EINVAL, "%s: '%s' is for the command line only", r->place,
+		                 name);
+	if (!r->allowed || has_name(r->allowed, name) || !find(&r->table, name))
+		return 0;
+	return error_set(err, EPERM, "%s: '%s' is for the machine's own configuration only",
+	                 r->place, name);
 }
 
 static int set(struct reading *r, const char *name, const char *value, struct error *err)
 {
 	char *word = word_of(find(&r->table, name), name, value), *words[3];
 	struct error why = {0};
-	int status;
+	int status = name_check(r, name, err);
 
-	if (is_refused(r, name))
-		status = error_set(err, EINVAL, "%s:%u: '%s' is for the command line only", r->path,
-		                   r->line, name);
-	else if (!word)
-		status = error_set(err, EINVAL, "%s:%u: '%s' is yes or no, not '%s'", r->path,
-		                   r->line, name, value);
-	else
-		status = 0;
+	if (!status && !word)
+		status = error_set(err, EINVAL, "%s: '%s' is yes or no, not '%s'", r->place, name,
+		                   value);
 	if (status) {
 		free(word);
 		return status;
@@ -103,7 +112,7 @@ static int set(struct reading *r, const char *name, const char *value, struct er
 	words[1] = word;
 	words[2] = NULL;
 	status = option_parse(r->command, r->options, 2, words, vec_add(&r->c->results), &why);
-	return status ? error_set(err, EINVAL, "%s:%u: %s", r->path, r->line, why.text) : 0;
+	return status ? error_set(err, EINVAL, "%s: %s", r->place, why.text) : 0;
 }
 
 static int read_line(struct reading *r, char *line, char *end, struct error *err)
@@ -115,11 +124,33 @@ static int read_line(struct reading *r, char *line, char *end, struct error *err
 		return 0;
 	equals = strchr(line, '=');
 	if (!equals)
-		return error_set(err, EINVAL, "%s:%u: a line is 'option = value', not '%.60s'",
-		                 r->path, r->line, line);
+		return error_set(err, EINVAL, "%s: a line is 'option = value', not '%.60s'",
+		                 r->place, line);
 	value = trim(equals + 1, equals + strlen(equals));
 	name = trim(line, equals);
 	return set(r, name, value, err);
+}
+
+/* The lines of `text`, which are cut into words there. */
+static int read_lines(struct reading *r, struct buf *text, struct error *err)
+{
+	char *at, *end;
+	int status = 0;
+
+	buf_putc(text, '\n');
+	option_table_init(&r->table, r->command->options);
+	if (memchr(text->data, 0, text->size))
+		status = error_set(err, EINVAL, "%s is not text", r->path);
+	for (at = text->data; !status && at < text->data + text->size; at = end + 1) {
+		end = strchr(at, '\n');
+		if (r->allowed)
+			snprintf(r->place, sizeof(r->place), "%s", r->path);
+		else
+			snprintf(r->place, sizeof(r->place), "%s:%u", r->path, ++r->line);
+		status = read_line(r, at, end, err);
+	}
+	option_table_done(&r->table);
+	return status;
 }
 
 int agent_config_read(struct agent_config *c, const struct command *command,
@@ -128,21 +159,27 @@ int agent_config_read(struct agent_config *c, const struct command *command,
 {
 	struct reading r = {
 	        .c = c, .command = command, .refused = refused, .options = options, .path = path};
-	int status = read_text(&c->text, path, err);
-	char *at, *end;
+	struct buf text = {0};
+	int status = read_text(&text, path, err);
 
-	if (status)
-		return status;
-	buf_putc(&c->text, '\n');
-	option_table_init(&r.table, command->options);
-	if (memchr(c->text.data, 0, c->text.size))
-		status = error_set(err, EINVAL, "%s is not text", path);
-	for (at = c->text.data; !status && at < c->text.data + c->text.size; at = end + 1) {
-		end = strchr(at, '\n');
-		r.line++;
-		status = read_line(&r, at, end, err);
-	}
-	option_table_done(&r.table);
+	if (!status)
+		status = read_lines(&r, &text, err);
+	buf_done(&text);
+	return status;
+}
+
+int agent_config_add(struct agent_config *c, const struct command *command,
+                     const char *const *allowed, void *options, const char *name, const char *lines,
+                     struct error *err)
+{
+	struct reading r = {
+	        .c = c, .command = command, .allowed = allowed, .options = options, .path = name};
+	struct buf text = {0};
+	int status;
+
+	buf_puts(&text, lines);
+	status = read_lines(&r, &text, err);
+	buf_done(&text);
 	return status;
 }
 
@@ -167,5 +204,4 @@ void agent_config_done(struct agent_config *c)
 		free(*word);
 	vec_done(&c->results);
 	vec_done(&c->words);
-	buf_done(&c->text);
 }

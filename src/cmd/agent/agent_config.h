@@ -7,6 +7,7 @@
  * continued lines. A later line replaces an earlier one.
  *
  *	agent_config_read(&c, &command, options, path, err)
+ *	agent_config_add(&c, &command, allowed, options, name, lines, err)	the same from memory
  *	agent_config_over(&command, options, line, defaults)	the command line decides
  *	agent_config_done(&c)		the texts in `options` are invalid then
  *
@@ -16,11 +17,9 @@
 #ifndef ASSAY_CMD_AGENT_AGENT_CONFIG_H
 #define ASSAY_CMD_AGENT_AGENT_CONFIG_H
 
-#include "base/memory/buf.h"
 #include "cmd/cli/option.h"
 
 struct agent_config {
-	struct buf text;
 	VEC(char *) words;
 	VEC(struct option_result) results;
 };
@@ -29,6 +28,13 @@ struct agent_config {
 int agent_config_read(struct agent_config *c, const struct command *command,
                       const char *const *refused, void *options, const char *path,
                       struct error *err);
+/*
+ * The same for lines in memory, with names of `allowed` alone, NULL at the end. `name`: of the
+ * text, in sentences. -EPERM: there is such an option, but not for these lines.
+ */
+int agent_config_add(struct agent_config *c, const struct command *command,
+                     const char *const *allowed, void *options, const char *name, const char *lines,
+                     struct error *err);
 /* Copies the options that `line` has and `defaults` has not. */
 void agent_config_over(const struct command *command, void *options, const void *line,
                        const void *defaults);

@@ -2,6 +2,7 @@
 #include "cmd/agent/agent_run.h"
 
 #include "base/clock.h"
+#include "base/memory/xalloc.h"
 #include "base/process/backoff.h"
 #include "cmd/cli/print.h"
 #include "cmd/session/session_command.h"
@@ -13,8 +14,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -29,6 +34,8 @@
 #define EARLIER_MS 20000                 /* for the session of an agent that was killed to end */
 #define LOOK_MS 100
 #define METRICS_AGAIN_MS 10000 /* another program has the port of --metrics */
+#define CENTRAL_FIRST_MS 5000  /* that the first session waits for the central configuration */
+#define CENTRAL_MS 60000       /* between two questions for it */
 
 struct agent {
 	struct agent_course *c;
@@ -36,10 +43,17 @@ struct agent {
 	uint64_t metrics_again_ns; /* the next attempt to serve them; 0: now */
 	sigset_t old_mask;
 	int signals;
-	pid_t pid;                     /* of the session's process; 0: none */
-	int begun;                     /* pipe: a byte when sampling has started; -1: read */
-	bool ever, ends, reloads;      /* ever: a session has begun */
-	bool tries, wrong;             /* a new configuration is tried; the last one was not used */
+	pid_t pid;                /* of the session's process; 0: none */
+	int begun;                /* pipe: a byte when sampling has started; -1: read */
+	bool ever, ends, reloads; /* ever: a session has begun */
+	bool tries, wrong;        /* a new configuration is tried; the last one was not used */
+	uint64_t central_next_ns; /* of the next question; 0: there is no central configuration */
+	bool central_tries;       /* what is tried came from there */
+	char *central_refused;    /* lines that are not used; NULL: none */
+	char *central_reason;     /* why */
+	char central_why[1024];   /* why the last answer is not used; empty: it is used */
+	char *note;               /* the same, shared with the session: START_NOTE_BYTES */
+	uint64_t central_cpu_ns;
 	uint64_t started_ns, again_ns; /* again: start of the next one; 0: it runs */
 	unsigned failures;
 	int status;
@@ -85,6 +99,7 @@ static int sample(struct agent *g, int begun)
 	                  .place.fd = -1,
 	                  .claim.fd = -1,
 	                  .daemon.ready = begun,
+	                  .note = g->note,
 	                  .watched = true};
 	struct error err = {0};
 	int status;
@@ -110,6 +125,8 @@ static _Noreturn void session_process(struct agent *g, int begun, pid_t parent)
 		close(g->c->lock);
 	if (g->metrics.pid)
 		close(g->metrics.channel);
+	if (agent_central_fd(g->c->central) >= 0)
+		close(agent_central_fd(g->c->central));
 	sigprocmask(SIG_SETMASK, &g->old_mask, NULL);
 	_exit(sample(g, begun));
 }
@@ -138,6 +155,13 @@ static int begin(struct agent *g)
 
 /* ---- this process ---------------------------------------------------------- */
 
+static void put_own_metric(const struct agent *g, struct buf *text, const char *name,
+                           const char *type, const char *help, double value)
+{
+	buf_addf(text, "# HELP assay_%s %s\n# TYPE assay_%s %s\nassay_%s{session=\"%s\"} %.9g\n",
+	         name, help, name, type, name, g->c->options->name.name, value);
+}
+
 /* Asks the session for its account; a session that does not answer is not up. */
 static void serve_metrics(struct agent *g)
 {
@@ -153,12 +177,18 @@ static void serve_metrics(struct agent *g)
 	    !control_client_ask(&place, name, g->pid, &request, &reply, NULL))
 		account = &reply.account;
 	status_metrics(&text, &account, 1);
-	buf_addf(&text,
-	         "# HELP assay_config_last_reload_successful 0: the configuration has a mistake, "
-	         "and "
-	         "the one before is used.\n# TYPE assay_config_last_reload_successful gauge\n"
-	         "assay_config_last_reload_successful{session=\"%s\"} %d\n",
-	         name, !g->wrong);
+	put_own_metric(g, &text, "config_last_reload_successful", "gauge",
+	               "0: the configuration has a mistake, and the one before is used.",
+	               g->wrong ? 0 : 1);
+	if (g->central_next_ns) {
+		put_own_metric(g, &text, "central_config_successful", "gauge",
+		               "0: the central configuration was not read or has a mistake, and "
+		               "the one before is used.",
+		               g->central_why[0] ? 0 : 1);
+		put_own_metric(g, &text, "central_config_cpu_seconds_total", "counter",
+		               "CPU time of the processes that asked for it.",
+		               (double)g->central_cpu_ns / 1e9);
+	}
 	web_metrics_answer(&g->metrics, buf_text(&text), text.size);
 	buf_done(&text);
 	control_reply_done(&reply);
@@ -197,16 +227,10 @@ static void end_session(const struct agent *g)
 		kill(g->pid, SIGTERM);
 }
 
-static void reload(struct agent *g)
+/* The next session has what was loaded now. */
+static void use_loaded(struct agent *g, bool central)
 {
-	struct error err = {0};
-
-	g->wrong = g->c->reload(g->c->ctx, !g->reloads && !g->tries, &err);
-	if (g->wrong) {
-		print_message(NAME ": the configuration stays as it was: %s", err.text);
-		return;
-	}
-	print_message(NAME ": the configuration was read again");
+	g->central_tries = central;
 	if (!g->pid) { /* no session runs now */
 		g->tries = true;
 		g->again_ns = 1;
@@ -214,6 +238,156 @@ static void reload(struct agent *g)
 	}
 	g->reloads = true;
 	end_session(g);
+}
+
+/* ---- the central configuration --------------------------------------------- */
+
+/* `what`: it was not read, or is not used. Each reason is printed once. */
+static void central_fails(struct agent *g, const char *what, const char *why)
+{
+	snprintf(g->note, START_NOTE_BYTES,
+	         "the central configuration %s, and the one before stays: %s", what, why);
+	if (!strcmp(why, g->central_why))
+		return;
+	snprintf(g->central_why, sizeof(g->central_why), "%s", why);
+	print_message(NAME ": the central configuration %s: %s", what, why);
+}
+
+static void central_forget(struct agent *g)
+{
+	free(g->central_refused);
+	free(g->central_reason);
+	g->central_refused = g->central_reason = NULL;
+}
+
+static void central_is_used(struct agent *g)
+{
+	if (g->central_why[0])
+		print_message(NAME ": the central configuration is read again");
+	g->central_why[0] = g->note[0] = 0;
+	central_forget(g);
+}
+
+static void central_refuse(struct agent *g, const char *why)
+{
+	central_forget(g);
+	g->central_refused = xstrdup(buf_text(&g->c->central->lines));
+	g->central_reason = xstrdup(why);
+	central_fails(g, "is not used", why);
+}
+
+static void central_print(const char *lines)
+{
+	struct buf text = {0};
+
+	for (size_t size; *lines; lines += size + !!lines[size]) {
+		size = strcspn(lines, "\n");
+		buf_addf(&text, "%s%.*s", text.size ? ", " : "", (int)size, lines);
+	}
+	print_message(NAME ": the server sets %s", text.size ? buf_text(&text) : "no options");
+	buf_done(&text);
+}
+
+static void central_answered(struct agent *g)
+{
+	const char *lines = buf_text(&g->c->central->lines);
+	struct error err = {0};
+	int status;
+
+	if (g->central_refused && !strcmp(lines, g->central_refused)) {
+		central_fails(g, "is not used", g->central_reason);
+		return;
+	}
+	status = g->c->take_central(g->c->ctx, !g->reloads && !g->tries, &err);
+	if (status < 0) {
+		central_refuse(g, err.text);
+		return;
+	}
+	central_is_used(g);
+	if (!status) {
+		central_print(lines);
+		use_loaded(g, true);
+	}
+}
+
+/* The first session waits for the first answer. */
+static void central_read(struct agent *g)
+{
+	struct error err = {0};
+	int status = agent_central_take(g->c->central, &err);
+
+	if (status == -EAGAIN)
+		return;
+	if (!g->ends && status)
+		central_fails(g, "cannot be read", err.text);
+	else if (!g->ends)
+		central_answered(g);
+	if (!g->ever && !g->pid && !g->failures)
+		g->again_ns = 1;
+}
+
+static uint64_t central_pause_ns(void)
+{
+	const char *ms = getenv("ASSAY_CENTRAL_MS"); /* for tests */
+
+	return (ms ? (uint64_t)atoi(ms) : CENTRAL_MS) * MS;
+}
+
+static void central_ask(struct agent *g)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct error err = {0};
+
+	if (!g->central_next_ns || g->ends)
+		return;
+	if (agent_central_fd(g->c->central) >= 0) {
+		if (now >= g->c->central->deadline_ns)
+			central_read(g);
+		return;
+	}
+	if (now < g->central_next_ns || g->c->central->pid)
+		return;
+	g->central_next_ns = now + central_pause_ns();
+	if (agent_central_start(g->c->central, &err))
+		central_fails(g, "cannot be read", err.text);
+}
+
+static int central_begin(struct agent *g)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	g->note = mmap(NULL, START_NOTE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+	               -1, 0);
+	if (g->note == MAP_FAILED) {
+		g->note = NULL;
+		return command_fail(1, NAME ": mmap: %s", strerror(errno));
+	}
+	g->central_next_ns = 1;
+	g->again_ns = now + CENTRAL_FIRST_MS * MS;
+	return 0;
+}
+
+/* ---- the course ------------------------------------------------------------ */
+
+static void reload(struct agent *g)
+{
+	struct error err = {0};
+	int status = g->c->reload(g->c->ctx, !g->reloads && !g->tries, &err);
+
+	g->wrong = status < 0;
+	if (g->wrong) {
+		print_message(NAME ": the configuration stays as it was: %s", err.text);
+		return;
+	}
+	print_message(NAME ": the configuration was read again");
+	if (g->central_next_ns) {
+		/* What was refused may fit to the new file. */
+		central_forget(g);
+		if (status)
+			central_fails(g, "is not used", err.text);
+		g->central_next_ns = 1;
+	}
+	use_loaded(g, false);
 }
 
 static void hear_begun(struct agent *g)
@@ -275,7 +449,10 @@ static void session_ended(struct agent *g, int how)
 		print_message(NAME ": no session begins with the new configuration: the one before "
 		                   "is used again");
 		g->tries = false;
-		g->wrong = true;
+		if (g->central_tries)
+			central_refuse(g, "no session begins with it");
+		else
+			g->wrong = true;
 		g->c->go_back(g->c->ctx);
 		g->again_ns = 1;
 	} else if (g->ever || was_killed(how)) {
@@ -293,15 +470,24 @@ static void metrics_ended(struct agent *g)
 	g->metrics = (struct web_metrics){0};
 }
 
+static uint64_t time_of(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * 1000 * MS + (uint64_t)t->tv_usec * 1000;
+}
+
 static void reap(struct agent *g)
 {
+	struct rusage used;
 	int how;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &how, WNOHANG)) > 0) {
-		if (pid == g->pid)
+	while ((pid = wait4(-1, &how, WNOHANG, &used)) > 0) {
+		if (pid == g->pid) {
 			session_ended(g, how);
-		else if (pid == g->metrics.pid)
+		} else if (pid == g->c->central->pid) {
+			g->c->central->pid = 0;
+			g->central_cpu_ns += time_of(&used.ru_utime) + time_of(&used.ru_stime);
+		} else if (pid == g->metrics.pid)
 			metrics_ended(g);
 	}
 }
@@ -324,12 +510,24 @@ static void hear_signal(struct agent *g)
 	}
 }
 
+static void sooner(uint64_t *next_ns, uint64_t ns)
+{
+	if (ns && (!*next_ns || ns < *next_ns))
+		*next_ns = ns;
+}
+
 static int wait_ms(const struct agent *g)
 {
+	bool asked = agent_central_fd(g->c->central) >= 0;
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), next = g->again_ns;
 
-	if (g->metrics_again_ns && !g->ends && (!next || g->metrics_again_ns < next))
-		next = g->metrics_again_ns;
+	if (!g->ends) {
+		sooner(&next, g->metrics_again_ns);
+		/* A process that was killed is waited for. */
+		sooner(&next, asked                ? g->c->central->deadline_ns
+		              : g->c->central->pid ? 0
+		                                   : g->central_next_ns);
+	}
 	if (!next)
 		return -1;
 	return next > now ? (int)((next - now) / MS) + 1 : 0;
@@ -339,10 +537,13 @@ static void look(struct agent *g)
 {
 	struct pollfd p[] = {{.fd = g->signals, .events = POLLIN},
 	                     {.fd = g->begun, .events = POLLIN},
-	                     {.fd = web_metrics_fd(&g->metrics), .events = POLLIN}};
+	                     {.fd = web_metrics_fd(&g->metrics), .events = POLLIN},
+	                     {.fd = agent_central_fd(g->c->central), .events = POLLIN}};
 
-	if (poll(p, 3, wait_ms(g)) <= 0)
+	if (poll(p, 4, wait_ms(g)) <= 0)
 		return;
+	if (p[3].revents)
+		central_read(g);
 	if (p[1].revents && g->begun >= 0)
 		hear_begun(g);
 	if (p[2].revents)
@@ -353,9 +554,10 @@ static void look(struct agent *g)
 
 static int serve(struct agent *g)
 {
-	int status = begin(g);
+	int status = g->c->central->url ? central_begin(g) : begin(g);
 
 	while (!status && (!g->ends || g->pid)) {
+		central_ask(g);
 		look(g);
 		status = start_metrics(g);
 		if (!status && !g->ends && g->again_ns && clock_ns(CLOCK_MONOTONIC) >= g->again_ns)
@@ -392,6 +594,10 @@ int agent_run(struct agent_course *c)
 		waitpid(g.pid, NULL, 0);
 	}
 	web_metrics_stop(&g.metrics);
+	agent_central_stop(c->central);
+	central_forget(&g);
+	if (g.note)
+		munmap(g.note, START_NOTE_BYTES);
 	if (g.signals >= 0)
 		close(g.signals);
 	return status;

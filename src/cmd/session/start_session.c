@@ -3,6 +3,7 @@
 
 #include "base/file/file_in_use.h"
 #include "base/file/replace_file.h"
+#include "base/memory/xalloc.h"
 #include "base/text/figure.h"
 #include "cmd/session/session_command.h"
 #include "store/store.h"
@@ -147,6 +148,8 @@ static void delivery(void *ctx, struct session_account *a)
 {
 	struct start *s = ctx;
 
+	if (s->note && *s->note)
+		vec_push(&a->notes, xstrndup(s->note, strnlen(s->note, START_NOTE_BYTES - 1)));
 	start_sink_delivery(&s->sink, a);
 }
 

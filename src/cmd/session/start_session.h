@@ -26,6 +26,8 @@ struct start_options {
 	bool foreground;
 };
 
+#define START_NOTE_BYTES 2048
+
 struct start {
 	const struct start_options *o;
 	const char *command; /* for messages */
@@ -38,7 +40,12 @@ struct start {
 	struct buf what, what_less;
 	struct daemon daemon; /* of `assay start` */
 	bool watched;         /* a parent waits for this process: background.h */
-	bool moves_earlier;   /* the recording of an earlier session that was just reported */
+	/*
+	 * A note of the state, START_NOTE_BYTES that another process may change at any time; empty:
+	 * none. NULL: there is no such process.
+	 */
+	const char *note;
+	bool moves_earlier; /* the recording of an earlier session that was just reported */
 };
 
 int start_prepare(struct start *s);

@@ -20,7 +20,7 @@ struct store_command_options {
 
 #define AT(field) offsetof(struct store_command_options, field)
 
-extern const struct command store_machines_command;
+extern const struct command store_config_command, store_machines_command;
 
 static int create(void *options, int argc, char **argv)
 {
@@ -210,19 +210,20 @@ static int run(void *options, int argc, char **argv)
 	if (argc)
 		return command_fail(2,
 		                    "store: '%s' is not a subcommand; there are create, copy, "
-		                    "keep, machines",
+		                    "keep, machines, config",
 		                    argv[0]);
-	return command_fail(2, "store: needs a subcommand: create, copy, keep, machines");
+	return command_fail(2, "store: needs a subcommand: create, copy, keep, machines, config");
 }
 
 static const struct command *const subcommands[] = {&store_create_command, &store_copy_command,
-                                                    &store_keep_command, &store_machines_command,
-                                                    NULL};
+                                                    &store_keep_command,   &store_machines_command,
+                                                    &store_config_command, NULL};
 
 const struct command cmd_store = {
         .name = "store",
-        .synopsis = "create|copy|keep|machines ...",
-        .summary = "create stores on a server, copy stores, merge old windows, list machines",
+        .synopsis = "create|copy|keep|machines|config ...",
+        .summary = "create stores on a server, copy stores, merge old windows, list machines, "
+                   "configure agents",
         .description =
                 "A store has the history of one or more machines: a file of 'assay start --store "
                 "FILE', or a database on a ClickHouse server. Reports read both in the same way.",

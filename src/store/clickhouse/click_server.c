@@ -422,14 +422,14 @@ int click_server_keep_password(struct error *err)
 static int connect_server(struct click_server *s, const struct click_server_options *o,
                           struct error *err)
 {
-	struct http_client_options options = {.name = s->name,
-	                                      .total_ms = LIMIT_STORE_REQUEST_MS,
-	                                      .silent_ms = o->patient ? LIMIT_STORE_REQUEST_MS
-	                                                   : o->long_questions
-	                                                           ? LIMIT_STORE_SILENT_MS
-	                                                           : 0,
-	                                      .first_ms = o->patient ? 0 : LIMIT_STORE_FIRST_MS,
-	                                      .answer_max = LIMIT_STORE_ANSWER_BYTES};
+	struct http_client_options options = {
+	        .name = s->name,
+	        .total_ms = o->total_ms ? o->total_ms : LIMIT_STORE_REQUEST_MS,
+	        .silent_ms = o->patient          ? LIMIT_STORE_REQUEST_MS
+	                     : o->long_questions ? LIMIT_STORE_SILENT_MS
+	                                         : 0,
+	        .first_ms = o->patient ? 0 : LIMIT_STORE_FIRST_MS,
+	        .answer_max = o->answer_max ? o->answer_max : LIMIT_STORE_ANSWER_BYTES};
 	char *password = NULL;
 	int status = o->token_file ? 0 : find_password(&password, err);
 
@@ -437,6 +437,7 @@ static int connect_server(struct click_server *s, const struct click_server_opti
 		return status;
 	options.token_file = o->token_file;
 	options.ca_file = o->ca_file ? o->ca_file : getenv(CA_FILE);
+	options.files_once = o->files_once;
 	options.stop = o->stop;
 	options.stop_ctx = o->stop_ctx;
 	options.password = password;

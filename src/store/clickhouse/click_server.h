@@ -84,8 +84,12 @@ struct click_server_options {
 	bool long_questions; /* the server may take minutes for an answer, and reports its progress
 	                      */
 	bool patient;        /* of a job without a user who waits: the server may be silent, too */
+	/* Limits of an answer; 0: those of reports. */
+	size_t answer_max;
+	uint64_t total_ms;
 	/* As in http_client.h. The token is the password; NULL: those of the environment. */
 	const char *token_file, *ca_file;
+	bool files_once;
 	bool (*stop)(void *ctx);
 	void *stop_ctx;
 };
