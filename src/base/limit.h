@@ -166,12 +166,12 @@
 #define LIMIT_CERTIFICATES_BYTES LIMIT_MB(4)
 /* pause that a server asks for | cut */
 #define LIMIT_HTTP_PAUSE_MS LIMIT_SECONDS_MS(86400)
-/* bytes of an answer of a store's server | error */
-#define LIMIT_STORE_ANSWER_BYTES LIMIT_MB(64)
-/* bytes of an answer with samples: of a day of a busy machine | error */
-#define LIMIT_STORE_SAMPLES_BYTES LIMIT_MB(256)
+/* bytes of an answer of a store's server, which is decoded while it arrives | error */
+#define LIMIT_STORE_ANSWER_BYTES LIMIT_MB(1024)
+/* bytes of such an answer that wait for the end of their row | error */
+#define LIMIT_STORE_HELD_BYTES LIMIT_MB(64)
 /* memory of all rows that a report fetches from a store's server | error */
-#define LIMIT_STORE_FETCHED_BYTES LIMIT_MB(400)
+#define LIMIT_STORE_FETCHED_BYTES LIMIT_MB(300)
 /* time to the first byte of an answer of a store's server | error */
 #define LIMIT_STORE_FIRST_MS LIMIT_SECONDS_MS(30)
 /* time without a byte while a store's server works on a long question | error */

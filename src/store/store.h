@@ -215,6 +215,17 @@ struct store_choice {
 	void *ctx;
 };
 
+/*
+ * A question to a store on a server is open for more than a second: what it is for, and what
+ * arrived of its answer. Called a few times a second; NULL: the question is over.
+ */
+struct store_progress {
+	const char *what; /* "samples" */
+	uint64_t rows, bytes;
+	uint64_t open_ns; /* since it was asked */
+};
+typedef void store_progress_fn(void *ctx, const struct store_progress *p);
+
 struct store_range {
 	uint64_t from_ns, to_ns; /* to_ns 0: no end. Windows that overlap are read */
 	/* A name or a pattern of GLOB ("web*"). NULL: the only host; -EINVAL with the names if
@@ -234,6 +245,8 @@ struct store_range {
 	uint32_t parts;
 	/* The build of the programs (struct process) or a pattern: only their samples. NULL: all */
 	const char *version;
+	store_progress_fn *progress; /* NULL: none */
+	void *progress_ctx;
 };
 
 /* True if a range selects a service; "web" and "web.service" are one name. */

@@ -2,22 +2,29 @@
 """Stores on a ClickHouse server: the same figures as stores in files, batches that are sent again,
 several machines, hostile names and answers."""
 import contextlib
+import itertools
 import json
 import os
+import re
+import resource
 import shutil
+import signal
 import sqlite3
 import struct
 import subprocess
+import time
 import urllib.parse
 
 import clickhouse_server
 import old_windows
 import stores
 from clickhouse_server import Answering, Between
-from harness import LONG, long_test, main, run, test
+from harness import ASSAY, LONG, long_test, main, run, test
 from otel_context import publish
 from stores import environment
+from time_limit import limit
 
+MEMORY_BYTES = 512000 << 10  # ulimit -v 512000
 # Programs of other tests may be removed after one of two stores has got its names.
 OWN = ("--comm", "loop,faults,sh,swapper")
 # Warnings are about files of this machine, which other programs may remove between two reports.
@@ -571,7 +578,7 @@ def hostile_answers_are_reported(t):
         "not in the expected form": Answering(200, version + b"\xff" * 9),
         "cut off": Answering(200, b"\x01"),
         "end of response with": Answering(200, b"abc", [("Content-Length", "1000")]),
-        "larger than": Answering(200, endless),
+        "for its version": Answering(200, endless),
     }
     for words, server in answers.items():
         name = f"clickhouse://127.0.0.1:{server.port}/db"
@@ -583,6 +590,91 @@ def hostile_answers_are_reported(t):
     no_server = f"clickhouse://127.0.0.1:{clickhouse_server.free_port()}/db"
     t.has(t.assay("report", "--store", no_server, status=1).err, no_server)
     t.has(t.assay("start", "--store", no_server, status=1, env=environment(t)).err, no_server)
+
+
+def text(value):
+    return bytes([len(value)]) + value.encode()
+
+
+ROW = 92  # bytes of a row of samples
+ANSWERS = [  # a store with one window: the first words that a question has choose its answer
+    ("FROM store_version", struct.pack("<I", 3)),
+    ("FROM hosts", struct.pack("<Q", 1) + text("web1") + bytes(3) + struct.pack("<I", 2)),
+    ("FROM session_events", b""), ("FROM ledger", b""), ("FROM gaps", b""),
+    ("FROM sessions", struct.pack("<QQ", 1, 1) + text("") + struct.pack("<QQ", 10 ** 9, 2 * 10 ** 9)
+     + bytes(4) + bytes([1]) + bytes(64) + bytes(1)),
+    ("SELECT key, part", struct.pack("<QQQQQBI", 1, 1, 1, 10 ** 9, 2 * 10 ** 9, 0, 1)
+     + struct.pack("<QQQQQQ", 9, 0, 0, 10 ** 7, 0, 0) + bytes(2)),
+    ("SELECT toUInt64(count(DISTINCT", struct.pack("<QQQ", 1, 10 ** 9, 2 * 10 ** 9)),
+]
+
+
+def rows_of_samples(part, distinct, pause=0):
+    """A body of valid rows without an end. `distinct`: each has a thread and a stack of its own."""
+    count = 32768
+    block = bytearray().join(struct.pack("<QQQHBQQBQQQQQQ", part, i if distinct else 1,
+                                         i if distinct else 1, 0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0)
+                             for i in range(count))
+
+    def body(out):
+        with contextlib.suppress(OSError):
+            for n in itertools.count():
+                for place in (10, 18) if distinct else ():  # the third byte of each
+                    block[place::ROW] = bytes([n % 256]) * count
+                out.write(block)
+                time.sleep(pause)
+    return body
+
+
+def store_with(samples):
+    """A server whose answer to the question for samples is this body."""
+    def handle(request, body):
+        question = urllib.parse.unquote_plus(request.path) + body.decode(errors="replace")
+        request.send_response(200)
+        request.send_header("Connection", "close")
+        request.end_headers()
+        request.close_connection = True
+        for words, answer in ANSWERS:
+            if words in question:
+                return request.wfile.write(answer)
+        if "SELECT part, thread" in question:
+            samples(request.wfile)
+
+    return f"clickhouse://127.0.0.1:{clickhouse_server.Listening(handle).port}/db"
+
+
+def limited_memory():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+@test
+def an_endless_answer_of_valid_rows_is_refused(t):
+    """Rows with names of their own, and rows of windows that were not asked for, which are not kept."""
+    query = "SELECT count(*) FROM samples"
+    for words, rows, command, *words_after in (
+            ("need more than 300 MB", rows_of_samples(1, True), "sql", query),
+            ("for samples is larger than 1073741824 bytes", rows_of_samples(2, False), "report")):
+        done = subprocess.run([ASSAY, command, store_with(rows), *words_after],
+                              capture_output=True, preexec_fn=limited_memory, check=False,
+                              timeout=limit(120), text=True)
+        t.equal(done.returncode, 1, f"status of {command}: {done.stderr}")
+        t.has(done.stderr, words)
+        t.has(done.stderr, "select a shorter time")
+
+
+@test
+def a_long_answer_shows_its_progress_and_ctrl_c_ends_it(t):
+    ours, theirs = os.openpty()
+    report = subprocess.Popen([ASSAY, "report", "--store", store_with(rows_of_samples(2, False, 0.1))],
+                              stderr=theirs, stdout=subprocess.DEVNULL)
+    os.close(theirs)
+    shown = b""
+    while not re.search(rb"samples from the server: \d+ rows, [\d.]+ MB \(Ctrl-C ends\)", shown):
+        shown += os.read(ours, 4096)
+    report.send_signal(signal.SIGINT)
+    t.equal(report.wait(limit(20)), -signal.SIGINT, "the end of the report")
+    os.close(ours)
 
 
 main()

@@ -3,14 +3,18 @@
 
 #include "base/clock.h"
 #include "base/memory/xalloc.h"
+#include "base/text/plural.h"
 #include "cmd/cli/parse_time.h"
+#include "cmd/cli/print.h"
 #include "format/file_kind.h"
 #include "store/store.h"
 #include "store/store_path.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define AT(field) offsetof(struct load_options, field)
 
@@ -97,6 +101,18 @@ int load_store_path(char **path, const struct load_options *o, struct error *err
 	return r;
 }
 
+static void show_progress(void *ctx, const struct store_progress *p)
+{
+	if (!p)
+		print_progress_end();
+	else if (p->bytes)
+		print_progress("%s from the server: %" PRIu64 " %s, %.1f MB (Ctrl-C ends)", p->what,
+		               p->rows, plural(p->rows, "row", "rows"), (double)p->bytes / 1e6);
+	else
+		print_progress("%s from the server: no answer for %.0f s (Ctrl-C ends)", p->what,
+		               (double)p->open_ns / 1e9);
+}
+
 int load_store_range(struct store_range *range, const struct load_options *o, struct error *err)
 {
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
@@ -106,7 +122,8 @@ int load_store_range(struct store_range *range, const struct load_options *o, st
 	                              .service = o->service,
 	                              .version = o->build,
 	                              .sums = o->sums,
-	                              .parts = o->parts};
+	                              .parts = o->parts,
+	                              .progress = isatty(STDERR_FILENO) ? show_progress : NULL};
 	if (o->from)
 		r = when_parse("--from", o->from, now_ns, &range->from_ns, err);
 	if (!r && o->to)

@@ -104,6 +104,75 @@ int row_reader_next(struct row_reader *r, const char *letters, struct row_value 
 	return 1;
 }
 
+/* Passes on all whole rows; *used: their bytes. */
+static int pass_rows(struct row_stream *s, const char *bytes, size_t size, size_t *used,
+                     struct error *err)
+{
+	struct row_reader r = {.at = bytes, .end = bytes + size};
+	struct row_value values[ROW_COLUMNS_MAX];
+	int status = 0;
+
+	*used = 0;
+	while (!status && row_reader_next(&r, s->letters, values) == 1) {
+		*used = (size_t)(r.at - bytes);
+		s->rows++;
+		status = s->row(s->ctx, values, err);
+	}
+	return status;
+}
+
+/*
+ * Twice as many bytes before the next attempt: a long row that arrives in small pieces is decoded
+ * a few times only.
+ */
+static int decode_held(struct row_stream *s, struct error *err)
+{
+	size_t used, size = s->held.size;
+	int status = pass_rows(s, s->held.data, size, &used, err);
+
+	if (used) {
+		memmove(s->held.data, s->held.data + used, size - used);
+		s->held.size = size - used;
+	}
+	s->wanted = 2 * s->held.size;
+	return status;
+}
+
+int row_stream_add(struct row_stream *s, const void *bytes, size_t size, struct error *err)
+{
+	size_t used = 0;
+	int status = 0;
+
+	if (!size)
+		return 0;
+	if (!s->held.size) {
+		status = pass_rows(s, bytes, size, &used, err);
+		if (!status && used < size)
+			buf_add(&s->held, (const char *)bytes + used, size - used);
+		s->wanted = 2 * s->held.size;
+		return status;
+	}
+	if (size >= s->held_max - s->held.size)
+		status = decode_held(s, err);
+	if (!status && size >= s->held_max - s->held.size)
+		return ROW_STREAM_BAD;
+	if (!status)
+		buf_add(&s->held, bytes, size);
+	return status || s->held.size < s->wanted ? status : decode_held(s, err);
+}
+
+int row_stream_end(struct row_stream *s, struct error *err)
+{
+	int status = s->held.size ? decode_held(s, err) : 0;
+
+	return !status && s->held.size ? ROW_STREAM_BAD : status;
+}
+
+void row_stream_done(struct row_stream *s)
+{
+	buf_done(&s->held);
+}
+
 bool row_value_text(const struct row_value *array, size_t *at, const char **bytes, size_t *size)
 {
 	struct row_reader r = {.at = array->bytes + *at, .end = array->bytes + array->size};

@@ -11,11 +11,19 @@
  *	while (row_reader_next(&r, "qs", values) == 1) ...
  *
  * A reader checks all lengths against the bytes that are left. Texts and arrays point into the
- * bytes. Stateless otherwise. Any thread. Uses: base.
+ * bytes. Stateless otherwise. Any thread.
+ *
+ * Bytes that arrive in pieces are rows of a stream, which holds no more than the begin of one row:
+ *
+ *	struct row_stream s = {.letters = "qs", .row = take, .ctx = ctx, .held_max = bytes};
+ *	row_stream_add(&s, piece, size, err), ..., row_stream_end(&s, err), row_stream_done(&s)
+ *
+ * Uses: base.
  */
 #ifndef ASSAY_FORMAT_CLICKHOUSE_ROW_BINARY_H
 #define ASSAY_FORMAT_CLICKHOUSE_ROW_BINARY_H
 
+#include "base/error.h"
 #include "base/memory/buf.h"
 
 #include <stdbool.h>
@@ -35,6 +43,28 @@ struct row_reader {
 struct row_reader row_reader_of(const struct buf *bytes);
 /* 1: a row; 0: the bytes are at their end; -EPROTO: they end within a row, or a length is wrong. */
 int row_reader_next(struct row_reader *r, const char *letters, struct row_value *values);
+
+/* `values`: valid in the call. -errno with a sentence ends the stream. */
+typedef int row_fn(void *ctx, const struct row_value *values, struct error *err);
+
+enum { ROW_COLUMNS_MAX = 32, ROW_STREAM_BAD = 1 };
+
+struct row_stream {
+	const char *letters; /* at most ROW_COLUMNS_MAX */
+	row_fn *row;
+	void *ctx;
+	size_t held_max;
+	uint64_t rows;   /* so far */
+	struct buf held; /* the begin of a row, which is decoded when it has `wanted` bytes */
+	size_t wanted;
+};
+
+/* 0; what `row` returned; ROW_STREAM_BAD: a row and a piece are longer than held_max. */
+int row_stream_add(struct row_stream *s, const void *bytes, size_t size, struct error *err);
+/* After the last piece. ROW_STREAM_BAD: the bytes end within a row. */
+int row_stream_end(struct row_stream *s, struct error *err);
+void row_stream_done(struct row_stream *s);
+
 /* The next text of an array of texts, from *at; false at its end. */
 bool row_value_text(const struct row_value *array, size_t *at, const char **bytes, size_t *size);
 /* Item `i` of an array of numbers. */

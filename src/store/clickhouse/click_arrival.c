@@ -80,31 +80,25 @@ static void put_question(const struct click_arrivals *a, const char *table, stru
 }
 
 /* Of several arrivals, the smallest part counts. */
-static int take_parts(struct click_arrivals *a, struct click_server *s, const struct buf *answer,
-                      struct error *err)
+static int take_part(void *ctx, const struct row_value *v, struct error *err)
 {
-	struct row_reader r = row_reader_of(answer);
-	struct row_value part;
-	int more;
+	struct click_arrivals *a = ctx;
+	uint64_t part = v[0].number, *known;
+	bool added;
 
-	while ((more = row_reader_next(&r, "q", &part)) == 1) {
-		bool added;
-		uint64_t *known;
-
-		if (!part.number || !click_map_has(&a->lower, part.number & LOWER))
-			continue;
-		known = click_map_place(&a->lower, part.number & LOWER, &added);
-		a->found += !*known;
-		if (!*known || part.number < *known)
-			*known = part.number;
-	}
-	return more ? click_server_bad(s, "the rows that arrived", err) : 0;
+	if (!part || !click_map_has(&a->lower, part & LOWER))
+		return 0;
+	known = click_map_place(&a->lower, part & LOWER, &added);
+	a->found += !*known;
+	if (!*known || part < *known)
+		*known = part;
+	return 0;
 }
 
 int click_arrivals_find(struct click_arrivals *a, struct click_server *s, const char *table,
                         struct error *err)
 {
-	struct buf sql = {0}, answer = {0};
+	struct buf sql = {0};
 	int status = 0;
 
 	if (a->lower.pairs.count)
@@ -118,12 +112,10 @@ int click_arrivals_find(struct click_arrivals *a, struct click_server *s, const 
 		else if (i)
 			nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 		if (!status)
-			status = s->ask(s, buf_text(&sql), &a->lower, &answer, err);
-		if (!status)
-			status = take_parts(a, s, &answer, err);
+			status = click_server_rows(s, buf_text(&sql), &a->lower, "q",
+			                           "the rows that arrived", take_part, a, err);
 	}
 	buf_done(&sql);
-	buf_done(&answer);
 	return status;
 }
 

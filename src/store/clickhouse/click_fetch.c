@@ -1,39 +1,72 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/clickhouse/click_fetch_internal.h"
 
+#include "base/limit.h"
 #include "store/clickhouse/click_schema.h"
 #include "store/clickhouse/click_tables.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
-#define VALUES_MAX 32
+#define MAPS 21
+/* The memory is compared with its limit after so many rows. */
+#define ROWS_BETWEEN 16384
 
-int click_fetch_each(struct click_fetch *f, const struct buf *answer, const char *letters,
-                     const char *what, click_row_fn *row, struct error *err)
+struct fetch_row {
+	struct click_fetch *fetch;
+	click_row_fn *row;
+};
+
+/* Maps with an entry for rows of answers, or one for each name. */
+static void fetch_maps(struct click_fetch *f, struct click_map *maps[MAPS])
 {
-	struct row_reader r = row_reader_of(answer);
-	struct row_value values[VALUES_MAX];
-	int status;
+	struct click_map *const all[MAPS] = {
+	        &f->hosts,        &f->sessions,      &f->keys,      &f->parts,  &f->threads,
+	        &f->processes,    &f->stacks,        &f->frames,    &f->images, &f->names,
+	        &f->events,       &f->nodes,         &f->functions, &f->more,   &f->causes,
+	        &f->host_of,      &f->first_of_host, &f->versions,  &f->labels, &f->folded,
+	        &f->folded_counts};
 
-	while ((status = row_reader_next(&r, letters, values)) == 1) {
-		status = row(f, values, err);
-		if (status)
-			return status;
-	}
-	return status ? click_server_bad(f->server, what, err) : 0;
+	memcpy(maps, all, sizeof(all));
+}
+
+static int fetch_room(struct click_fetch *f, struct error *err)
+{
+	struct click_map *maps[MAPS];
+	size_t bytes = f->samples->room * sizeof(*f->samples->items) +
+	               f->thread_rows.room * sizeof(*f->thread_rows.items) +
+	               (size_t)sqlite3_memory_used();
+
+	if (f->rows)
+		bytes += f->rows->stacks.room * sizeof(*f->rows->stacks.items);
+	fetch_maps(f, maps);
+	for (size_t i = 0; i < MAPS; i++)
+		bytes += maps[i]->pairs.room * sizeof(*maps[i]->pairs.items) +
+		         (maps[i]->table.slots ? maps[i]->table.mask + 1 : 0) *
+		                 sizeof(*maps[i]->table.slots);
+	return bytes <= LIMIT_STORE_FETCHED_BYTES
+	               ? 0
+	               : error_set(err, ENOSPC, "the rows do not fit into memory");
+}
+
+static int fetch_row(void *ctx, const struct row_value *v, struct error *err)
+{
+	const struct fetch_row *to = ctx;
+	int status = 0;
+
+	if (!(++to->fetch->taken % ROWS_BETWEEN))
+		status = fetch_room(to->fetch, err);
+	return status ? status : to->row(to->fetch, v, err);
 }
 
 int click_fetch_rows(struct click_fetch *f, const char *sql, const struct click_map *set,
                      const char *letters, const char *what, click_row_fn *row, struct error *err)
 {
-	struct buf answer = {0};
-	int status = f->server->ask(f->server, sql, set, &answer, err);
+	struct fetch_row to = {f, row};
 
-	if (!status)
-		status = click_fetch_each(f, &answer, letters, what, row, err);
-	buf_done(&answer);
-	return status;
+	return click_server_rows(f->server, sql, set, letters, what, fetch_row, &to, err);
 }
 
 static int bind(sqlite3_stmt *put, int place, char letter, va_list *values)
@@ -169,6 +202,7 @@ int click_fetch_all(struct click_fetch *f, struct error *err)
 {
 	int status = click_schema_check(f->server, err);
 
+	f->samples = f->rows ? &f->rows->samples : &f->own;
 	if (!status)
 		status = click_fetch_hosts(f, err);
 	if (!status)
@@ -189,13 +223,10 @@ int click_fetch_all(struct click_fetch *f, struct error *err)
 
 void click_fetch_done(struct click_fetch *f)
 {
-	struct click_map *const maps[] = {&f->hosts,        &f->sessions,  &f->keys,   &f->parts,
-	                                  &f->threads,      &f->processes, &f->stacks, &f->frames,
-	                                  &f->images,       &f->names,     &f->events, &f->nodes,
-	                                  &f->functions,    &f->more,      &f->causes, &f->host_of,
-	                                  &f->first_of_host};
+	struct click_map *maps[MAPS];
 
-	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+	fetch_maps(f, maps);
+	for (size_t i = 0; i < MAPS; i++)
 		click_map_done(maps[i]);
 	click_map_done(&f->first_of);
 	click_map_done(&f->last_of);
@@ -211,17 +242,15 @@ void click_fetch_done(struct click_fetch *f)
 	vec_done(&f->seen);
 	vec_done(&f->spans);
 	vec_done(&f->rests);
-	vec_done(&f->places);
+	vec_done(&f->own);
+	vec_done(&f->thread_rows);
+	vec_done(&f->rest_order);
 	click_map_done(&f->rest_keys);
 	buf_done(&f->of_hosts);
 	click_server_drop_tables(f->server);
 	click_map_done(&f->chosen_services);
 	click_map_done(&f->chosen_versions);
 	click_map_done(&f->chosen_labels);
-	click_map_done(&f->versions);
-	click_map_done(&f->labels);
-	click_map_done(&f->folded);
-	click_map_done(&f->folded_counts);
 	buf_done(&f->names_seen);
 }
 
@@ -235,6 +264,8 @@ int click_fetch(struct click_server *server, const struct store_range *range, st
 	                        .waits_alone = waits_alone};
 	int status = database_run(into, "BEGIN IMMEDIATE", err);
 
+	server->progress = range->progress;
+	server->progress_ctx = range->progress_ctx;
 	if (!status) {
 		status = click_fetch_all(&f, err);
 		if (!status)

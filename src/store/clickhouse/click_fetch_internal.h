@@ -35,11 +35,12 @@ struct click_group {
 /* Samples of rare paths, in the columns of the question for samples. */
 struct click_rest {
 	struct row_value values[14];
+	bool ordered;
 };
 
-/* The thread (or name) and the stack of a sample, as indices of their maps; UINT32_MAX: none. */
-struct click_place {
-	uint32_t thread, stack;
+/* The columns of the question for threads. */
+struct click_thread {
+	uint64_t number[7];
 };
 
 enum { CLICK_LAST = 5 };
@@ -47,11 +48,14 @@ enum { CLICK_LAST = 5 };
 struct click_fetch {
 	struct click_server *server;
 	struct store_rows *rows; /* instead of the tables; NULL: the tables */
-	/* Of the rows of all answers with samples, in their order; `place`: of the next one. */
-	VEC(struct click_place) places;
-	size_t place;
-	struct click_place last; /* of the row before, and its other keys */
+	/*
+	 * Samples, whose threads (or names) and stacks are indices of their maps until all are
+	 * known: their ids are numbered in the order of callers. `own`: for tables.
+	 */
+	struct store_samples *samples, own;
+	uint32_t last_thread; /* of the row before, and its other keys */
 	uint64_t last_key[CLICK_LAST];
+	uint64_t taken; /* rows of all answers */
 	const struct store_range *range;
 	struct database *db;
 	/* From hashes to ids of the database. `parts`: to windows. */
@@ -88,7 +92,9 @@ struct click_fetch {
 	VEC(size_t) seen;           /* rows of an answer, of each group */
 	struct click_map rest_keys; /* to an index + 1 */
 	VEC(struct click_rest) rests;
-	VEC(struct click_span) spans; /* with sums */
+	VEC(uint32_t) rest_order;             /* of those in the sums over all paths */
+	VEC(struct click_thread) thread_rows; /* until the processes have ids */
+	VEC(struct click_span) spans;         /* with sums */
 	VEC(struct click_group) groups;
 	struct click_group all;           /* the groups together; no windows */
 	VEC(uint64_t) begins_s;           /* of each group, if they follow each other; else empty */
@@ -101,12 +107,12 @@ struct click_fetch {
 
 typedef int click_row_fn(struct click_fetch *f, const struct row_value *v, struct error *err);
 
-/* Asks, and passes each row of the answer on. `what`: for messages. */
+/*
+ * Asks, and passes each row of the answer on. `what`: for messages. -ENOSPC: the rows do not fit
+ * into memory (LIMIT_STORE_FETCHED_BYTES).
+ */
 int click_fetch_rows(struct click_fetch *f, const char *sql, const struct click_map *set,
                      const char *letters, const char *what, click_row_fn *row, struct error *err);
-/* The same for an answer. */
-int click_fetch_each(struct click_fetch *f, const struct buf *answer, const char *letters,
-                     const char *what, click_row_fn *row, struct error *err);
 /* Binds and runs a kept statement: letters of database_bind(), t a text of a row, z NULL for
  * CLICK_NULL. */
 int click_fetch_put(struct click_fetch *f, const char *sql, struct error *err, const char *letters,

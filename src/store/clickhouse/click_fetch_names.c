@@ -26,6 +26,7 @@ static int see_thread(struct click_fetch *f, const struct row_value *v, struct e
 {
 	uint64_t version = click_map_get(&f->versions, v[0].number);
 	uint64_t labels = click_map_get(&f->labels, v[0].number);
+	struct click_thread *thread;
 	bool added;
 
 	if (!click_map_has(&f->threads, v[0].number)) /* not asked for */
@@ -36,32 +37,32 @@ static int see_thread(struct click_fetch *f, const struct row_value *v, struct e
 		*click_map_place(&f->versions, v[1].number, &added) = version;
 	if (labels)
 		*click_map_place(&f->labels, v[1].number, &added) = labels;
+	thread = vec_add(&f->thread_rows);
+	for (size_t i = 0; i < sizeof(thread->number) / sizeof(*thread->number); i++)
+		thread->number[i] = v[i].number;
 	return 0;
 }
 
-static int take_thread(struct click_fetch *f, const struct row_value *v, struct error *err)
+static int take_thread(struct click_fetch *f, const uint64_t v[7], struct error *err)
 {
 	static const char insert[] = "INSERT OR REPLACE INTO thread (id, process, tid, name,"
 	                             " start_ns, life_ns) VALUES (?, ?, ?, nullif(?, 0), ?, ?)";
-	int64_t process = (int64_t)click_map_get(&f->processes, v[1].number);
+	int64_t process = (int64_t)click_map_get(&f->processes, v[1]);
 	uint64_t *id, *same;
 	bool added;
 
-	if (!click_map_has(&f->threads, v[0].number))
-		return 0;
-	id = click_map_place(&f->threads, v[0].number, &added);
-	if (!*id && v[6].number) {
-		same = click_map_place(&f->folded,
-		                       click_digest("thread", "qq", process, v[3].number), &added);
+	id = click_map_place(&f->threads, v[0], &added);
+	if (!*id && v[6]) {
+		same = click_map_place(&f->folded, click_digest("thread", "qq", process, v[3]),
+		                       &added);
 		if (added)
 			*same = (uint64_t) - (int64_t)++f->thread_count;
 		*id = *same;
 	}
 	if (!*id)
 		*id = ++f->thread_count;
-	return click_fetch_put(f, insert, err, "iizizz", (int64_t)*id, process,
-	                       (int64_t)v[2].number, named(f, v[3].number), (int64_t)v[4].number,
-	                       (int64_t)v[5].number);
+	return click_fetch_put(f, insert, err, "iizizz", (int64_t)*id, process, (int64_t)v[2],
+	                       named(f, v[3]), (int64_t)v[4], (int64_t)v[5]);
 }
 
 /*
@@ -160,21 +161,18 @@ static int fetch_processes(struct click_fetch *f, struct error *err)
 /* Processes first: their ids are in the rows of threads. */
 int click_fetch_threads(struct click_fetch *f, struct error *err)
 {
-	static const char letters[] = "qqqqqqb";
 	char *sql = xasprintf("SELECT id, process, tid, name, start_ns, life_ns, folded FROM"
 	                      " threads WHERE %s AND id IN keys"
 	                      " ORDER BY place, id, changed FORMAT RowBinary",
 	                      buf_text(&f->of_hosts));
-	struct buf answer = {0};
-	int status = f->server->ask(f->server, sql, &f->threads, &answer, err);
+	int status = click_fetch_rows(f, sql, &f->threads, "qqqqqqb", "threads", see_thread, err);
 
 	if (!status)
-		status = click_fetch_each(f, &answer, letters, "threads", see_thread, err);
-	if (!status)
 		status = fetch_processes(f, err);
-	if (!status)
-		status = click_fetch_each(f, &answer, letters, "threads", take_thread, err);
-	buf_done(&answer);
+	vec_each (thread, &f->thread_rows)
+		if (!status)
+			status = take_thread(f, thread->number, err);
+	vec_done(&f->thread_rows);
 	free(sql);
 	return status ? status : forget_times(f, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples of a range. The answer is read twice: its stacks and threads are needed before its rows
- * can be added, since their ids are numbered in the order of callers.
+ * Samples of a range. Rows are kept with the places of their threads and stacks, since these are
+ * numbered in the order of callers, when all are known.
  */
 #include "store/clickhouse/click_fetch_internal.h"
 
@@ -18,8 +18,10 @@
 
 /* Rows of the sums of several hosts: a reader needs 0.1 ms for each. */
 #define PATHS_MAX 10000
-/* 400 MB of rows in memory. */
-#define ROWS_MAX (((size_t)400 << 20) / sizeof(struct store_sample))
+/* Places of stacks: none, and that of all rare paths. */
+#define NO_STACK UINT32_MAX
+#define OTHER_STACK (UINT32_MAX - 1)
+#define ROWS_MORE 65536
 /* Columns that are summed. */
 #define REST_SUMS 8
 #define REST_SUMS_END 12
@@ -106,7 +108,7 @@ static void see_others(struct click_fetch *f, const struct row_value *v)
 {
 	bool added;
 
-	f->last.thread = f->sums ? pair_of(&f->names, v[0].number, true)
+	f->last_thread = f->sums ? pair_of(&f->names, v[0].number, true)
 	                         : pair_of(&f->threads, v[1].number, false);
 	if (v[12].number)
 		*click_map_place(&f->versions, v[1].number, &added) = v[12].number;
@@ -117,57 +119,24 @@ static void see_others(struct click_fetch *f, const struct row_value *v)
 		click_map_number(&f->images, v[6].number);
 }
 
-static int see_sample(struct click_fetch *f, const struct row_value *v, struct error *err)
+/* The memory grows by an eighth: its double may exceed the limit. */
+static void push_sample(struct store_samples *samples, const struct store_sample *s)
 {
-	const uint64_t key[CLICK_LAST] = {v[f->sums ? 0 : 1].number, v[5].number, v[6].number,
-	                                  v[12].number, v[13].number};
-
-	if (f->sums && v[1].number >= f->groups.count)
-		return click_server_bad(f->server, "samples", err);
-	if (f->sums)
-		f->seen.items[v[1].number]++;
-	if (!f->places.count || memcmp(key, f->last_key, sizeof(key)) != 0)
-		see_others(f, v);
-	memcpy(f->last_key, key, sizeof(key));
-	f->last.stack = v[2].number ? pair_of(&f->stacks, v[2].number, false) : UINT32_MAX;
-	vec_push(&f->places, f->last);
-	return 0;
-}
-
-/* A row for the table, or in memory. */
-static int put_sample(struct click_fetch *f, const struct store_sample *s, struct error *err)
-{
-	static const char upsert[] =
-	        "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO "
-	        "UPDATE SET samples = samples + excluded.samples, weight = weight + "
-	        "excluded.weight, runnable_ns = runnable_ns + excluded.runnable_ns, "
-	        "blocked_ns = blocked_ns + excluded.blocked_ns";
-	sqlite3_stmt *put;
-	int status;
-
-	if (f->rows) {
-		if (f->rows->samples.count == ROWS_MAX)
-			return error_set(err, ENOSPC, "the samples do not fit into memory");
-		vec_push(&f->rows->samples, *s);
-		return 0;
+	if (samples->count == samples->room) {
+		samples->room += samples->room / 8 + ROWS_MORE;
+		samples->items = xrealloc(samples->items, samples->room, sizeof(*samples->items));
 	}
-	status = database_kept(f->db, upsert, &put, err);
-	return status ? status
-	              : database_put(f->db, put, err, "iiiiiiiiiiii", (int64_t)s->window,
-	                             (int64_t)s->thread, (int64_t)s->stack, (int64_t)s->cpu,
-	                             (int64_t)s->mode, (int64_t)s->event, (int64_t)s->region,
-	                             (int64_t)s->stack_end, (int64_t)s->samples, (int64_t)s->weight,
-	                             (int64_t)s->runnable_ns, (int64_t)s->blocked_ns);
+	samples->items[samples->count++] = *s;
 }
 
-/* The row of the answer with this thread (or name) and stack. */
-static int add_sample(struct click_fetch *f, const struct row_value *v, int64_t thread,
-                      uint64_t stack, struct error *err)
+/* Windows of a group get its rows in turn. */
+static int add_sample(struct click_fetch *f, const struct row_value *v, uint32_t thread,
+                      uint32_t stack, struct error *err)
 {
 	struct click_group *group = f->sums ? &f->groups.items[v[1].number] : NULL;
 	struct store_sample s = {
-	        .thread = (int32_t)(group ? -thread : thread),
-	        .stack = (uint32_t)stack,
+	        .thread = (int32_t)thread,
+	        .stack = stack,
 	        .cpu = (int16_t)row_value_signed_16(&v[3]),
 	        .mode = (uint8_t)v[4].number,
 	        .event = (uint32_t)click_map_get(&f->events, v[5].number),
@@ -183,18 +152,30 @@ static int add_sample(struct click_fetch *f, const struct row_value *v, int64_t 
 		return click_server_bad(f->server, "samples", err);
 	s.window = (int32_t)(group ? group->windows.items[f->turn++ % group->windows.count]
 	                           : (int64_t)click_map_get(&f->parts, v[0].number));
-	return s.window ? put_sample(f, &s, err) : 0;
+	if (s.window)
+		push_sample(f->samples, &s);
+	return 0;
 }
 
-/* The rows of the answers, again in their order. */
-static int add_row(struct click_fetch *f, const struct row_value *v, struct error *err)
+static int see_row(struct click_fetch *f, const struct row_value *v, struct error *err)
 {
-	const struct click_place *place = &f->places.items[f->place++];
-	const struct click_map *threads = f->sums ? &f->names : &f->threads;
+	const uint64_t key[CLICK_LAST] = {v[f->sums ? 0 : 1].number, v[5].number, v[6].number,
+	                                  v[12].number, v[13].number};
 
-	return add_sample(
-	        f, v, (int64_t)threads->pairs.items[place->thread].value,
-	        place->stack == UINT32_MAX ? 0 : f->stacks.pairs.items[place->stack].value, err);
+	if (f->sums && v[1].number >= f->groups.count)
+		return click_server_bad(f->server, "samples", err);
+	if (f->last_thread == UINT32_MAX || memcmp(key, f->last_key, sizeof(key)) != 0)
+		see_others(f, v);
+	memcpy(f->last_key, key, sizeof(key));
+	return 0;
+}
+
+static int take_sample(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	int status = see_row(f, v, err);
+	uint32_t stack = v[2].number ? pair_of(&f->stacks, v[2].number, false) : NO_STACK;
+
+	return status ? status : add_sample(f, v, f->last_thread, stack, err);
 }
 
 /* The sums of rows that differ in their paths only. */
@@ -216,47 +197,58 @@ static struct click_rest *rest_of(struct click_fetch *f, const struct row_value 
 	return &f->rests.items[*at - 1];
 }
 
-static int take_all(struct click_fetch *f, const struct row_value *v, struct error *err)
+/* A row of the sums over all paths. */
+static int take_total(struct click_fetch *f, const struct row_value *v, struct error *err)
 {
-	struct click_rest *rest = rest_of(f, v);
+	int status = see_row(f, v, err);
+	struct click_rest *rest;
 
+	if (status)
+		return status;
+	rest = rest_of(f, v);
 	for (int i = REST_SUMS; i < REST_SUMS_END; i++)
 		rest->values[i].number += v[i].number;
+	if (!rest->ordered)
+		vec_push(&f->rest_order, (uint32_t)(rest - f->rests.items));
+	rest->ordered = true;
 	return 0;
 }
 
+/* A row of the most frequent paths. */
 static int take_known(struct click_fetch *f, const struct row_value *v, struct error *err)
 {
-	struct click_rest *rest = rest_of(f, v);
+	struct click_rest *rest;
+	int status = take_sample(f, v, err);
 
+	if (status)
+		return status;
+	f->seen.items[v[1].number]++;
+	rest = rest_of(f, v);
 	for (int i = REST_SUMS; i < REST_SUMS_END; i++)
 		rest->values[i].number -= v[i].number;
 	return 0;
 }
 
-/* The samples of the paths that the answer does not have. */
-static int add_rest(struct click_fetch *f, const struct buf *rows, const struct buf *all,
-                    struct error *err)
+static int add_one_rest(struct click_fetch *f, const struct row_value *v, struct error *err)
 {
-	uint64_t other = 0;
-	int status = click_fetch_other(f, &other, err);
+	uint64_t any = 0;
 
-	if (!status)
-		status = click_fetch_each(f, all, COLUMNS, "samples", take_all, err);
-	if (!status)
-		status = click_fetch_each(f, rows, COLUMNS, "samples", take_known, err);
-	vec_each (rest, &f->rests) {
-		struct row_value *v = rest->values;
-		uint64_t any = 0;
+	for (int i = REST_SUMS; i < REST_SUMS_END; i++)
+		any |= v[i].number;
+	return any ? add_sample(f, v, pair_of(&f->names, v[0].number, true), OTHER_STACK, err) : 0;
+}
 
-		for (int i = REST_SUMS; i < REST_SUMS_END; i++)
-			any |= v[i].number;
-		if (!status && any)
-			status = add_sample(f, v, (int64_t)click_map_get(&f->names, v[0].number),
-			                    click_map_get(&f->stacks, other), err);
-	}
-	f->rests.count = 0;
-	click_map_done(&f->rest_keys);
+/* The samples of the paths that the answer does not have. */
+static int add_rest(struct click_fetch *f, struct error *err)
+{
+	int status = 0;
+
+	vec_each (place, &f->rest_order)
+		if (!status)
+			status = add_one_rest(f, f->rests.items[*place].values, err);
+	vec_each (rest, &f->rests)
+		if (!status && !rest->ordered)
+			status = add_one_rest(f, rest->values, err);
 	return status;
 }
 
@@ -301,113 +293,125 @@ static int add_programs(struct click_fetch *f, struct error *err)
 	return status ? status : note_sums(f, err);
 }
 
-/* What a question brings: rows, and if there are too many, the sums over all rows. */
-struct answer {
-	struct buf rows, all;
-};
-
-static int see_rows(struct click_fetch *f, const struct buf *rows, struct error *err)
-{
-	f->seen.count = 0;
-	for (size_t i = 0; i < f->groups.count; i++)
-		vec_push(&f->seen, 0);
-	return click_fetch_each(f, rows, COLUMNS, "samples", see_sample, err);
-}
-
-static int ask_rows(struct click_fetch *f, const struct buf *sql, const struct click_map *parts,
-                    struct buf *rows, struct error *err)
-{
-	int status;
-
-	f->server->for_samples = true;
-	status = f->server->ask(f->server, buf_text(sql), parts, rows, err);
-	f->server->for_samples = false;
-	return status ? status : see_rows(f, rows, err);
-}
-
 /* The sums of the chosen group, or of all. */
-static int ask_group(struct click_fetch *f, struct answer *answer, struct error *err)
+static int ask_group(struct click_fetch *f, struct error *err)
 {
 	struct buf sql = {0};
 	bool rest = false;
 	int status;
 
+	f->seen.count = 0;
+	for (size_t i = 0; i < f->groups.count; i++)
+		vec_push(&f->seen, 0);
 	ask_sums(f, true, &sql);
-	status = ask_rows(f, &sql, &f->chosen->parts, &answer->rows, err);
+	status = click_fetch_rows(f, buf_text(&sql), &f->chosen->parts, COLUMNS, "samples",
+	                          take_known, err);
 	buf_clear(&sql);
 	vec_each (seen, &f->seen)
 		rest |= *seen >= paths_of(f);
 	if (!status && rest) {
 		f->rest = true;
 		ask_sums(f, false, &sql);
-		status = ask_rows(f, &sql, &f->chosen->totals, &answer->all, err);
+		status = click_fetch_rows(f, buf_text(&sql), &f->chosen->totals, COLUMNS, "samples",
+		                          take_total, err);
 	}
+	if (!status && rest)
+		status = add_rest(f, err);
 	buf_done(&sql);
+	f->rests.count = f->rest_order.count = 0;
+	click_map_done(&f->rest_keys);
 	return status;
 }
 
 /* One question for all groups that follow each other, else one for each. */
-static int ask_groups(struct click_fetch *f, struct answer *answers, struct error *err)
+static int ask_groups(struct click_fetch *f, struct error *err)
 {
 	int status = 0;
 
 	f->chosen = &f->all;
 	if (f->begins_s.count)
-		return ask_group(f, answers, err);
+		return ask_group(f, err);
 	for (size_t i = 0; !status && i < f->groups.count; i++) {
 		f->chosen = &f->groups.items[i];
 		if (f->chosen->parts.pairs.count && f->chosen->windows.count)
-			status = ask_group(f, &answers[i], err);
+			status = ask_group(f, err);
 	}
 	return status;
 }
 
-static int ask_windows(struct click_fetch *f, struct answer *answer, struct error *err)
+static int ask_windows(struct click_fetch *f, struct error *err)
 {
 	struct buf sql = {0};
 	int status;
 
 	ask_samples(f, &sql);
-	status = ask_rows(f, &sql, &f->parts, &answer->rows, err);
+	status = click_fetch_rows(f, buf_text(&sql), &f->parts, COLUMNS, "samples", take_sample,
+	                          err);
 	buf_done(&sql);
 	return status;
 }
 
-static int fetch_answers(struct click_fetch *f, struct answer *answers, size_t count,
-                         struct error *err)
+/* Threads and stacks have their ids now. */
+static int number_samples(struct click_fetch *f, struct error *err)
 {
-	int status = f->sums ? ask_groups(f, answers, err) : ask_windows(f, answers, err);
+	const struct click_map *threads = f->sums ? &f->names : &f->threads;
+	uint64_t other = 0;
+	int status = f->rest ? click_fetch_other(f, &other, err) : 0;
 
-	if (!status)
-		status = f->sums ? add_programs(f, err) : click_fetch_threads(f, err);
-	if (!status)
-		status = click_fetch_stacks(f, err);
-	for (size_t i = 0; !status && i < count; i++) {
-		const struct answer *a = &answers[i];
+	vec_each (s, f->samples) {
+		int64_t thread = (int64_t)threads->pairs.items[s->thread].value;
 
-		status = click_fetch_each(f, &a->rows, COLUMNS, "samples", add_row, err);
-		if (!status && a->all.size)
-			status = add_rest(f, &a->rows, &a->all, err);
+		s->thread = (int32_t)(f->sums ? -thread : thread);
+		s->stack = (uint32_t)(s->stack == NO_STACK ? 0
+		                      : s->stack == OTHER_STACK
+		                              ? click_map_get(&f->stacks, other)
+		                              : f->stacks.pairs.items[s->stack].value);
 	}
+	return status;
+}
+
+/* Without rows of the caller: into the table. */
+static int put_samples(struct click_fetch *f, struct error *err)
+{
+	static const char upsert[] =
+	        "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO "
+	        "UPDATE SET samples = samples + excluded.samples, weight = weight + "
+	        "excluded.weight, runnable_ns = runnable_ns + excluded.runnable_ns, "
+	        "blocked_ns = blocked_ns + excluded.blocked_ns";
+	sqlite3_stmt *put;
+	int status = 0;
+
+	vec_each (s, &f->own) {
+		if (!status)
+			status = database_kept(f->db, upsert, &put, err);
+		if (!status)
+			status = database_put(f->db, put, err, "iiiiiiiiiiii", (int64_t)s->window,
+			                      (int64_t)s->thread, (int64_t)s->stack,
+			                      (int64_t)s->cpu, (int64_t)s->mode, (int64_t)s->event,
+			                      (int64_t)s->region, (int64_t)s->stack_end,
+			                      (int64_t)s->samples, (int64_t)s->weight,
+			                      (int64_t)s->runnable_ns, (int64_t)s->blocked_ns);
+	}
+	vec_done(&f->own);
 	return status;
 }
 
 int click_fetch_samples(struct click_fetch *f, struct error *err)
 {
-	size_t count = f->sums ? f->groups.count : 1;
-	struct answer *answers = xcalloc(count + 1, sizeof(*answers));
 	int status = click_fetch_services(f, err);
 
+	f->last_thread = UINT32_MAX;
 	if (!status)
 		status = click_fetch_versions(f, err);
 	if (!status)
 		status = click_fetch_labels(f, err);
 	if (!status)
-		status = fetch_answers(f, answers, count, err);
-	for (size_t i = 0; i < count; i++) {
-		buf_done(&answers[i].rows);
-		buf_done(&answers[i].all);
-	}
-	free(answers);
-	return status;
+		status = f->sums ? ask_groups(f, err) : ask_windows(f, err);
+	if (!status)
+		status = f->sums ? add_programs(f, err) : click_fetch_threads(f, err);
+	if (!status)
+		status = click_fetch_stacks(f, err);
+	if (!status)
+		status = number_samples(f, err);
+	return status ? status : put_samples(f, err);
 }

@@ -18,21 +18,24 @@ uint64_t click_keep_slot(int level)
 	return (level == 1 ? UINT64_C(600) : UINT64_C(7200)) * 1000000000;
 }
 
+struct keep_row {
+	struct click_keep *keep;
+	click_keep_row_fn *row;
+};
+
+static int keep_row(void *ctx, const struct row_value *v, struct error *err)
+{
+	const struct keep_row *to = ctx;
+
+	return to->row(to->keep, v, err);
+}
+
 int click_keep_ask(struct click_keep *k, const char *sql, const char *letters, const char *what,
                    click_keep_row_fn *row, struct error *err)
 {
-	struct row_value values[8];
-	struct buf answer = {0};
-	struct row_reader r;
-	int status = k->server->ask(k->server, sql, NULL, &answer, err), more = 0;
+	struct keep_row to = {k, row};
 
-	r = row_reader_of(&answer);
-	while (!status && (more = row_reader_next(&r, letters, values)) == 1)
-		status = row(k, values, err);
-	if (!status && more)
-		status = click_server_bad(k->server, what, err);
-	buf_done(&answer);
-	return status;
+	return click_server_rows(k->server, sql, NULL, letters, what, keep_row, &to, err);
 }
 
 static int take_window(struct click_keep *k, const struct row_value *v, struct error *err)

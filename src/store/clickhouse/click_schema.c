@@ -25,19 +25,32 @@ static int insert_version(struct click_server *s, struct error *err)
 	return status;
 }
 
+struct one_number {
+	const struct click_server *server;
+	uint64_t number;
+	bool found;
+};
+
+static int take_number(void *ctx, const struct row_value *v, struct error *err)
+{
+	struct one_number *one = ctx;
+
+	if (one->found)
+		return click_server_bad(one->server, "its version", err);
+	one->number = v[0].number;
+	one->found = true;
+	return 0;
+}
+
 static int ask_number(struct click_server *s, const char *sql, const char *letter, uint64_t *number,
                       struct error *err)
 {
-	struct buf answer = {0};
-	struct row_value value = {0};
-	struct row_reader r;
-	int status = s->ask(s, sql, NULL, &answer, err);
+	struct one_number one = {.server = s};
+	int status = click_server_rows(s, sql, NULL, letter, "its version", take_number, &one, err);
 
-	r = row_reader_of(&answer);
-	if (!status && (row_reader_next(&r, letter, &value) != 1 || r.at != r.end))
+	if (!status && !one.found)
 		status = click_server_bad(s, "its version", err);
-	*number = value.number;
-	buf_done(&answer);
+	*number = one.number;
 	return status;
 }
 

@@ -29,25 +29,28 @@ static int64_t ahead_by(int64_t before_ns, int64_t after_ns, int64_t server_s)
 	return after_ns < server_s * SECOND ? after_ns - server_s * SECOND : 0;
 }
 
+static int take_time(void *ctx, const struct row_value *v, struct error *err)
+{
+	*(uint64_t *)ctx = v[0].number;
+	return 0;
+}
+
 static int ask_clock(struct click_sender *s, struct error *err)
 {
 	static const char sql[] = "SELECT toUInt64(toUInt32(now())) FORMAT RowBinary";
 	int64_t before_ns = (int64_t)clock_ns(CLOCK_REALTIME), ahead_ns;
-	struct row_value time = {0};
-	struct buf answer = {0};
-	struct row_reader r;
-	int status = s->server->ask(s->server, sql, NULL, &answer, err);
+	uint64_t server_s = UINT64_MAX;
+	int status =
+	        click_server_rows(s->server, sql, NULL, "q", "its time", take_time, &server_s, err);
 
-	r = row_reader_of(&answer);
-	if (!status && (row_reader_next(&r, "q", &time) != 1 || time.number > UINT32_MAX))
+	if (!status && server_s > UINT32_MAX)
 		status = click_server_bad(s->server, "its time", err);
 	if (!status) {
-		ahead_ns = ahead_by(before_ns, (int64_t)clock_ns(CLOCK_REALTIME),
-		                    (int64_t)time.number);
+		ahead_ns =
+		        ahead_by(before_ns, (int64_t)clock_ns(CLOCK_REALTIME), (int64_t)server_s);
 		if (magnitude(ahead_ns) > magnitude(s->ahead_ns))
 			s->ahead_ns = ahead_ns;
 	}
-	buf_done(&answer);
 	return status;
 }
 

@@ -269,34 +269,30 @@ static int put_ledger(struct click_sender *s, struct click_window *w, struct err
 	return status;
 }
 
+static int take_known(void *ctx, const struct row_value *v, struct error *err)
+{
+	struct click_sender *s = ctx;
+
+	click_map_place(&s->known, v[0].number, &(bool){false});
+	return 0;
+}
+
 /* A window that was sent before, and whose answer was lost, is not sent again. */
 static int ask_known(struct click_sender *s, uint64_t session, struct error *err)
 {
 	struct click_map one = {0};
-	struct buf answer = {0};
-	struct row_value key;
-	struct row_reader r;
 	bool added;
-	int status, more;
+	int status;
 
 	click_map_place(&s->asked, session, &added);
 	if (!added)
 		return 0;
 	click_map_place(&one, session, &added);
-	status = s->server->ask(s->server,
-	                        "SELECT DISTINCT key FROM " CLICK_WINDOWS
-	                        " WHERE session IN keys FORMAT "
-	                        "RowBinary",
-	                        &one, &answer, err);
-	r = row_reader_of(&answer);
-	while (!status && (more = row_reader_next(&r, "q", &key)) != 0) {
-		if (more < 0)
-			status = click_server_bad(s->server, "the windows it has", err);
-		else
-			click_map_place(&s->known, key.number, &added);
-	}
+	status = click_server_rows(s->server,
+	                           "SELECT DISTINCT key FROM " CLICK_WINDOWS
+	                           " WHERE session IN keys FORMAT RowBinary",
+	                           &one, "q", "the windows it has", take_known, s, err);
 	click_map_done(&one);
-	buf_done(&answer);
 	return status;
 }
 

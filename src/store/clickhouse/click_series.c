@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 
@@ -18,6 +19,11 @@
 /* A window in the range, or a sum of all machines. */
 struct series_part {
 	uint64_t key, part, start_s;
+};
+
+/* A row of sums before its names are known. */
+struct series_sum {
+	struct row_value values[8];
 };
 
 struct series {
@@ -36,34 +42,31 @@ struct series {
 	/* With sums of all machines: windows, those that no sum has, and the parts to read. */
 	bool sums_of_all;
 	VEC(struct series_part) windows;
+	VEC(struct series_sum) rows;
 	struct click_map open, parts;
 	uint64_t sums_first_s, sums_last_s;
 };
 
 typedef int series_row_fn(struct series *s, const struct row_value *v, struct error *err);
 
-static int each_row(struct series *s, const struct buf *answer, const char *letters,
-                    const char *what, series_row_fn *row, struct error *err)
-{
-	struct row_reader r = row_reader_of(answer);
-	struct row_value values[9];
-	int status = 0, more = 0;
+struct series_row {
+	struct series *series;
+	series_row_fn *row;
+};
 
-	while (!status && (more = row_reader_next(&r, letters, values)) == 1)
-		status = row(s, values, err);
-	return !status && more ? click_server_bad(s->server, what, err) : status;
+static int series_row(void *ctx, const struct row_value *v, struct error *err)
+{
+	const struct series_row *to = ctx;
+
+	return to->row(to->series, v, err);
 }
 
 static int ask(struct series *s, const char *sql, const struct click_map *set, const char *letters,
                const char *what, series_row_fn *row, struct error *err)
 {
-	struct buf answer = {0};
-	int status = s->server->ask(s->server, sql, set, &answer, err);
+	struct series_row to = {s, row};
 
-	if (!status)
-		status = each_row(s, &answer, letters, what, row, err);
-	buf_done(&answer);
-	return status;
+	return click_server_rows(s->server, sql, set, letters, what, series_row, &to, err);
 }
 
 static bool matches(const char *pattern, const char *name)
@@ -382,6 +385,14 @@ static uint32_t name_of(const struct series *s, uint64_t hash)
 	return (uint32_t)click_map_get(&s->names, hash);
 }
 
+static int too_many(const struct series *s, struct error *err)
+{
+	return error_set(err, E2BIG,
+	                 "%s: the question has more than %d answers: choose a shorter range, "
+	                 "longer steps, or fewer labels",
+	                 s->server->name, CLICK_SERIES_MAX);
+}
+
 static int take_sum(struct series *s, const struct row_value *v, struct error *err)
 {
 	const struct store_sum sum = {.service = name_of(s, v[0].number),
@@ -396,10 +407,7 @@ static int take_sum(struct series *s, const struct row_value *v, struct error *e
 	if (v[3].number >= s->sums->texts.texts.count)
 		return click_server_bad(s->server, "sums", err);
 	if (s->sums->sums.count == CLICK_SERIES_MAX)
-		return error_set(err, E2BIG,
-		                 "%s: the question has more than %d answers: choose a shorter "
-		                 "range, longer steps, or fewer labels",
-		                 s->server->name, CLICK_SERIES_MAX);
+		return too_many(s, err);
 	vec_push(&s->sums->sums, sum);
 	return 0;
 }
@@ -438,14 +446,19 @@ static void put_sums(const struct series *s, struct buf *sql)
 	buf_puts(sql, " GROUP BY by_service, by_host, by_version, labels_id, step, length_s");
 }
 
-/* Services and versions without a selection have no names yet. */
-static int see_names(struct series *s, const struct row_value *v, struct error *err)
+/* Services and versions without a selection have no names yet: rows wait until these are known. */
+static int keep_sum(struct series *s, const struct row_value *v, struct error *err)
 {
+	struct series_sum *sum;
 	bool added;
 
+	if (s->rows.count > CLICK_SERIES_MAX)
+		return too_many(s, err);
 	for (int i = 0; i < 3; i += 2)
 		if (v[i].number && !click_map_has(&s->names, v[i].number))
 			click_map_place(&s->unnamed, v[i].number, &added);
+	sum = vec_add(&s->rows);
+	memcpy(sum->values, v, sizeof(sum->values));
 	return 0;
 }
 
@@ -455,23 +468,20 @@ static int take_name(struct series *s, const struct row_value *v, struct error *
 	return 0;
 }
 
-/* The answer is read twice: first for its names. */
-static int take_sums(struct series *s, const struct buf *answer, struct error *err)
+static int take_sums(struct series *s, struct error *err)
 {
-	static const char letters[] = "qqqqqqqq";
-	int status;
+	int status = s->unnamed.pairs.count ? ask_names(s, "names", take_name, err) : 0;
 
-	click_map_done(&s->unnamed);
-	status = each_row(s, answer, letters, "sums", see_names, err);
-	if (!status && s->unnamed.pairs.count)
-		status = ask_names(s, "names", take_name, err);
-	return status ? status : each_row(s, answer, letters, "sums", take_sum, err);
+	vec_each (sum, &s->rows)
+		if (!status)
+			status = take_sum(s, sum->values, err);
+	return status;
 }
 
 /* Sets of labels with one text become one sum on the server: there may be many sets. */
 static int fetch_sums(struct series *s, struct error *err)
 {
-	struct buf sql = {0}, answer = {0};
+	struct buf sql = {0};
 	int status;
 
 	if (s->request->by_labels) {
@@ -488,11 +498,11 @@ static int fetch_sums(struct series *s, struct error *err)
 	buf_addf(&sql,
 	         " ORDER BY by_service, by_host, by_version, %s, step LIMIT %d FORMAT RowBinary",
 	         s->request->by_labels ? "by_labels" : "labels_id", CLICK_SERIES_MAX + 1);
-	status = s->server->ask(s->server, buf_text(&sql), keys_of(s), &answer, err);
+	click_map_done(&s->unnamed);
+	status = ask(s, buf_text(&sql), keys_of(s), "qqqqqqqq", "sums", keep_sum, err);
 	if (!status)
-		status = take_sums(s, &answer, err);
+		status = take_sums(s, err);
 	buf_done(&sql);
-	buf_done(&answer);
 	return status;
 }
 
@@ -524,6 +534,7 @@ int click_series_ask(struct click_server *server, const struct store_sums_reques
 	click_map_done(&s.versions);
 	click_map_done(&s.labels);
 	vec_done(&s.windows);
+	vec_done(&s.rows);
 	click_map_done(&s.open);
 	click_map_done(&s.parts);
 	return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/clickhouse/click_server.h"
 
+#include "base/clock.h"
 #include "base/http/http_url.h"
 #include "base/limit.h"
 #include "base/memory/xalloc.h"
@@ -21,6 +22,9 @@
 /* A server of a later version than 18.16 says every 5 s that it works on a long question. */
 #define PROGRESS "&send_progress_in_http_headers=1&http_headers_progress_interval_ms=5000"
 #define WORDS_MAX 300 /* of the server, in a message */
+#define ERROR_FIRST "Code: "
+#define PROGRESS_FIRST_NS 1000000000
+#define PROGRESS_EACH_NS 200000000
 #define VALUES_MAX 50 /* in a statement of at most 16 KB, which has a list up to five times */
 
 int click_server_bad(const struct click_server *s, const char *what, struct error *err)
@@ -34,7 +38,9 @@ int click_server_bad(const struct click_server *s, const char *what, struct erro
 /* The number after "Code: " in an answer of ClickHouse; 0: it has none. */
 static int code_of(const char *words)
 {
-	return strncmp(words, "Code: ", 6) ? 0 : atoi(words + 6);
+	size_t first = strlen(ERROR_FIRST);
+
+	return strncmp(words, ERROR_FIRST, first) ? 0 : atoi(words + first);
 }
 
 /* Numbers of ClickHouse, which it never changes. */
@@ -56,8 +62,17 @@ struct click_request {
 	const char *type; /* header line; NULL: any bytes */
 	const void *body;
 	size_t size;
-	bool fresh; /* the server must not get it twice */
-	struct buf *answer;
+	bool fresh;                /* the server must not get it twice */
+	click_receive_fn *receive; /* the answer; NULL: it is empty */
+	void *receive_ctx;
+};
+
+/* The answer while it arrives. */
+struct click_answer {
+	struct click_server *server;
+	const struct click_request *request;
+	struct buf head; /* while it may be the words of an error */
+	bool is_rows;
 };
 
 /* Copies the first line without what old servers add to each message. */
@@ -114,47 +129,92 @@ static int refuse(struct click_server *s, unsigned code, const struct buf *answe
 	                 *line ? line : "no words");
 }
 
-static int collect_samples(void *ctx, const void *bytes, size_t size, struct error *err)
+static void show_progress(struct click_server *s)
 {
-	struct buf *answer = ctx;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	if (answer->size + size > LIMIT_STORE_SAMPLES_BYTES)
-		return error_set(err, EFBIG,
-		                 "the answer with samples is larger than %zu bytes: select a "
-		                 "shorter time (--from, --until) or a machine (--host)",
-		                 LIMIT_STORE_SAMPLES_BYTES);
-	buf_add(answer, bytes, size);
-	return 0;
+	if (!s->progress || now - s->asked_ns < PROGRESS_FIRST_NS ||
+	    now - s->progress_ns < PROGRESS_EACH_NS)
+		return;
+	s->progress_ns = now;
+	s->progress(s->progress_ctx,
+	            &(struct store_progress){s->asked ? s->asked : "rows",
+	                                     s->rows ? s->rows->rows : 0, s->received_bytes,
+	                                     now - s->asked_ns});
 }
 
-/* Replaces the contents of r->answer by the body of the server's answer. */
+/* Of libcurl, at least once a second, whether bytes arrive or not. */
+static bool is_stopped(void *ctx)
+{
+	struct click_server *s = ctx;
+
+	show_progress(s);
+	return s->stop && s->stop(s->stop_ctx);
+}
+
+static int pass_on(const struct click_answer *a, const void *bytes, size_t size, struct error *err)
+{
+	const struct click_request *r = a->request;
+
+	return r->receive && size ? r->receive(r->receive_ctx, bytes, size, err) : 0;
+}
+
+static bool may_be_error(const struct buf *head)
+{
+	size_t first = strlen(ERROR_FIRST);
+
+	return !memcmp(head->data, ERROR_FIRST, head->size < first ? head->size : first) &&
+	       head->size < LIMIT_HTTP_ERROR_BYTES;
+}
+
+static int on_answer(void *ctx, const void *bytes, size_t size, struct error *err)
+{
+	struct click_answer *a = ctx;
+	struct click_server *s = a->server;
+
+	s->received_bytes += size;
+	if (s->received_bytes > s->answer_max)
+		return error_set(err, EFBIG,
+		                 "%s: the answer to the question for %s is larger than %zu bytes: "
+		                 "select a shorter time (--from, --until) or a machine (--host)",
+		                 s->name, s->asked ? s->asked : "rows", s->answer_max);
+	if (a->is_rows)
+		return pass_on(a, bytes, size, err);
+	buf_add(&a->head, bytes, size);
+	if (may_be_error(&a->head))
+		return 0;
+	a->is_rows = true;
+	return pass_on(a, a->head.data, a->head.size, err);
+}
+
 static int post(struct click_server *s, const struct click_request *r, struct error *err)
 {
 	const char *const headers[] = {r->type ? r->type : "Content-Type: application/octet-stream",
 	                               NULL};
+	struct click_answer arriving = {.server = s, .request = r};
 	const struct http_request request = {.url = r->url,
 	                                     .method = "POST",
 	                                     .headers = headers,
 	                                     .body = r->size ? r->body : "",
 	                                     .size = r->size,
 	                                     .fresh = r->fresh,
-	                                     .receive = s->for_samples ? collect_samples : NULL,
-	                                     .receive_ctx = r->answer};
+	                                     .receive = on_answer,
+	                                     .receive_ctx = &arriving};
 	struct http_answer answer = {0};
 	int status;
 
-	buf_clear(r->answer);
+	s->received_bytes = 0;
+	s->asked_ns = clock_ns(CLOCK_MONOTONIC);
 	status = http_client_send(s->http, &request, &answer, err);
 	s->sent_bytes += r->size;
-	if (!status && answer.status != 200)
+	if (!status && (answer.status < 200 || answer.status > 299))
 		status = refuse(s, answer.status, &answer.body, err);
-	else if (!status && is_late_error(s->for_samples ? r->answer : &answer.body))
-		status = refuse(s, answer.status, s->for_samples ? r->answer : &answer.body, err);
-	if (!s->for_samples) {
-		buf_done(r->answer);
-		*r->answer = answer.body;
-		answer.body = (struct buf){0};
-	}
+	else if (!status &&
+	         (answer.status != 200 || (!arriving.is_rows && is_late_error(&arriving.head))))
+		status = refuse(s, answer.status, &arriving.head, err);
+	else if (!status && !arriving.is_rows)
+		status = pass_on(&arriving, arriving.head.data, arriving.head.size, err);
+	buf_done(&arriving.head);
 	http_answer_done(&answer);
 	return status;
 }
@@ -261,7 +321,7 @@ static void add_table(struct buf *url, struct buf *body, const char *name,
 }
 
 static int ask_with_tables(struct click_server *s, const char *sql, const struct click_map *set,
-                           struct buf *answer, struct error *err)
+                           click_receive_fn *receive, void *ctx, struct error *err)
 {
 	char *plain = url_of(s, true, sql), name[32];
 	struct buf url = {0}, body = {0};
@@ -275,7 +335,9 @@ static int ask_with_tables(struct click_server *s, const char *sql, const struct
 		if (s->tables[i])
 			add_table(&url, &body, name, s->tables[i], true);
 	}
-	status = post_form(s, &(struct click_request){.url = buf_text(&url), .answer = answer},
+	status = post_form(s,
+	                   &(struct click_request){
+	                           .url = buf_text(&url), .receive = receive, .receive_ctx = ctx},
 	                   &body, err);
 	buf_done(&body);
 	buf_done(&url);
@@ -284,7 +346,7 @@ static int ask_with_tables(struct click_server *s, const char *sql, const struct
 }
 
 static int ask(struct click_server *s, const char *sql, const struct click_map *set,
-               struct buf *answer, struct error *err)
+               click_receive_fn *receive, void *ctx, struct error *err)
 {
 	bool tables = set;
 	char *url;
@@ -293,9 +355,15 @@ static int ask(struct click_server *s, const char *sql, const struct click_map *
 	for (size_t i = 0; i < CLICK_COLUMNS; i++)
 		tables |= s->tables[i] != NULL;
 	if (tables)
-		return ask_with_tables(s, sql, set, answer, err);
+		return ask_with_tables(s, sql, set, receive, ctx, err);
 	url = url_of(s, true, NULL);
-	status = post(s, &(struct click_request){url, NULL, sql, strlen(sql), false, answer}, err);
+	status = post(s,
+	              &(struct click_request){.url = url,
+	                                      .body = sql,
+	                                      .size = strlen(sql),
+	                                      .receive = receive,
+	                                      .receive_ctx = ctx},
+	              err);
 	free(url);
 	return status;
 }
@@ -307,11 +375,10 @@ static int insert(struct click_server *s, const char *table, const struct buf *r
 	char *plain = url_of(s, true, query);
 	/* Of a Distributed table: the server answers when the shards have the rows. */
 	char *url = xasprintf("%s&insert_distributed_sync=1", plain);
-	struct buf answer = {0};
-	int status = post(
-	        s, &(struct click_request){url, NULL, rows->data, rows->size, false, &answer}, err);
+	int status =
+	        post(s, &(struct click_request){.url = url, .body = rows->data, .size = rows->size},
+	             err);
 
-	buf_done(&answer);
 	free(url);
 	free(plain);
 	free(query);
@@ -322,7 +389,7 @@ static int insert(struct click_server *s, const char *table, const struct buf *r
 static int insert_batch(struct click_server *s, const char *sql, const char *structure,
                         const struct buf *rows, struct error *err)
 {
-	struct buf url = {0}, body = {0}, answer = {0};
+	struct buf url = {0}, body = {0};
 	char *plain = url_of(s, true, sql);
 	int status;
 
@@ -334,10 +401,8 @@ static int insert_batch(struct click_server *s, const char *sql, const char *str
 	http_escape(&url, structure);
 	begin_form(&body, "batch");
 	buf_add(&body, rows->data, rows->size);
-	status = post_form(
-	        s, &(struct click_request){.url = buf_text(&url), .fresh = true, .answer = &answer},
-	        &body, err);
-	buf_done(&answer);
+	status = post_form(s, &(struct click_request){.url = buf_text(&url), .fresh = true}, &body,
+	                   err);
 	buf_done(&body);
 	buf_done(&url);
 	free(plain);
@@ -347,32 +412,52 @@ static int insert_batch(struct click_server *s, const char *sql, const char *str
 int click_server_run(struct click_server *s, const char *sql, bool in_database, struct error *err)
 {
 	char *url = url_of(s, in_database, NULL);
-	struct buf answer = {0};
 	int status =
-	        post(s, &(struct click_request){url, NULL, sql, strlen(sql), false, &answer}, err);
+	        post(s, &(struct click_request){.url = url, .body = sql, .size = strlen(sql)}, err);
 
-	buf_done(&answer);
 	free(url);
 	return status;
 }
 
-#define COLUMNS_MAX 32
+struct click_rows {
+	struct click_server *server;
+	const char *what;
+	struct row_stream stream;
+};
+
+static int rows_status(const struct click_rows *rows, int status, struct error *err)
+{
+	return status == ROW_STREAM_BAD ? click_server_bad(rows->server, rows->what, err) : status;
+}
+
+static int on_rows(void *ctx, const void *bytes, size_t size, struct error *err)
+{
+	struct click_rows *rows = ctx;
+
+	return rows_status(rows, row_stream_add(&rows->stream, bytes, size, err), err);
+}
 
 int click_server_rows(struct click_server *s, const char *sql, const struct click_map *set,
-                      const char *letters, const char *what, click_server_row_fn *row, void *ctx,
+                      const char *letters, const char *what, row_fn *row, void *ctx,
                       struct error *err)
 {
-	struct row_value values[COLUMNS_MAX];
-	struct buf answer = {0};
-	struct row_reader r;
-	int more = 0, status = s->ask(s, sql, set, &answer, err);
+	struct click_rows rows = {
+	        .server = s,
+	        .what = what,
+	        .stream = {letters, row, ctx, .held_max = LIMIT_STORE_HELD_BYTES}};
+	int status;
 
-	r = row_reader_of(&answer);
-	while (!status && (more = row_reader_next(&r, letters, values)) == 1)
-		status = row(ctx, values, err);
-	if (!status && more)
-		status = click_server_bad(s, what, err);
-	buf_done(&answer);
+	s->asked = what;
+	s->rows = &rows.stream;
+	status = s->ask(s, sql, set, on_rows, &rows, err);
+	if (!status)
+		status = rows_status(&rows, row_stream_end(&rows.stream, err), err);
+	if (s->progress && s->progress_ns)
+		s->progress(s->progress_ctx, NULL);
+	s->progress_ns = 0;
+	s->asked = NULL;
+	s->rows = NULL;
+	row_stream_done(&rows.stream);
 	return status;
 }
 
@@ -429,7 +514,8 @@ static int connect_server(struct click_server *s, const struct click_server_opti
 	                     : o->long_questions ? LIMIT_STORE_SILENT_MS
 	                                         : 0,
 	        .first_ms = o->patient ? 0 : LIMIT_STORE_FIRST_MS,
-	        .answer_max = o->answer_max ? o->answer_max : LIMIT_STORE_ANSWER_BYTES};
+	        .stop = is_stopped,
+	        .stop_ctx = s};
 	char *password = NULL;
 	int status = o->token_file ? 0 : find_password(&password, err);
 
@@ -438,8 +524,9 @@ static int connect_server(struct click_server *s, const struct click_server_opti
 	options.token_file = o->token_file;
 	options.ca_file = o->ca_file ? o->ca_file : getenv(CA_FILE);
 	options.files_once = o->files_once;
-	options.stop = o->stop;
-	options.stop_ctx = o->stop_ctx;
+	s->answer_max = o->answer_max ? o->answer_max : LIMIT_STORE_ANSWER_BYTES;
+	s->stop = o->stop;
+	s->stop_ctx = o->stop_ctx;
 	options.password = password;
 	options.user = s->url.user ? s->url.user : password || o->token_file ? "default" : NULL;
 	s->base = xasprintf("%s://%s:%u/", s->url.tls ? "https" : "http", s->url.host, s->url.port);

@@ -8,17 +8,18 @@
  * name; a URL with a password is refused, since other users can see command lines.
  *
  * Statements are constants with numbers: values of other kinds travel as rows (row_binary.h).
- * Answers are complete: their length comes after the last row. They have at most 64 MB, those with
- * samples 256 MB, and their contents are not trusted. A server that is silent for 30 s ends a
- * question.
+ * Rows are decoded while they arrive. An answer is complete: its length comes after the last row,
+ * and a question whose answer is cut off fails, although rows of it were passed on. It has at most
+ * LIMIT_STORE_ANSWER_BYTES, and its contents are not trusted. A server that is silent for 30 s ends
+ * a question.
  *
  *	click_server_open(&s, name)
- *	s->ask(s, sql, NULL, &answer), s->insert(s, "samples", columns, &rows)
+ *	click_server_rows(s, sql, NULL, "qs", "names", take_name, ctx), s->insert(s, "names", &rows)
  *	click_server_close(s)
  *
  * Errors: those of base/http/http_client.h; -EPROTO: the server refused a statement (the sentence
  * has its words); -ENODATA: the database or a table is missing; -EACCES: user or password. Tests
- * and fuzzers replace `ask` and `insert`. One thread. Uses: base.
+ * and fuzzers replace `ask` and `insert`. One thread. Uses: base, format.
  */
 #ifndef ASSAY_STORE_CLICKHOUSE_CLICK_SERVER_H
 #define ASSAY_STORE_CLICKHOUSE_CLICK_SERVER_H
@@ -27,6 +28,7 @@
 #include "base/http/http_client.h"
 #include "format/clickhouse/row_binary.h"
 #include "store/clickhouse/click_map.h"
+#include "store/store.h"
 
 struct click_url {
 	bool tls;
@@ -51,15 +53,20 @@ enum click_column {
 	CLICK_COLUMNS
 };
 
+struct click_server;
+
+/* -errno with a sentence ends the question with this error. */
+typedef int click_receive_fn(void *ctx, const void *bytes, size_t size, struct error *err);
+
 struct click_server {
 	char *name; /* of the store, for messages */
 	struct click_url url;
 	/*
-	 * The rows that the statement selects, in RowBinary. `set`: keys that the statement names
-	 * as "keys"; NULL: none.
+	 * The rows that the statement selects, in RowBinary, piece by piece. `set`: keys that the
+	 * statement names as "keys"; NULL: none. `receive` asks no other question.
 	 */
 	int (*ask)(struct click_server *s, const char *sql, const struct click_map *set,
-	           struct buf *answer, struct error *err);
+	           click_receive_fn *receive, void *ctx, struct error *err);
 	/* `table`: with its columns: "names (id, text)" (click_table_target()). */
 	int (*insert)(struct click_server *s, const char *table, const struct buf *rows,
 	              struct error *err);
@@ -75,8 +82,16 @@ struct click_server {
 	struct http_client *http;
 	char *base; /* http://HOST:PORT/ */
 	bool long_questions;
-	bool for_samples; /* the next questions are for samples, of which there are many */
+	size_t answer_max; /* bytes of an answer */
 	uint64_t sent_bytes;
+	/* Of the question whose answer is awaited. */
+	const char *asked;
+	const struct row_stream *rows;
+	uint64_t received_bytes, asked_ns, progress_ns;
+	store_progress_fn *progress; /* NULL: none */
+	void *progress_ctx;
+	bool (*stop)(void *ctx);
+	void *stop_ctx;
 };
 
 /* All may be NULL. */
@@ -115,12 +130,12 @@ void click_server_drop_tables(struct click_server *s);
 /* Runs a statement outside of the database, as CREATE DATABASE. */
 int click_server_run(struct click_server *s, const char *sql, bool in_database, struct error *err);
 
-typedef int click_server_row_fn(void *ctx, const struct row_value *v, struct error *err);
 /*
  * Asks, and calls `row` for each row of the answer (letters of row_binary.h); `what`: for messages.
+ * `row` asks no other question.
  */
 int click_server_rows(struct click_server *s, const char *sql, const struct click_map *set,
-                      const char *letters, const char *what, click_server_row_fn *row, void *ctx,
+                      const char *letters, const char *what, row_fn *row, void *ctx,
                       struct error *err);
 
 /* store_keep_password(). */

@@ -90,10 +90,87 @@ static void lengths_beyond_the_end_are_errors(void)
 	}
 }
 
+static int take_row(void *ctx, const struct row_value *v, struct error *err)
+{
+	struct buf *again = ctx;
+
+	row_put(again, "qdwb", v[0].number, v[1].number, v[2].number, v[3].number);
+	row_put_bytes(again, v[4].bytes, v[4].size);
+	row_put_count(again, v[5].number);
+	buf_add(again, v[5].bytes, v[5].size);
+	row_put_count(again, v[6].number);
+	buf_add(again, v[6].bytes, v[6].size);
+	return again->size > 800 ? -ECANCELED : 0;
+}
+
+/* Pieces in memory of their own, likewise. */
+static int pass_pieces(const struct buf *b, size_t size, size_t piece_bytes, struct row_stream *s)
+{
+	int status = 0;
+
+	for (size_t at = 0; !status && at < size; at += piece_bytes) {
+		size_t some = size - at < piece_bytes ? size - at : piece_bytes;
+		char *piece = malloc(some);
+
+		memcpy(piece, b->data + at, some);
+		status = row_stream_add(s, piece, some, NULL);
+		free(piece);
+	}
+	return status ? status : row_stream_end(s, NULL);
+}
+
+static void rows_are_the_same_in_pieces_of_any_size(void)
+{
+	struct buf b = {0}, again = {0};
+	size_t one;
+
+	put_row(&b);
+	one = b.size;
+	put_row(&b);
+	put_row(&b);
+	for (size_t piece = 1; piece <= b.size; piece++) {
+		struct row_stream s = {letters, take_row, &again, .held_max = 4 * one};
+
+		buf_clear(&again);
+		CHECK_EQ(pass_pieces(&b, b.size, piece, &s), 0);
+		CHECK_EQ(s.rows, 3);
+		CHECK(again.size == b.size && !memcmp(again.data, b.data, b.size));
+		row_stream_done(&s);
+		/* Bytes that end within a row, and a row that stops the stream. */
+		s = (struct row_stream){letters, take_row, &again, .held_max = 4 * one};
+		buf_clear(&again);
+		CHECK_EQ(pass_pieces(&b, b.size - 1, piece, &s), ROW_STREAM_BAD);
+		CHECK_EQ(s.rows, 2);
+		row_stream_done(&s);
+		s = (struct row_stream){letters, take_row, &again, .held_max = 4 * one};
+		buf_pad(&again, 'x', 800 - again.size);
+		CHECK_EQ(pass_pieces(&b, b.size, piece, &s), -ECANCELED);
+		CHECK_EQ(s.rows, 1);
+		row_stream_done(&s);
+	}
+	buf_done(&again);
+	buf_done(&b);
+}
+
+static void a_row_without_end_is_not_held(void)
+{
+	struct row_stream s = {"s", take_row, NULL, .held_max = 4096};
+	char piece[512] = {(char)255, (char)255, (char)255, (char)255, 127};
+	int status = 0;
+
+	for (int i = 0; i < 100 && !status; i++)
+		status = row_stream_add(&s, piece, sizeof(piece), NULL);
+	CHECK_EQ(status, ROW_STREAM_BAD);
+	CHECK(s.held.room <= 4096);
+	row_stream_done(&s);
+}
+
 int main(void)
 {
 	RUN(rows_are_read_as_written);
 	RUN(a_cut_row_is_an_error);
 	RUN(lengths_beyond_the_end_are_errors);
+	RUN(rows_are_the_same_in_pieces_of_any_size);
+	RUN(a_row_without_end_is_not_held);
 	return check_end();
 }

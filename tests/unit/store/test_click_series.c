@@ -110,16 +110,20 @@ static void put_answer(const char *sql, const struct click_map *set, const struc
 }
 
 static int answer(struct click_server *s, const char *sql, const struct click_map *set,
-                  struct buf *out, struct error *err)
+                  click_receive_fn *receive, void *ctx, struct error *err)
 {
-	buf_clear(out);
+	struct buf out = {0};
+	int status;
+
 	buf_addf(&questions, "%s\n", sql);
-	put_answer(sql, set, s->tables[CLICK_OF_LABELS], out);
+	put_answer(sql, set, s->tables[CLICK_OF_LABELS], &out);
 	if (set && strstr(sql, "AS by_service"))
 		for (uint64_t part = 200; part < 400; part++)
 			if (click_map_has(set, part))
 				parts_read[parts_read_count++] = part;
-	return 0;
+	status = receive(ctx, out.data, out.size, err);
+	buf_done(&out);
+	return status;
 }
 
 static int ask(const struct store_sums_request *q, struct store_sums *sums, struct error *err)

@@ -121,24 +121,24 @@ static int told_batch(struct click_server *s, const char *sql, const char *struc
 #define ARRIVAL (UINT64_C(5) << 32)
 
 static int told_ask(struct click_server *s, const char *sql, const struct click_map *set,
-                    struct buf *answer, struct error *err)
+                    click_receive_fn *receive, void *ctx, struct error *err)
 {
 	struct told *t = (struct told *)s;
+	struct buf answer = {0};
+	int status;
 
-	buf_clear(answer);
-	if (!strncmp(sql, "SELECT DISTINCT part", 20)) {
-		/* Two arrivals of each, as after a repeated request. */
-		vec_each (pair, &set->pairs) {
-			row_put(answer, "q", pair->key + 2 * ARRIVAL);
-			row_put(answer, "q", pair->key + ARRIVAL);
-		}
-		if (t->cut)
-			buf_putc(answer, 'x');
-		return 0;
+	if (strncmp(sql, "SELECT DISTINCT part", 20) != 0)
+		return receive(ctx, t->known.data, t->known.size, err);
+	/* Two arrivals of each, as after a repeated request. */
+	vec_each (pair, &set->pairs) {
+		row_put(&answer, "q", pair->key + 2 * ARRIVAL);
+		row_put(&answer, "q", pair->key + ARRIVAL);
 	}
-	if (t->known.size)
-		buf_add(answer, t->known.data, t->known.size);
-	return 0;
+	if (t->cut)
+		buf_putc(&answer, 'x');
+	status = receive(ctx, answer.data, answer.size, err);
+	buf_done(&answer);
+	return status;
 }
 
 static bool has_table(const struct told *t, const char *table)
