@@ -3,6 +3,7 @@
 import contextlib
 import json
 import random
+import shutil
 import sqlite3
 import subprocess
 import time
@@ -219,6 +220,19 @@ def changes_of_many_machines_are_kept_once(t):
     t.true(all(c["found_ns"] for c in after), after)
     one, = t.json(t.assay("watch", "--json", "--host", "web2", name).out)["changes"]
     t.true(one["found_ns"], "a search of the machine alone knows it")
+
+
+@test
+def changes_of_a_service_are_known_with_its_suffix_and_without(t):
+    path, name = t.path("shop.db"), clickhouse_server.server(t).store("shop")
+    shutil.copy(planted(t), path)
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("INSERT INTO name (text) VALUES ('/system.slice/shop.service')")
+        db.execute("UPDATE process SET cgroup = (SELECT max(id) FROM name)")
+    t.assay("store", "copy", path, name)
+    for service, new in (("shop.service", True), ("shop", False), ("shop.service", False)):
+        found = t.json(t.assay("watch", "--json", "--keep", "--new", "--host", "web2", "--service", service, name).out)
+        t.equal(bool(found["changes"]), new, f"new changes of {service}")
 
 
 main()

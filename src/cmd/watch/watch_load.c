@@ -9,6 +9,7 @@
 #include "cmd/watch/watch_names.h"
 #include "event/recording.h"
 #include "format/file_kind.h"
+#include "process/service_name.h"
 #include "sql/sql.h"
 #include "store/store.h"
 #include "store/store_path.h"
@@ -360,16 +361,23 @@ static void add_known(struct watch *w, const struct sql_value *v)
 	vec_push(&w->known, k);
 }
 
+/* Names or patterns, with the suffix or without. NULL: all services. */
+static bool is_one_service(const char *a, const char *b)
+{
+	size_t size_a = a ? service_name_length(a) : 0, size_b = b ? service_name_length(b) : 0;
+
+	return size_a == size_b && (!size_a || !memcmp(a, b, size_a));
+}
+
 static int take_known(void *ctx, uint64_t row, const struct sql_value *v, size_t count,
                       struct error *err)
 {
 	struct loading *l = ctx;
 	const char *of_host = l->range->host ? l->range->host : "";
-	const char *of_service = l->range->service ? l->range->service : "";
 	const char *host;
 
 	if (!row || !v[2].text || !v[3].text || !v[4].text || !v[8].text ||
-	    strcmp(v[1].text ? v[1].text : "", of_service) != 0)
+	    !is_one_service(v[1].text, l->range->service))
 		return 0;
 	host = v[0].text ? v[0].text : "";
 	if (!strcmp(host, of_host))
