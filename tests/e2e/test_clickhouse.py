@@ -463,6 +463,9 @@ def hosts_are_read_alone_and_together(t):
                     {k: count * v for k, v in sums(one).items() if v}, f"sums of {pattern}")
         books = [found["ledger"] for found in both_stores]
         t.equal(books[0], books[1], "the account in sum")
+        for store, found in zip((name, file), both_stores):
+            shown = report(t, store, "--once", "--window", "3600", "--host", pattern, command="top")
+            t.equal((shown["functions"], shown["ledger"]), (found["functions"], found["ledger"]), "top")
     for store in (file, name):
         err = t.assay("report", "--store", store, status=1).err
         t.has(err, "several machines")

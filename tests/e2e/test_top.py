@@ -397,4 +397,49 @@ def counted_calls_event_tags_and_stores_are_shown(t):
             s.prompt()
 
 
+def sampled(t, store, *command):
+    """Adds a session of this command to a store."""
+    data = t.path("session.data")
+    run(ASSAY, "record", "-q", "-g", "-F", "499", "-o", data, "--", *map(str, command))
+    run(t.workload("store_recording"), data, store, "0.1")
+
+
+@test
+def a_store_is_read_again_and_new_windows_are_shown(t):
+    store = t.path("s.db")
+    sampled(t, store, t.workload("loop"), "300")
+    with Screen(t, 110, 30) as s:
+        s.run(ASSAY, "top", "--store", store, "-d", "0.3", "--window", "3600")
+        s.until("loop_body")
+        t.has(s.text(), f"all machines of {store}, last")
+        t.lacks(s.text(), "touch_pages")
+        s.keys("Space")
+        s.until("PAUSED")
+        s.keys("Space")
+        s.until(lambda lines: "PAUSED" not in "\n".join(lines))
+        sampled(t, store, t.workload("faults"), t.path("pages"))
+        s.until(lambda lines: any("faults" in line for line in lines))
+        s.keys("T")
+        s.until("ended in the last")
+        s.keys("q")
+        s.until(lambda lines: s.flag("alternate_on") == "0")
+
+
+@test
+def reports_of_a_store_have_the_figures_of_its_report(t):
+    store = t.path("s.db")
+    sampled(t, store, t.workload("loop"), "300")
+    report = t.json(t.assay("report", "--store", store, "--json").out)
+    for line in t.assay("top", "--store", store, "--batch", "-n", "2", "-d", "0.1", "--window", "3600", "--json").out.splitlines():
+        shown = json.loads(line)
+        for key in ("processes", "functions", "ledger"):
+            t.equal(shown.get(key), report.get(key), key)
+    t.has(t.assay("top", "--store", store, "--once", "--window", "3600").out, "loop_body")
+    t.equal(t.assay("top", "--store", store, "--once", "--host", "none*", status=1).out, "")
+    for words, part in ((["-p", "1"], "options of sampling"), (["-o", "x"], "options of sampling"), (["--waits"], "options of sampling"),
+                        (["--window", "0"], "above 0"), (["--window", "3601"], "above 0")):
+        t.has(t.assay("top", "--once", "--store", store, *words, status=2).err, part, str(words))
+    t.has(t.assay("top", "--once", "--host", "x", status=2).err, "need --store")
+
+
 main()

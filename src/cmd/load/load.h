@@ -39,6 +39,7 @@ struct load_options {
 	const volatile sig_atomic_t *stop; /* samples: -EINTR once it is not 0; NULL: never */
 	bool time_axis;                    /* the profile gets the time of each sample */
 	uint32_t parts;                    /* of a store: as in struct store_range */
+	bool quiet;                /* no progress of a store on a server: a screen is open */
 	bool sums;                 /* of several machines in a store, samples may come as one sum */
 	bool switches;             /* and the times when threads were off the CPU */
 	bool system_calls;         /* and its system calls (profile/waits/system_calls.h) */

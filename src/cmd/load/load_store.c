@@ -18,16 +18,9 @@
 
 #define AT(field) offsetof(struct load_options, field)
 
-const struct option load_until_table[] = {
+const struct option load_machine_table[] = {
         {OPTION_STRING, 0, "store", "FILE",
          "read a store of 'assay start --store' instead of a recording", .offset = AT(store)},
-        {OPTION_STRING, 0, "from", "TIME",
-         "for a store: start of the time range (10:00, 2026-11-21T10:00, yesterday, -2h)",
-         .details = "Local time. A date with or without a time of day, a time of today, "
-                    "yesterday, a duration before now (s, min, h, d, w), or @SECONDS since 1970. "
-                    "Windows that overlap with the range are read as a whole.",
-         .offset = AT(from)},
-        {OPTION_STRING, 0, "until", "TIME", "for a store: end of the time range", .offset = AT(to)},
         {OPTION_STRING, 0, "host", "NAME",
          "for a store of several machines: the machine, or several: 'web*'", .offset = AT(host)},
         {OPTION_STRING, 0, "service", "NAME",
@@ -39,6 +32,18 @@ const struct option load_until_table[] = {
          .details = "The version of a process is the build-id of its program, or what its "
                     "container says.",
          .offset = AT(build)},
+        {.kind = OPTION_END},
+};
+
+const struct option load_until_table[] = {
+        {.kind = OPTION_INCLUDE, .include = load_machine_table},
+        {OPTION_STRING, 0, "from", "TIME",
+         "for a store: start of the time range (10:00, 2026-11-21T10:00, yesterday, -2h)",
+         .details = "Local time. A date with or without a time of day, a time of today, "
+                    "yesterday, a duration before now (s, min, h, d, w), or @SECONDS since 1970. "
+                    "Windows that overlap with the range are read as a whole.",
+         .offset = AT(from)},
+        {OPTION_STRING, 0, "until", "TIME", "for a store: end of the time range", .offset = AT(to)},
         {.kind = OPTION_END},
 };
 
@@ -123,7 +128,8 @@ int load_store_range(struct store_range *range, const struct load_options *o, st
 	                              .version = o->build,
 	                              .sums = o->sums,
 	                              .parts = o->parts,
-	                              .progress = isatty(STDERR_FILENO) ? show_progress : NULL};
+	                              .progress = !o->quiet && isatty(STDERR_FILENO) ? show_progress
+	                                                                             : NULL};
 	if (o->from)
 		r = when_parse("--from", o->from, now_ns, &range->from_ns, err);
 	if (!r && o->to)

@@ -10,7 +10,8 @@
 #include "cmd/load/load.h"
 #include "store/store.h"
 
-extern const struct option load_until_table[]; /* --store, --from, --until, --host */
+extern const struct option load_machine_table[]; /* --store, --host, --service, --build */
+extern const struct option load_until_table[];   /* these, --from and --until */
 extern const struct option load_store_table[]; /* these and --to, which means the same as --until */
 
 /*

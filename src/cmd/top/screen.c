@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/top/screen.h"
 
+#include "base/clock.h"
 #include "cmd/cli/command.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 
+#define SECOND UINT64_C(1000000000)
+
 static volatile sig_atomic_t ended;
+
+struct following {
+	uint64_t delay_ns;
+	screen_look_fn *look; /* NULL: the model does not change */
+	void *ctx;
+};
 
 static void on_end(int number)
 {
@@ -49,20 +58,32 @@ bool screen_keys(struct terminal *t, struct browser *b)
 }
 
 /* A signal that comes before poll() waits is handled by ppoll(), which unblocks it. */
-static void run(struct terminal *t, struct browser *b, const sigset_t *open)
+static void follow(struct terminal *t, struct browser *b, const struct following *f,
+                   const sigset_t *open)
 {
 	struct pollfd fd = {.fd = terminal_fd(t), .events = POLLIN};
+	uint64_t due = clock_ns(CLOCK_MONOTONIC) + f->delay_ns, now, left;
+	struct timespec wait;
 
 	while (!ended && !browser_is_over(b)) {
 		screen_draw(t, b);
-		if (ppoll(&fd, 1, NULL, open) < 0 && errno != EINTR)
+		now = clock_ns(CLOCK_MONOTONIC);
+		left = due > now ? due - now : 0;
+		wait = (struct timespec){(time_t)(left / SECOND), (long)(left % SECOND)};
+		if (ppoll(&fd, 1, f->look ? &wait : NULL, open) < 0 && errno != EINTR)
 			break;
 		screen_keys(t, b);
+		if (!f->look || clock_ns(CLOCK_MONOTONIC) < due)
+			continue;
+		browser_forget(b);
+		f->look(f->ctx);
+		browser_refresh(b);
+		due = clock_ns(CLOCK_MONOTONIC) + f->delay_ns;
 	}
 }
 
-int screen_show(const char *command, const struct browser_host *host,
-                const struct style_options *style)
+static int screen_run(const char *command, const struct browser_host *host,
+                      const struct style_options *style, const struct following *f)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 	struct sigaction action = {.sa_handler = on_end}, before[3];
@@ -79,7 +100,7 @@ int screen_show(const char *command, const struct browser_host *host,
 		sigaction(signals[i], &action, &before[i]);
 	if (!terminal_open(&t, screen_has_colour(style), &err)) {
 		browser_refresh(b);
-		run(t, b, &open);
+		follow(t, b, f, &open);
 	}
 	terminal_close(t);
 	browser_free(b);
@@ -87,4 +108,16 @@ int screen_show(const char *command, const struct browser_host *host,
 		sigaction(signals[i], &before[i], NULL);
 	sigprocmask(SIG_SETMASK, &open, NULL);
 	return err.code ? command_fail(1, "%s: %s", command, err.text) : 0;
+}
+
+int screen_show(const char *command, const struct browser_host *host,
+                const struct style_options *style)
+{
+	return screen_run(command, host, style, &(struct following){0});
+}
+
+int screen_follow(const char *command, const struct browser_host *host,
+                  const struct style_options *style, uint64_t delay_ns, screen_look_fn *look)
+{
+	return screen_run(command, host, style, &(struct following){delay_ns, look, host->ctx});
 }

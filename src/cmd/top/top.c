@@ -3,11 +3,13 @@
 #include "cmd/cli/medium.h"
 #include "cmd/cli/option.h"
 #include "cmd/load/filters.h"
+#include "cmd/load/load_store.h"
 #include "cmd/report/report_options.h"
 #include "cmd/session/record_options.h"
 #include "cmd/session/session_command.h"
 #include "cmd/session/start_sink.h"
 #include "cmd/top/top_run.h"
+#include "cmd/top/top_store.h"
 #include "tui/terminal.h"
 
 #include <errno.h>
@@ -21,10 +23,14 @@
 #define DELAY_S_MOST 3600
 #define WINDOW_S 10
 #define WINDOW_S_MOST 60
+#define STORE_DELAY_S 10
+#define STORE_WINDOW_S 60
+#define STORE_WINDOW_S_MOST 3600
 #define LINES 20
 
 struct top_options {
 	struct record_options record;
+	struct load_options load; /* of a store */
 	const char *output;
 	double delay_s, window_s;
 	uint64_t intervals, lines;
@@ -45,13 +51,16 @@ static const struct option options[] = {
          .details = "As 'assay record --waits', with the table of 'assay waits'. Needs root, or "
                     "CAP_PERFMON and the right to read tracefs. Implies -g.",
          .offset = AT(record.waits)},
+        {.kind = OPTION_GROUP, .help = "Machines of a store, instead of this one"},
+        {.kind = OPTION_INCLUDE, .include = load_machine_table, .offset = AT(load)},
         {.kind = OPTION_GROUP, .help = "What is shown"},
-        {OPTION_NUMBER, 'd', "delay", "SECONDS", "time from one display to the next (default 2)",
-         .offset = AT(delay_s)},
+        {OPTION_NUMBER, 'd', "delay", "SECONDS",
+         "time from one display to the next (default 2; of a store 10)", .offset = AT(delay_s)},
         {OPTION_NUMBER, 0, "window", "SECONDS",
          "the time that the screen shows, at most 60; 0: since the start (default 10)",
          .details = "The key T changes it. With --batch each report is of the time since the one "
-                    "before.",
+                    "before. Of a store each display and each report is of the windows that ended "
+                    "in this time, at most 3600 (default 60).",
          .offset = AT(window_s)},
         {OPTION_LIST, 's', "sort", "KEY,...", "one table by these keys: " SORT_KEYS,
          .offset = AT(sort)},
@@ -89,20 +98,41 @@ static void defaults(void *p)
 	struct top_options *o = p;
 
 	record_options_default(&o->record);
-	o->delay_s = DELAY_S;
-	o->window_s = WINDOW_S;
+	o->delay_s = o->window_s = NAN;
 	o->intervals = OPTION_NO_COUNT;
 	o->lines = OPTION_NO_COUNT;
+}
+
+/* A store has what was sampled, and no records. */
+static int check_store(const struct top_options *o)
+{
+	struct record_options plain = {0};
+
+	if (!o->load.store && (o->load.host || o->load.service || o->load.build))
+		return command_fail(2, NAME ": --host, --service and --build need --store FILE");
+	record_options_default(&plain);
+	if (o->load.store && (o->output || memcmp(&o->record, &plain, sizeof(plain)) != 0))
+		return command_fail(2, NAME ": --store shows what was sampled before: options of "
+		                            "sampling and -o are not for it");
+	if (o->load.store && !(o->window_s > 0 && o->window_s <= STORE_WINDOW_S_MOST))
+		return command_fail(2,
+		                    NAME ": --window of a store must be above 0, at most %d "
+		                         "seconds",
+		                    STORE_WINDOW_S_MOST);
+	return 0;
 }
 
 static int check(const struct top_options *o, bool batch)
 {
 	struct error err = {0};
 
+	if (check_store(o))
+		return 2;
+
 	if (!(o->delay_s >= DELAY_S_LEAST && o->delay_s <= DELAY_S_MOST))
 		return command_fail(2, NAME ": -d must be from %.1f to %d seconds", DELAY_S_LEAST,
 		                    DELAY_S_MOST);
-	if (!(o->window_s >= 0 && o->window_s <= WINDOW_S_MOST))
+	if (!o->load.store && !(o->window_s >= 0 && o->window_s <= WINDOW_S_MOST))
 		return command_fail(2, NAME ": --window must be from 0 to %d seconds",
 		                    WINDOW_S_MOST);
 	if (o->intervals != OPTION_NO_COUNT && !o->intervals)
@@ -162,7 +192,7 @@ static int start(const struct top_options *o, struct top_plan *plan, struct sess
 
 static int run(void *p, int argc, char **argv)
 {
-	const struct top_options *o = p;
+	struct top_options *o = p;
 	bool batch = o->batch || o->once;
 	struct session_options so = {0};
 	struct top_plan plan = {.style = o->style, .batch = batch, .output = o->output};
@@ -175,17 +205,23 @@ static int run(void *p, int argc, char **argv)
 		                    ": '%s': top takes no COMMAND; 'assay record -- %s' samples "
 		                    "while one runs",
 		                    argv[0], argv[0]);
+	if (isnan(o->delay_s))
+		o->delay_s = o->load.store ? STORE_DELAY_S : DELAY_S;
+	if (isnan(o->window_s))
+		o->window_s = o->load.store ? STORE_WINDOW_S : WINDOW_S;
 	status = check(o, batch);
 	if (!status)
 		status = make_request(o, &plan.request);
+	plan.delay_ns = (uint64_t)(o->delay_s * 1e9);
+	plan.span_ns = (uint64_t)(o->window_s * 1e9);
+	plan.intervals = o->once ? 1 : o->intervals == OPTION_NO_COUNT ? 0 : o->intervals;
+	if (!status && o->load.store)
+		return top_store_run(&plan, &o->load);
 	if (!status)
 		status = record_options_use(&o->record, NAME, NULL, &so, &pids);
 	if (!status) {
 		if (!so.frequency_asked && !so.period)
 			so.frequency_hz = START_STORE_HZ;
-		plan.delay_ns = (uint64_t)(o->delay_s * 1e9);
-		plan.span_ns = (uint64_t)(o->window_s * 1e9);
-		plan.intervals = o->once ? 1 : o->intervals == OPTION_NO_COUNT ? 0 : o->intervals;
 		status = start(o, &plan, &so);
 	}
 	vec_done(&pids);
@@ -209,11 +245,16 @@ const struct command cmd_top = {
                 "shown (1 s, 10 s, 60 s, since the start), s writes the records to a perf.data "
                 "file, w shows for what threads wait (with --waits), ? lists all keys, q quits. "
                 "The mouse selects lines and tables.\n\n"
+                "With --store the screen shows the newest windows of a store, of one machine "
+                "(--host NAME) or of several in sum (--host 'web*'; default: all), and reads them "
+                "again after each delay.\n\n"
                 "With --batch or --once, reports are printed, for scripts. A user without the "
                 "right to sample the machine sees their own processes.",
         .examples = "assay top\n    the whole machine\n"
                     "assay top -g -p $(pgrep -d, redis)\n    some processes, with call stacks\n"
                     "assay top --once -d 5\n    a report on the next five seconds\n"
+                    "assay top --store clickhouse://db.example.com/assay --host 'web*'\n    the "
+                    "last minute of the web servers\n"
                     "assay top --batch --json -n 60 -d 1 | jq .ledger\n    the account of each "
                     "second of a minute\n",
         .options = options,
