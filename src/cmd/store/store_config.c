@@ -254,25 +254,25 @@ static int store_config(void *options, int argc, char **argv)
 
 const struct command store_config_command = {
         .name = NAME,
-        .synopsis = "[OPTIONS] NAME [create | set MACHINES OPTION=VALUE... | unset MACHINES "
-                    "OPTION...]",
+        .synopsis = "[OPTIONS] NAME [create|set|unset ...]",
         .summary = "options of many agents, in a database on a server",
         .description =
                 "Lists or changes the options that agents read with --central. NAME is "
                 "clickhouse://[USER@]HOST[:PORT]/DATABASE, with a database of its own: agents "
                 "have a user that may only read it, so the users of the server decide who may "
-                "write it.\n\n"
+                "write it. A change is 'set MACHINES OPTION=VALUE...' or 'unset MACHINES "
+                "OPTION...'.\n\n"
                 "MACHINES is a host name or a pattern: 'web*'. Of several patterns with the same "
                 "option, the one with the most letters counts. The options are freq, budget, "
                 "window, call-graph, stack-size, waits, no-labels and service of 'assay agent', "
                 "as in its file: waits=yes. Values are checked before they are written, and once "
                 "more by each agent.",
-        .examples = "assay store config clickhouse://admin@db.example.com/assay_config create\n"
+        .examples = "assay store config clickhouse://db/assay_config create\n"
                     "    once, as a user who may create a database\n"
-                    "assay store config clickhouse://admin@db.example.com/assay_config set 'web*' "
+                    "assay store config clickhouse://db/assay_config set 'web*' "
                     "freq=199 budget=2\n"
                     "    a higher rate on some machines\n"
-                    "assay store config clickhouse://admin@db.example.com/assay_config\n"
+                    "assay store config clickhouse://db/assay_config\n"
                     "    the list\n",
         .options = config_table,
         .options_size = sizeof(struct store_config_options),
