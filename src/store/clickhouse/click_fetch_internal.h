@@ -53,7 +53,10 @@ struct click_fetch {
 	 * known: their ids are numbered in the order of callers. `own`: for tables.
 	 */
 	struct store_samples *samples, own;
-	uint32_t last_thread; /* of the row before, and its other keys */
+	/* Of the row before, with its keys: the next row often has the same. */
+	uint32_t last_thread, last_event, last_region;
+	uint64_t last_part;
+	int64_t last_window;
 	uint64_t last_key[CLICK_LAST];
 	uint64_t taken; /* rows of all answers */
 	const struct store_range *range;

@@ -114,9 +114,8 @@ static void see_others(struct click_fetch *f, const struct row_value *v)
 		*click_map_place(&f->versions, v[1].number, &added) = v[12].number;
 	if (v[13].number)
 		*click_map_place(&f->labels, v[1].number, &added) = v[13].number;
-	click_map_number(&f->events, v[5].number);
-	if (v[6].number)
-		click_map_number(&f->images, v[6].number);
+	f->last_event = (uint32_t)click_map_number(&f->events, v[5].number);
+	f->last_region = v[6].number ? (uint32_t)click_map_number(&f->images, v[6].number) : 0;
 }
 
 /* The memory grows by an eighth: its double may exceed the limit. */
@@ -129,7 +128,16 @@ static void push_sample(struct store_samples *samples, const struct store_sample
 	samples->items[samples->count++] = *s;
 }
 
-/* Windows of a group get its rows in turn. */
+static int64_t window_of_part(struct click_fetch *f, uint64_t part)
+{
+	if (part != f->last_part || !f->last_part) {
+		f->last_part = part;
+		f->last_window = (int64_t)click_map_get(&f->parts, part);
+	}
+	return f->last_window;
+}
+
+/* A row that was seen last. Windows of a group get its rows in turn. */
 static int add_sample(struct click_fetch *f, const struct row_value *v, uint32_t thread,
                       uint32_t stack, struct error *err)
 {
@@ -139,8 +147,8 @@ static int add_sample(struct click_fetch *f, const struct row_value *v, uint32_t
 	        .stack = stack,
 	        .cpu = (int16_t)row_value_signed_16(&v[3]),
 	        .mode = (uint8_t)v[4].number,
-	        .event = (uint32_t)click_map_get(&f->events, v[5].number),
-	        .region = (uint32_t)click_map_get(&f->images, v[6].number),
+	        .event = f->last_event,
+	        .region = f->last_region,
 	        .stack_end = (uint8_t)v[7].number,
 	        .samples = v[8].number,
 	        .weight = v[9].number,
@@ -151,7 +159,7 @@ static int add_sample(struct click_fetch *f, const struct row_value *v, uint32_t
 	if (group && !group->windows.count)
 		return click_server_bad(f->server, "samples", err);
 	s.window = (int32_t)(group ? group->windows.items[f->turn++ % group->windows.count]
-	                           : (int64_t)click_map_get(&f->parts, v[0].number));
+	                           : window_of_part(f, v[0].number));
 	if (s.window)
 		push_sample(f->samples, &s);
 	return 0;
@@ -232,10 +240,12 @@ static int take_known(struct click_fetch *f, const struct row_value *v, struct e
 static int add_one_rest(struct click_fetch *f, const struct row_value *v, struct error *err)
 {
 	uint64_t any = 0;
+	int status;
 
 	for (int i = REST_SUMS; i < REST_SUMS_END; i++)
 		any |= v[i].number;
-	return any ? add_sample(f, v, pair_of(&f->names, v[0].number, true), OTHER_STACK, err) : 0;
+	status = any ? see_row(f, v, err) : 0;
+	return any && !status ? add_sample(f, v, f->last_thread, OTHER_STACK, err) : status;
 }
 
 /* The samples of the paths that the answer does not have. */
