@@ -22,7 +22,7 @@ static void put_file(const char *name, const struct buf *bytes)
 {
 	FILE *out = fopen(path_in(name), "wb");
 
-	CHECK(out && fwrite(bytes->data, 1, bytes->size, out) == bytes->size);
+	CHECK(out && (!bytes->size || fwrite(bytes->data, 1, bytes->size, out) == bytes->size));
 	if (out)
 		fclose(out);
 }
