@@ -284,7 +284,7 @@ class Others:
         t = self.t
         self.commands["agent"].send_signal(signal.SIGTERM)
         expected = {"agent": (0, "windows wait in"), "silent": (1, "has not answered for"),
-                    "endless": (1, "larger than"), "view": (1, "is not one of a store of assay"),
+                    "endless": (1, "another program answers there"), "view": (1, "is not one of a store of assay"),
                     "debuginfod": (0, "samples"), "greedy": (1, "files ")}
         for name, (status, words) in expected.items():
             got = t.wait(self.commands[name])

@@ -106,12 +106,15 @@ def judged(t, *words):
 
 @test_of_shares
 def a_function_that_only_one_side_has_more_of_is_unknown(t):
-    files = (sampled(t, "s", program(t), "-", "40"),
+    # At a rate at which the samples do not lengthen the run visibly.
+    files = (sampled(t, "s", program(t), "-", "40", rate=1000),
              counted(t, "c", program(t, "-DOTHER=3", place="b"), "-", "40"))
     verdicts, rows = judged(t, *files)
     t.equal(verdicts["other"], ("differ", "unknown"), f"{rows['other']}")
     t.near(rows["other"]["counted_ns"] / rows["steady"]["counted_ns"], 3, 0.6, "true ratio")
-    t.true(verdicts["steady"][1] not in ("unknown", "whole_process"), f"{rows['steady']}")
+    # Two runs on a virtual machine differ by more than the errors of the two figures.
+    t.true(verdicts["steady"][1] != "whole_process", f"{rows['steady']}")
+    t.near(rows["steady"]["sampled_ns"] / rows["steady"]["counted_ns"], 1, 0.4, f"{rows['steady']}")
 
 
 @test_of_shares

@@ -89,7 +89,8 @@ def btree_on_boundaries(t):
     code = assert_boundaries("btree", found)
     total = sum(found.values())
     named = 0
-    for name in ("btree_find_slot", "btree_insert", "btree_lookup", "btree_split", "main"):
+    for name in ("btree_find_slot", "btree_insert", "btree_lookup", "btree_node_new", "btree_split",
+                 "main"):
         low, high = code.functions[name]
         named += sum(n for a, n in found.items() if low <= a < high)
     comment(f"btree: {total} samples on {len(found)} addresses")

@@ -152,7 +152,8 @@ def a_snapshot_has_the_figures_on_the_screen(t):
     for term, key in zip(ledger, ("user", "kernel_exit", "kernel", "irq", "idle", "steal", "unobserved",
                                   "residual")):
         share = 100 * report["ledger"][f"{key}_ns"] / whole
-        t.equal(float(term or 0), 0 if abs(share) < 0.05 else float(f"{share:.1f}"), key)
+        # On a busy machine some ticks of the last moment arrive after the screen was drawn.
+        t.near(float(term or 0), share, 0.35, key)
     known = {}
     for row in report["functions"]:
         name = os.path.basename(row["image"]), row["mode"], row["function"]
