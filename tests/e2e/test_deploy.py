@@ -197,7 +197,9 @@ class Deployed:
         file = self.place / "config.d/assay.xml"
         file.write_text(file.read_text().replace(CLICKHOUSE, str(self.place)).replace("8443", str(self.port)))
         self.context = ssl.create_default_context(cafile=self.place / "server.crt")
-        t.start(PROGRAM, f"--config-file={self.place}/config.xml")
+        # It asks on its output whether it may trust its own certificate.
+        t.start(PROGRAM, f"--config-file={self.place}/config.xml", stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL)
         end = time.monotonic() + limit(60)
         while time.monotonic() < end:
             try:
