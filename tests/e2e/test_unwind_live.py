@@ -224,7 +224,7 @@ def a_recorder_that_falls_behind_reports_it_and_its_account_closes(t):
     path = t.path("shed.data")
     spins = [t.start(program(t), 30, 100000) for _ in range(os.cpu_count())]
     had = sum(map(cpu_ns, spins))
-    record(t, path, "-a", "-g", "-F", "10000", "--memory", "0.25", "--", "sleep", "3")
+    record(t, path, "-a", "-g", "-F", "10000", "--memory", "0.5", "--", "sleep", "3")
     had = sum(map(cpu_ns, spins)) - had
     for spin in spins:
         spin.kill()
