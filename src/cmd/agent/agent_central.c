@@ -53,8 +53,7 @@ static int option_order(const void *a, const void *b)
 	return strcmp(x->value, y->value);
 }
 
-/* A line feed would begin another line. */
-static bool is_printable(const char *text)
+bool agent_central_is_text(const char *text)
 {
 	for (; *text; text++)
 		if ((unsigned char)*text < ' ' || *text == 0x7f)
@@ -69,7 +68,8 @@ static int put_lines(const option_choice *chosen, struct buf *lines, struct erro
 
 		if (i + 1 < chosen->count && !strcmp(o->option, chosen->items[i + 1]->option))
 			continue;
-		if (!is_printable(o->option) || !is_printable(o->value) || strchr(o->option, '='))
+		if (!agent_central_is_text(o->option) || !agent_central_is_text(o->value) ||
+		    strchr(o->option, '='))
 			return error_set(err, EPROTO,
 			                 "the central configuration has a text that is no option: "
 			                 "%.60s = %.60s",

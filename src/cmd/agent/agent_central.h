@@ -40,6 +40,9 @@ int agent_central_fd(const struct agent_central *c); /* -1: no answer is expecte
 int agent_central_take(struct agent_central *c, struct error *err);
 void agent_central_stop(struct agent_central *c);
 
+/* Whether a text has no control character: a line feed would begin another line. */
+bool agent_central_is_text(const char *text);
+
 /*
  * Whether a machine could use these lines, as far as this one can say (cmd/agent/agent.c). `name`:
  * of the text, in sentences.

@@ -121,9 +121,8 @@ static int word_check(const char *what, const char *word, struct error *err)
 	if (strlen(word) > LIMIT_CENTRAL_WORD_BYTES)
 		return error_set(err, EINVAL, "%s has more than %d bytes: %.60s...", what,
 		                 LIMIT_CENTRAL_WORD_BYTES, word);
-	for (const char *at = word; *at; at++)
-		if ((unsigned char)*at < ' ' || *at == 0x7f)
-			return error_set(err, EINVAL, "%s has a control character", what);
+	if (!agent_central_is_text(word))
+		return error_set(err, EINVAL, "%s has a control character", what);
 	return *word ? 0 : error_set(err, EINVAL, "%s is empty", what);
 }
 
