@@ -17,6 +17,7 @@ from stores import environment
 
 SLOWER = 4000   # the time of the recording is stretched by this factor: 50 ms become 200 s
 BEGIN_NS = 1699948800 * 10**9   # the beginning of two hours
+LONGEST_NS = 15 * 3600 * 10**9   # all windows are of one day: a slow recording is stretched less
 
 
 _directory = tempfile.TemporaryDirectory(prefix="assay-test-windows-")  # for all tests
@@ -38,14 +39,15 @@ def stored(t, path, *hosts):
     for host in hosts:
         t.run(t.workload("store_recording"), recording(t), path, "0.05", host, env=environment(t))
     with contextlib.closing(sqlite3.connect(path)) as db, db:
-        first = db.execute("SELECT min(start_ns) FROM window").fetchone()[0]
-        later = f"= {BEGIN_NS} + ({{0}} - {first}) * {SLOWER}"
+        first, last = db.execute("SELECT min(start_ns), max(end_ns) FROM window").fetchone()
+        slower = min(SLOWER, LONGEST_NS // (last - first))
+        later = f"= {BEGIN_NS} + ({{0}} - {first}) * {slower}"
         for table, ends in (("window", "end_ns"), ("session", "end_ns")):
             db.execute(f"UPDATE {table} SET start_ns {later.format('start_ns')},"
                        f" {ends} {later.format(ends)}")
         for table in ("process", "thread"):
             db.execute(f"UPDATE {table} SET life_ns = CASE WHEN start_ns IS NULL THEN {BEGIN_NS} +"
-                       f" (life_ns - {first}) * {SLOWER} ELSE life_ns * {SLOWER} END,"
+                       f" (life_ns - {first}) * {slower} ELSE life_ns * {slower} END,"
                        f" start_ns {later.format('start_ns')}")
     return path
 

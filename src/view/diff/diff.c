@@ -41,17 +41,35 @@ static enum diff_class class_of(const struct diff *d, uint32_t row)
 	return row == ID_NONE ? DIFF_USER : d->runs->rows.items[row].class;
 }
 
+static int rows_by_text(const void *a, const void *b, void *runs)
+{
+	return diff_runs_compare(runs, *(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* All rows in the order of their texts: sums of reals depend on the order. The caller frees. */
+static uint32_t *sorted_rows(const struct diff_runs *runs)
+{
+	uint32_t *rows = xcalloc(runs->rows.count + 1, sizeof(*rows));
+
+	for (uint32_t row = 0; row < runs->rows.count; row++)
+		rows[row] = row;
+	qsort_r(rows, runs->rows.count, sizeof(*rows), rows_by_text, (void *)runs);
+	return rows;
+}
+
 /* Rows with enough samples become items of `changes`, and one item has the others. */
 static void select_rows(struct diff *d, struct work *w)
 {
 	const struct diff_runs *runs = d->runs;
 	const struct diff_sum *own = w->table.own;
 	size_t width = w->table.width, pooled = 0;
+	uint32_t *rows = sorted_rows(runs);
 	double all_ns = 0;
 
 	for (size_t i = 0; i < runs->rows.count * width; i++)
 		all_ns += own[i].cpu_ns;
-	for (uint32_t row = 0; row < runs->rows.count; row++) {
+	for (size_t at = 0; at < runs->rows.count; at++) {
+		uint32_t row = rows[at];
 		double count = 0, cpu_ns = 0;
 
 		for (size_t i = 0; i < width; i++) {
@@ -67,6 +85,7 @@ static void select_rows(struct diff *d, struct work *w)
 			vec_push(&d->changes, (struct diff_change){.row = row, .moved = ID_NONE});
 		}
 	}
+	free(rows);
 	if (pooled)
 		vec_push(&d->changes, (struct diff_change){.row = ID_NONE, .moved = ID_NONE});
 	d->pooled = pooled;
@@ -319,14 +338,16 @@ static void add_smallest_change(struct diff *d, const struct work *w)
 	d->smallest_change = expm1(ratio_log);
 }
 
-static int by_time(const void *a, const void *b)
+static int by_time(const void *a, const void *b, void *runs)
 {
 	const struct diff_change *x = a, *y = b;
 	double dx = fabs(x->e.after - x->e.before), dy = fabs(y->e.after - y->e.before);
 
 	if (dx != dy)
 		return dx < dy ? 1 : -1;
-	return x->row < y->row ? -1 : x->row > y->row;
+	if (x->row == ID_NONE || y->row == ID_NONE)
+		return x->row == ID_NONE ? y->row != ID_NONE : -1;
+	return diff_runs_compare(runs, x->row, y->row);
 }
 
 static enum diff_strength strength_of(const struct diff_runs *runs)
@@ -369,7 +390,8 @@ struct diff *diff_new(const struct diff_runs *runs, const struct diff_options *o
 		free(w.counts[i].blocks);
 	free(w.counts);
 	if (d->changes.count)
-		qsort(d->changes.items, d->changes.count, sizeof(*d->changes.items), by_time);
+		qsort_r(d->changes.items, d->changes.count, sizeof(*d->changes.items), by_time,
+		        (void *)runs);
 	diff_inside(d, &w.table, w.scatter);
 	diff_table_done(&w.table);
 	return d;

@@ -110,7 +110,9 @@ static uint32_t main_caller(const struct diff_inside_search *s, uint32_t row, in
 			counts[runs->paths.items[up].row] += count;
 	}
 	for (uint32_t i = 0; i < runs->rows.count; i++)
-		if (counts[i] > 0 && (best == ID_NONE || counts[i] > counts[best]))
+		if (counts[i] > 0 &&
+		    (best == ID_NONE || counts[i] > counts[best] ||
+		     (counts[i] == counts[best] && diff_runs_compare(runs, i, best) < 0)))
 			best = i;
 	*part = best == ID_NONE ? 0 : counts[best] / all;
 	free(counts);
@@ -147,11 +149,19 @@ static bool has_paths(const struct diff_runs *runs, uint32_t row)
 	return count > 1;
 }
 
+static int paths_by_text(const void *a, const void *b, void *runs)
+{
+	const struct diff_path_change *x = a, *y = b;
+
+	return diff_runs_compare_paths(runs, x->path, y->path);
+}
+
 /* The paths of one listed row. */
 static void add_paths(struct diff_inside_search *s, const struct diff_change *change)
 {
 	const struct diff_runs *runs = s->d->runs;
 	const struct diff_scatter *scatter = &s->scatter[runs->rows.items[change->row].class];
+	size_t first = s->d->paths.count;
 
 	for (uint32_t path = 1; path < runs->paths.count; path++) {
 		struct diff_path_change p = {.path = path, .row = change->row};
@@ -183,6 +193,9 @@ static void add_paths(struct diff_inside_search *s, const struct diff_change *ch
 		}
 		free(c.blocks);
 	}
+	if (s->d->paths.count > first)
+		qsort_r(s->d->paths.items + first, s->d->paths.count - first,
+		        sizeof(*s->d->paths.items), paths_by_text, (void *)runs);
 }
 
 /* Keeps the paths whose change is shown, at the rate at which rows were listed. */

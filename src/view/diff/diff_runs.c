@@ -4,6 +4,7 @@
 #include "base/memory/xalloc.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void diff_runs_init(struct diff_runs *t)
 {
@@ -82,6 +83,35 @@ uint32_t diff_runs_row(struct diff_runs *t, const char *function, const char *im
 		id_table_add(&t->row_index, hash_of(&row), id);
 	}
 	return id;
+}
+
+int diff_runs_compare(const struct diff_runs *t, uint32_t a, uint32_t b)
+{
+	const struct diff_row *x = &t->rows.items[a], *y = &t->rows.items[b];
+	const uint32_t texts[][2] = {{x->function, y->function},
+	                             {x->image, y->image},
+	                             {x->mode, y->mode}};
+	int order = 0;
+
+	for (size_t i = 0; !order && i < sizeof(texts) / sizeof(*texts); i++)
+		if (texts[i][0] != texts[i][1])
+			order = strcmp(intern_text(&t->texts, texts[i][0]),
+			               intern_text(&t->texts, texts[i][1]));
+	return order;
+}
+
+int diff_runs_compare_paths(const struct diff_runs *t, uint32_t a, uint32_t b)
+{
+	int order = 0;
+
+	while (!order && a != b) {
+		if (a == DIFF_NO_PATH || b == DIFF_NO_PATH)
+			return a == DIFF_NO_PATH ? -1 : 1;
+		order = diff_runs_compare(t, t->paths.items[a].row, t->paths.items[b].row);
+		a = t->paths.items[a].parent;
+		b = t->paths.items[b].parent;
+	}
+	return order;
 }
 
 uint32_t diff_runs_path(struct diff_runs *t, uint32_t parent, uint32_t row)

@@ -129,6 +129,10 @@ uint32_t diff_runs_row(struct diff_runs *t, const char *function, const char *im
                        const char *mode, enum diff_class class);
 /* The row with these texts (ids); ID_NONE: there is none. */
 uint32_t diff_runs_find(const struct diff_runs *t, const struct diff_row *row);
+/* The order of rows and of paths by their texts: ids differ between stores of the same data, and
+ * figures must not. A path's own row is first, then its callers'. */
+int diff_runs_compare(const struct diff_runs *t, uint32_t a, uint32_t b);
+int diff_runs_compare_paths(const struct diff_runs *t, uint32_t a, uint32_t b);
 uint32_t diff_runs_path(struct diff_runs *t, uint32_t parent, uint32_t row);
 /* Adds to the path's sums. */
 void diff_run_count(struct diff_runs *t, uint32_t run, uint32_t path, double count, double cpu_ns);
