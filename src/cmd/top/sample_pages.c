@@ -262,6 +262,6 @@ void sample_pages_head(const struct screen_page_document *made, struct buf *whol
 	if (!r)
 		return;
 	report_whole_text(r, whole);
-	ledger_line(r->account, 0, narrow);
+	ledger_line(r->account, LEDGER_LINE_NARROW, narrow);
 	ledger_line(r->account, LEDGER_LINE_WIDE, wide);
 }

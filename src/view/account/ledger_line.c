@@ -18,10 +18,33 @@ static double rounded(double percent)
 	return fabs(percent) < 0.05 ? 0 : percent;
 }
 
+/* Forms of the line, each shorter than the one before. */
+enum { SHORT_NAMES = 1, SHORT_GAPS, NO_ZEROS, FORMS };
+
+static void put_terms(const struct ledger_term *terms, size_t count, double wall_ns, int form,
+                      struct buf *out)
+{
+	size_t start = out->size;
+
+	for (size_t i = 0; i < count; i++) {
+		double percent = rounded(100 * terms[i].ns / wall_ns);
+
+		if (!terms[i].known || (form >= NO_ZEROS && percent == 0))
+			continue;
+		buf_addf(out, "%s%s %.1f",
+		         out->size == start   ? ""
+		         : form >= SHORT_GAPS ? " "
+		                              : "  ",
+		         form < SHORT_NAMES && terms[i].wide ? terms[i].wide : terms[i].name,
+		         percent);
+	}
+	buf_puts(out, " %");
+}
+
 void ledger_line(const struct account_view *a, unsigned width, struct buf *out)
 {
 	const struct account_terms *t = &a->total;
-	bool machine = a->machine_wide;
+	bool machine = a->machine_wide, wide = width >= LEDGER_LINE_WIDE;
 	const struct ledger_term terms[] = {
 	        {"user", NULL, (double)t->user_ns, true},
 	        {"exit", "return from kernel", (double)t->exit_ns, t->exit_ns > 0},
@@ -35,23 +58,19 @@ void ledger_line(const struct account_view *a, unsigned width, struct buf *out)
 	        {"unobs", "unobserved", (double)t->unobserved_ns, a->has_unobserved},
 	        {"resid", "residual", (double)t->residual_ns, true},
 	};
-
-	/* The names of a process's terms are longer. */
-	const char *gap = machine || width >= LEDGER_LINE_WIDE ? "  " : " ";
+	size_t start = out->size;
 
 	if (!a->present || !t->wall_ns) {
 		buf_puts(out, "there is no account of the time yet");
 		return;
 	}
-	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++) {
-		if (!terms[i].known)
-			continue;
-		buf_addf(out, "%s%s %.1f", i ? gap : "",
-		         width >= LEDGER_LINE_WIDE && terms[i].wide ? terms[i].wide : terms[i].name,
-		         rounded(100 * terms[i].ns / (double)t->wall_ns));
+	for (int form = wide ? 0 : SHORT_NAMES; form < FORMS; form++) {
+		out->size = start;
+		put_terms(terms, sizeof(terms) / sizeof(*terms), (double)t->wall_ns, form, out);
+		if (wide || out->size - start <= width)
+			break;
 	}
-	buf_puts(out, " %");
-	if (width < LEDGER_LINE_WIDE)
+	if (!wide)
 		return;
 	buf_puts(out, " of ");
 	text_time(out, (int64_t)t->wall_ns);

@@ -13,9 +13,11 @@
 #include "view/account/account.h"
 
 #define LEDGER_LINE_WIDE 110
+#define LEDGER_LINE_NARROW 80 /* of a usual terminal */
 
 /* `width`: of the line; if it is less than LEDGER_LINE_WIDE, some names are short, and the whole is
- * left out. */
+ * left out. If the line is still too long, gaps are of one blank, then terms of 0.0 are left out.
+ */
 void ledger_line(const struct account_view *a, unsigned width, struct buf *out);
 
 #endif

@@ -88,9 +88,8 @@ uint32_t diff_runs_row(struct diff_runs *t, const char *function, const char *im
 int diff_runs_compare(const struct diff_runs *t, uint32_t a, uint32_t b)
 {
 	const struct diff_row *x = &t->rows.items[a], *y = &t->rows.items[b];
-	const uint32_t texts[][2] = {{x->function, y->function},
-	                             {x->image, y->image},
-	                             {x->mode, y->mode}};
+	const uint32_t texts[][2] = {
+	        {x->function, y->function}, {x->image, y->image}, {x->mode, y->mode}};
 	int order = 0;
 
 	for (size_t i = 0; !order && i < sizeof(texts) / sizeof(*texts); i++)
