@@ -32,7 +32,7 @@ static void the_line_fits_its_width(void)
 
 	check_line(&a, 110,
 	           "user 40.0  kernel 51.6  interrupts 0.0  idle 2.3  steal 0.0  unobserved 1.7"
-	           "  residual 4.4 % of 1.00 s (2 CPUs)");
+	           "  residual 4.4 % of 1.000 s (2 CPUs)");
 	check_line(&a, 80,
 	           "user 40.0  kernel 51.6  irq 0.0  idle 2.3  steal 0.0  unobs 1.7  resid 4.4 %");
 	a.total.exit_ns = 17 * MS;
