@@ -138,6 +138,7 @@ def the_period_of_clones_is_right_after_an_overload(t):
     recorder = t.start(ASSAY, "record", "-q", "-F", "4999", "-g", "--memory", "4", "-o", path, "--",
                        "taskset", "-c", "0", t.workload("threads"), "2", "600")
     # While it is stopped the buffers become full.
+    t.until(path.exists, "the recording begins")
     time.sleep(0.5)
     recorder.send_signal(signal.SIGSTOP)
     time.sleep(0.2)

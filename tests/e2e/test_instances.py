@@ -469,6 +469,7 @@ def changed_labels_are_read_again(t):
     shop = publish(t, SHOP)
     recording = t.start(ASSAY, "record", "--labels", "-p", shop.pid, "-o", t.path("a.data"),
                         "--duration", "2500ms", stderr=subprocess.DEVNULL)
+    t.until(t.path("a.data").exists, "the recording begins")
     time.sleep(0.3)
     shop.stdin.write("again\n")
     shop.stdin.flush()

@@ -150,6 +150,9 @@ def a_jitdump_of_a_running_process_is_kept(t):
                 words = [ASSAY, "record", "-q", "-o", f"{work}/a.data", "-F", RATE,
                          "-p", str(pid)]
                 with subprocess.Popen(words, env=kept_apart(work)) as recorder:
+                    end = time.monotonic() + limit(20)
+                    while not os.path.exists(f"{work}/a.data") and time.monotonic() < end:
+                        time.sleep(0.01)
                     time.sleep(SECONDS)
                     recorder.send_signal(signal.SIGINT)
                     recorder.wait(limit(20))
