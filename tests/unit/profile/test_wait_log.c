@@ -308,6 +308,45 @@ static void spurious_wakes(void)
 	wait_log_done(&l);
 }
 
+static void wake_by(struct wait_log *l, enum wait_woken by, uint32_t waker, uint64_t time_ns)
+{
+	struct wait_wake w = {.time_ns = time_ns,
+	                      .thread = 1,
+	                      .waker = waker,
+	                      .path = 100 + waker,
+	                      .by = (uint8_t)by};
+
+	wait_log_wake(l, &w);
+}
+
+/* An interrupt and a thread wake it before it is on a CPU again: the first one counts. */
+static void the_first_of_two_wakers_counts(void)
+{
+	static const struct {
+		enum wait_woken first, second;
+	} cases[] = {{WAIT_BY_INTERRUPT, WAIT_BY_THREAD},
+	             {WAIT_BY_THREAD, WAIT_BY_INTERRUPT},
+	             {WAIT_BY_SOFTIRQ, WAIT_BY_THREAD},
+	             {WAIT_BY_THREAD, WAIT_BY_THREAD}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct wait_log l = log_new();
+
+		in(&l, 1, 1);
+		out(&l, 1, 10);
+		wake_by(&l, cases[i].first, 2, 30);
+		wake_by(&l, cases[i].second, 3, 37);
+		in(&l, 1, 60);
+		wait_log_finish(&l, 100);
+		CHECK_EQ(l.waits.count, 1);
+		CHECK_EQ(key_at(&l, 0)->woken, cases[i].first);
+		CHECK_EQ(key_at(&l, 0)->waker_path, 102);
+		CHECK_EQ(l.sums.items[0].blocked_ns, 20);
+		CHECK_EQ(l.sums.items[0].runnable_ns, 30);
+		wait_log_done(&l);
+	}
+}
+
 /* Waits that overlap the time of lost records have no waker. */
 static void lost_records(void)
 {
@@ -635,6 +674,7 @@ int main(void)
 	RUN(rows_have_the_same_split);
 	RUN(limits_keep_the_sums);
 	RUN(spurious_wakes);
+	RUN(the_first_of_two_wakers_counts);
 	RUN(lost_records);
 	RUN(execs_and_exits);
 	RUN(descriptors_have_names);

@@ -516,6 +516,60 @@ static void a_window_of_very_many_paths_is_merged(void)
 	end_world(&w, s);
 }
 
+/* KEEP_ROWS and more */
+#define EQUAL_KEYS 3500
+
+/* Each row has values of its own, and the same key in both windows. */
+static void add_equal_keys(struct world *w, uint64_t window)
+{
+	for (uint64_t i = 0; i < EQUAL_KEYS; i++) {
+		struct profile_frame f = {.frame = {w->program, (i + 1) << 8}};
+		struct profile_row key = {.region = REGION_NONE}, *row;
+		uint64_t samples = 4 + (window ? i % 5 : i % 7);
+
+		key.path = profile_path_step(w->p, PATH_ROOT, &f);
+		key.thread = process_table_thread(w->p->processes, 1, 1);
+		row = profile_row_add(w->p, &key);
+		row->samples += samples;
+		row->weight += 1000 + 17 * i + window;
+		row->runnable_ns += 3 * i + 100 * window;
+		row->blocked_ns += 11 * i + 7000 * window;
+		w->samples += samples;
+	}
+}
+
+/* More rows than one step moves: those of the first and of the last step are added up. */
+static void all_values_of_equal_keys_are_added(void)
+{
+	static const char *const sums[] = {
+	        "SELECT sum(samples) FROM sample", "SELECT sum(weight) FROM sample",
+	        "SELECT sum(runnable_ns) FROM sample", "SELECT sum(blocked_ns) FROM sample"};
+	/* Each of the keys has the weights of both windows. */
+	static const char both[] = "SELECT count(*) FROM (SELECT DISTINCT weight FROM sample WHERE"
+	                           " weight >= 2001 AND (weight - 2001) % 34 = 0)";
+	int64_t before[sizeof(sums) / sizeof(*sums)];
+	struct error err = {0};
+	struct world w;
+	struct store *s = begin_world(&w);
+
+	for (uint64_t window = 0; window < 120; window++) {
+		if (window < 2)
+			add_equal_keys(&w, window);
+		else
+			world_sample(&w, 1, 1, 16, 64, 1);
+		CHECK_EQ(world_window(&w, s, window, &err), 0);
+	}
+	for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++)
+		before[i] = number(sums[i]);
+	CHECK_EQ(number("SELECT count(*) FROM sample WHERE window = 2"), EQUAL_KEYS);
+	keep_all(s, WORLD_WALL_NS + 120 * WORLD_WINDOW_NS);
+	CHECK_EQ(number("SELECT level FROM window WHERE id = 1"), 1);
+	for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++)
+		CHECK_EQ(number(sums[i]), before[i]);
+	CHECK_EQ(number(both), EQUAL_KEYS);
+	end_world(&w, s);
+}
+
 static void threads_that_end_before_their_process_stay_its_threads(void)
 {
 	struct error err = {0};
@@ -592,6 +646,7 @@ int main(void)
 	RUN(records_that_are_too_old_are_evicted);
 	RUN(unreferenced_stacks_are_deleted);
 	RUN(a_window_of_very_many_paths_is_merged);
+	RUN(all_values_of_equal_keys_are_added);
 	RUN(threads_that_end_before_their_process_stay_its_threads);
 	RUN(the_file_stays_under_its_cap);
 	store_fixture_end(path);

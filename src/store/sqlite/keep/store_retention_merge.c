@@ -13,18 +13,15 @@ static const uint64_t lengths[KEEP_LEVELS] = {
 #define KEY_PLACES "?2, ?3, ?4, ?5, ?6, ?7, ?8"
 #define KEY_COUNT 7
 
-static const char move_sql[] =
-        "INSERT INTO sample SELECT ?9, " KEY ", samples, weight, runnable_ns, blocked_ns"
-        " FROM sample WHERE window = ?1 AND (" KEY ") < (" KEY_PLACES ")"
-        " ON CONFLICT DO UPDATE SET samples = samples + excluded.samples,"
-        " weight = weight + excluded.weight, runnable_ns = runnable_ns + excluded.runnable_ns,"
-        " blocked_ns = blocked_ns + excluded.blocked_ns";
-static const char move_all_sql[] =
-        "INSERT INTO sample SELECT ?2, " KEY ", samples, weight, runnable_ns, blocked_ns"
-        " FROM sample WHERE window = ?1"
-        " ON CONFLICT DO UPDATE SET samples = samples + excluded.samples,"
-        " weight = weight + excluded.weight, runnable_ns = runnable_ns + excluded.runnable_ns,"
-        " blocked_ns = blocked_ns + excluded.blocked_ns";
+#define ADD_UP                                                                                     \
+	" ON CONFLICT DO UPDATE SET samples = samples + excluded.samples,"                         \
+	" weight = weight + excluded.weight, runnable_ns = runnable_ns + excluded.runnable_ns,"    \
+	" blocked_ns = blocked_ns + excluded.blocked_ns"
+#define MOVE(into)                                                                                 \
+	"INSERT INTO sample SELECT " into ", " KEY ", samples, weight, runnable_ns, blocked_ns"    \
+	" FROM sample WHERE window = ?1"
+static const char move_sql[] = MOVE("?9") " AND (" KEY ") < (" KEY_PLACES ")" ADD_UP;
+static const char move_all_sql[] = MOVE("?2") " AND 1" ADD_UP;
 /*
  * A merge into a day: stacks with at most RARE samples in two hours become [other]; thread, CPU
  * and mode stay. Most rows are of this kind, with a small part of the samples.
@@ -35,10 +32,6 @@ static const char move_all_sql[] =
 	" AND stack THEN " other " ELSE stack END, cpu, mode, event, CASE WHEN samples <= " RARE   \
 	" THEN 0 ELSE region END, stack_end, samples, weight, runnable_ns, blocked_ns"             \
 	" FROM sample WHERE window = ?1"
-#define ADD_UP                                                                                     \
-	" ON CONFLICT DO UPDATE SET samples = samples + excluded.samples,"                         \
-	" weight = weight + excluded.weight, runnable_ns = runnable_ns + excluded.runnable_ns,"    \
-	" blocked_ns = blocked_ns + excluded.blocked_ns"
 static const char move_day_sql[] = MOVE_DAY("?9", "?10") " AND (" KEY ") < (" KEY_PLACES ")" ADD_UP;
 static const char move_day_all_sql[] = MOVE_DAY("?2", "?3") " AND 1" ADD_UP;
 static const char delete_sql[] =
