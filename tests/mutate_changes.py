@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """mutate_changes: lists small changes to a C source, and selects some of them by a seed.
 changes_of() relies on the house style: the braces of a function are in column 0, and binary
-operators have spaces around them. candidates() and quotas() choose. Used by tests/mutate.
+operators have spaces around them. candidates() chooses. Used by tests/mutate.
 """
 import collections
 import hashlib
+import itertools
 import os
 import pathlib
 import random
@@ -171,9 +172,50 @@ def returns(header, code, begin, end):
             yield match.start(1), match.end(1), new, "return"
 
 
-def changes_of(path, text):
-    """All possible changes of this file."""
+# Faults of values that pass through: another value of the same type, another unit, an addend less, one
+# more of a size.
+PASS_THROUGH = ("field", "unit", "addend", "size")
+READ = r"(?![\w(\[]|\s*(?:[-+|&*/]?=[^=]|\+\+|--|\.|->))"  # of a member that is read as a value
+MEMBER = re.compile(r"(?<=[\w\])])(?:->|\.)(\w+)\b" + READ)
+
+
+def struct_fields(texts):
+    """{field: the other fields of its type in its structs}"""
+    others = collections.defaultdict(set)
+    for text in texts:
+        text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+        for body in re.findall(r"\bstruct \w* ?\{\n(.*?)\n\}", text, flags=re.S):
+            types = collections.defaultdict(set)
+            for kind, names in re.findall(r"^\t((?:const |struct |enum |unsigned |long )*\w+ \*?)([\w, ]+)(?:\[\w+\])?;",
+                                          body, flags=re.M):
+                types[kind.strip()].update(re.findall(r"\w+", names))
+            for names in types.values():
+                for name in names:
+                    others[name] |= names - {name}
+    return others
+
+
+def pass_through(code, begin, end, fields, used):
+    for match in MEMBER.finditer(code, begin, end):
+        # A field that the file does not use is mostly one of another struct.
+        for other in sorted(fields.get(match.group(1), set()) & used):
+            yield match.start(1), match.end(1), other, "field"
+        if match.group(1).endswith("_ns"):
+            yield match.start(1), match.end(1), f"{match.group(1)} / 1000", "unit"
+        if match.group(1) in ("count", "size", "len", "length"):
+            yield match.start(1), match.end(1), f"{match.group(1)} + 1", "size"
+    for match in re.compile(r"\bsizeof\([^()]*\)").finditer(code, begin, end):
+        yield match.end(), match.end(), " + 1", "size"
+    for match in re.compile(r"(?<=[\w)\]]) \+ (?=[\w(*])").finditer(code, begin, end):
+        last = operand_end(code, match.end())
+        following = re.compile(r" [-+*/%<>=!&|^?]+ ").search(code, match.end(), last)
+        yield match.start(), following.start() if following else last, "", "addend"
+
+
+def changes_of(path, text, fields):
+    """All possible changes of this file; fields: struct_fields() of all files."""
     code = masked(text)
+    used = set(re.findall(r"(?:->|\.)(\w+)", code))
     code_of_definitions = re.sub(r"/\*.*?\*/", lambda m: " " * len(m.group()), text)
     found = []
     for header, begin, end in functions(code):
@@ -182,6 +224,7 @@ def changes_of(path, text):
         found += constants(code, begin, end)
         found += statements(code, begin, end)
         found += returns(header, code, begin, end)
+        found += pass_through(code, begin, end, fields, used)
     for match in re.finditer(r"^#define \w+ ", text, flags=re.M):
         line = text.find("\n", match.end())
         if '"' not in text[match.end():line]:
@@ -217,40 +260,30 @@ def places_of(arguments):
 
 
 def candidates(tree, known, options):
-    """The changes of each room in the order given by the seed, one kind after the other."""
-    rooms = collections.defaultdict(lambda: collections.defaultdict(list))
+    """The changes in the order that the seed gives: lines are drawn from all files alike, and one change of
+    each. Every second change is one of a value that passes through."""
+    texts = {path: (tree / path).read_text() for path in known}
+    headers = [path.read_text() for path in (tree / "src").rglob("*.h")]
+    fields = struct_fields([*texts.values(), *headers])
+    lines = {True: collections.defaultdict(list), False: collections.defaultdict(list)}
     places = places_of(options.places)
     for path in sorted(known):
-        room = room_of(path)
-        if options.room and room not in options.room:
+        if (options.room and room_of(path) not in options.room) or (
+                places and not any(path == p for p, _, _ in places)):
             continue
-        if places and not any(path == p for p, _, _ in places):
-            continue
-        for change in changes_of(path, (tree / path).read_text()):
-            if not places or any(path == p and first <= change.line <= last
-                                 for p, first, last in places):
-                rooms[room][change.kind].append(change)
-    orders = {}
-    for room, kinds in sorted(rooms.items()):
-        dice = random.Random(f"{options.seed} {room}")
-        names = sorted(kinds)
-        dice.shuffle(names)
-        for name in names:
-            dice.shuffle(kinds[name])
-        longest = max(len(kind) for kind in kinds.values())
-        order = [kinds[name][i] for i in range(longest) for name in names if i < len(kinds[name])]
-        # Two kinds may give the same change: in `return 0`, the 0 is a constant and a returned
-        # value.
-        orders[room] = list({change.key(): change for change in order}.values())
-    return orders
-
-
-def quotas(orders, count):
-    """The number of changes to make in each room, as even as possible."""
-    wanted = dict.fromkeys(orders, 0)
-    while count and any(wanted[room] < len(order) for room, order in orders.items()):
-        for room, order in orders.items():
-            if count and wanted[room] < len(order):
-                wanted[room] += 1
-                count -= 1
-    return wanted
+        for change in changes_of(path, texts[path], fields):
+            if not places or any(path == p and first <= change.line <= last for p, first, last in places):
+                lines[change.kind in PASS_THROUGH][path, change.line].append(change)
+    dice = random.Random(options.seed)
+    drawn = []
+    for of in (lines[True], lines[False]):
+        order = sorted(of)
+        dice.shuffle(order)
+        kinds = [dice.choice(sorted({change.kind for change in of[line]})) for line in order]
+        drawn.append([dice.choice([change for change in of[line] if change.kind == kind])
+                      for line, kind in zip(order, kinds)])
+    if options.kind:
+        drawn = [drawn[options.kind == "small"]]
+    mixed = [change for pair in itertools.zip_longest(*drawn) for change in pair if change]
+    # Two kinds may give the same change: in `return 0`, the 0 is a constant and a returned value.
+    return list({change.key(): change for change in mixed}.values())
