@@ -77,7 +77,7 @@ def both_engines_give_the_same_reports(t):
         query = ["SELECT w.start_ns, count(*), sum(s.samples), sum(s.weight), sum(s.blocked_ns)"
                  " FROM windows w JOIN samples s ON s.window = w.id GROUP BY 1 ORDER BY 1"]
         words = query if command == "sql" else ["--json"]
-        t.equal(t.assay(command, name, *words).out, t.assay(command, file, *words).out, command)
+        t.equal(*[t.assay(command, store, *words, env=environment(t)).out for store in (name, file)], command)
 
 
 @test
@@ -94,7 +94,7 @@ def a_time_range_gives_the_same_report(t):
     t.has(out, "no data of the requested time; its data is from 20")
     sides = [t.assay("diff", "--json", "--from", f"@{starts[0]:.3f}", "--until",
                      f"@{starts[1]:.3f}", store, "--", "--from", f"@{starts[1] + 0.01:.3f}",
-                     store).out.replace(str(store), "") for store in (file, name)]
+                     store, env=environment(t)).out.replace(str(store), "") for store in (file, name)]
     t.equal(figures(json.loads(sides[0])), figures(json.loads(sides[1])), "diff")
 
 
