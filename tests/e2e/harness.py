@@ -152,7 +152,8 @@ def nested(report):
 
 
 class Test:
-    def __init__(self):
+    def __init__(self, attempt=0):
+        self.attempt = attempt  # of a test of shares: what earlier ones recorded is not used again
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-test-"))
         self.processes = []
 
@@ -279,9 +280,9 @@ class Test:
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
-def _attempt(function):
+def _attempt(function, number):
     """Returns the reason of a skip or None, and the reason of a failure or ""."""
-    t = Test()
+    t = Test(number)
     start = time.monotonic()
     try:
         function(t)
@@ -300,8 +301,8 @@ def _run_one(number, function):
     """Prints the test's line; returns False if it failed."""
     line = f"ok {number} - {function.__name__.replace('_', ' ')}"
     failures = []
-    for _ in range(4 if AGAIN and hasattr(function, "of_shares") else 1):
-        skip, words = _attempt(function)
+    for attempt in range(4 if AGAIN and hasattr(function, "of_shares") else 1):
+        skip, words = _attempt(function, attempt)
         if skip is not None:
             line += f" # SKIP {skip}"
         elif not words and failures:

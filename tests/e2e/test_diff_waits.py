@@ -60,6 +60,7 @@ int main(int argc, char **argv)
 		if (hold > 30) read(ends[0], &byte, 1); else sem_wait(&tokens);
 	}
 	pthread_join(thread, 0);
+	nap(700); /* until the recorder has read the names of descriptors, on a busy machine, too */
 	return 0;
 }
 """
@@ -71,9 +72,11 @@ def recordings(t):
     """RUNS recordings with a lock held for 30 ms, and RUNS with 90 ms."""
     if os.geteuid() != 0:
         t.skip("tracepoints of the scheduler need root")
-    program = os.path.join(_directory.name, "locks")
-    names = [[os.path.join(_directory.name, f"{side}{i}.data") for i in range(RUNS)] for side in "ab"]
+    directory = os.path.join(_directory.name, str(t.attempt))
+    program = os.path.join(directory, "locks")
+    names = [[os.path.join(directory, f"{side}{i}.data") for i in range(RUNS)] for side in "ab"]
     if not os.path.exists(program):
+        os.mkdir(directory)
         t.run("cc", "-O1", "-g", "-pthread", "-fno-omit-frame-pointer", "-w", "-o", program,
               t.write("locks.c", PROGRAM))
         for pair in zip(*names):
@@ -141,7 +144,7 @@ def the_same_recording_shows_no_difference(t):
     report = json.loads(t.assay("waits", a[0], "--json").out)
     blocked = sum(r["before"] for r in d["rows"] if r["kind"] not in ("cpu", None))
     total = report["ledger"]["blocked_ns"] + report["ledger"]["runnable_ns"]
-    t.near(d["whole"]["before"], total, 1, "all time of waiting")
+    t.near(d["whole"]["before"], total, 1 + 1e-8 * total, "all time of waiting")
     t.true(0 < blocked <= report["ledger"]["blocked_ns"], "blocked time")
 
 

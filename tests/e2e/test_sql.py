@@ -30,7 +30,7 @@ NAME = "a\033[31m\nb"  # of a program that is controlled through a terminal
 
 
 @functools.lru_cache(None)
-def recording():
+def recording(_attempt=0):
     """A loop, then other programs, one of them in the kernel, with call chains; recorded once. 900
     million dependent multiplications take half a second of CPU time or more on any machine."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-test-"))
@@ -145,19 +145,19 @@ def windows_part_the_samples(t):
 @test_of_shares
 def a_difference_names_what_changed(t):
     """The loop ran first: it has all samples of the windows up to its last one, and none after it."""
-    ends = rows(t, recording(), "SELECT min(time_ns) AS a, max(time_ns) AS b, "
+    ends = rows(t, recording(t.attempt), "SELECT min(time_ns) AS a, max(time_ns) AS b, "
                 "(SELECT max(time_ns) FROM samples JOIN processes p ON p.id = process "
                 "WHERE p.name = 'loop') AS last FROM samples", "--window", "0.02")[0]
     a, b, last = ends["a"], ends["b"], ends["last"]
     t.true(a < last < b, f"there are windows of both: {ends}")
-    found = rows(t, recording(), "SELECT * FROM diff("
+    found = rows(t, recording(t.attempt), "SELECT * FROM diff("
                  f"{a}, {last + 1}, {last + 1}, {b + 1}) "
                  "ORDER BY abs(change) DESC LIMIT 1", "--window", "0.02")[0]
     # Before `last`, the loop has nine of ten samples. After it, the loop has none, and call_inner
     # has two of three.
     t.equal(found["function"], "loop_body", "what changed most")
     t.true(found["change"] < -0.8 and found["beyond_chance"] == 1, f"it is gone: {found}")
-    same = rows(t, recording(), f"SELECT max(abs(change)) AS most, sum(beyond_chance) AS beyond "
+    same = rows(t, recording(t.attempt), f"SELECT max(abs(change)) AS most, sum(beyond_chance) AS beyond "
                 f"FROM diff({a}, {b}, {a}, {b})")[0]
     t.equal((same["most"], same["beyond"]), (0, 0), "a stretch against itself")
 
