@@ -91,7 +91,7 @@ def fetch(name, root, target):
                 apt(["update"], work, environment)
                 with open(lists, "w", encoding="ascii"):
                     pass
-            apt(["source", name], work, environment)
+            apt_source(name, work, environment)
             break
         except SourceError:
             if update:
@@ -101,6 +101,20 @@ def fetch(name, root, target):
         raise SourceError(f"apt-get source {name}: no single directory in {work}")
     os.rename(directories[0], target)
     shutil.rmtree(work, ignore_errors=True)
+
+
+def apt_source(name, work, environment):
+    """The newest version that the mirror has: its index may list one before the files are there."""
+    shown = subprocess.run(["apt-cache", "showsrc", name], env=environment, capture_output=True, text=True,
+                           timeout=limit(60), check=False).stdout
+    versions = dict.fromkeys(re.findall(r"(?m)^Version: (\S+)$", shown))
+    reason = SourceError(f"apt-cache showsrc {name}: no version")
+    for version in versions:
+        try:
+            return apt(["source", f"{name}={version}"], work, environment)
+        except SourceError as error:
+            reason = error
+    raise reason
 
 
 def apt(words, directory, environment):
