@@ -37,6 +37,8 @@ class Otlp:
         value = every(a[2][0]) if a[2] else {}
         if 8 in value:
             return self.strings[a[1][0]], self.strings[value[8][0]]
+        # A number of a choice is written also if it is 0: else there is no value.
+        assert 3 in value or not a[1], f"attribute {self.strings[a[1][0]]} has no value"
         number = value[3][0] if 3 in value else 0
         return self.strings[a[1][0]] if a[1] else "", number - (number >> 63 << 64)
 

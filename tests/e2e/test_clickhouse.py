@@ -16,9 +16,12 @@ import time
 import urllib.parse
 
 import clickhouse_server
+import distinct_table
 import old_windows
 import stores
 from clickhouse_server import Answering, Between
+from distinct import Media, compare
+from distinct_samples import Machine
 from harness import ASSAY, LONG, long_test, main, run, test
 from otel_context import publish
 from stores import environment
@@ -64,6 +67,15 @@ def figures(value):
 def report(t, store, *words, command="report"):
     return figures(t.json(t.assay(command, "--json", "--store", store, *words,
                                   env=environment(t)).out))
+
+
+@test
+def each_figure_has_its_column(t):
+    """The same table as for a file: test_distinct."""
+    m = Machine(t)
+    store = m.stored(clickhouse_server.server(t).store("distinct"))
+    read = Media(t, ["--store", store, *m.words], distinct_table.STORE)
+    compare(distinct_table.STORE, m.stored_truth(), read.read, distinct_table.STORES_WITHOUT)
 
 
 @test

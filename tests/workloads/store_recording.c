@@ -3,14 +3,15 @@
  * store_recording RECORDING STORE SECONDS [HOST [waits]]: writes the events of a recording into a
  * new store, in windows of SECONDS. HOST replaces the name of the machine, unless it is "".
  * "waits": and why threads waited. The store must report what the recording reports. Of the
- * recorder's account the store receives the start and end of sampling, and for each CPU its buffer
- * and its steal time. The account has these for the recording as a whole: they are stored with the
- * first window.
+ * recorder's account the store receives the start and end of sampling, its CPU time, its budget,
+ * how long the rate was lowered, and for each CPU its buffer and its steal time. The account has
+ * these for the recording as a whole: they are stored with the first window.
  */
 #include "cmd/session/store_names.h"
 #include "cmd/session/store_wait_rows.h"
 #include "format/perf/perf_data.h"
 #include "profile/profile_windows.h"
+#include "view/account/rates.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,14 +31,49 @@ static void fill_buffers(struct copy *c, bool first_window)
 {
 	c->buffers.count = 0;
 	vec_each (cpu, &c->recording->account.cpus)
-		vec_push(&c->buffers, (struct store_buffer){
-		                              .cpu = cpu->cpu,
-		                              .ring_bytes = cpu->ring_bytes,
-		                              .used_max = first_window ? cpu->ring_used_max : 0,
-		                              .lost_records = first_window ? cpu->lost_records : 0,
-		                              .steal_ns = first_window ? cpu->stat_steal_ns : 0,
-		                              .has_steal = true,
-		                      });
+		vec_push(&c->buffers,
+		         (struct store_buffer){
+		                 .cpu = cpu->cpu,
+		                 .ring_bytes = cpu->ring_bytes,
+		                 .used_max = first_window ? cpu->ring_used_max : 0,
+		                 .used_average = first_window ? buffer_average(cpu) : 0,
+		                 .lost_records = first_window ? cpu->lost_records : 0,
+		                 .steal_ns = first_window ? cpu->stat_steal_ns : 0,
+		                 .has_steal = true,
+		         });
+}
+
+/* The time from each change of the rate to the next one. */
+static struct store_rate rate_of(const struct recording *r)
+{
+	const struct account_budget *b = &r->account.budget;
+	struct store_rate rate = {.taken_ns = b->looked_ns / 1000000 * b->spent_ppm,
+	                          .taken_of_ns = b->looked_ns,
+	                          .over_ns = b->over_ns,
+	                          .most_ppm = b->most_ppm,
+	                          .sample_ns = b->cost_ns};
+	rate_list rows = {0};
+
+	rates_of(r, &rows);
+	vec_each (row, &rows)
+		if (row->reason != RATE_ASKED)
+			*(row->reason == RATE_BUDGET ? &rate.slowed_budget_ns
+			                             : &rate.slowed_behind_ns) += row->length_ns;
+	vec_done(&rows);
+	return rate;
+}
+
+static void fill_account(struct store_window *w, const struct recording *r)
+{
+	const struct account_budget *b = &r->account.budget;
+
+	w->observer_cpu_ns = r->account.observer_cpu_ns;
+	w->rate = rate_of(r);
+	w->budget = (struct store_budget){.share_ppm = b->share_ppm,
+	                                  .cost_low_ns = b->cost_low_ns,
+	                                  .cost_high_ns = b->cost_high_ns,
+	                                  .cost_samples = b->cost_samples,
+	                                  .record_ns = b->record_ns};
 }
 
 static int take_window(void *ctx, const struct profile *p, const struct profile_window *w,
@@ -55,6 +91,8 @@ static int take_window(void *ctx, const struct profile *p, const struct profile_
 	                              .wall_offset_ns = (int64_t)c->wall_offset_ns};
 
 	fill_buffers(c, w->number == 0);
+	if (w->number == 0)
+		fill_account(&window, c->recording);
 	window.buffers = c->buffers.items;
 	window.buffer_count = c->buffers.count;
 	store_waits_init(&waits);

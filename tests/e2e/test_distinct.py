@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each figure of a recording has a value of its own, and is in each medium under its name.
+
+distinct_table.py has the places. A value that is exchanged with another one, has another unit, or is
+missing fails by its name.
+"""
+import distinct_table
+from distinct import Media, check_complete, check_distinct, check_intervals, compare
+from distinct_samples import Machine
+from harness import main, test
+
+
+@test
+def samples_and_waits(t):
+    m = Machine(t)
+    truth = m.truth()
+    check_distinct(distinct_table.SAMPLES, truth, related=("wall", "mean wall", "CPUs"))
+    read = Media(t, [m.data, *m.words], distinct_table.SAMPLES)
+    check_complete(distinct_table.SAMPLES, read, distinct_table.SAMPLES_ELSEWHERE)
+    check_intervals(read.document("report"))
+    compare(distinct_table.SAMPLES, truth, read.read)
+
+
+@test
+def samples_and_waits_of_a_store(t):
+    m = Machine(t)
+    store = m.stored(t.path("distinct.db"))
+    read = Media(t, ["--store", store, *m.words], distinct_table.STORE)
+    compare(distinct_table.STORE, m.stored_truth(), read.read, distinct_table.STORES_WITHOUT)
+
+
+main()
