@@ -7,6 +7,7 @@ missing fails by its name.
 import distinct_table
 from distinct import Media, check_complete, check_distinct, check_intervals, compare
 from distinct_samples import Machine
+from distinct_session import TRUTH, Session
 from harness import main, test
 
 
@@ -27,6 +28,14 @@ def samples_and_waits_of_a_store(t):
     store = m.stored(t.path("distinct.db"))
     read = Media(t, ["--store", store, *m.words], distinct_table.STORE)
     compare(distinct_table.STORE, m.stored_truth(), read.read, distinct_table.STORES_WITHOUT)
+
+
+@test
+def the_status_of_a_session(t):
+    read = Session(t, distinct_table.SESSION)
+    check_distinct(distinct_table.SESSION, TRUTH)
+    check_complete(distinct_table.SESSION, read)
+    compare(distinct_table.SESSION, TRUTH, read.read)
 
 
 main()
