@@ -396,3 +396,26 @@ SESSION = (
     ("average use", r"line status '(\S+ \S+) on average'"),
     ("buffers", r"line status 'average; (\S+ \S+) for'"),
 )
+
+# `assay intervals`; the text is that of CPU 0.
+INTERVALS = (
+    ("period", "json intervals - - expected_ns", r"line intervals 'expected (\S+ \S+)'"),
+    ("of a CPU: period", "json intervals cpus cpu expected_ns"),
+    ("samples", "json intervals cpus cpu samples"),
+    ("missing", "json intervals cpus cpu missing"),
+    ("delayed from", "json intervals cpus cpu delayed_from_ns"),
+    *((f"{name}: {figure}", f"json intervals cpus cpu {name}.{key}") for name in ("intervals", "trimmed", "late")
+      for figure, key in (("count", "count"), ("mean", "mean_ns"), ("deviation", "deviation_ns"),
+                          ("least", "min_ns"), ("most", "max_ns"), ("curve", "curve_ns"), ("1 %", "percentiles_ns.1"),
+                          ("5 %", "percentiles_ns.5"), ("25 %", "percentiles_ns.25"), ("50 %", "percentiles_ns.50"),
+                          ("75 %", "percentiles_ns.75"), ("95 %", "percentiles_ns.95"),
+                          ("99 %", "percentiles_ns.99"))),
+    *((f"text: {figure}", f"text intervals 'us count' us '{column}' us") for figure, column in (
+        ("mean", "mean"), ("deviation", "deviation"), ("least", "min"), ("50 %", "median"), ("99 %", "99 %"),
+        ("most", "max"))),
+    ("text: count", "text intervals 'us count' us count"),
+)
+INTERVALS_ELSEWHERE = {
+    r"json intervals cpus.(recording|out_of_order)": "0",
+    r"json intervals cpus.histogram.*": "test_intervals",
+}

@@ -6,6 +6,7 @@ missing fails by its name.
 """
 import distinct_table
 from distinct import Media, check_complete, check_distinct, check_intervals, compare
+from distinct_intervals import PERIOD, Clock
 from distinct_samples import Machine
 from distinct_session import TRUTH, Session
 from harness import main, test
@@ -36,6 +37,18 @@ def the_status_of_a_session(t):
     check_distinct(distinct_table.SESSION, TRUTH)
     check_complete(distinct_table.SESSION, read)
     compare(distinct_table.SESSION, TRUTH, read.read)
+
+
+@test
+def intervals_of_samples(t):
+    clock = Clock(t)
+    truth = {**clock.truth(), "of a CPU: period": {0: PERIOD, 1: PERIOD}}
+    read = Media(t, [clock.data], distinct_table.INTERVALS)
+    check_distinct(distinct_table.INTERVALS, truth, related=(
+        "of a CPU: period", "samples", "trimmed: 50 %", "delayed from", "late: least",
+        "late: 1 %"))
+    check_complete(distinct_table.INTERVALS, read, distinct_table.INTERVALS_ELSEWHERE)
+    compare(distinct_table.INTERVALS, truth, read.read)
 
 
 main()
