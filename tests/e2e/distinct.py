@@ -37,6 +37,7 @@ QUERIES = {
     "longest waits": f"SELECT tid, max(max_ns) AS max_ns FROM ({WAITS}) GROUP BY tid",
     "wait_graph": """SELECT g.*, t.tid AS tid, k.tid AS waker_tid FROM wait_graph g
                      JOIN threads t ON t.id = g.thread JOIN threads k ON k.id = g.waker""",
+    "calls of functions": "SELECT f.name, c.* FROM calls c JOIN functions f ON f.id = c.function WHERE c.depth > 0",
     "wakings": "SELECT k.*, t.tid FROM wakings k LEFT JOIN threads t ON t.id = k.waker",
 }
 NUMBER = r"-?[\d,]+(?:\.(\d+))?"
@@ -262,9 +263,9 @@ def leaves(value, path=""):
         yield path
 
 
-def check_complete(figures, read, elsewhere=()):
+def check_complete(figures, read, elsewhere=(), partial=()):
     """Each number of the documents and each number of the tables of SQL that the places read is in a place, or
-    in `elsewhere`: {its path: why it is not here}."""
+    in `elsewhere`: {its path: why it is not here}. `partial`: commands of which a few numbers are read."""
     named, documents, tables = set(), set(), set()
     for _, *places in figures:
         for medium, *words in map(shlex.split, places):
@@ -277,7 +278,7 @@ def check_complete(figures, read, elsewhere=()):
                 table, key, column = words
                 tables.add(table)
                 named |= {f"sql {table} {name}" for name in (column, *key.split("/"))}
-    wanted = {f"json {command} {path}" for command in documents if "+" not in command
+    wanted = {f"json {command} {path}" for command in documents - {*partial}
               for path in leaves(read.document(command))}
     for table in tables - set(QUERIES):
         wanted |= {f"sql {table} {name}" for row in read.rows(table) for name, value in row.items()

@@ -6,6 +6,7 @@ missing fails by its name.
 """
 import distinct_table
 from distinct import Media, check_complete, check_distinct, check_intervals, compare
+from distinct_calls import Calls
 from distinct_intervals import PERIOD, Clock
 from distinct_samples import Machine
 from distinct_session import TRUTH, Session
@@ -18,7 +19,8 @@ def samples_and_waits(t):
     truth = m.truth()
     check_distinct(distinct_table.SAMPLES, truth, related=("wall", "mean wall", "CPUs"))
     read = Media(t, [m.data, *m.words], distinct_table.SAMPLES)
-    check_complete(distinct_table.SAMPLES, read, distinct_table.SAMPLES_ELSEWHERE)
+    check_complete(distinct_table.SAMPLES, read, distinct_table.SAMPLES_ELSEWHERE,
+                   partial=["report+--sort+function+--children"])
     check_intervals(read.document("report"))
     compare(distinct_table.SAMPLES, truth, read.read)
 
@@ -49,6 +51,16 @@ def intervals_of_samples(t):
         "late: 1 %"))
     check_complete(distinct_table.INTERVALS, read, distinct_table.INTERVALS_ELSEWHERE)
     compare(distinct_table.INTERVALS, truth, read.read)
+
+
+@test
+def counted_calls(t):
+    calls = Calls(t)
+    truth = calls.truth()
+    read = Media(t, [calls.data], distinct_table.CALLS)
+    check_distinct(distinct_table.CALLS, truth)
+    check_complete(distinct_table.CALLS, read, distinct_table.CALLS_ELSEWHERE)
+    compare(distinct_table.CALLS, truth, read.read)
 
 
 main()
