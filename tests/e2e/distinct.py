@@ -12,6 +12,7 @@ medium and words, as in a shell:
     text COMMAND HEAD KEY COLUMN   the table whose head begins with HEAD; KEY "": the text before the head's
                                    words, $: the last cell; a further word is the unit of all cells
     line COMMAND PATTERN           the group of a regular expression in the text
+    tags NUMBER UNIT               columns of the table of event tags
     page KEY_OF_TABLE KEY COLUMN   tables of the document in the page of the report
     FORMAT WHAT VALUE              sums of an export (media.sums): self cpu; json-paths is the export to JSON,
                                    page-stacks the call paths of the page
@@ -99,6 +100,12 @@ class Media:
             if column in row and row[column]:
                 found["/".join(row.get(name, "") for name in key.split("/"))] = Shown(f"{row[column]} {unit}".strip())
         return found
+
+    def read_tags(self, number, unit=""):
+        """A column of the classic table of event tags."""
+        row = r"^ *(\d+) +(\d+) +(\d+) +\((\d+)/(\d+)/(\d+)\) +(\S+) +(\S+) +(\S+)$"
+        return {found[8]: Shown(f"{found[int(number)]} {unit}".strip())
+                for found in re.findall(row, self.text("report+-f"), re.M)}
 
     def read_line(self, command, pattern):
         found = re.search(pattern, re.sub(r"\n +", " ", self.text(command)))

@@ -502,3 +502,59 @@ CALLS_ELSEWHERE = {
     r"json report.-f summary.reasons.*": "rows of the functions",
     r"sql processes .*": "ids",
 }
+
+# Event tags. The text has the classic layout, in us.
+TAGS_ROWS = (  # figure, JSON, SQL, number of the column of the text and its unit
+    ("calls", "calls", None, 2, ""),
+    ("net", "net_ns", "net_ns", 1, "us"),
+    ("least", "min_ns", "min_ns", 5, "us"),
+    ("mean", "avg_ns", None, None, ""),
+    ("most", "max_ns", "max_ns", 3, "us"),
+    ("50 % ~13", "p50_ns", "p50_ns", None, ""),
+    ("90 % ~13", "p90_ns", "p90_ns", None, ""),
+    ("99 % ~13", "p99_ns", "p99_ns", None, ""),
+    ("elapsed", "elapsed_ns", "total_ns", 0, "us"),
+    ("least elapsed", "elapsed_min_ns", None, None, ""),
+    ("mean elapsed", "elapsed_avg_ns", None, None, ""),
+    ("most elapsed", "elapsed_max_ns", None, None, ""),
+    ("share of the elapsed time", "real", None, 6, "%"),
+    ("share of the run time", "net", None, 7, "%"),
+    ("tag", "tag", None, None, ""),
+)
+TAGS = (
+    *((figure, f"json report functions function {key}",
+       *(f"sql 'calls of functions' name {column}" for column in (sql,) if sql),
+       *(f"tags {number} {unit}" for number in (number,) if number is not None))
+      for figure, key, sql, number, unit in TAGS_ROWS),
+    ("mean in whole us", "tags 4 us"),
+    ("calls and switches", "sql 'calls of functions' name calls", "sql by_function function samples",
+     *(f"{form} self calls" for form in ("csv", "json-paths", "pprof", "otlp", "speedscope", "folded+calls",
+                                         "page-stacks"))),
+    ("net", "sql by_function function weight_ns",
+     *(f"{form} self net" for form in ("csv", "json-paths", "pprof", "otlp", "speedscope", "folded+net",
+                                       "page-stacks"))),
+    ("share of all calls", "sql by_function function share"),
+    ("blocked", "sql 'calls of functions' name blocked_ns",
+     *(f"{form} self blocked" for form in ("csv", "json-paths", "pprof", "otlp", "speedscope", "page-stacks"))),
+    ("whole", "json report - - elapsed_ns", "json report - - span_ns", "json report summary - whole",
+     r"line report+-f 'Elapsed time +(\d+ us)'"),
+    ("run", "json report - - run_ns", r"line report+-f 'run time +(\d+ us)'"),
+    ("idle", "json report - - idle_ns", r"line report+-f 'Idle time +(\d+ us)'"),
+    ("outside", "json report - - outside_ns"),
+    ("tags", "json report - - tags", r"line report+-f '\((\d+) tags'"),
+    ("switches", "json report - - switches", r"line report+-f 'Switches +(\d+) '"),
+    ("functions", "json report - - profiled_functions", r"line report+-f 'functions +(\d+) '"),
+    ("triggers", "json report - - triggers", r"line report+-f '\((\d+) triggers'"),
+    ("ticks per second", "json report - - clock_hz"),
+    ("part", "json report summary.parts name value"),
+    ("share of the parts", "json report summary.parts name share"),
+)
+TAGS_ELSEWHERE = {
+    r"json report (own|gap|unknown)_ns": "0: test_tags_truth",
+    r"json report (switches_lost|threads|lost|gaps|.*exits|unknown_tags|left_out_functions|guesses|backwards|cut)":
+        "0",
+    r"json report (uncertain|open|functions.(uncertain|open|cut)|streams|processes)": "0 and 1",
+    r"json report rest.*": "no row is left out",
+    r"json report functions.timed_calls": "all calls are timed",
+    r"json report summary.reasons.*": "rows of the functions",
+}

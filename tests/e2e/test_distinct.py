@@ -10,6 +10,7 @@ from distinct_calls import Calls
 from distinct_intervals import PERIOD, Clock
 from distinct_samples import Machine
 from distinct_session import TRUTH, Session
+from distinct_tags import Tags
 from harness import main, test
 
 
@@ -61,6 +62,16 @@ def counted_calls(t):
     check_distinct(distinct_table.CALLS, truth)
     check_complete(distinct_table.CALLS, read, distinct_table.CALLS_ELSEWHERE)
     compare(distinct_table.CALLS, truth, read.read)
+
+
+@test
+def event_tags(t):
+    tags = Tags(t)
+    truth = tags.truth()
+    read = Media(t, [tags.data], distinct_table.TAGS)
+    check_distinct(distinct_table.TAGS, truth, related=("functions", "triggers"))
+    check_complete(distinct_table.TAGS, read, distinct_table.TAGS_ELSEWHERE)
+    compare(distinct_table.TAGS, truth, read.read)
 
 
 main()
