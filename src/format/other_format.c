@@ -73,6 +73,7 @@ static const struct format_mark marks[] = {
          .format = {"a profile of Ruby's stackprof",
                     "'stackprof --stackcollapse FILE > out.folded' writes folded "
                     "stacks" READS_FOLDED}},
+        {MAGIC("{(\x03\0\0\0"), .format = PSTATS}, /* of Python 2 */
         {MAGIC("{)\x03"), .format = PSTATS},
         {MAGIC("{\xa9\x03"), .format = PSTATS},
         {MAGIC("\xfb)\x03"), .format = PSTATS},
@@ -109,6 +110,10 @@ static const struct format_mark marks[] = {
          .format = {"a heap profile of valgrind's dhat",
                     "dh_view.html of valgrind shows it; 'valgrind --xtree-memory=full' writes "
                     "allocations in the format of callgrind" READS_FOLDED}},
+        {MAGIC("{"), .words = {"\"resourceProfiles\""},
+         .format = {"OTLP profiles as JSON",
+                    "give them as protobuf, which assay reads: with 'format: proto' the file "
+                    "exporter of OpenTelemetry's collector writes it"}},
         {MAGIC("{"), .words = {"\"callFrame\"", "\"nodes\""},
          .format = {"a CPU profile of V8 (.cpuprofile of Node.js and Chrome)",
                     "the developer tools of Chrome show it; 'assay record -g -- node "

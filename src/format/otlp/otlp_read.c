@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The dictionary is behind the profiles in most files, so the top level is read twice: first the
- * dictionary, then the samples.
+ * Fields may be in any order: the collector writes the last ones first, others write the dictionary
+ * behind the profiles. So each level is walked for what its samples need, and then for the samples.
  */
 #include "format/otlp/otlp_read.h"
 
@@ -13,38 +13,95 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* The field numbers of a sample, which the package changed without a name of its own for each. */
+enum sample_field {
+	FIELD_OTHER,
+	FIELD_STACK,
+	FIELD_ATTRIBUTES,
+	FIELD_LINK,
+	FIELD_VALUES,
+	FIELD_TIMES
+};
+
+static const enum sample_field fields_now[] = {
+        [OTLP_SAMPLE_STACK] = FIELD_STACK, [OTLP_SAMPLE_ATTRIBUTES] = FIELD_ATTRIBUTES,
+        [OTLP_SAMPLE_LINK] = FIELD_LINK,   [OTLP_SAMPLE_VALUES] = FIELD_VALUES,
+        [OTLP_SAMPLE_TIMES] = FIELD_TIMES,
+};
+static const enum sample_field fields_before[] = {
+        [OTLP_BEFORE_STACK] = FIELD_STACK,           [OTLP_BEFORE_VALUES] = FIELD_VALUES,
+        [OTLP_BEFORE_ATTRIBUTES] = FIELD_ATTRIBUTES, [OTLP_BEFORE_LINK] = FIELD_LINK,
+        [OTLP_BEFORE_TIMES] = FIELD_TIMES,
+};
+
 struct otlp_reader {
 	struct otlp_tables t;
 	struct symbolized_profile *n;
 	struct named_owner resource; /* owner of the samples that are being read */
-	unsigned value;              /* value of the profile that is being read */
+	const enum sample_field *fields;
+	unsigned value; /* value of the profile that is being read */
+	int64_t end_ns; /* of the latest profile */
 	uint64_t left_profiles, links;
+	size_t cut; /* bytes of a last message that is not whole */
 };
 
-/* Reads a field of an outer level; its bytes may be incomplete. */
-static bool levels_fit(const uint8_t *at, const uint8_t *end, bool whole)
+/* A ResourceProfiles begins with a message or a text: Resource, ScopeProfiles or a URL. */
+static bool resource_fits(struct pprof_cursor c, bool cut)
 {
-	/* ResourceProfiles, then its first field: Resource, ScopeProfiles or a URL. */
-	struct pprof_cursor c = {at, end};
 	uint64_t key, size;
 
-	if (!pprof_varint(&c, &key) || key != (OTLP_DATA_RESOURCES << 3 | WIRE_BYTES) ||
-	    !pprof_varint(&c, &size) || (whole && size > (uint64_t)(end - c.at)) || !size)
-		return false;
 	if (!pprof_varint(&c, &key) || (key & 7) != WIRE_BYTES || !(key >> 3) || key >> 3 > 3)
 		return false;
-	return pprof_varint(&c, &size) && (!whole || size <= (uint64_t)(end - c.at));
+	return pprof_varint(&c, &size) && (cut || size <= (uint64_t)(c.end - c.at));
 }
 
-/* A profile of pprof also begins with a message in field 1, but that contains numbers. */
-bool otlp_recognise(const void *bytes, size_t size, bool whole)
+/*
+ * The tables of a dictionary are messages in fields 1 to 7, in any order. A sample of pprof, which
+ * has the same field at the top level, ends with field 3, and has no empty message at its start.
+ */
+static bool dictionary_fits(struct pprof_cursor c, bool cut)
 {
-	struct pprof_cursor c = {bytes, (const uint8_t *)bytes + size};
+	struct pprof_field f = {0};
+	bool first = true;
+	int got;
+
+	while ((got = pprof_next(&c, &f)) == 1) {
+		if (f.wire != WIRE_BYTES || f.number > OTLP_STACKS)
+			return false;
+		if (f.number > SAMPLE_LABEL || (first && !f.value))
+			return true;
+		first = false;
+	}
+	return got && cut && f.wire == WIRE_BYTES && f.number > SAMPLE_LABEL &&
+	       f.number <= OTLP_STACKS;
+}
+
+/* The first field of the top level; its bytes may be incomplete. */
+static bool levels_fit(struct pprof_cursor c, bool whole)
+{
+	uint64_t key, size;
+	bool cut;
+
+	if (!pprof_varint(&c, &key) || !pprof_varint(&c, &size) || !size)
+		return false;
+	cut = size > (uint64_t)(c.end - c.at);
+	if (cut && whole)
+		return false;
+	if (!cut)
+		c.end = c.at + size;
+	if (key == (OTLP_DATA_RESOURCES << 3 | WIRE_BYTES))
+		return resource_fits(c, cut);
+	return key == (OTLP_DATA_DICTIONARY << 3 | WIRE_BYTES) && dictionary_fits(c, cut);
+}
+
+/* A profile of pprof also begins with a message in field 1 or 2, but that contains numbers. */
+static bool message_fits(struct pprof_cursor c, bool whole)
+{
 	struct pprof_field f;
 	bool first = true;
 	int got;
 
-	if (!levels_fit(c.at, c.end, whole))
+	if (!levels_fit(c, whole))
 		return false;
 	while ((got = pprof_next(&c, &f)) == 1) {
 		if (f.number > OTLP_DATA_DICTIONARY || f.wire != WIRE_BYTES)
@@ -52,6 +109,40 @@ bool otlp_recognise(const void *bytes, size_t size, bool whole)
 		first = false;
 	}
 	return !got || !whole || !first; /* a file that is cut is recognised by its first field */
+}
+
+/*
+ * The collector's file exporter writes the size of each message before it, as four bytes,
+ * big-endian. Takes the size; false: the bytes end before.
+ */
+static bool take_size(struct pprof_cursor *c, uint64_t *size)
+{
+	*size = 0;
+	if (c->end - c->at < 4)
+		return false;
+	for (unsigned i = 0; i < 4; i++)
+		*size = *size << 8 | *c->at++;
+	return true;
+}
+
+static bool sizes_fit(struct pprof_cursor c, bool whole)
+{
+	uint64_t size;
+
+	if (!take_size(&c, &size) || !size)
+		return false;
+	if (size <= (uint64_t)(c.end - c.at)) {
+		c.end = c.at + size;
+		whole = true;
+	}
+	return message_fits(c, whole);
+}
+
+bool otlp_recognise(const void *bytes, size_t size, bool whole)
+{
+	struct pprof_cursor c = {bytes, (const uint8_t *)bytes + size};
+
+	return message_fits(c, whole) || sizes_fit(c, whole);
 }
 
 static int find_value(struct otlp_reader *r, const struct pprof_field *type, bool *left,
@@ -130,17 +221,20 @@ static int read_sample(struct otlp_reader *r, const struct pprof_field *sample, 
 	int got = 0, ret = 0;
 
 	while (!ret && (got = pprof_next(&c, &f)) == 1) {
-		if (f.number == OTLP_SAMPLE_STACK && f.wire == WIRE_NUMBER)
+		enum sample_field field =
+		        f.number <= OTLP_SAMPLE_TIMES ? r->fields[f.number] : FIELD_OTHER;
+
+		if (field == FIELD_STACK && f.wire == WIRE_NUMBER)
 			stack = f.value;
-		else if (f.number == OTLP_SAMPLE_ATTRIBUTES)
+		else if (field == FIELD_ATTRIBUTES)
 			ret = add_attributes(r, &f, &owner, err);
-		else if (f.number == OTLP_SAMPLE_LINK)
+		else if (field == FIELD_LINK)
 			r->links += f.value != 0;
-		else if (f.number == OTLP_SAMPLE_TIMES)
+		else if (field == FIELD_TIMES)
 			times += f.bytes ? (int64_t)(f.value / 8) : 1;
-		else if (f.number == OTLP_SAMPLE_VALUES)
+		else if (field == FIELD_VALUES)
 			ret = add_numbers(r, &f, &sum, err);
-		valued |= f.number == OTLP_SAMPLE_VALUES;
+		valued |= field == FIELD_VALUES;
 	}
 	if (!ret && got)
 		ret = otlp_bad_field(&r->t, &f, err);
@@ -162,12 +256,30 @@ static uint64_t little_endian(const uint8_t *at)
 	return v;
 }
 
+/* The profile is from the begin of the first one to the end of the last one. */
+static void add_time(struct otlp_reader *r, int64_t time_ns, int64_t duration_ns)
+{
+	struct symbolized_profile *n = r->n;
+	int64_t end_ns = named_add(time_ns, duration_ns);
+
+	if (time_ns > 0 && duration_ns >= 0 && n->time_ns > 0) {
+		n->time_ns = time_ns < n->time_ns ? time_ns : n->time_ns;
+		r->end_ns = end_ns > r->end_ns ? end_ns : r->end_ns;
+		n->duration_ns = r->end_ns - n->time_ns;
+	} else if (!n->time_ns) {
+		n->time_ns = time_ns;
+		n->duration_ns = duration_ns > n->duration_ns ? duration_ns : n->duration_ns;
+		r->end_ns = end_ns;
+	}
+}
+
 /* The type may come after the samples. */
 static int read_profile(struct otlp_reader *r, const struct pprof_field *profile, struct error *err)
 {
 	struct pprof_cursor c = pprof_inside(profile), again = c;
 	struct symbolized_profile *n = r->n;
 	bool typed = false, left = false;
+	int64_t time_ns = 0, duration_ns = 0;
 	struct pprof_field f;
 	int got = 0, ret = 0;
 
@@ -176,9 +288,9 @@ static int read_profile(struct otlp_reader *r, const struct pprof_field *profile
 			ret = find_value(r, &f, &left, err);
 			typed = true;
 		} else if (f.number == OTLP_PROFILE_TIME && f.wire == WIRE_64) {
-			n->time_ns = (int64_t)little_endian(c.at - 8);
+			time_ns = (int64_t)little_endian(c.at - 8);
 		} else if (f.number == OTLP_PROFILE_DURATION && f.wire == WIRE_NUMBER) {
-			n->duration_ns = (int64_t)f.value;
+			duration_ns = (int64_t)f.value;
 		} else if (f.number == OTLP_PROFILE_PERIOD && f.wire == WIRE_NUMBER) {
 			n->period = (int64_t)f.value;
 		}
@@ -188,6 +300,7 @@ static int read_profile(struct otlp_reader *r, const struct pprof_field *profile
 	if (!ret && !typed)
 		return otlp_bad(&r->t, profile->at, err, "a profile has no type of its values");
 	r->left_profiles += left;
+	add_time(r, time_ns, duration_ns);
 	while (!ret && !left && pprof_next(&again, &f) == 1)
 		if (f.number == OTLP_PROFILE_SAMPLES && f.bytes)
 			ret = read_sample(r, &f, err);
@@ -222,38 +335,123 @@ static int read_scope(struct otlp_reader *r, const struct pprof_field *scope, st
 static int read_resource_profiles(struct otlp_reader *r, const struct pprof_field *outer,
                                   struct error *err)
 {
-	struct pprof_cursor c = pprof_inside(outer);
+	struct pprof_cursor c = pprof_inside(outer), again = c;
 	struct pprof_field f;
 	int got = 0, ret = 0;
 
 	r->resource = (struct named_owner){0};
-	while (!ret && (got = pprof_next(&c, &f)) == 1) {
+	while (!ret && (got = pprof_next(&c, &f)) == 1)
 		if (f.number == OTLP_RESOURCE && f.bytes)
 			ret = read_resource(r, &f, err);
-		else if (f.number == OTLP_RESOURCE_SCOPES && f.bytes)
+	if (!ret && got)
+		return otlp_bad_field(&r->t, &f, err);
+	while (!ret && pprof_next(&again, &f) == 1)
+		if (f.number == OTLP_RESOURCE_SCOPES && f.bytes)
 			ret = read_scope(r, &f, err);
-	}
-	return ret ? ret : got ? otlp_bad_field(&r->t, &f, err) : 0;
+	return ret;
 }
 
-/* pass 0: the dictionary; 1: the samples. */
-static int read_top(struct otlp_reader *r, size_t size, unsigned pass, struct error *err)
+/* What the fields of the samples say about their numbers. */
+struct sample_evidence {
+	bool before; /* a sample that only the former numbers explain */
+	bool other;  /* no stacks of the dictionary: a version before both */
+};
+
+static void look_at_sample(const struct pprof_field *sample, struct sample_evidence *e)
 {
-	struct pprof_cursor c = {r->t.bytes, r->t.bytes + size};
+	struct pprof_cursor c = pprof_inside(sample);
+	bool second = false, timed = false, fourth = false;
+	struct pprof_field f;
+
+	while (pprof_next(&c, &f) == 1) {
+		if (f.number == OTLP_BEFORE_ATTRIBUTES && f.bytes)
+			e->before = true;
+		else if (f.number == OTLP_BEFORE_LINK && f.wire == WIRE_NUMBER)
+			e->before = true;
+		second |= f.number == OTLP_BEFORE_VALUES && f.bytes && f.value;
+		fourth |= f.number == OTLP_SAMPLE_VALUES;
+		timed |= f.number == OTLP_SAMPLE_TIMES;
+	}
+	/* A sample has values or times. */
+	e->before |= second && !fourth && !timed;
+}
+
+/* `level`: 0: ProfilesData; 1: ResourceProfiles; 2: ScopeProfiles; 3: Profile. */
+static void look_for_layout(struct pprof_cursor c, unsigned level, struct sample_evidence *e)
+{
+	static const unsigned next[] = {OTLP_DATA_RESOURCES, OTLP_RESOURCE_SCOPES,
+	                                OTLP_SCOPE_PROFILES, OTLP_PROFILE_SAMPLES};
+	struct pprof_field f;
+
+	while (pprof_next(&c, &f) == 1) {
+		if (level == 3 &&
+		    (f.number == OTLP_PROFILE_SAMPLES || f.number == OTLP_PROFILE_TIME) &&
+		    (f.number == OTLP_PROFILE_SAMPLES) != (f.wire == WIRE_BYTES))
+			e->other = true;
+		else if (f.number != next[level] || !f.bytes)
+			continue;
+		else if (level == 3)
+			look_at_sample(&f, e);
+		else
+			look_for_layout(pprof_inside(&f), level + 1, e);
+	}
+}
+
+/* A message with its dictionary, which may be behind the samples. */
+static int read_message(struct otlp_reader *r, const struct pprof_cursor message, struct error *err)
+{
+	struct pprof_cursor c = message;
+	struct sample_evidence e = {0};
 	struct pprof_field f;
 	int got = 0, ret = 0;
 
-	while (!ret && (got = pprof_next(&c, &f)) == 1) {
-		if (!pass && f.number == OTLP_DATA_DICTIONARY && f.bytes)
+	otlp_tables_done(&r->t);
+	look_for_layout(message, 0, &e);
+	if (e.other)
+		return error_set(
+		        err, EPROTONOSUPPORT,
+		        "%s is an OTLP profile of a version that has no table of stacks, "
+		        "which assay does not read: newer versions of most programs write the "
+		        "present one; pprof and folded stacks are read also",
+		        r->t.name);
+	r->fields = e.before ? fields_before : fields_now;
+	while (!ret && (got = pprof_next(&c, &f)) == 1)
+		if (f.number == OTLP_DATA_DICTIONARY && f.bytes)
 			ret = otlp_tables_read(&r->t, pprof_inside(&f), err);
-		else if (pass && f.number == OTLP_DATA_RESOURCES && f.bytes)
+	if (!ret && got)
+		return otlp_bad_field(&r->t, &f, err);
+	for (c = message; !ret && pprof_next(&c, &f) == 1;)
+		if (f.number == OTLP_DATA_RESOURCES && f.bytes)
 			ret = read_resource_profiles(r, &f, err);
+	return ret;
+}
+
+static int read_messages(struct otlp_reader *r, size_t size, struct error *err)
+{
+	struct pprof_cursor c = {r->t.bytes, r->t.bytes + size};
+	uint64_t length;
+	int ret = 0;
+
+	if (message_fits(c, true) || !sizes_fit(c, false))
+		return read_message(r, c, err);
+	while (!ret && c.at < c.end) {
+		const uint8_t *begin = c.at;
+
+		if (!take_size(&c, &length) || length > (uint64_t)(c.end - c.at)) {
+			r->cut = (size_t)(c.end - begin);
+			break;
+		}
+		ret = read_message(r, (struct pprof_cursor){c.at, c.at + length}, err);
+		c.at += length;
 	}
-	return ret ? ret : got ? otlp_bad_field(&r->t, &f, err) : 0;
+	return ret;
 }
 
 static void tell_left(const struct otlp_reader *r, struct buf *left)
 {
+	if (r->cut)
+		buf_addf(left, "the last message is cut: its %zu %s not read\n", r->cut,
+		         plural(r->cut, "byte is", "bytes are"));
 	if (r->left_profiles)
 		buf_addf(left,
 		         "profiles of %d types of values are read; %" PRIu64 " more %s omitted\n",
@@ -267,10 +465,8 @@ int otlp_read_memory(struct symbolized_profile *n, const char *name, const void 
                      struct buf *left, struct error *err)
 {
 	struct otlp_reader r = {.t = {.n = n, .name = name, .bytes = bytes}, .n = n};
-	int ret = read_top(&r, size, 0, err);
+	int ret = read_messages(&r, size, err);
 
-	if (!ret)
-		ret = read_top(&r, size, 1, err);
 	if (!ret && !n->value_count)
 		ret = error_set(err, EBADMSG, "%s contains no profile", name);
 	if (!ret)

@@ -2,6 +2,10 @@
 /*
  * otlp_read: reads OTLP profiles (profiles.v1development, proto 1.11) into a symbolized profile.
  *
+ * A file is one ProfilesData, or several with the size before each, as the file exporter of the
+ * collector writes them. Samples whose fields have the numbers of a former proto are recognised by
+ * their fields; -EPROTONOSUPPORT: a version whose samples have no stacks of the dictionary.
+ *
  * Each type of values becomes one value, NAMED_VALUES at most; profiles of equal types are added
  * up. Of a sample with several values their sum is read; one without values counts its times. The
  * attributes process.executable.name, process.pid, thread.name and thread.id, of the sample or else

@@ -39,6 +39,14 @@ enum {
 	OTLP_SAMPLE_VALUES,
 	OTLP_SAMPLE_TIMES
 };
+/* Of a sample before the order of its fields changed; the package has the same name. */
+enum {
+	OTLP_BEFORE_STACK = 1,
+	OTLP_BEFORE_VALUES,
+	OTLP_BEFORE_ATTRIBUTES,
+	OTLP_BEFORE_LINK,
+	OTLP_BEFORE_TIMES
+};
 enum {
 	OTLP_MAPPING_START = 1,
 	OTLP_MAPPING_LIMIT,
