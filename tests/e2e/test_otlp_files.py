@@ -122,6 +122,18 @@ def messages_with_their_sizes_are_added_up(t):
 
 
 @test
+def the_wanted_values_are_read_also_behind_others(t):
+    data = b""
+    for kind in (1, 3, 4, 5, 6):  # cpu, main, leaf, thread.name, samples
+        one = Writer().data({"ape": [{"stack": 1, "values": (kind,)}]}, kind=kind)
+        data += struct.pack(">I", len(one)) + one
+    file = t.write("x.bin", data)
+    for kind, event in ((1, "cpu"), (6, "samples")):
+        t.equal(t.report("--event", event, file)["books"]["total"], kind, event)
+    t.has(t.assay("report", file).err, "profiles of 4 types of values are read; 1 more is omitted")
+
+
+@test
 def versions_and_encodings_that_are_not_read_are_named(t):
     w = Writer()
     old = w.of((1, w.of((1, 1), (2, 2))), (2, w.of((1, 0), (2, 2), (3, (700,)))), (3, (1, 2)))

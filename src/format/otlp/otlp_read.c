@@ -145,6 +145,16 @@ bool otlp_recognise(const void *bytes, size_t size, bool whole)
 	return message_fits(c, whole) || sizes_fit(c, whole);
 }
 
+/* The last value is kept for the wanted one until that is found. */
+static unsigned room_for(const struct symbolized_profile *n, const char *name)
+{
+	bool found = !n->wanted || !strcmp(name, n->wanted);
+
+	for (unsigned i = 0; !found && i < n->value_count; i++)
+		found = !strcmp(n->values[i].name, n->wanted);
+	return found ? NAMED_VALUES : NAMED_VALUES - 1;
+}
+
 static int find_value(struct otlp_reader *r, const struct pprof_field *type, bool *left,
                       struct error *err)
 {
@@ -169,7 +179,7 @@ static int find_value(struct otlp_reader *r, const struct pprof_field *type, boo
 		if (!strcmp(n->values[r->value].name, intern_text(&n->texts, name)) &&
 		    !strcmp(n->values[r->value].unit, intern_text(&n->texts, unit)))
 			return 0;
-	*left = n->value_count == NAMED_VALUES;
+	*left = n->value_count >= room_for(n, intern_text(&n->texts, name));
 	if (!*left)
 		n->values[n->value_count++] = (struct named_value){intern_text(&n->texts, name),
 		                                                   intern_text(&n->texts, unit)};
