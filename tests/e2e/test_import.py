@@ -135,6 +135,31 @@ def jumps_of_callgrind_may_define_names(t):
           "1 number has a fraction: rounded")
 
 
+EVENTS = """events: Ir Dr Dw I1mr D1mr
+fn=(1) main
+10 5 4 3 2 1
+cob=(8)
+cfi=(12)
+cfn=(2) other
+calls=3 30
+11 400
+ob=(8)
+fn=(2)
+30 7 6 5 4 3
+"""
+
+
+@test
+def every_event_and_undefined_objects_of_callgrind_are_read(t):
+    file = t.write("cg.out", EVENTS)
+    for event, want in (("Ir", (5, 7)), ("Dw", (3, 5)), ("I1mr", (2, 4)), ("D1mr", (1, 3))):
+        t.equal(own(t, file, "--event", event), dict(zip(("main", "other"), want)), event)
+    result = t.assay("report", "--full", "--event", "D1mr", file)
+    t.has(result.err, "of 5 events 3 are read, always with the wanted one; omitted: Dw, I1mr\n")
+    t.has(result.err, "3 names of files or objects are not defined")
+    t.has(result.out, "(8)", "the object has its number as name")
+
+
 @test
 def all_forms_of_valgrinds_files_have_their_total(t):
     t.need("valgrind", "gcc")

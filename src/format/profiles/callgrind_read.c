@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define EVENTS_MAX (NAMED_VALUES - 1) /* the last value is the number of calls */
-#define POSITIONS_MAX 2               /* instr line */
+#define EVENTS_TOLD 8
+#define POSITIONS_MAX 2 /* instr line */
 #define NAME_IDS_MAX ((uint64_t)1 << 24)
 
 /* The names of one kind, by their number in the file: a text + 1. */
@@ -24,10 +25,12 @@ struct callgrind_reader {
 	VEC(uint32_t) images; /* by text: image + 1 */
 	struct named_function at, callee;
 	unsigned events, positions;
-	bool in_call; /* the next line has the callee's costs */
-	bool in_jump; /* the next line has the position of a jump, and no costs */
+	unsigned columns[EVENTS_MAX]; /* by value: the number of the event in the file */
+	bool in_call;                 /* the next line has the callee's costs */
+	bool in_jump;                 /* the next line has the position of a jump, and no costs */
 	uint32_t owner;
-	size_t rounded; /* numbers with a fraction */
+	size_t rounded;   /* numbers with a fraction */
+	size_t undefined; /* uses of files and objects whose names the file does not define */
 };
 
 static bool begins(const char *line, size_t size, const char *word)
@@ -59,11 +62,14 @@ bool callgrind_recognise(const void *bytes, size_t size)
 	return false;
 }
 
-/* "(12) name", "(12)" or "name". */
+/*
+ * "(12) name", "(12)" or "name". Old versions of callgrind leave out the definitions of some files
+ * and objects; their costs are read, as callgrind_annotate does.
+ */
 static int read_name(struct callgrind_reader *r, name_table *table, const char *text, size_t size,
                      uint32_t *name, struct error *err)
 {
-	const char *close = size && *text == '(' ? memchr(text, ')', size) : NULL;
+	const char *begin = text, *close = size && *text == '(' ? memchr(text, ')', size) : NULL;
 	int64_t number;
 
 	if (!close || !profile_text_number(text + 1, (size_t)(close - text) - 1, &number)) {
@@ -80,9 +86,14 @@ static int read_name(struct callgrind_reader *r, name_table *table, const char *
 		size--;
 	if (size)
 		table->items[number] = profile_names_text(&r->names, r->n, text, size) + 1;
-	if (!table->items[number])
+	if (table->items[number]) {
+		*name = table->items[number] - 1;
+		return 0;
+	}
+	if (table == &r->functions)
 		return profile_text_bad(&r->t, err, "name (%" PRId64 ") was not defined", number);
-	*name = table->items[number] - 1;
+	r->undefined++;
+	*name = profile_names_text(&r->names, r->n, begin, (size_t)(close + 1 - begin));
 	return 0;
 }
 
@@ -191,37 +202,73 @@ static int read_costs(struct callgrind_reader *r, const char *line, size_t size,
 		if (!read_number(r, word, length, &value))
 			return profile_text_bad(&r->t, err, "'%.*s' is not a number",
 			                        (int)(length < 40 ? length : 40), word);
-		if (i < r->events)
-			values[i] = value;
+		for (unsigned v = 0; v < r->events; v++)
+			if (r->columns[v] == i)
+				values[v] = value;
 	}
 	if (!in_call)
 		add_values(r, &r->at, values);
 	return 0;
 }
 
+/* The first events are read, and the wanted one in the place of the last of them. */
+static void add_event(struct callgrind_reader *r, const char *word, size_t length, unsigned column)
+{
+	struct symbolized_profile *n = r->n;
+	uint32_t text = profile_names_text(&r->names, n, word, length);
+	const char *name = intern_text(&n->texts, text);
+	bool ns = length > 3 && !memcmp(word + length - 3, "_ns", 3);
+	bool wanted = n->wanted && !strcmp(name, n->wanted);
+
+	if (r->events == EVENTS_MAX && !wanted)
+		return;
+	r->events -= r->events == EVENTS_MAX;
+	r->columns[r->events] = column;
+	n->values[r->events++] = (struct named_value){name, ns ? "nanoseconds" : "count"};
+}
+
+static bool is_event_read(const struct callgrind_reader *r, unsigned column)
+{
+	for (unsigned v = 0; v < r->events; v++)
+		if (r->columns[v] == column)
+			return true;
+	return false;
+}
+
+static void tell_left_events(const struct callgrind_reader *r, const char *line, size_t size,
+                             unsigned all, struct buf *left)
+{
+	unsigned told = 0;
+	const char *word;
+	size_t length;
+
+	buf_addf(left, "of %u events %u are read, always with the wanted one; omitted:", all,
+	         r->events);
+	for (unsigned i = 0; told < EVENTS_TOLD && next_word(&line, &size, &word, &length); i++)
+		if (!is_event_read(r, i))
+			buf_addf(left, "%s %.*s", told++ ? "," : "",
+			         (int)(length < 40 ? length : 40), word);
+	if (told < all - r->events)
+		buf_addf(left, " and %u more", all - r->events - told);
+	buf_putc(left, '\n');
+}
+
 static int read_events(struct callgrind_reader *r, const char *line, size_t size, struct buf *left,
                        struct error *err)
 {
 	struct symbolized_profile *n = r->n;
-	const char *word;
-	size_t length;
+	const char *names = line, *word;
+	size_t names_size = size, length;
 	unsigned all = 0;
 
 	if (r->events) /* the heading of another part is the same */
 		return 0;
-	while (next_word(&line, &size, &word, &length)) {
-		uint32_t text = profile_names_text(&r->names, n, word, length);
-		const char *name = intern_text(&n->texts, text);
-		bool ns = length > 3 && !memcmp(word + length - 3, "_ns", 3);
-
-		if (all++ < EVENTS_MAX)
-			n->values[r->events++] =
-			        (struct named_value){name, ns ? "nanoseconds" : "count"};
-	}
+	while (next_word(&line, &size, &word, &length))
+		add_event(r, word, length, all++);
 	if (!r->events)
 		return profile_text_bad(&r->t, err, "the line 'events:' names no event");
 	if (left && all > EVENTS_MAX)
-		buf_addf(left, "of %u events the first %d are read\n", all, EVENTS_MAX);
+		tell_left_events(r, names, names_size, all, left);
 	n->values[r->events] = (struct named_value){"calls", "count"};
 	n->value_count = r->events + 1;
 	return profile_choose_value(n, 0, r->t.name, err);
@@ -329,6 +376,11 @@ int callgrind_read_memory(struct symbolized_profile *n, const char *name, const 
 	if (!ret && left && r.rounded)
 		buf_addf(left, "%zu %s a fraction: rounded\n", r.rounded,
 		         plural(r.rounded, "number has", "numbers have"));
+	if (!ret && left && r.undefined)
+		buf_addf(left, "%zu %s not defined in the file: %s shown instead\n", r.undefined,
+		         plural(r.undefined, "name of a file or object is",
+		                "names of files or objects are"),
+		         plural(r.undefined, "its number is", "their numbers are"));
 	if (!ret && left)
 		buf_puts(left, "the callgrind format has no call paths: each function has its own "
 		               "values, without those of its callees\n");

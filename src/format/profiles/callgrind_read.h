@@ -4,10 +4,11 @@
  *
  * The format has pairs of caller and callee and no call paths, so each function becomes one path
  * with its own values; their sums are exact, and values with callees are not known. The first
- * NAMED_VALUES - 1 events are read, and the number of calls into each function is the last value.
- * Compressed names, relative positions and several parts (threads) are read. Jumps are skipped, but
- * their places may define compressed names. The bytes are not trusted: -EBADMSG with file and line.
- * One thread. Uses: base, profile.
+ * NAMED_VALUES - 1 events are read, n->wanted in the place of the last of them; the number of calls
+ * into each function is the last value. Files and objects without a definition are named by their
+ * number. Compressed names, relative positions and several parts (threads) are read. Jumps are
+ * skipped, but their places may define compressed names. The bytes are not trusted: -EBADMSG with
+ * file and line. One thread. Uses: base, profile.
  */
 #ifndef ASSAY_FORMAT_PROFILES_CALLGRIND_READ_H
 #define ASSAY_FORMAT_PROFILES_CALLGRIND_READ_H
