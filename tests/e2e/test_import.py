@@ -252,6 +252,19 @@ def sql_and_diff_read_them(t):
 
 
 @test
+def events_and_samples_beside_slices_are_counted(t):
+    other = '{"ph":"P","pid":1,"tid":2,"ts":1,"name":"ProfileChunk"}'
+    form = '{"samples":[{"ts":"1","sf":1},{"ts":"2","sf":1}],"traceEvents":[%s]}'
+    err = t.assay("report", t.write("a.json", form % (
+        other + ',{"ph":"X","pid":1,"tid":2,"ts":1,"dur":3,"name":"main"}'))).err
+    t.has(err, "1 event is no slice")
+    t.has(err, "2 samples are beside the slices: omitted")
+    err = t.assay("report", t.write("b.json", form % other), status=1).err
+    t.has(err, "b.json contains no slices")
+    t.has(err, "ui.perfetto.dev show its 3 other events")
+
+
+@test
 def damaged_files_are_named_with_the_place(t):
     for name, text, said in (
             ("a.folded", "main;f 3\n" * 2000 + "main;f x\n", "is damaged at line 2001"),

@@ -244,6 +244,15 @@ static void read_events(struct events_reader *r)
 	}
 }
 
+/* Samples with stacks, as some writers add them, are no slices. */
+static void count_samples(struct events_reader *r)
+{
+	if (!json_enter(&r->json, '['))
+		return;
+	for (; json_item(&r->json); r->e->samples++)
+		json_skip(&r->json);
+}
+
 /* An object with traceEvents, or only the array, whose end may be missing. */
 static void read_top(struct events_reader *r)
 {
@@ -258,6 +267,8 @@ static void read_top(struct events_reader *r)
 	while (json_member(&r->json, &r->key)) {
 		if (!strcmp(buf_text(&r->key), "traceEvents"))
 			read_events(r);
+		else if (!strcmp(buf_text(&r->key), "samples") && json_next_kind(&r->json) == '[')
+			count_samples(r);
 		else
 			json_skip(&r->json);
 		if (r->e->events.count >= LIMIT_TRACE_EVENTS)

@@ -23,6 +23,7 @@ struct chrome_events {
 	VEC(struct named_owner) tracks; /* a process and thread, by the numbers in the file */
 	struct path_tree index;         /* tracks by pid and tid: + 1 */
 	uint64_t skipped;               /* events of other kinds */
+	uint64_t samples;               /* of the array of that name beside the events */
 };
 
 int chrome_events_read(struct chrome_events *e, const char *name, const void *bytes, size_t size,

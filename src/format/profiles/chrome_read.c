@@ -169,6 +169,22 @@ static void tell_left(const struct chrome_reader *r, struct buf *left)
 	if (r->e.skipped)
 		buf_addf(left, "%" PRIu64 " %s no slice (counters, instants, ...): omitted\n",
 		         r->e.skipped, plural(r->e.skipped, "event is", "events are"));
+	if (r->e.samples)
+		buf_addf(left, "%" PRIu64 " %s beside the slices: omitted\n", r->e.samples,
+		         plural(r->e.samples, "sample is", "samples are"));
+}
+
+static int refuse_without_slices(const struct chrome_reader *r, const char *name, struct error *err)
+{
+	uint64_t others = r->e.skipped + r->e.samples;
+
+	if (!others)
+		return error_set(err, EBADMSG, "%s contains no slices (events B, E or X)", name);
+	return error_set(err, EBADMSG,
+	                 "%s contains no slices (events B, E or X), which are what assay reads of "
+	                 "trace events: the developer tools of Chrome or ui.perfetto.dev show its "
+	                 "%" PRIu64 " other %s",
+	                 name, others, plural(others, "event", "events"));
 }
 
 int chrome_read_memory(struct symbolized_profile *n, const char *name, const void *bytes,
@@ -183,7 +199,7 @@ int chrome_read_memory(struct symbolized_profile *n, const char *name, const voi
 	if (!ret)
 		ret = profile_choose_value(n, CHROME_TIME, name, err);
 	if (!ret && !r.e.events.count)
-		ret = error_set(err, EBADMSG, "%s contains no slices (events B, E or X)", name);
+		ret = refuse_without_slices(&r, name, err);
 	if (!ret) {
 		qsort(r.e.events.items, r.e.events.count, sizeof(struct chrome_event),
 		      compare_events);
