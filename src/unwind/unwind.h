@@ -43,6 +43,8 @@ struct unwind_machine {
 	uint8_t fp_saved, fp_ra; /* offsets from the frame pointer to the caller's frame pointer and
 	                          * to the return address */
 	uint8_t fp_size;         /* distance from the frame pointer to the CFA */
+	uint8_t result;          /* the register of a system call's result */
+	uint8_t kernel_call[4], kernel_call_size; /* the instruction that calls the kernel */
 };
 
 #define UNWIND_NOT_OURS 0xff
@@ -93,8 +95,18 @@ struct unwind_memory {
 
 struct unwind_frame {
 	uint64_t cfa; /* 0: unknown */
-	uint64_t pc;
+	uint64_t pc : 63;
+	uint64_t exact : 1; /* pc is the next instruction, which may begin a function */
 };
+
+/*
+ * The address in a chain. Readers look up all but the first one byte before, inside the call; that
+ * is another function if a signal interrupted the first instruction of one.
+ */
+static inline uint64_t unwind_chain_address(const struct unwind_frame *f, bool first)
+{
+	return f->pc + (f->exact && !first);
+}
 
 struct unwind_cursor {
 	struct unwind_regs regs;

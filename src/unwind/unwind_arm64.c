@@ -3,7 +3,7 @@
 
 /* DWARF: x0 ... x30, then 31 for the stack pointer. perf uses the same numbers, then 32 for the
  * program counter. */
-enum { X19 = 19, X29 = 29, X30 = 30, SP = 31, PC = 32 };
+enum { X0 = 0, X19 = 19, X29 = 29, X30 = 30, SP = 31, PC = 32 };
 
 static const uint8_t of_perf[] = {
         0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
@@ -27,4 +27,7 @@ const struct unwind_machine unwind_arm64 = {
         .fp_saved = 0,
         .fp_ra = 8,
         .fp_size = 16,
+        .result = X0,
+        .kernel_call = {0x01, 0x00, 0x00, 0xd4},
+        .kernel_call_size = 4,
 };

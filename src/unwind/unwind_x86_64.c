@@ -2,7 +2,7 @@
 #include "unwind/unwind.h"
 
 /* DWARF: rax rdx rcx rbx rsi rdi rbp rsp r8 ... r15, 16 the return address. */
-enum { RBX = 3, RBP = 6, RSP = 7, R12 = 12, R13, R14, R15, RIP };
+enum { RAX = 0, RBX = 3, RBP = 6, RSP = 7, R12 = 12, R13, R14, R15, RIP };
 
 #define BIT(n) ((uint64_t)1 << (n))
 
@@ -50,4 +50,7 @@ const struct unwind_machine unwind_x86_64 = {
         .fp_saved = 0,
         .fp_ra = 8,
         .fp_size = 16,
+        .result = RAX,
+        .kernel_call = {0x0f, 0x05},
+        .kernel_call_size = 2,
 };

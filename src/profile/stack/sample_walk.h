@@ -49,6 +49,12 @@ struct return_code {
 	struct cfi_save saves[UNWIND_RETURN_SAVES + 1];
 };
 
+/* The last place of which was asked whether it follows a system call. */
+struct kernel_call {
+	uint64_t place, version; /* of the process's mappings */
+	bool follows;
+};
+
 struct stack_walk {
 	struct process_table *processes;
 	struct stack_walk_options options;
@@ -63,6 +69,7 @@ struct stack_walk {
 	bool trusts; /* stack_walk_trust() */
 	struct walked_place places[WALKED_PLACES];
 	struct return_code returns[RETURN_CODES];
+	struct kernel_call kernel_call;
 };
 
 struct sample_walk {

@@ -120,6 +120,51 @@ static enum unwind_result by_return(struct sample_walk *s)
 	return UNWIND_WRONG;
 }
 
+/* Whether the place follows an instruction that calls the kernel. Live only: code is read. */
+static bool follows_system_call(struct sample_walk *s)
+{
+	const struct unwind_machine *m = s->w->machine;
+	struct kernel_call *k = &s->w->kernel_call;
+	uint64_t place = s->cursor.regs.pc;
+	uint8_t bytes[sizeof(m->kernel_call)];
+	pid_t pid;
+
+	if (!s->w->live)
+		return false;
+	if (k->place == place && k->version == s->version)
+		return k->follows;
+	pid = process_table_process(s->w->processes, s->process)->pid;
+	if (remote_stack_code(s->w->live, pid, s->process, place - m->kernel_call_size, bytes,
+	                      m->kernel_call_size) < m->kernel_call_size)
+		return false;
+	*k = (struct kernel_call){.place = place,
+	                          .version = s->version,
+	                          .follows = !memcmp(bytes, m->kernel_call, m->kernel_call_size)};
+	return k->follows;
+}
+
+/*
+ * Steps from the system call that makes a thread. No table describes the place after it, since two
+ * threads reach it: the new one, to which the call returns 0, is at its start, and for the other
+ * one the rule of the instruction before the call applies.
+ */
+static enum unwind_result by_system_call(struct sample_walk *s)
+{
+	struct unwind_cursor *c = &s->cursor;
+	const struct unwind_machine *m = s->w->machine;
+	const struct stack_code_place *p;
+
+	if (!c->exact || !(c->regs.known >> m->result & 1) || s->base || s->w->frames.count)
+		return UNWIND_WRONG;
+	p = code_at(s, c->regs.pc - m->kernel_call_size - 1);
+	if (p->kind != STACK_CODE_RULE || p->rule->flags || !follows_system_call(s))
+		return UNWIND_WRONG;
+	if (c->regs.value[m->result])
+		return unwind_step(c, m, p->table, p->rule, &s->memory);
+	c->cfa = c->floor + 1;
+	return UNWIND_FIRST;
+}
+
 /* A hash of the registers that a callee must preserve. It identifies an interrupted frame. */
 static uint64_t tag_of(const struct unwind_cursor *c, const struct unwind_machine *m)
 {
@@ -151,6 +196,8 @@ enum stack_end sample_walk_frame(struct sample_walk *s)
 	enum unwind_result r = UNWIND_WRONG;
 	uint8_t switches = c->switches;
 
+	/* No instruction has called the trampoline to which a signal handler returns. */
+	frame.exact = c->exact || (kind == STACK_CODE_RULE && p->rule->flags & CFI_SIGNAL);
 	c->cfa = 0;
 	if (c->floor - s->memory.start < s->memory.size)
 		s->floor = c->floor;
@@ -159,7 +206,8 @@ enum stack_end sample_walk_frame(struct sample_walk *s)
 		return sample_walk_switch(s, p->table, p->rule);
 	if (kind == STACK_CODE_RULE)
 		r = unwind_step(c, s->w->machine, p->table, p->rule, &s->memory);
-	else if (kind == STACK_CODE_NO_RULE && (r = by_return(s)) == UNWIND_WRONG)
+	else if (kind == STACK_CODE_NO_RULE && (r = by_return(s)) == UNWIND_WRONG &&
+	         (r = by_system_call(s)) == UNWIND_WRONG)
 		r = by_neighbour(s, kind);
 	else if (kind == STACK_CODE_NO_FILE)
 		r = by_frame_pointer(s, kind);

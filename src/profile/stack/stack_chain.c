@@ -15,7 +15,7 @@ static uint32_t define_piece(struct stack_chain *c, const struct stack_walk_opti
 	if (from < first)
 		from = first;
 	for (uint32_t i = (piece + 1) * STACK_PIECE; i > from; i--)
-		c->piece[count++] = k->frames.items[i - 1].pc;
+		c->piece[count++] = unwind_chain_address(&k->frames.items[i - 1], false);
 	options->define(options->ctx, ++c->last_outer, parent, c->piece, count);
 	return c->last_outer;
 }
@@ -54,10 +54,10 @@ void stack_chain_give(struct stack_chain *c, const struct stack_walk_options *op
 		cut = (end - room + STACK_PIECE - 1) / STACK_PIECE * STACK_PIECE;
 		result->outer = outer_stack(c, options, known, first, cut / STACK_PIECE - 1);
 	}
-	for (size_t i = 0; i < inner && count < STACK_WALK_CHAIN; i++)
-		c->addresses[count++] = frames[i].pc;
-	for (uint32_t i = end; i > cut; i--)
-		c->addresses[count++] = known->frames.items[i - 1].pc;
+	for (size_t i = 0; i < inner && count < STACK_WALK_CHAIN; i++, count++)
+		c->addresses[count] = unwind_chain_address(&frames[i], !count);
+	for (uint32_t i = end; i > cut; i--, count++)
+		c->addresses[count] = unwind_chain_address(&known->frames.items[i - 1], !count);
 	result->chain = c->addresses;
 	result->count = count;
 }
