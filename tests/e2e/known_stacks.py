@@ -92,6 +92,11 @@ def forms(count, seed=1):
         words = [w for i, w in enumerate(words) if not any(
             {w, o} in ({"now", "lazy"}, {"rosegment", "no-rosegment"}, {"relr", "pack-relr"},
                        {"separate-code", "noseparate-code"}) for o in words[:i])]
+        # Programs with these words do not start, or the linker refuses them.
+        if linker == "mold" and (compiler == "rustc" or "static" not in mode):
+            words = [w for w in words if w not in ("relr", "pack-relr")]
+        if linker == "gold" and mode == "static-pie":
+            mode = "static"
         code = [chance.choice(list(CODE_OPTIONS)), *chance.sample(list(MORE_CODE), chance.randrange(3))]
         code = [w for i, w in enumerate(code) if {w, *code[:i]} & {"endbr", "no-endbr"} != {"endbr", "no-endbr"}]
         tables, file = chance.choice(list(TABLES)), chance.choice(list(FILES))
@@ -659,8 +664,8 @@ Frame = collections.namedtuple("Frame", "own name image shown")
 LOADER = re.compile(r"ld-linux|^ld-")
 THREADS = {"clone", "clone3", "__clone", "__clone3", "__clone_internal"}
 BEGIN = {"_start", "__libc_start_main", "_rt0_amd64", "_rt0_amd64_linux", "runtime.rt0_go.abi0", "runtime.rt0_go",
-         "runtime.mstart", "runtime.mcall", "runtime.morestack.abi0",
-         "runtime.sigtramp.abi0", "runtime.mstart.abi0", "runtime.goexit.abi0", "runtime.goexit"}
+         "runtime.mstart", "runtime.mstart.abi0", "runtime.goexit", "runtime.goexit.abi0", "runtime.mcall",
+         "runtime.morestack.abi0", "runtime.sigtramp.abi0"}
 
 
 class Verdict:
@@ -687,6 +692,13 @@ def frames_of(program, stacks, stack):
             frames.append(Frame(known, name, row["image"], row["function"]))
         stack = row["parent"]
     return frames[::-1]
+
+
+def starts(frames, end):
+    """Whether a stack without functions of the program is of its start, or of the start or end of a thread."""
+    name = frames[0].name or ""
+    return (LOADER.search(frames[0].image or "") or name.startswith("_dl_") or any(f.name in BEGIN for f in frames)
+            or name in THREADS and end in ("whole", "stitched"))
 
 
 def fault_of(rules, frames):
@@ -719,10 +731,8 @@ def judge(program, samples, stacks):
         if not frames:
             verdict.bare += n
             continue
-        outermost = frames[0]
         if not any(f.own for f in frames):
-            if (LOADER.search(outermost.image or "") or any(f.name in BEGIN for f in frames)
-                    or outermost.name in THREADS and row["stack_end"] in ("whole", "stitched")):
+            if starts(frames, row["stack_end"]):
                 verdict.start += n
             else:
                 verdict.total += n

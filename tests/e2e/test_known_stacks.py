@@ -25,7 +25,7 @@ FIXED = (
          ("ifunc", "alloca", "thread")),
     Form(6, "gcc", "mold", "pie", ("lazy", "no-build-id"), ("O0",), "eh", "split-dwarf", ("plt", "fiber", "signal")),
     Form(7, "rustc", "bfd", "pie", ("now",), ("O3",), "eh", "plain", ("plt", "noreturn", "virtual")),
-    Form(8, "go", "bfd", "no-pie", ("lazy",), ("O2",), "eh", "plain", ("vdso", "thread", "interface")),
+    Form(8, "go", "bfd", "no-pie", ("lazy",), ("O2",), "eh", "plain", ("vdso", "deep", "thread")),
 )
 
 

@@ -47,9 +47,10 @@ static uint16_t frame_rule(struct cfi_pool *p, int32_t depth, bool saved, bool i
 	for (size_t i = 0; i < CFI_COLUMNS_MAX; i++)
 		s.regs[i].how = CFI_SAME;
 	s.regs[RIP] = (struct cfi_location){.how = CFI_AT_CFA, .offset = -WORD};
-	if (saved && depth >= WORD)
+	saved = saved && depth >= WORD;
+	if (saved)
 		s.regs[RBP] = (struct cfi_location){.how = CFI_AT_CFA, .offset = -2 * WORD};
-	return cfi_pool_rule(p, &s, RIP, injected ? CFI_SIGNAL : 0);
+	return cfi_pool_rule(p, &s, RIP, injected ? CFI_SIGNAL : saved ? CFI_LINKED : 0);
 }
 
 /*

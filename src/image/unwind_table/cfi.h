@@ -68,6 +68,8 @@ struct cfi_save {
 #define CFI_SWITCHES 4
 #define CFI_HIDES 8
 #define CFI_LOST 16
+/* A frame of Go that has saved the frame pointer: the kernel's walk passes it and its caller. */
+#define CFI_LINKED 32
 
 /*
  * Registers without a save keep their value; a stack pointer without a save is the CFA. There is at

@@ -180,7 +180,7 @@ struct cfi_header {
 };
 
 #define CFI_MAGIC "ASSAYCFI"
-#define CFI_VERSION 3
+#define CFI_VERSION 4
 
 /*
  * The whole table in one block, which is also the contents of the cache file: header, ops,

@@ -37,6 +37,9 @@ struct walked_place {
 	struct unwind_frame frames[WALKED_PLACE_FRAMES];
 };
 
+/* A caller that is not known: this address belongs to no mapping. */
+#define SAMPLE_WALK_HIDDEN 1
+
 #define RETURN_CODES 512          /* a power of two; all processes */
 #define RETURN_CODE_NS 1000000000 /* code at an address may be replaced without a record */
 
@@ -111,6 +114,12 @@ enum stack_end sample_walk_frame(struct sample_walk *s);
  */
 enum stack_end sample_walk_switch(struct sample_walk *s, const struct cfi_table *table,
                                   const struct cfi_rule *rule);
+/*
+ * The copy ends at a frame of Go: takes its callers from the kernel's chain, which is of the time
+ * of the sample. The thread's memory is read later, when other functions may have part of it.
+ * False: the chain does not lead to the first function, and the walk is unchanged.
+ */
+bool sample_walk_chain(struct sample_walk *s, enum stack_end *end);
 
 /*
  * sample_walk_place.c. Frequent samples: takes the frames of the sample from a kept place, if their

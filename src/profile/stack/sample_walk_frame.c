@@ -181,7 +181,7 @@ static bool frame_is_copied(const struct sample_walk *s, const struct cfi_rule *
 	const struct unwind_regs *regs = &s->cursor.regs;
 	uint64_t cfa;
 
-	if (rule->flags & (CFI_HIDES | CFI_LOST) || !(regs->known >> rule->cfa_reg & 1))
+	if (rule->flags & CFI_LOST || !(regs->known >> rule->cfa_reg & 1))
 		return false;
 	cfa = regs->value[rule->cfa_reg] + (uint64_t)(int64_t)rule->cfa_offset;
 	return cfa > s->cursor.floor && cfa - s->memory.start <= s->memory.size;
@@ -194,6 +194,7 @@ enum stack_end sample_walk_frame(struct sample_walk *s)
 	const struct stack_code_place *p = code_at(s, unwind_place(c));
 	enum stack_code_kind kind = p->kind;
 	enum unwind_result r = UNWIND_WRONG;
+	bool hides = kind == STACK_CODE_RULE && p->rule->flags & CFI_HIDES;
 	uint8_t switches = c->switches;
 
 	/* No instruction has called the trampoline to which a signal handler returns. */
@@ -213,6 +214,9 @@ enum stack_end sample_walk_frame(struct sample_walk *s)
 		r = by_frame_pointer(s, kind);
 	frame.cfa = c->cfa ? c->cfa : c->floor + 1;
 	vec_push(&s->w->frames, frame);
+	if (r == UNWIND_CALLER && hides)
+		vec_push(&s->w->frames,
+		         ((struct unwind_frame){.pc = SAMPLE_WALK_HIDDEN, .cfa = frame.cfa + 1}));
 	s->at = (uint32_t)s->w->frames.count - (r != UNWIND_CALLER);
 	if (c->switches != switches && r == UNWIND_CALLER) {
 		s->base = (uint32_t)s->w->frames.count;

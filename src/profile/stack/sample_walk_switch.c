@@ -10,8 +10,6 @@
 #include "profile/stack/sample_walk.h"
 
 #define WORD sizeof(uint64_t)
-/* A caller that is not known: this address belongs to no mapping. */
-#define HIDDEN_CALLER 1
 
 static bool copied_word(const struct sample_walk *s, uint64_t address, uint64_t *word)
 {
@@ -35,9 +33,14 @@ static uint32_t chain_index(const struct sample_walk *s, uint64_t frame)
 	for (uint32_t i = 1; i < s->chain_count && fp; i++, fp = next) {
 		if (fp == frame)
 			return i;
-		if (!copied_word(s, fp + m->fp_saved, &next) ||
-		    !copied_word(s, fp + m->fp_ra, &ra) || ra != s->chain[i])
+		if (!copied_word(s, fp + m->fp_ra, &ra) || ra != s->chain[i])
 			return 0;
+		if (copied_word(s, fp + m->fp_saved, &next))
+			continue;
+		/* Callers of Go's duffzero() and duffcopy() save it below the stack pointer. */
+		if (i > 1 || s->w->frames.count < 2 || fp + m->fp_ra != s->memory.start)
+			return 0;
+		next = s->w->frames.items[1].cfa - m->fp_size;
 	}
 	return 0;
 }
@@ -76,7 +79,7 @@ static enum stack_end add_chain(struct sample_walk *s, const struct cfi_table *t
 		if (p->rule->flags & CFI_OUTERMOST)
 			return STACK_WHOLE;
 		if (!saves_frame_pointer(s, table, p->rule))
-			add_frame(s, HIDDEN_CALLER);
+			add_frame(s, SAMPLE_WALK_HIDDEN);
 	}
 	return STACK_OTHER_STACK;
 }
@@ -96,6 +99,29 @@ enum stack_end sample_walk_switch(struct sample_walk *s, const struct cfi_table 
 	if (!i)
 		return STACK_OTHER_STACK;
 	if (rule->flags & CFI_HIDES)
-		add_frame(s, HIDDEN_CALLER);
+		add_frame(s, SAMPLE_WALK_HIDDEN);
 	return add_chain(s, table, i);
+}
+
+bool sample_walk_chain(struct sample_walk *s, enum stack_end *end)
+{
+	size_t count = s->w->frames.count;
+	const struct unwind_frame *last = vec_last(&s->w->frames);
+	const struct unwind_machine *m = s->w->machine;
+	const struct stack_code_place *p;
+	uint32_t i;
+
+	if (!s->chain_count || s->base || s->recalled)
+		return false;
+	p = stack_code_at(s->w->code, s->process, s->version, last->pc - !last->exact);
+	if (p->kind != STACK_CODE_RULE || !(p->rule->flags & CFI_LINKED))
+		return false;
+	i = chain_index(s, last->cfa - m->fp_size);
+	if (!i || add_chain(s, p->table, i) != STACK_WHOLE) {
+		s->w->frames.count = count;
+		return false;
+	}
+	s->joined = true;
+	*end = STACK_STITCHED;
+	return true;
 }

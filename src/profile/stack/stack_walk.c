@@ -194,6 +194,8 @@ void stack_walk_sample(struct stack_walk *w, uint32_t process, uint32_t thread,
 	 * new one. */
 	if (end == STACK_NOT_CODE && w->frames.count == 1 && e->mode == CPU_MODE_KERNEL)
 		return;
+	if (end == STACK_CUT_COPY)
+		sample_walk_chain(&s, &end);
 	if (s.joined) /* without CFAs, so the frames are not known later */
 		result->end = end;
 	else if (end == STACK_WHOLE && s.match != STACK_UNKNOWN)
