@@ -264,6 +264,16 @@ class C:
                          f"\t\tr += {last}(n / 3 + room[0]);\n\t}}\n\treturn r;\n}}\n")
         self.calls[above].append(f"{name}(n)")
 
+    def deep(self, above):
+        """A stack that is deeper than its copy; not among LEAVES."""
+        name = self.names.below(above)
+        self.heads.append(f"N long {name}(long n);")
+        self.main.append(f"N long {name}(long n)\n{{\n\tvolatile char room[900];\n\troom[n % 7] = 1;\n"
+                         f"\tif (n > 0)\n\t\treturn {name}(n - 1) + room[n % 7];\n\tn = 100;\n\tWORK\n"
+                         f"\treturn room[n % 7];\n}}\n".replace("WORK", self.work()))
+        self.calls[above].append(f"{name}(n)")
+        self.through.add((name, name))
+
     def signal(self, above):
         name = self.names.below(above)
         handler = self.names.below(name)

@@ -25,6 +25,8 @@ FIXED = (
          ("ifunc", "alloca", "thread")),
     Form(6, "gcc", "mold", "pie", ("lazy", "no-build-id"), ("O0",), "eh", "split-dwarf", ("plt", "fiber", "signal")),
     Form(7, "rustc", "bfd", "pie", ("now",), ("O3",), "eh", "plain", ("plt", "noreturn", "virtual")),
+    # A stack deeper than its copy, with frame pointers.
+    Form(9, "clang", "lld", "pie", ("rosegment",), ("O1", "frame-pointers"), "eh", "plain", ("deep", "plain", "alloca")),
     Form(8, "go", "bfd", "no-pie", ("lazy",), ("O2",), "eh", "plain", ("vdso", "deep", "thread")),
 )
 

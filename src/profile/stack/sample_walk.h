@@ -115,11 +115,17 @@ enum stack_end sample_walk_frame(struct sample_walk *s);
 enum stack_end sample_walk_switch(struct sample_walk *s, const struct cfi_table *table,
                                   const struct cfi_rule *rule);
 /*
- * The copy ends at a frame of Go: takes its callers from the kernel's chain, which is of the time
- * of the sample. The thread's memory is read later, when other functions may have part of it.
- * False: the chain does not lead to the first function, and the walk is unchanged.
+ * The copy ends at a frame of a function that keeps a frame pointer: takes its callers from the
+ * kernel's chain, which is of the time of the sample. The thread's memory is read later, when other
+ * functions may have part of it. False: the chain does not lead to the first function, and the walk
+ * is unchanged.
  */
 bool sample_walk_chain(struct sample_walk *s, enum stack_end *end);
+/*
+ * False: the kernel's chain has another caller of the frame `last`, the outermost one in the copy,
+ * or of a frame outside of it, as far as the functions keep frame pointers.
+ */
+bool sample_walk_agrees(struct sample_walk *s, uint32_t last);
 
 /*
  * sample_walk_place.c. Frequent samples: takes the frames of the sample from a kept place, if their

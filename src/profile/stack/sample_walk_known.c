@@ -222,11 +222,12 @@ static bool credible(enum stack_end end)
 static bool walk_live(struct sample_walk *s, bool join, enum stack_end *end)
 {
 	size_t count = s->w->frames.count;
+	uint32_t last = s->at;
 	struct sample_walk before = *s;
 
 	s->w->frames.count = s->at; /* the frames from the cursor outward are walked again */
 	*end = walk_frames(s, join);
-	if (credible(*end) && remote_stack_end(s->w->live)) {
+	if (credible(*end) && remote_stack_end(s->w->live) && sample_walk_agrees(s, last)) {
 		s->recalled = false;
 		return true;
 	}

@@ -103,21 +103,91 @@ enum stack_end sample_walk_switch(struct sample_walk *s, const struct cfi_table 
 	return add_chain(s, table, i);
 }
 
+/* Whether the frame pointer of code with this rule leads to the frame of its function. */
+static bool is_linked(const struct sample_walk *s, const struct stack_code_place *p)
+{
+	const struct unwind_machine *m = s->w->machine;
+
+	if (p->kind != STACK_CODE_RULE)
+		return false;
+	return p->rule->flags & CFI_LINKED ||
+	       (p->rule->cfa == CFI_CFA_REGISTER && p->rule->cfa_reg == m->fp &&
+	        p->rule->cfa_offset == m->fp_size && saves_frame_pointer(s, p->table, p->rule));
+}
+
+bool sample_walk_agrees(struct sample_walk *s, uint32_t last)
+{
+	const struct unwind_frame *frames = s->w->frames.items;
+	uint32_t i = 0;
+
+	if (s->chain_count && !s->base && last < s->w->frames.count)
+		i = chain_index(s, frames[last].cfa - s->w->machine->fp_size);
+	if (!i)
+		return true;
+	for (uint32_t k = last; k + 1 < s->w->frames.count && i < s->chain_count; k++, i++) {
+		if (!is_linked(s, stack_code_at(s->w->code, s->process, s->version,
+		                                frames[k].pc - !frames[k].exact)))
+			return true;
+		if (frames[k + 1].pc != s->chain[i])
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Adds the known callers of the last frame, which came from the chain and has no CFA: it must be at
+ * one place of the thread's stack alone, above the copy.
+ */
+static bool add_known_callers(struct sample_walk *s)
+{
+	const struct known_stack *k = s->known;
+	size_t count = k->gaps.count ? k->gaps.items[0] : k->frames.count, found = count;
+	uint64_t pc = vec_last(&s->w->frames)->pc;
+
+	if (k->end != STACK_WHOLE)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (k->frames.items[i].pc != pc)
+			continue;
+		if (found < count || k->frames.items[i].cfa - s->memory.start <= s->memory.size)
+			return false;
+		found = i;
+	}
+	if (found == count)
+		return false;
+	for (size_t i = found; i > 0; i--)
+		add_frame(s, k->frames.items[i - 1].pc);
+	return true;
+}
+
+/* Adds the frames of the chain from an index on. False: they do not lead to the first function. */
+static bool add_linked(struct sample_walk *s, uint32_t i)
+{
+	const struct stack_code_place *p;
+
+	for (; i < s->chain_count && s->w->frames.count < STACK_DEPTH_MAX; i++) {
+		add_frame(s, s->chain[i]);
+		p = stack_code_at(s->w->code, s->process, s->version, s->chain[i] - 1);
+		if (p->kind == STACK_CODE_RULE && p->rule->flags & CFI_OUTERMOST)
+			return true;
+		if (!is_linked(s, p))
+			return add_known_callers(s);
+	}
+	return false;
+}
+
 bool sample_walk_chain(struct sample_walk *s, enum stack_end *end)
 {
 	size_t count = s->w->frames.count;
 	const struct unwind_frame *last = vec_last(&s->w->frames);
-	const struct unwind_machine *m = s->w->machine;
-	const struct stack_code_place *p;
 	uint32_t i;
 
-	if (!s->chain_count || s->base || s->recalled)
+	if (!s->chain_count || s->base || s->recalled ||
+	    !is_linked(s,
+	               stack_code_at(s->w->code, s->process, s->version, last->pc - !last->exact)))
 		return false;
-	p = stack_code_at(s->w->code, s->process, s->version, last->pc - !last->exact);
-	if (p->kind != STACK_CODE_RULE || !(p->rule->flags & CFI_LINKED))
-		return false;
-	i = chain_index(s, last->cfa - m->fp_size);
-	if (!i || add_chain(s, p->table, i) != STACK_WHOLE) {
+	i = chain_index(s, last->cfa - s->w->machine->fp_size);
+	if (!i || !add_linked(s, i)) {
 		s->w->frames.count = count;
 		return false;
 	}
