@@ -49,7 +49,7 @@ class Coverage:
         prefix = "ccache " if shutil.which("ccache") else ""
         again = ["--reconfigure"] if (self.build / "build.ninja").exists() else []
         words = ["meson", "setup", *again, self.build, self.copy.tree, "-Dwerror=false", "-Doptimization=0",
-                 f"-Dc_link_args={library}", "-Dlibdir=lib", "-Dunit_tests=false"]
+                 f"-Dc_link_args={library}", f"-Dcpp_link_args={library}", "-Dlibdir=lib", "-Dunit_tests=false"]
         for step in (words, ["ninja", "-C", self.build]):
             status, out = run(step, 3600, env={**self.env, "CC": f"{prefix}{compiler}", "CXX": f"{prefix}c++"})
             if status != 0:
