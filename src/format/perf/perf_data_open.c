@@ -267,6 +267,10 @@ static void read_pipe_record(struct opening *o, const uint8_t *p, size_t size)
 		if (size >= 16 && load_u64(p + 8) < PERF_DATA_FEATURE_BITS)
 			read_feature(o, load_u32(p + 8), p + 16, size - 16);
 		break;
+	case PERF_USER_TRACING_DATA: /* the section is behind the record */
+		if (size >= 12)
+			read_feature(o, PERF_FEATURE_TRACING_DATA, p + size, load_u32(p + 8));
+		break;
 	case PERF_USER_BUILD_ID:
 		perf_data_build_id_decode(p, size, o->r);
 		break;

@@ -2,6 +2,9 @@
 /*
  * Files of other recorders: their layouts and record types.
  */
+#include "base/memory/xalloc.h"
+#include "format/perf/tracepoint_format.h"
+#include "format/perf/tracing_data.h"
 #include "perf_data_fixture.h"
 
 /* sample_id of fixture_clock(): TID, TIME, CPU, IDENTIFIER */
@@ -456,6 +459,45 @@ static void pipes_are_read(void)
 	fixture_done(&got);
 }
 
+/* Of a pipe, the descriptions of tracepoints are behind a record of 12 bytes with their size. */
+static void pipes_name_their_tracepoints(void)
+{
+	struct perf_event_attr attr = fixture_clock();
+	struct tracepoint t = {.system = xstrdup("probe_prog"),
+	                       .format = xstrdup("name: main\nID: 77\n")};
+	struct recording described;
+	struct buf file = {0}, section = {0}, body = {0};
+	struct fixture_read got;
+
+	attr.type = PERF_TYPE_TRACEPOINT;
+	attr.config = 77;
+	recording_init(&described);
+	CHECK(tracepoint_format_parse(&t));
+	vec_push(&described.tracepoints, t);
+	tracing_data_encode(&section, &described);
+	buf_add(&file, PERF_DATA_MAGIC, 8);
+	fixture_u64(&file, PERF_DATA_PIPE_HEADER_SIZE);
+	buf_add(&body, &attr, attr.size);
+	fixture_u64(&body, 1);
+	fixture_record(&file, PERF_USER_ATTR, 0, body.data, body.size);
+	buf_add(&file, &(uint32_t){PERF_USER_TRACING_DATA}, 4);
+	buf_add(&file, &(uint16_t[]){0, 12}, 4);
+	buf_add(&file, &(uint32_t){(uint32_t)section.size}, 4);
+	buf_add(&file, section.data, section.size);
+	buf_pad(&file, '\0', (8 - section.size % 8) % 8);
+	fixture_add_sample(&file, 10, 1);
+	fixture_read(&got, file.data, file.size);
+	CHECK_EQ(got.rc, 0);
+	CHECK_EQ(got.r.samples, 1);
+	CHECK_STR(got.r.attrs.items[0].name, "probe_prog:main");
+	CHECK_EQ(got.r.warnings.count, 0);
+	buf_done(&file);
+	buf_done(&section);
+	buf_done(&body);
+	recording_done(&described);
+	fixture_done(&got);
+}
+
 static void payloads_after_records_are_skipped(void)
 {
 	struct perf_event_attr attr = fixture_clock();
@@ -507,6 +549,7 @@ int main(void)
 	RUN(events_that_differ_in_the_cpu_field);
 	RUN(roles_follow_type_and_config);
 	RUN(pipes_are_read);
+	RUN(pipes_name_their_tracepoints);
 	RUN(payloads_after_records_are_skipped);
 	RUN(records_without_trailer);
 	return check_end();
