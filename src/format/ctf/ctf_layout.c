@@ -12,10 +12,6 @@
 
 #define BITS_MAX (65536ull * 8) /* of a header */
 #define FIELDS_MAX 10000u
-#define KIND                                                                                       \
-	"assay reads traces of plain events (an integer id and an integer timestamp each, "        \
-	"nothing "                                                                                 \
-	"else), as event tags have them: babeltrace2 prints others"
 
 /* A walk over the fields of a struct. */
 struct ctf_layout_walk {
@@ -42,7 +38,7 @@ struct ctf_layout_wanted {
 
 static int refuse(const struct ctf_metadata *m, size_t line, const char *what, struct error *err)
 {
-	return error_set(err, EINVAL, "%s:%zu: %s; " KIND, m->path, line, what);
+	return error_set(err, EINVAL, "%s:%zu: %s; " CTF_READ_KIND, m->path, line, what);
 }
 
 static bool is_big(const struct ctf_metadata *m, const struct ctf_type *t)

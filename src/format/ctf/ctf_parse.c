@@ -177,7 +177,8 @@ static void set_trace(struct ctf_parser *p, const char *path, void *of)
 		p->m->packet_header = ctf_parse_type(p);
 	} else if (!strcmp(path, "major")) {
 		if (take_u64(p, &number) && number != 1)
-			ctf_fail(p, p->token.line, "this is CTF %llu; assay reads CTF 1.8",
+			ctf_fail(p, p->token.line,
+			         "this is CTF %llu; assay reads CTF 1.8: babeltrace2 prints others",
 			         (unsigned long long)number);
 	} else if (!strcmp(path, "byte_order")) {
 		p->m->big = ctf_token_is(&p->token, "be") || ctf_token_is(&p->token, "network");

@@ -19,6 +19,9 @@
 #include <stdint.h>
 
 #define CTF_NONE UINT32_MAX /* no type, no text */
+#define CTF_READ_KIND                                                                              \
+	"assay reads traces of plain events (an integer id and an integer timestamp each, "        \
+	"nothing else), as event tags have them: babeltrace2 prints others"
 
 /*
  * The kinds of events that assay notes in comments are also stored as loglevels, because copies

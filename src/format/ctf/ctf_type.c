@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define DEPTH_MAX 32u
-#define REFUSED "assay reads traces of plain events (an integer id and an integer timestamp each)"
 
 static uint32_t add_type(struct ctf_parser *p, const struct ctf_type *type)
 {
@@ -225,7 +224,7 @@ static uint32_t parse_arrays(struct ctf_parser *p, uint32_t type, unsigned depth
 	if (!ctf_accept(p, '['))
 		return type;
 	if (p->token.kind != CTF_NUMBER || p->token.negative || depth > DEPTH_MAX) {
-		ctf_fail(p, t.line, "an array whose length is not a number; " REFUSED);
+		ctf_fail(p, t.line, "an array whose length is not a number; " CTF_READ_KIND);
 		return CTF_NONE;
 	}
 	t.count = p->token.number;
@@ -355,7 +354,7 @@ static uint32_t parse_type_within(struct ctf_parser *p)
 	if (ctf_accept_word(p, "string"))
 		return parse_string(p, line);
 	if (ctf_token_is(&p->token, "variant"))
-		ctf_fail(p, line, "a %.*s has no fixed size; " REFUSED, (int)p->token.length,
+		ctf_fail(p, line, "a %.*s has no fixed size; " CTF_READ_KIND, (int)p->token.length,
 		         p->token.text);
 	else if (p->token.kind != CTF_WORD)
 		ctf_fail(p, line, "a type is missing here");
