@@ -45,14 +45,20 @@ struct otlp_reader {
 	size_t cut; /* bytes of a last message that is not whole */
 };
 
-/* A ResourceProfiles begins with a message or a text: Resource, ScopeProfiles or a URL. */
+/* A ResourceProfiles has messages and texts: Resource, ScopeProfiles and a URL. */
 static bool resource_fits(struct pprof_cursor c, bool cut)
 {
+	struct pprof_cursor rest = c;
+	struct pprof_field f;
 	uint64_t key, size;
 
-	if (!pprof_varint(&c, &key) || (key & 7) != WIRE_BYTES || !(key >> 3) || key >> 3 > 3)
+	if (!pprof_varint(&c, &key) || (key & 7) != WIRE_BYTES || !(key >> 3) || key >> 3 > 3 ||
+	    !pprof_varint(&c, &size) || (!cut && size > (uint64_t)(c.end - c.at)))
 		return false;
-	return pprof_varint(&c, &size) && (cut || size <= (uint64_t)(c.end - c.at));
+	while (pprof_next(&rest, &f) == 1)
+		if (f.wire != WIRE_BYTES)
+			return false;
+	return true;
 }
 
 /*

@@ -15,6 +15,18 @@
 
 #define PIECE_BYTES 65536
 
+/* A type of values has two numbers; other messages begin with a message in the same field. */
+static bool type_fits(const struct pprof_field *type)
+{
+	struct pprof_cursor c = pprof_inside(type);
+	struct pprof_field f;
+
+	while (pprof_next(&c, &f) == 1)
+		if (f.number <= TYPE_UNIT && f.wire != WIRE_NUMBER)
+			return false;
+	return true;
+}
+
 /*
  * True if the bytes are valid fields, sample types among them. Text and other formats fail at the
  * first or second field. Unless the bytes are the whole file, the last field may be cut off.
@@ -27,7 +39,8 @@ bool pprof_recognise(const void *bytes, size_t size, bool whole)
 	int got;
 
 	while ((got = pprof_next(&c, &f)) == 1) {
-		if (!pprof_fits(&f) || f.number > PROFILE_DOCUMENT)
+		if (!pprof_fits(&f) || f.number > PROFILE_DOCUMENT ||
+		    (f.number == PROFILE_SAMPLE_TYPE && !type_fits(&f)))
 			return false;
 		fields++;
 	}

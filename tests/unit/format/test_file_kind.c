@@ -14,7 +14,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define PPROF "\x0a\x04\x08\x01\x10\x02" /* one sample type: texts 1 and 2 */
+#define OTHER_MESSAGE "\x0a\x05\x0a\x01\x07\x10\x02" /* texts where a type has numbers */
+#define PPROF "\x0a\x04\x08\x01\x10\x02"             /* one sample type: texts 1 and 2 */
 
 static char directory[] = "/tmp/assay-file-kind-XXXXXX";
 
@@ -115,6 +116,7 @@ static void other_bytes_are_of_no_kind(void)
 		CHECK_EQ(kind_of(texts[i], strlen(texts[i])), FILE_UNKNOWN);
 	/* A profile.proto that ends within a field. */
 	CHECK_EQ(kind_of(PPROF, sizeof(PPROF) - 2), FILE_UNKNOWN);
+	CHECK_EQ(kind_of(OTHER_MESSAGE, sizeof(OTHER_MESSAGE) - 1), FILE_UNKNOWN);
 }
 
 static void directories_are_recognised_by_their_members(void)
