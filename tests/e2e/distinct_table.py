@@ -558,3 +558,39 @@ TAGS_ELSEWHERE = {
     r"json report functions.timed_calls": "all calls are timed",
     r"json report summary.reasons.*": "rows of the functions",
 }
+
+# Profiles of other tools: the report is about cpu.
+PROFILE = (
+    ("values", "json report values name total"),
+    ("all cpu", "json report summary - whole", "json report books - total", "json report books - selected",
+     "json report books - functions", r"line report 'cpu (\S+ ms)'"),
+    ("all samples", "json report books - samples", "sql windows - samples", r"line report 'samples (\d+),'"),
+    ("all wall", r"line report 'wall (\S+ ms)'"),
+    ("time", "json report - - time_ns", "sql sessions - start_ns", "sql windows - start_ns"),
+    ("end", "sql sessions - end_ns", "sql windows - end_ns"),
+    ("duration", "json report - - duration_ns"),
+    ("period", "json report period - value", "sql sessions - period_ns"),
+    ("samples times period", "json report books - samples_times_period"),
+    ("CPUs", "json report books - per_duration"),
+    ("cpu of a process", "json report processes process self", "sql by_process name weight_ns"),
+    ("samples of a process", "sql by_process name samples"),
+    ("share of a process", "json report processes process share", "json report summary.processes name share",
+     "sql by_process name share"),
+    ("pid", "sql by_process name pid", "sql processes name pid", "otlp-pid"),
+    ("cpu of a function", "json report functions function self", "text report+--sort+function 'self total' $ self",
+     "sql by_function function weight_ns",
+     *(f"{form} self cpu" for form in ("csv", "json-paths", "pprof", "otlp", "speedscope", "folded+cpu", "page-stacks"))),
+    ("share of a function", "json report functions function share", "sql by_function function share"),
+    ("samples of a function", "sql by_function function samples", *(f"{form} self samples" for form in (
+        "csv", "json-paths", "pprof", "otlp", "speedscope", "folded+samples", "page-stacks"))),
+    ("wall of a function", *(f"{form} self wall" for form in (
+        "csv", "json-paths", "pprof", "otlp", "speedscope", "folded+wall", "page-stacks"))),
+    ("cpu with callees", "json report functions function total", "text report+--sort+function 'self total' $ total",
+     "pprof total cpu", "otlp total cpu", "csv total cpu"),
+    ("share with callees", "json report functions function total_share"),
+)
+PROFILE_ELSEWHERE = {
+    r"json report books.below.*": "0: no row is left out",
+    r"json report (summary.reasons|summary.limits).*": "rows of the functions, number of the remarks",
+    r"sql .* (id|instance|instances|host|merged|level)": "ids",
+}

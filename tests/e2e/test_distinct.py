@@ -8,6 +8,7 @@ import distinct_table
 from distinct import Media, check_complete, check_distinct, check_intervals, compare
 from distinct_calls import Calls
 from distinct_intervals import PERIOD, Clock
+from distinct_profile import PprofProfile
 from distinct_samples import Machine
 from distinct_session import TRUTH, Session
 from distinct_tags import Tags
@@ -72,6 +73,16 @@ def event_tags(t):
     check_distinct(distinct_table.TAGS, truth, related=("functions", "triggers"))
     check_complete(distinct_table.TAGS, read, distinct_table.TAGS_ELSEWHERE)
     compare(distinct_table.TAGS, truth, read.read)
+
+
+@test
+def a_profile_of_another_tool(t):
+    profile = PprofProfile(t)
+    truth = profile.truth()
+    read = Media(t, [profile.data], distinct_table.PROFILE)
+    check_distinct(distinct_table.PROFILE, truth)
+    check_complete(distinct_table.PROFILE, read, distinct_table.PROFILE_ELSEWHERE)
+    compare(distinct_table.PROFILE, truth, read.read)
 
 
 main()
