@@ -141,6 +141,7 @@ class Machine:
         """A store with the recording as its only window. The kernel's names of a store are the running kernel's."""
         if os.geteuid() != 0:
             self.t.skip("the kernel's symbols of the test are mounted, which needs root")
+        self.t.need("unshare")
         self.t.run("unshare", "-m", "sh", "-c", 'mount --bind "$1" /proc/kallsyms && shift && exec "$@"', "sh",
                    self.kallsyms, self.t.workload("store_recording"), self.data, store, "100", "", "waits",
                    env=environment(self.t))

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """distinct_table: where each figure of a recording appears. A new figure has a line here.
 
-distinct.py describes the places. The figures are those of the truths: distinct_samples.py, ...
+distinct.py describes the places. The truths are in distinct_samples.py, distinct_session.py,
+distinct_intervals.py, distinct_calls.py, distinct_tags.py and distinct_profile.py. A number of a document or a
+table of SQL that is named here and that is in no line is in a list ..._ELSEWHERE, with the reason.
 """
 
 SAMPLES = (
@@ -324,7 +326,7 @@ STORES_WITHOUT = {
     r"account of a CPU: average use: (json|text|page) .*": "reports of stores do not have it",
     r"lost, by records: .*": "a window has one count",
     r"samples: json report recordings.0.event - samples": "not counted by event",
-    r".*: json report kernel_exit - after_faults_ns": "frames of a store are functions, not instructions",
+    r".*: json report kernel_exit - after_faults_ns": "code without a build-id is not read for a store, so calls count too",
     r".*: json report timeline.processes .*": "has one window",
     r".*: sql ('waits, since.*|'longest waits'|waits woken|wakings|wait_graph) .*": "rows are causes",
 }
