@@ -16,6 +16,7 @@ medium and words, as in a shell:
     page KEY_OF_TABLE KEY COLUMN   tables of the document in the page of the report
     FORMAT WHAT VALUE              sums of an export (media.sums): self cpu; json-paths is the export to JSON,
                                    page-stacks the call paths of the page
+    metrics NAME LABEL             of a session: distinct_session.py; seconds become ns
     otlp-pid                       the pids of processes
 
 Numbers are equal; a text has them to its last digit, a truth that is a float to 6 digits. `~PERCENT`

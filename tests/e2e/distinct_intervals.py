@@ -50,7 +50,8 @@ class Clock:
         for cpu, times in enumerate(self.times):
             every = sorted(b - a for a, b in zip(times, times[1:]))
             drop = math.ceil(0.005 * len(every))
-            for name, values in (("intervals", every), ("trimmed", every[drop:-drop]), ("late", sorted(self.late[cpu]))):
+            for name, values in (("intervals", every), ("trimmed", every[drop:-drop]),
+                                 ("late", sorted(self.late[cpu]))):
                 for figure, value in (
                         ("count", len(values)), ("mean", float(statistics.mean(values))),
                         ("deviation", statistics.stdev(values)), ("least", values[0]), ("most", values[-1]),

@@ -182,7 +182,8 @@ class Machine:
             lines.append(f"cpu {cpu} start_ns={START + (1_009, 2_903)[cpu]} end_ns={self.ends[cpu]} "
                          + pairs(values))
         lines += [f"{key} {pairs(values)}" for key, values in (
-            ("unwind", UNWIND), *(("rate", rate) for rate in RATES), ("budget", BUDGET), ("calibration", CALIBRATION), ("command", COMMAND))]
+            ("unwind", UNWIND), *(("rate", rate) for rate in RATES), ("budget", BUDGET),
+            ("calibration", CALIBRATION), ("command", COMMAND))]
         return "\n".join(lines) + "\n"
 
     def recording(self):
@@ -275,7 +276,8 @@ class Machine:
         if last.thread:
             number = {"R": 0x100, "S": 1, "D": 2}[state]
             raw = struct.pack("<HBBIIIQI", 311, 0, 0, last.thread, last.thread, 0, number, turn.thread)
-            file.sample(self.switch, raw=raw, **self.stacks(last.thread, WORK[last.thread][0][0], (*stack, "schedule")))
+            file.sample(self.switch, raw=raw, **self.stacks(
+                last.thread, WORK[last.thread][0][0], (*stack, "schedule")))
         file.switch(PROCESS.get(turn.thread, 0), turn.thread, True, state == "R")
         file.at(turn.start, turn.cpu, PROCESS.get(turn.thread, 0), turn.thread)
         file.switch(PROCESS.get(last.thread, 0), last.thread, False)
@@ -294,7 +296,8 @@ class Machine:
 
     def ticks(self, *wanted):
         """Of each CPU: the samples of these modes."""
-        return {cpu: sum(sample.cpu == cpu and self.mode(sample) in wanted for sample in self.samples) for cpu in (0, 1)}
+        return {cpu: sum(sample.cpu == cpu and self.mode(sample) in wanted for sample in self.samples)
+                for cpu in (0, 1)}
 
     def missing(self, busy):
         first = [START + (1_009, 2_903)[cpu] + PHASE[cpu] for cpu in (0, 1)]
@@ -360,7 +363,8 @@ class Machine:
         found["rate: share"] = {begin: length / times[-1] for begin, length in lengths.items()}
         found["rate: begin"] = {"budget": times[1], "fell behind": times[2]}
         found["rate: length by reason"] = {"budget": lengths[times[1]], "fell behind": lengths[times[2]]}
-        found["rate: frequency"] = {name: round(1e9 / RATES[i]["period_ns"]) for i, name in enumerate(("budget", "fell behind"))}
+        found["rate: frequency"] = {
+            name: round(1e9 / rate["period_ns"]) for name, rate in zip(("budget", "fell behind"), RATES)}
         found["slowed for the budget"], found["slowed since it fell behind"] = lengths[times[1]], lengths[times[2]]
 
     def count_switches(self):
@@ -382,7 +386,8 @@ class Machine:
         wall = self.sum_of(lambda turn: turn.cpu, length, self.turns)
         idle = self.sum_of(lambda turn: turn.cpu, length, [turn for turn in self.turns if not turn.thread])
         irqs = self.ticks("irq")
-        hard = [sample for sample in self.samples if self.mode(sample) == "irq" and "hrtimer_interrupt" in sample.kernel]
+        hard = [sample for sample in self.samples
+                if self.mode(sample) == "irq" and "hrtimer_interrupt" in sample.kernel]
         times = lambda ticks: {cpu: count * PERIOD for cpu, count in ticks.items()}
         missing, still = self.missing(True), self.missing(False)
         steal = {cpu: a["stat_steal_ns"] for cpu, a in enumerate(ACCOUNT_CPUS)}
@@ -395,15 +400,18 @@ class Machine:
         per_cpu("residual", {cpu: wall[cpu] - sum(part[cpu] for part in parts) for cpu in (0, 1)})
         found["part of the account"] = {name: found[name] for name in (
             "user", "kernel", "interrupts", "idle", "steal", "unobserved", "residual")}
-        found["share of the account"] = {name: value / found["wall"] for name, value in found["part of the account"].items()}
+        found["share of the account"] = {
+            name: value / found["wall"] for name, value in found["part of the account"].items()}
         for name in ("user", "kernel", "interrupts", "idle", "steal", "unobserved", "residual"):
             found[f"share of a CPU: {name}"] = {cpu: found[f"of a CPU: {name}"][cpu] / wall[cpu] for cpu in (0, 1)}
         found["share of the observer"] = ACCOUNT["observer_cpu_ns"] / found["wall"]
         found["mean wall"] = found["wall"] // 2
         found["lost time"] = sum(min(ACCOUNT_CPUS[cpu]["lost_records"] * PERIOD, unobserved[cpu]) for cpu in (0, 1))
         kernel = [sample for sample in self.samples if self.mode(sample) == "kernel"]
-        for name, chosen in (("system calls", lambda s: s.kernel[0] == CALL[0]), ("faults", lambda s: s.kernel[0] == FAULT[0]),
-                             ("kernel threads", lambda s: s.thread == 3019), ("other", lambda s: s.kernel == ("copy_page",))):
+        for name, chosen in (("system calls", lambda s: s.kernel[0] == CALL[0]),
+                             ("faults", lambda s: s.kernel[0] == FAULT[0]),
+                             ("kernel threads", lambda s: s.thread == 3019),
+                             ("other", lambda s: s.kernel == ("copy_page",))):
             found[name] = PERIOD * sum(map(chosen, kernel))
         found["hard interrupts"], found["softirqs"] = PERIOD * len(hard), found["interrupts"] - PERIOD * len(hard)
         # A sample of idle time stands for its part of the idle time that the switches have.
@@ -540,7 +548,8 @@ class Machine:
         found["blocked without a waker"] = sum(wait.blocked for wait in waited if wait.kind == "open")
         found["part of the waits"] = {
             "on CPU": found["on CPU"], "runnable": found["runnable"], "preempted": found["preempted"],
-            "after a wake-up": found["woken and runnable"], "blocked": found["blocked"], "not seen": found["not seen"]}
+            "after a wake-up": found["woken and runnable"], "blocked": found["blocked"],
+            "not seen": found["not seen"]}
         found["summary of the waits"] = {"oncpu": found["on CPU"], "blocked": found["blocked"],
                                          "runnable": found["runnable"], "unseen": found["not seen"]}
         found["share of the summary of the waits"] = {
