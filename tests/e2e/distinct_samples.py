@@ -10,6 +10,7 @@ turn. The account of the recorder is ACCOUNT, whose values are numbers at random
 """
 import collections
 import os
+import re
 import struct
 
 import perf_write
@@ -137,13 +138,13 @@ class Machine:
         self.data = t.write("distinct.data", self.bytes)
         self.words = ["--kallsyms", self.kallsyms]
 
-    def stored(self, store):
-        """A store with the recording as its only window. The kernel's names of a store are the running kernel's."""
+    def stored(self, store, host=""):
+        """A store with the recording as its only window, of this host. The kernel's names of a store are the running kernel's."""
         if os.geteuid() != 0:
             self.t.skip("the kernel's symbols of the test are mounted, which needs root")
         self.t.need("unshare")
         self.t.run("unshare", "-m", "sh", "-c", 'mount --bind "$1" /proc/kallsyms && shift && exec "$@"', "sh",
-                   self.kallsyms, self.t.workload("store_recording"), self.data, store, "100", "", "waits",
+                   self.kallsyms, self.t.workload("store_recording"), self.data, store, "100", host, "waits",
                    env=environment(self.t))
         return store
 
@@ -328,6 +329,13 @@ class Machine:
             [wait for wait in self.waits if wait.kind == "start"])
         found["budget: taken"] = {"": BUDGET["looked_ns"] // 10 ** 6 * BUDGET["spent_ppm"]}
         return found
+
+    def truth_of_hosts(self, hosts):
+        """Of that many hosts with the same window: all is added up but what is of one host, or a share."""
+        one = re.compile("share|rate|budget|pid|period|mean|elapsed|start|end|CPUs|lost$|samples of all|second"
+                         "|account|of a cause: (longest|median|99|share)|weight of (an|the) event")
+        return {name: values if one.match(name) else {key: hosts * value for key, value in values.items()}
+                for name, values in self.stored_truth().items()}
 
     def add_account(self, found):
         for key, value in ACCOUNT.items():

@@ -330,6 +330,20 @@ STORES_WITHOUT = {
     r".*: json report timeline.processes .*": "has one window",
     r".*: sql ('waits, since.*|'longest waits'|waits woken|wakings|wait_graph) .*": "rows are causes",
 }
+# Of several hosts, whose sums the server makes: documents and tables. Other places are of one host.
+HOSTS = tuple((figure, *(place for place in places if place.split()[0] in ("json", "text", "page")))
+              for figure, *places in STORE)
+HOSTS_WITHOUT = {
+    **{pattern: why for pattern, why in STORES_WITHOUT.items() if not pattern.startswith((".*: line", ".*: sql"))},
+    r"pid of a row: .*": "a process of several hosts has none",
+    r"(elapsed|CPUs|mean wall): json report ledger .*": "of all hosts",
+    r"CPUs: .*recordings.*": "the CPUs of the ledger",
+    r"weight of (an|the) event: .*": "idle time has the weight of its switches",
+    r"lost: json report (observer|ledger.ticks) .*": "of all hosts",
+    r"samples: json report recordings.0.*": "of one host",
+    r"account: observer_cpu_ns: json report observer .*": "of all hosts",
+    r"of a cause: median: .*": "two waits have one, too",
+}
 
 # The status of a session. Metrics are in seconds.
 SESSION = (

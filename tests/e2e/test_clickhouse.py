@@ -79,6 +79,17 @@ def each_figure_has_its_column(t):
 
 
 @test
+def figures_of_two_hosts_are_added(t):
+    """The server makes the sums, by other queries than those for one host."""
+    m = Machine(t)
+    store = clickhouse_server.server(t).store("hosts")
+    for host in ("a.example", "b.example"):
+        m.stored(store, host)
+    read = Media(t, ["--store", store, "--host", "*", *m.words], distinct_table.HOSTS)
+    compare(distinct_table.HOSTS, m.truth_of_hosts(2), read.read, distinct_table.HOSTS_WITHOUT)
+
+
+@test
 def both_engines_give_the_same_reports(t):
     file, name = both(t, "same")
     for words in (OWN, ("-g", *OWN), ("--sort", "comm,cpu", *OWN), ("--sort", "dso,sym", *OWN),
