@@ -69,7 +69,7 @@ FILES = {
     "stripped": [],
 }
 LEAVES = ("plain", "plt", "ifunc", "tail", "noreturn", "alloca", "signal", "vdso", "coroutine", "fiber",
-          "thread")
+          "thread", "bare")
 RUST_LEAVES = ("plain", "plt", "tail", "noreturn", "virtual", "vdso", "thread")
 GO_LEAVES = ("plain", "interface", "noreturn", "vdso", "deep", "thread", "cgo")
 
@@ -331,6 +331,18 @@ class C:
         self.heads.append(f"N long {name}(long n); N void {entry}(void); static void *in_{entry}, *out_{entry};")
         self.calls[above].append(f"{name}(n)")
         self.reach |= {name, entry}
+
+    def bare(self, above):
+        """Functions in assembly without unwind tables."""
+        name = self.names.below(above)
+        first, second = self.names.below(name), self.names.below(name)
+        loop = "mov $10000, %eax; 1: dec %eax; jnz 1b"
+        for bare, code in ((first, loop), (second, f"push %rbx; push %r12; {loop}; pop %r12; pop %rbx")):
+            self.main.append(f"__asm__(\".text\\n.type {bare},@function\\n{bare}: {code}; ret\\n"
+                             f".size {bare},.-{bare}\");\n")
+        self.heads.append(f"N long {name}(long n); void {first}(void); void {second}(void);")
+        self.main.append(f"N long {name}(long n)\n{{\n\t{first}();\n\t{second}();\n\treturn n + sink;\n}}\n")
+        self.calls[above].append(f"{name}(n)")
 
     def thread(self, above):
         name = self.names.below(above)

@@ -23,10 +23,10 @@ FIXED = (
     Form(4, "clang", "mold", "static-pie", ("relr",), ("O3", "no-endbr"), "eh", "plain", ("ifunc", "coroutine", "tail")),
     Form(5, "gcc", "lld", "static", ("gc-sections",), ("O2", "protector"), "debug-frame", "compressed",
          ("ifunc", "alloca", "thread")),
-    Form(6, "gcc", "mold", "pie", ("lazy", "no-build-id"), ("O0",), "eh", "split-dwarf", ("plt", "fiber", "signal")),
+    Form(6, "gcc", "mold", "pie", ("lazy", "no-build-id"), ("O0",), "eh", "split-dwarf", ("bare", "fiber", "signal")),
     Form(7, "rustc", "bfd", "pie", ("now",), ("O3",), "eh", "plain", ("plt", "noreturn", "virtual")),
     # A stack deeper than its copy, with frame pointers.
-    Form(9, "clang", "lld", "pie", ("rosegment",), ("O1", "frame-pointers"), "eh", "plain", ("deep", "plain", "alloca")),
+    Form(9, "clang", "lld", "pie", ("rosegment",), ("O1", "frame-pointers"), "eh", "plain", ("deep", "bare", "alloca")),
     Form(8, "go", "bfd", "no-pie", ("lazy",), ("O2",), "eh", "plain", ("vdso", "deep", "thread")),
 )
 

@@ -12,7 +12,7 @@
  *	remote_stack_begin()	for a sample
  *	remote_stack_read()	fits struct unwind_memory
  *	remote_stack_end()	returns whether all data that was read is valid
- *	remote_stack_code()	reads generated code, which is not verified
+ *	remote_stack_code()	reads code, which is not verified
  *
  * Uses: base, unwind.
  */

@@ -43,7 +43,7 @@ struct walked_place {
 #define RETURN_CODES 512          /* a power of two; all processes */
 #define RETURN_CODE_NS 1000000000 /* code at an address may be replaced without a record */
 
-/* The rule of a place of generated code without a table, from its instructions. */
+/* The rule of a place of code without a table, from its instructions. */
 struct return_code {
 	uint64_t place, read_ns;
 	uint32_t process;
@@ -52,10 +52,13 @@ struct return_code {
 	struct cfi_save saves[UNWIND_RETURN_SAVES + 1];
 };
 
-/* The last place of which was asked whether it follows a system call. */
-struct kernel_call {
+#define CODES_BEFORE 256 /* a power of two; all processes */
+#define CODE_BEFORE_BYTES 8
+
+/* The code before a place: perhaps a call, or a system call. */
+struct code_before {
 	uint64_t place, version; /* of the process's mappings */
-	bool follows;
+	uint8_t bytes[CODE_BEFORE_BYTES];
 };
 
 struct stack_walk {
@@ -72,7 +75,7 @@ struct stack_walk {
 	bool trusts; /* stack_walk_trust() */
 	struct walked_place places[WALKED_PLACES];
 	struct return_code returns[RETURN_CODES];
-	struct kernel_call kernel_call;
+	struct code_before before[CODES_BEFORE];
 };
 
 struct sample_walk {

@@ -74,7 +74,8 @@ static enum unwind_result by_neighbour(struct sample_walk *s, enum stack_code_ki
 
 #define RETURN_CODE_BYTES 64
 
-/* Live: the rule of generated code, which the program may describe later or not at all. */
+/* Live: the rule of code that nothing describes, or generated code that the program describes
+ * later. */
 static const struct return_code *return_code(struct sample_walk *s)
 {
 	uint64_t place = s->cursor.regs.pc;
@@ -85,7 +86,7 @@ static const struct return_code *return_code(struct sample_walk *s)
 	size_t size;
 	bool known;
 
-	if (!s->w->live || !m || !m->generated)
+	if (!s->w->live || !m)
 		return NULL;
 	known = r->place == place && r->process == s->process;
 	if (!known || s->time_ns - r->read_ns > RETURN_CODE_NS) {
@@ -100,7 +101,7 @@ static const struct return_code *return_code(struct sample_walk *s)
 	return r->found ? r : NULL;
 }
 
-/* Steps out of generated code by its instructions; the caller must be in code. */
+/* Steps out of code without a table by its instructions; the caller must be in code. */
 static enum unwind_result by_return(struct sample_walk *s)
 {
 	struct unwind_cursor before = s->cursor;
@@ -120,27 +121,104 @@ static enum unwind_result by_return(struct sample_walk *s)
 	return UNWIND_WRONG;
 }
 
+#define PUSHED_MAX 6       /* registers that functions keep */
+#define BARE_CODE_MAX 4096 /* bytes from the start of a function without a table */
+
+/* The code before an address, kept while the mappings are the same. NULL: it cannot be read. */
+static const uint8_t *code_before(struct sample_walk *s, uint64_t place)
+{
+	struct code_before *k = &s->w->before[hash_pair(place, s->version) & (CODES_BEFORE - 1)];
+	pid_t pid;
+
+	if (k->place == place && k->version == s->version)
+		return k->bytes;
+	pid = process_table_process(s->w->processes, s->process)->pid;
+	k->place = 0;
+	if (!s->w->live || remote_stack_code(s->w->live, pid, s->process, place - sizeof(k->bytes),
+	                                     k->bytes, sizeof(k->bytes)) < sizeof(k->bytes))
+		return NULL;
+	k->place = place;
+	k->version = s->version;
+	return k->bytes;
+}
+
+/* Whether a word of the stack is the return address of a call that leads to the place. */
+static bool is_call_to_place(struct sample_walk *s, uint64_t word)
+{
+	const struct unwind_machine *m = s->w->machine;
+	uint64_t place = s->cursor.regs.pc, target;
+	const struct stack_code_place *p = code_at(s, word - 1);
+	bool linked = p->kind == STACK_CODE_RULE && p->rule->cfa == CFI_CFA_REGISTER &&
+	              p->rule->cfa_reg == m->fp && p->rule->cfa_offset == m->fp_size;
+	const uint8_t *end;
+	int32_t distance;
+
+	if (p->kind != STACK_CODE_RULE)
+		return false;
+	end = code_before(s, word);
+	if (!end)
+		return false;
+	end += CODE_BEFORE_BYTES;
+	if (end[-5] != 0xe8) /* call through a register, or a table of the linker */
+		return linked && ((end[-2] == 0xff && (end[-1] & 0xf8) == 0xd0) ||
+		                  (end[-6] == 0xff && end[-5] == 0x15));
+	if (linked)
+		return true;
+	memcpy(&distance, end - sizeof(distance), sizeof(distance));
+	target = word + (uint64_t)(int64_t)distance;
+	return place - target < BARE_CODE_MAX && code_at(s, target)->kind == STACK_CODE_NO_RULE;
+}
+
+static bool is_kept_value(const struct sample_walk *s, uint64_t word)
+{
+	const struct unwind_regs *regs = &s->cursor.regs;
+	uint64_t kept = regs->known & s->w->machine->callee_saved;
+
+	for (; kept; kept &= kept - 1)
+		if (regs->value[__builtin_ctzll(kept)] == word)
+			return true;
+	return false;
+}
+
+/*
+ * Steps from a function in assembly, in which tables describe nothing: the return address is on top
+ * of the stack, or above registers that the function has pushed and not changed yet. Its frame
+ * pointer is that of its caller, so a step by it would leave out the caller.
+ */
+static enum unwind_result by_call(struct sample_walk *s)
+{
+	struct unwind_cursor *c = &s->cursor;
+	const struct unwind_machine *m = s->w->machine;
+	struct cfi_save save = {
+	        .reg = m->ra, .how = CFI_AT_CFA, .offset = -(int32_t)sizeof(uint64_t)};
+	struct cfi_rule rule = {.cfa = CFI_CFA_REGISTER, .cfa_reg = m->sp, .save_count = 1};
+	struct cfi_table table = {.saves = &save, .save_count = 1};
+	uint64_t word;
+
+	if (m->machine != ELF_MACHINE_X86_64 || !c->exact || s->w->frames.count)
+		return UNWIND_WRONG;
+	for (unsigned pushed = 0; pushed <= PUSHED_MAX; pushed++) {
+		if (unwind_read(&s->memory, c->floor, c->floor + pushed * sizeof(word), &word) !=
+		    UNWIND_CALLER)
+			return UNWIND_WRONG;
+		if (is_kept_value(s, word))
+			continue;
+		if (!is_call_to_place(s, word))
+			return UNWIND_WRONG;
+		rule.cfa_offset = (int32_t)((pushed + 1) * sizeof(word));
+		return unwind_step(c, m, &table, &rule, &s->memory);
+	}
+	return UNWIND_WRONG;
+}
+
 /* Whether the place follows an instruction that calls the kernel. Live only: code is read. */
 static bool follows_system_call(struct sample_walk *s)
 {
 	const struct unwind_machine *m = s->w->machine;
-	struct kernel_call *k = &s->w->kernel_call;
-	uint64_t place = s->cursor.regs.pc;
-	uint8_t bytes[sizeof(m->kernel_call)];
-	pid_t pid;
+	const uint8_t *code = code_before(s, s->cursor.regs.pc);
 
-	if (!s->w->live)
-		return false;
-	if (k->place == place && k->version == s->version)
-		return k->follows;
-	pid = process_table_process(s->w->processes, s->process)->pid;
-	if (remote_stack_code(s->w->live, pid, s->process, place - m->kernel_call_size, bytes,
-	                      m->kernel_call_size) < m->kernel_call_size)
-		return false;
-	*k = (struct kernel_call){.place = place,
-	                          .version = s->version,
-	                          .follows = !memcmp(bytes, m->kernel_call, m->kernel_call_size)};
-	return k->follows;
+	return code && !memcmp(code + CODE_BEFORE_BYTES - m->kernel_call_size, m->kernel_call,
+	                       m->kernel_call_size);
 }
 
 /*
@@ -208,7 +286,7 @@ enum stack_end sample_walk_frame(struct sample_walk *s)
 	if (kind == STACK_CODE_RULE)
 		r = unwind_step(c, s->w->machine, p->table, p->rule, &s->memory);
 	else if (kind == STACK_CODE_NO_RULE && (r = by_return(s)) == UNWIND_WRONG &&
-	         (r = by_system_call(s)) == UNWIND_WRONG)
+	         (r = by_system_call(s)) == UNWIND_WRONG && (r = by_call(s)) == UNWIND_WRONG)
 		r = by_neighbour(s, kind);
 	else if (kind == STACK_CODE_NO_FILE)
 		r = by_frame_pointer(s, kind);
