@@ -429,7 +429,7 @@ class Rust(C):
         self.add(outer, f"if sink() & 63 == 0 {{ std::panic::catch_unwind(|| {middle}(n)).unwrap_or(1) }} "
                         f"else {{ SINK.fetch_add(1, Relaxed); n }}")
         self.calls[above].append(f"{outer}(n)")
-        self.through |= {(outer, middle), (outer, outer)}  # a closure
+        self.through.add((outer, middle))  # a closure
 
     def virtual(self, above):
         name = self.names.below(above)
@@ -621,7 +621,7 @@ MAIN = re.compile(r"main$|main\.main$|known::main$|_ZN5known4main17h")
 
 def own(name):
     """The function of the program that a symbol names, or None."""
-    if not name or name.startswith(("pick_", "any_", "move_")) or re.search(r"\.func\d", name):
+    if not name or name.startswith(("pick_", "any_", "move_")) or re.search(r"\.func\d|closure", name):
         return None
     got = OWN.search(name)
     return got[1] if got else "main" if MAIN.match(name) else None
