@@ -44,7 +44,8 @@ class Coverage:
         library, compiler = self.build / "libcovered.a", self.build / "covered-cc"
         subprocess.run(["cc", "-O1", "-c", HERE / "mutate_coverage.c", "-o", self.build / "covered.o"], check=True)
         subprocess.run(["ar", "rcs", library, self.build / "covered.o"], check=True)
-        compiler.write_text(COMPILER)
+        if not compiler.exists() or compiler.read_text() != COMPILER:  # ccache knows it by its time
+            compiler.write_text(COMPILER)
         compiler.chmod(0o755)
         prefix = "ccache " if shutil.which("ccache") else ""
         again = ["--reconfigure"] if (self.build / "build.ninja").exists() else []
