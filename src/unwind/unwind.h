@@ -29,6 +29,13 @@
 /* An address this far above a frame is not part of its stack. */
 #define UNWIND_REACH ((uint64_t)256 << 20)
 
+#define UNWIND_CALL_BYTES 8
+enum unwind_call {
+	UNWIND_NO_CALL,
+	UNWIND_CALL,          /* of a place in the instruction */
+	UNWIND_CALL_INDIRECT, /* of a place in a register or in memory */
+};
+
 /* Properties of a processor type. Columns are DWARF's register numbers. */
 struct unwind_machine {
 	enum elf_machine machine;
@@ -45,6 +52,9 @@ struct unwind_machine {
 	uint8_t fp_size;         /* distance from the frame pointer to the CFA */
 	uint8_t result;          /* the register of a system call's result */
 	uint8_t kernel_call[4], kernel_call_size; /* the instruction that calls the kernel */
+	/* The call that ends before the address `next`, by the UNWIND_CALL_BYTES before it. NULL:
+	 * calls do not put the return address on the stack. */
+	enum unwind_call (*call)(const uint8_t *code, uint64_t next, uint64_t *target);
 };
 
 #define UNWIND_NOT_OURS 0xff

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/unwind.h"
 
+#include <string.h>
+
 /* DWARF: rax rdx rcx rbx rsi rdi rbp rsp r8 ... r15, 16 the return address. */
 enum { RAX = 0, RBX = 3, RBP = 6, RSP = 7, R12 = 12, R13, R14, R15, RIP };
 
@@ -34,6 +36,22 @@ static const uint8_t of_perf[] = {
         15,
 };
 
+static enum unwind_call call_before(const uint8_t *code, uint64_t next, uint64_t *target)
+{
+	const uint8_t *end = code + UNWIND_CALL_BYTES;
+	int32_t distance;
+
+	if (end[-5] == 0xe8) { /* call rel32 */
+		memcpy(&distance, end - sizeof(distance), sizeof(distance));
+		*target = next + (uint64_t)(int64_t)distance;
+		return UNWIND_CALL;
+	}
+	/* call *%register; call *table(%rip) */
+	if ((end[-2] == 0xff && (end[-1] & 0xf8) == 0xd0) || (end[-6] == 0xff && end[-5] == 0x15))
+		return UNWIND_CALL_INDIRECT;
+	return UNWIND_NO_CALL;
+}
+
 const struct unwind_machine unwind_x86_64 = {
         .machine = ELF_MACHINE_X86_64,
         .sp = RSP,
@@ -53,4 +71,5 @@ const struct unwind_machine unwind_x86_64 = {
         .result = RAX,
         .kernel_call = {0x0f, 0x05},
         .kernel_call_size = 2,
+        .call = call_before,
 };

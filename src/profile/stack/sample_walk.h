@@ -53,12 +53,12 @@ struct return_code {
 };
 
 #define CODES_BEFORE 256 /* a power of two; all processes */
-#define CODE_BEFORE_BYTES 8
 
 /* The code before a place: perhaps a call, or a system call. */
 struct code_before {
 	uint64_t place, version; /* of the process's mappings */
-	uint8_t bytes[CODE_BEFORE_BYTES];
+	uint32_t process;
+	uint8_t bytes[UNWIND_CALL_BYTES];
 };
 
 struct stack_walk {

@@ -130,7 +130,7 @@ static const uint8_t *code_before(struct sample_walk *s, uint64_t place)
 	struct code_before *k = &s->w->before[hash_pair(place, s->version) & (CODES_BEFORE - 1)];
 	pid_t pid;
 
-	if (k->place == place && k->version == s->version)
+	if (k->place == place && k->version == s->version && k->process == s->process)
 		return k->bytes;
 	pid = process_table_process(s->w->processes, s->process)->pid;
 	k->place = 0;
@@ -139,6 +139,7 @@ static const uint8_t *code_before(struct sample_walk *s, uint64_t place)
 		return NULL;
 	k->place = place;
 	k->version = s->version;
+	k->process = s->process;
 	return k->bytes;
 }
 
@@ -148,24 +149,18 @@ static bool is_call_to_place(struct sample_walk *s, uint64_t word)
 	const struct unwind_machine *m = s->w->machine;
 	uint64_t place = s->cursor.regs.pc, target;
 	const struct stack_code_place *p = code_at(s, word - 1);
-	bool linked = p->kind == STACK_CODE_RULE && p->rule->cfa == CFI_CFA_REGISTER &&
-	              p->rule->cfa_reg == m->fp && p->rule->cfa_offset == m->fp_size;
-	const uint8_t *end;
-	int32_t distance;
+	const uint8_t *code;
+	enum unwind_call call;
+	bool linked;
 
 	if (p->kind != STACK_CODE_RULE)
 		return false;
-	end = code_before(s, word);
-	if (!end)
-		return false;
-	end += CODE_BEFORE_BYTES;
-	if (end[-5] != 0xe8) /* call through a register, or a table of the linker */
-		return linked && ((end[-2] == 0xff && (end[-1] & 0xf8) == 0xd0) ||
-		                  (end[-6] == 0xff && end[-5] == 0x15));
-	if (linked)
-		return true;
-	memcpy(&distance, end - sizeof(distance), sizeof(distance));
-	target = word + (uint64_t)(int64_t)distance;
+	linked = p->rule->cfa == CFI_CFA_REGISTER && p->rule->cfa_reg == m->fp &&
+	         p->rule->cfa_offset == m->fp_size;
+	code = code_before(s, word);
+	call = code ? m->call(code, word, &target) : UNWIND_NO_CALL;
+	if (call != UNWIND_CALL || linked)
+		return call != UNWIND_NO_CALL && linked;
 	return place - target < BARE_CODE_MAX && code_at(s, target)->kind == STACK_CODE_NO_RULE;
 }
 
@@ -195,7 +190,7 @@ static enum unwind_result by_call(struct sample_walk *s)
 	struct cfi_table table = {.saves = &save, .save_count = 1};
 	uint64_t word;
 
-	if (m->machine != ELF_MACHINE_X86_64 || !c->exact || s->w->frames.count)
+	if (!m->call || !c->exact || s->w->frames.count)
 		return UNWIND_WRONG;
 	for (unsigned pushed = 0; pushed <= PUSHED_MAX; pushed++) {
 		if (unwind_read(&s->memory, c->floor, c->floor + pushed * sizeof(word), &word) !=
@@ -217,7 +212,7 @@ static bool follows_system_call(struct sample_walk *s)
 	const struct unwind_machine *m = s->w->machine;
 	const uint8_t *code = code_before(s, s->cursor.regs.pc);
 
-	return code && !memcmp(code + CODE_BEFORE_BYTES - m->kernel_call_size, m->kernel_call,
+	return code && !memcmp(code + UNWIND_CALL_BYTES - m->kernel_call_size, m->kernel_call,
 	                       m->kernel_call_size);
 }
 
