@@ -82,7 +82,7 @@ def each_figure_has_its_column(t):
 def figures_of_two_hosts_are_added(t):
     """The server makes the sums, by other queries than those for one host."""
     m = Machine(t)
-    store = clickhouse_server.server(t).store("hosts")
+    store = clickhouse_server.server(t).store("two_hosts")
     for host in ("a.example", "b.example"):
         m.stored(store, host)
     read = Media(t, ["--store", store, "--host", "*", *m.words], distinct_table.HOSTS)
