@@ -476,17 +476,18 @@ def hosts_are_read_alone_and_together(t):
     for store in (file, name):
         for host in ("web1", "web2", "db1"):
             stored(t, store, host)
-    one = report(t, name, "--host", "web1")
-    t.equal(one, report(t, file, "--host", "web1"), "one host")
+    one = report(t, name, "--host", "web1", *OWN)
+    t.equal(one, report(t, file, "--host", "web1", *OWN), "one host")
     for pattern, count in (("web*", 2), ("*", 3)):
-        both_stores = [report(t, store, "--host", pattern) for store in (name, file)]
+        both_stores = [report(t, store, "--host", pattern, *OWN) for store in (name, file)]
         for found in both_stores:
             t.equal(len(found["recordings"]), count, "recordings")
             t.equal({k: v for k, v in sums(found).items() if v},
                     {k: count * v for k, v in sums(one).items() if v}, f"sums of {pattern}")
         books = [found["ledger"] for found in both_stores]
         t.equal(books[0], books[1], "the account in sum")
-        for store, found in zip((name, file), both_stores):
+        for store in (name, file):
+            found = report(t, store, "--host", pattern)
             shown = report(t, store, "--once", "--window", "3600", "--host", pattern, command="top")
             t.equal((shown["functions"], shown["ledger"]), (found["functions"], found["ledger"]), "top")
     for store in (file, name):
