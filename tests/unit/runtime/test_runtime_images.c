@@ -44,14 +44,21 @@ static void gone(int index, uint64_t start, uint64_t end)
 	gone_last = index;
 }
 
-/* The address of this program's code in its file, relative to the offset: not 0 if lld links. */
+/* The address of this program's code behind its first address, relative to the offset in its file:
+ * not 0 if lld links. */
 static uint64_t shift_of_code(void)
 {
 	const ElfW(Phdr) *p = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	uint64_t first = UINT64_MAX;
 
-	for (uint64_t i = 0; i < getauxval(AT_PHNUM); i++)
-		if (p[i].p_type == PT_LOAD && p[i].p_flags & PF_X)
-			return p[i].p_vaddr - p[i].p_offset;
+	for (uint64_t i = 0; i < getauxval(AT_PHNUM); i++) {
+		if (p[i].p_type != PT_LOAD)
+			continue;
+		if (first == UINT64_MAX)
+			first = p[i].p_vaddr;
+		if (p[i].p_flags & PF_X)
+			return p[i].p_vaddr - p[i].p_offset - first;
+	}
 	return 0;
 }
 
