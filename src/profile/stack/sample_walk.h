@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * sample_walk: the walk of one sample's stack, shared by stack_walk.c (walks the copy),
- * sample_walk_frame.c (one frame), sample_walk_switch.c (from one stack of Go to another),
+ * sample_walk_frame.c (one frame), sample_walk_chain.c (callers from the kernel's chain),
  * sample_walk_known.c (frames beyond the copy) and sample_walk_place.c (places at which a thread
  * waited before).
  *
@@ -110,9 +110,18 @@ static inline uint32_t sample_walk_checked(const struct sample_walk *s)
  * STACK_END_UNKNOWN: the walk continues there.
  */
 enum stack_end sample_walk_frame(struct sample_walk *s);
+/* Whether the CFA is the one that a frame pointer of the machine leads to. */
+static inline bool sample_walk_by_frame_pointer(const struct sample_walk *s,
+                                                const struct cfi_rule *rule)
+{
+	const struct unwind_machine *m = s->w->machine;
+
+	return rule->cfa == CFI_CFA_REGISTER && rule->cfa_reg == m->fp &&
+	       rule->cfa_offset == m->fp_size;
+}
 
 /*
- * sample_walk_switch.c: adds a frame of a function of Go that moves the stack pointer to another
+ * sample_walk_chain.c: adds a frame of a function of Go that moves the stack pointer to another
  * stack (`rule`), of which there is no copy, and its callers, from the kernel's chain.
  */
 enum stack_end sample_walk_switch(struct sample_walk *s, const struct cfi_table *table,

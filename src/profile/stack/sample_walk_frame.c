@@ -155,8 +155,7 @@ static bool is_call_to_place(struct sample_walk *s, uint64_t word)
 
 	if (p->kind != STACK_CODE_RULE)
 		return false;
-	linked = p->rule->cfa == CFI_CFA_REGISTER && p->rule->cfa_reg == m->fp &&
-	         p->rule->cfa_offset == m->fp_size;
+	linked = sample_walk_by_frame_pointer(s, p->rule);
 	code = code_before(s, word);
 	call = code ? m->call(code, word, &target) : UNWIND_NO_CALL;
 	if (call != UNWIND_CALL || linked)

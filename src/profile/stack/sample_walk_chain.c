@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a function of Go that moved the stack pointer to another stack to its callers.
+ * Callers from the kernel's chain: of a function of Go that moved the stack pointer to another
+ * stack, and of frames at the end of the copy.
  *
- * The sample has a copy of one stack only. The memory of the other one may have changed when it is
- * read, since its innermost frames return often. The kernel followed the frame pointers at the time
- * of the sample, and all Go functions with a frame set one. Both walks are at the same frame where
- * the frame pointer is the same.
+ * The sample has a copy of a part of one stack. Other memory may have changed when it is read,
+ * since the innermost frames return often. The kernel followed the frame pointers at the time of
+ * the sample, and all Go functions with a frame set one, as does C code with frame pointers. Both
+ * walks are at the same frame where the frame pointer is the same.
  */
 #include "profile/stack/sample_walk.h"
 
@@ -106,13 +107,10 @@ enum stack_end sample_walk_switch(struct sample_walk *s, const struct cfi_table 
 /* Whether the frame pointer of code with this rule leads to the frame of its function. */
 static bool is_linked(const struct sample_walk *s, const struct stack_code_place *p)
 {
-	const struct unwind_machine *m = s->w->machine;
-
 	if (p->kind != STACK_CODE_RULE)
 		return false;
-	return p->rule->flags & CFI_LINKED ||
-	       (p->rule->cfa == CFI_CFA_REGISTER && p->rule->cfa_reg == m->fp &&
-	        p->rule->cfa_offset == m->fp_size && saves_frame_pointer(s, p->table, p->rule));
+	return p->rule->flags & CFI_LINKED || (sample_walk_by_frame_pointer(s, p->rule) &&
+	                                       saves_frame_pointer(s, p->table, p->rule));
 }
 
 bool sample_walk_agrees(struct sample_walk *s, uint32_t last)
