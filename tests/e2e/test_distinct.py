@@ -43,46 +43,36 @@ def the_status_of_a_session(t):
     compare(distinct_table.SESSION, TRUTH, read.read)
 
 
+def check_file(t, kind, recorded, truth=None, related=()):
+    """A recording in a file, of which distinct_table has the places as KIND and KIND_ELSEWHERE."""
+    places = getattr(distinct_table, kind)
+    truth = truth or recorded.truth()
+    read = Media(t, [recorded.data], places)
+    check_distinct(places, truth, related=related)
+    check_complete(places, read, getattr(distinct_table, f"{kind}_ELSEWHERE"))
+    compare(places, truth, read.read)
+
+
 @test
 def intervals_of_samples(t):
     clock = Clock(t)
-    truth = {**clock.truth(), "of a CPU: period": {0: PERIOD, 1: PERIOD}}
-    read = Media(t, [clock.data], distinct_table.INTERVALS)
-    check_distinct(distinct_table.INTERVALS, truth, related=(
-        "of a CPU: period", "samples", "trimmed: 50 %", "delayed from", "late: least",
-        "late: 1 %"))
-    check_complete(distinct_table.INTERVALS, read, distinct_table.INTERVALS_ELSEWHERE)
-    compare(distinct_table.INTERVALS, truth, read.read)
+    check_file(t, "INTERVALS", clock, {**clock.truth(), "of a CPU: period": {0: PERIOD, 1: PERIOD}},
+               related=("of a CPU: period", "samples", "trimmed: 50 %", "delayed from", "late: least", "late: 1 %"))
 
 
 @test
 def counted_calls(t):
-    calls = Calls(t)
-    truth = calls.truth()
-    read = Media(t, [calls.data], distinct_table.CALLS)
-    check_distinct(distinct_table.CALLS, truth)
-    check_complete(distinct_table.CALLS, read, distinct_table.CALLS_ELSEWHERE)
-    compare(distinct_table.CALLS, truth, read.read)
+    check_file(t, "CALLS", Calls(t))
 
 
 @test
 def event_tags(t):
-    tags = Tags(t)
-    truth = tags.truth()
-    read = Media(t, [tags.data], distinct_table.TAGS)
-    check_distinct(distinct_table.TAGS, truth, related=("functions", "triggers"))
-    check_complete(distinct_table.TAGS, read, distinct_table.TAGS_ELSEWHERE)
-    compare(distinct_table.TAGS, truth, read.read)
+    check_file(t, "TAGS", Tags(t), related=("functions", "triggers"))
 
 
 @test
 def a_profile_of_another_tool(t):
-    profile = PprofProfile(t)
-    truth = profile.truth()
-    read = Media(t, [profile.data], distinct_table.PROFILE)
-    check_distinct(distinct_table.PROFILE, truth)
-    check_complete(distinct_table.PROFILE, read, distinct_table.PROFILE_ELSEWHERE)
-    compare(distinct_table.PROFILE, truth, read.read)
+    check_file(t, "PROFILE", PprofProfile(t))
 
 
 main()
