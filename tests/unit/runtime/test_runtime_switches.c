@@ -538,7 +538,7 @@ static void a_switch_changes_the_head_of_the_samples(void)
 	if (samples_open(&s, 10000000000u)) /* longer than the test: no sample is taken */
 		return;
 	head = *s.head;
-	nap(1000);
+	nap(10000000); /* a short wait may end before the thread is out */
 	CHECK(*s.head != head);
 	samples_take(&s, 0, 0, &taken);
 	CHECK_EQ(taken.program + taken.hooks, 0);

@@ -255,9 +255,10 @@ static int close_step(struct sqlite_store *s, int64_t window, struct error *err)
 	bool left = false;
 	int status = keep_row(s, by_id_sql, &find, err, "i", window);
 
+	/* A window that is being sent stays as it is. */
 	status = taken(status, find, &w);
 	if (status == 1)
-		status = keep_fold(s, &w, &left, err);
+		status = w.level >= 8 ? 0 : keep_fold(s, &w, &left, err);
 	s->keeper->folding = !status && left ? window : 0;
 	if (!s->keeper->folding)
 		s->keeper->fold_after = 0;
@@ -295,14 +296,28 @@ static int merge_into(struct sqlite_store *s, const struct keep_window *w, int64
 	return status ? status : close_step(s, into, err);
 }
 
+/* 1: the window has the level that was read. Another process may have taken it to send it. */
+static int is_unchanged(struct sqlite_store *s, const struct keep_window *w, struct error *err)
+{
+	sqlite3_stmt *row;
+	int status = keep_row(s, "SELECT 1 FROM window WHERE id = ? AND level = ?", &row, err, "ii",
+	                      w->id, w->level);
+
+	sqlite3_reset(row);
+	return status;
+}
+
 static int merge(struct sqlite_store *s, const struct keep_window *w, struct error *err)
 {
 	uint64_t length = lengths[w->level], slot = w->start_ns - w->start_ns % length;
 	struct keep_window into;
 	sqlite3_stmt *find;
 	bool left = false;
-	int found, status = w->level ? 0 : keep_coarsen(s, w->id, &left, err);
+	int found, status = is_unchanged(s, w, err);
 
+	if (status != 1)
+		return status;
+	status = w->level ? 0 : keep_coarsen(s, w->id, &left, err);
 	if (status || left)
 		return status;
 	found = keep_row(s, into_sql, &find, err, "iiii", (int64_t)slot, (int64_t)(slot + length),
@@ -400,27 +415,31 @@ static bool counts(const struct keep_window *w)
 }
 
 /* Adds to the counts of deleted windows; the time of the window becomes a gap. */
-static int count_deleted(struct sqlite_store *s, const struct keep_window *w,
-                         struct send_count *deleted, struct error *err)
+static int count_deleted(struct sqlite_store *s, const struct keep_window *w, struct error *err)
 {
 	sqlite3_stmt *row;
 	int status = keep_row(s, "SELECT merged, samples FROM window WHERE id = ?", &row, err, "i",
 	                      w->id);
 
 	if (status == 1)
-		*deleted = (struct send_count){(uint64_t)sqlite3_column_int64(row, 0),
-		                               (uint64_t)sqlite3_column_int64(row, 1)};
+		sending_count(&s->deleted, (uint64_t)sqlite3_column_int64(row, 0),
+		              (uint64_t)sqlite3_column_int64(row, 1));
 	sqlite3_reset(row);
-	return status < 0 ? status : 0;
+	if (status < 0 || !s->options.deleted_why)
+		return status < 0 ? status : 0;
+	return store_gap_row(s, w->start_ns, w->end_ns, s->options.deleted_why, err);
 }
 
 static int delete_some(struct sqlite_store *s, const struct keep_window *w, struct error *err)
 {
 	bool left;
-	int status = keep_put(s, "UPDATE window SET level = -1 WHERE id = ?", err, "i", w->id);
+	int status = is_unchanged(s, w, err);
 
-	if (!status && counts(w) && s->options.deleted_why)
-		status = store_gap_row(s, w->start_ns, w->end_ns, s->options.deleted_why, err);
+	if (status != 1)
+		return status;
+	status = counts(w) ? count_deleted(s, w, err) : 0;
+	if (!status)
+		status = keep_put(s, "UPDATE window SET level = -1 WHERE id = ?", err, "i", w->id);
 	if (!status)
 		status = rows_step(s, w->id, 0, 0, &left, err);
 	if (!status)
@@ -432,7 +451,7 @@ static int delete_some(struct sqlite_store *s, const struct keep_window *w, stru
 
 int keep_delete_step(struct sqlite_store *s, uint64_t before_ns, struct error *err)
 {
-	struct send_count deleted = {0};
+	struct send_count deleted = s->deleted;
 	struct keep_window w;
 	sqlite3_stmt *find;
 	int status = keep_row(s, oldest_sql, &find, err, "i", (int64_t)before_ns);
@@ -442,12 +461,8 @@ int keep_delete_step(struct sqlite_store *s, uint64_t before_ns, struct error *e
 	if (status != 1 || (w.end_ns > before_ns && w.level != KEEP_LEVEL_GOES))
 		return status < 0 ? status : 0;
 	s->keeper->rows_gone++;
-	status = counts(&w) ? count_deleted(s, &w, &deleted, err) : 0;
-	if (!status)
-		status = in_one(s, delete_some, &w, err);
-	if (status == 1) {
-		s->deleted.batches += deleted.batches;
-		s->deleted.samples += deleted.samples;
-	}
+	status = in_one(s, delete_some, &w, err);
+	if (status != 1)
+		s->deleted = deleted;
 	return status;
 }
