@@ -45,6 +45,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 _tests = []
 
 
+def go_environment(cgo=False):
+    """For `go build` of one file. All tests share the cache that the user's own builds have: it has
+    the standard library."""
+    return {"GO111MODULE": "off", "GOFLAGS": "", "CGO_ENABLED": str(int(cgo)),
+            "GOCACHE": str(pathlib.Path.home() / ".cache" / "go-build")}
+
+
 def stolen_ns():
     """The total time that a hypervisor took from this machine's CPUs. No thread's CPU clock
     includes it, but samples and the wall clock do."""
@@ -283,13 +290,12 @@ class Test:
 def _attempt(function, number):
     """Returns the reason of a skip or None, and the reason of a failure or ""."""
     t = Test(number)
-    start = time.monotonic()
     try:
         function(t)
     except Skip as skip:
         return str(skip), ""
     except Failure as failure:
-        return None, f"{failure}\n({time.monotonic() - start:.1f} s)"
+        return None, str(failure)
     except Exception:  # an error in the test's code fails the test, and the other tests run
         return None, traceback.format_exc()
     finally:
@@ -301,6 +307,7 @@ def _run_one(number, function):
     """Prints the test's line; returns False if it failed."""
     line = f"ok {number} - {function.__name__.replace('_', ' ')}"
     failures = []
+    start, cpu = time.monotonic(), sum(os.times()[:4])
     for attempt in range(4 if AGAIN and hasattr(function, "of_shares") else 1):
         skip, words = _attempt(function, attempt)
         if skip is not None:
@@ -315,6 +322,7 @@ def _run_one(number, function):
     for words in failures:
         for word in words.splitlines()[:60]:
             print(f"# {word}")
+    print(f"# {time.monotonic() - start:.1f} s, {sum(os.times()[:4]) - cpu:.1f} s CPU")
     print(line, flush=True)
     return not line.startswith("not")
 

@@ -19,7 +19,7 @@ import random
 import re
 import string
 
-from harness import run
+from harness import go_environment, run
 
 LINKERS = ("bfd", "gold", "lld", "mold")
 COMPILERS = ("gcc", "clang", "rustc", "go")
@@ -819,12 +819,10 @@ def build_go(form, directory, milliseconds):
     outside = form.number % 2 or source.c
     static = "static" in form.mode
     words = f"-linkmode=external '-extldflags=-fuse-ld={form.linker} {' '.join(link)}{' -static' * static}'"
-    env = {"GO111MODULE": "off", "GOFLAGS": "", "CGO_ENABLED": "1", "GOCACHE": os.environ.get(
-        "GOCACHE", str(pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "go-build"))}
     run("go", "build", *[f"-ldflags={words}"] * bool(outside),
         *["-gcflags=-N -l"] * ("O0" in form.code),
-        f"-buildmode={'pie' if form.mode == 'pie' else 'exe'}", "-o", "known", "main.go", cwd=directory, env=env,
-        timeout=240)
+        f"-buildmode={'pie' if form.mode == 'pie' else 'exe'}", "-o", "known", "main.go", cwd=directory,
+        env=go_environment(cgo=True), timeout=240)
     return finish(form, directory, source, ["known"])
 
 

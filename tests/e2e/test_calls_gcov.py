@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls per function equal gcov's: sqlite3's shell, zstd and lua, from Debian's
+"""Calls per function equal gcov's: zstd, lua and, with --long, sqlite3's shell, from Debian's
 source packages.
 
 Each is built with both --coverage and -finstrument-functions, without optimisation, so that one run
@@ -14,7 +14,7 @@ import json
 import os
 
 from calls_truth import ADDED, NO_FUNCTION, plain_name
-from harness import ASSAY, BUILD, main, run, test
+from harness import ASSAY, BUILD, long_test, main, run, test
 from package_programs import (LUA_FLAGS, SQLITE3_FLAGS, compile_all, link, lua_files, source,
                               sqlite3_files)
 
@@ -172,7 +172,7 @@ vacuum;
 """
 
 
-@test
+@long_test
 def sqlite3_by_its_shell(t):
     t.need("gcc", "gcov", "make", "tclsh")
     directory = str(t.path("sqlite3"))

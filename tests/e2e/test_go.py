@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 
-from harness import main, test_of_shares
+from harness import go_environment, main, test_of_shares
 from programs import ASSAY, LONG, ROOT, comment, report, run, skip, workdir
 
 PROGRAMS = os.path.join(ROOT, "tests", "workloads", "runtimes")
@@ -27,12 +27,11 @@ CALLERS = {
 OWN = {"main.spin", "main.fib", "main.(*node).insert", "main.words"}
 
 
-def build(work, *options, cgo="0", source="work.go"):
+def build(work, *options, cgo=False, source="work.go"):
     if not shutil.which("go"):
         skip("go is not installed")
-    env = dict(os.environ, GOCACHE=f"{work}/cache", GO111MODULE="off", GOFLAGS="",
-               CGO_ENABLED=cgo)
-    run(["go", "build", *options, "-o", f"{work}/work", f"{PROGRAMS}/{source}"], timeout=240, check=True, env=env)
+    run(["go", "build", *options, "-o", f"{work}/work", f"{PROGRAMS}/{source}"], timeout=240, check=True,
+        env={**os.environ, **go_environment(cgo)})
     return f"{work}/work"
 
 
@@ -107,7 +106,7 @@ def stripped_go_of_another_linker_has_whole_stacks_and_names(t):
     if not shutil.which("gcc"):
         skip("gcc is not installed")
     with workdir() as work:
-        judge(work, build(work, "-buildmode=pie", "-ldflags=-s -w -linkmode=external", cgo="1"))
+        judge(work, build(work, "-buildmode=pie", "-ldflags=-s -w -linkmode=external", cgo=True))
 
 
 # The callers of functions that read the clock on the stack of the thread: in other versions of Go

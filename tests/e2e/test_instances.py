@@ -331,7 +331,7 @@ def lost(t, path):
 def a_storm_of_processes_is_recorded_completely(t):
     need_root(t, "record the machine")
     result = t.assay("record", "-a", "-o", t.path("a.data"), "--",
-                     *storm_words(t, 4000, 2000, 40, links(t, 40)), timeout=120)
+                     *storm_words(t, 4000 if LONG else 1500, 2000, 40, links(t, 40)), timeout=120)
     want, found = of_storm(t, t.path("a.data"), result.out)
     missing = want - told(found)
     t.equal(told(found) - want, collections.Counter(), "instances that never were")
@@ -366,7 +366,7 @@ def a_storm_of_processes_is_stored_completely(t):
     env = t.runtime()
     t.assay("start", "-a", "-F", 97, "--window", 1, "--store", t.path("a.db"), env=env)
     try:
-        result = run(*storm_words(t, 6000, 2000, 50, links(t, 50)), timeout=120)
+        result = run(*storm_words(t, 6000 if LONG else 2000, 2000, 50, links(t, 50)), timeout=120)
         status = t.json(t.assay("status", "--json", env=env).out)
         pid = status["sessions"][0]["pid"]
         memory = pathlib.Path(f"/proc/{pid}/status").read_text()

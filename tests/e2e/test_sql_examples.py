@@ -8,7 +8,7 @@ import re
 import shutil
 import struct
 
-from harness import ASSAY, BUILD, ROOT, main, test
+from harness import ASSAY, BUILD, ROOT, go_environment, main, test
 
 DOCUMENT = ROOT / "docs" / "SQL.md"
 KINDS = {"samples", "store", "calls", "tags", "pprof"}
@@ -310,7 +310,7 @@ def a_profile_of_go_is_read(t):
         t.skip("go is not installed")
     program, file = t.path("spin"), t.path("cpu.pb.gz")
     t.run("go", "build", "-o", program, t.write("spin.go", GO), timeout=240,
-          env={"GOCACHE": str(t.path("cache")), "GO111MODULE": "off", "GOFLAGS": ""})
+          env=go_environment())
     # On a busy machine the runtime preempts the loop by signals, whose handlers have samples too.
     t.run(program, file, env={"GODEBUG": "asyncpreemptoff=1"})
     rows = ask(t, file, "SELECT function, samples, share FROM by_function LIMIT 1")

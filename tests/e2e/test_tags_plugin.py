@@ -11,7 +11,7 @@ import os
 import re
 import struct
 
-from harness import BUILD, ROOT, main, run, test
+from harness import BUILD, LONG, ROOT, main, run, test
 
 PLUGIN = BUILD / "plugin" / "gcc" / "assay_tags.so"
 SOURCES = ROOT / "tests" / "workloads" / "tags_plugin"
@@ -180,7 +180,7 @@ def tail_calls_are_kept_after_the_exit(t):
             (C, "ways.c", CALLS_OF_C, LOST_OF_C, {"wrong": 0, "skipped": 4, "open": 2}),
             (CXX, "ways.cpp", CALLS_OF_CXX, {}, {"wrong": 0, "skipped": 0, "open": 0})):
         t.path("hook.o").unlink(missing_ok=True)  # of the other source
-        for flags in (["-O1"], ["-O2"], ["-O3", "-g"], ["-O2", "-flto"]):
+        for flags in (["-O1"], ["-O2", "-flto"], ["-O2"], ["-O3", "-g"])[:4 if LONG else 2]:
             check_ways(t, compiler, source, flags, calls, lost, sums, tail_calls="yes")
     text = ("int g(int); int x; extern int (*p)(int); int k(int *);\n"
             "int both(int a) { if (a) return g(a); if (x) return p(a + 1); return 0; }\n"
@@ -256,14 +256,15 @@ def write_many(t, count):
 def parallel_compilers_give_unique_and_stable_tags(t):
     need(t)
     t.need("make")
-    write_many(t, 200)
+    count = 200 if LONG else 40
+    write_many(t, count)
     names = t.path("names")
     flags = "FLAGS=" + " ".join(arguments(names))
     run("make", "-s", "-j8", flags, cwd=t.directory, timeout=200)
     once = names.read_bytes()
     given = names_in(names)
-    want = {f"f{i}_{k}" for i in range(200) for k in range(5)} | {"common@common.h"}
-    for i in range(200):
+    want = {f"f{i}_{k}" for i in range(count) for k in range(5)} | {"common@common.h"}
+    for i in range(count):
         file = f"d{i % 4}/f.c" if i < 4 else f"d{i % 4}/f{i}.c"
         want |= {f"helper{k}@{file}" for k in range(5)}
     t.equal(set(given.values()), want, "names")

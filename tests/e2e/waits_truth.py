@@ -10,7 +10,7 @@ import os
 import re
 import time
 
-from harness import ASSAY, BUILD, ROOT
+from harness import ASSAY, BUILD, ROOT, go_environment
 
 SOURCES = ROOT / "tests" / "workloads" / "waiting"
 SHARE = 0.02  # of all waits of the same thread
@@ -179,9 +179,7 @@ def script_words(t, name):
     if name.endswith(".go"):
         t.need("go")
         built = t.path("channels")
-        t.run("go", "build", "-o", built, source, timeout=240,
-              env={"GOCACHE": str(t.path("cache")), "GO111MODULE": "off", "CGO_ENABLED": "0",
-                   "GOFLAGS": ""})
+        t.run("go", "build", "-o", built, source, timeout=240, env=go_environment())
         return [str(built)]
     t.need("javac", "java")
     t.run("javac", "-d", t.directory, source, timeout=240)

@@ -219,7 +219,7 @@ static void frames_are_bounded(void)
 	size_t total = 0;
 
 	memory = stack_memory_new();
-	for (uint32_t turn = 0; turn < 10; turn++)
+	for (uint32_t turn = 0; turn < CHECK_CASES(12); turn++)
 		for (uint32_t thread = 0; thread < 1000; thread++)
 			keep(stack_memory_of(memory, thread), 0, 0, 8000, true);
 	/* Threads that had no samples for a long time were evicted, in one pass over the others. */
