@@ -6,19 +6,24 @@
  * A cached table is valid while the boot, the address of the kernel and the loaded modules are the
  * same. A function is cached if the next function of the kernel or of the same module ends it: code
  * that is loaded later cannot be inside it.
+ *
+ * The file has the layout of a symbol table, and is mapped: a copy would need 2,000 pages of
+ * memory, which take longer than everything else of a short report. Files of the cache are never
+ * modified, so a mapped file stays as it was checked.
  */
 #include "image/kernel.h"
 
 #include "base/memory/hash.h"
-#include "base/read/regular_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define CACHE_BYTES (UINT64_C(32) << 20) /* a distribution's kernel takes 5 MB */
+#define CACHE_BYTES (UINT64_C(32) << 20) /* a distribution's kernel takes 7 MB */
 #define KEPT_BYTES_MAX (UINT64_C(16) << 20)
 
 struct kept_header {
@@ -29,13 +34,20 @@ struct kept_header {
 	uint64_t count, name_bytes;
 };
 
+/* A struct symbol_entry that is neither sized nor of another binding than BINDING_LOCAL. */
 struct kept_entry {
-	uint64_t start;
-	uint32_t size;
-	uint32_t name; /* offset into the names */
+	uint64_t start, end;
+	uint64_t name;  /* offset into the names */
+	uint64_t order; /* its index */
 };
 
-static const char kept_magic[16] = "assay-kernel-1";
+_Static_assert(sizeof(struct kept_entry) == sizeof(struct symbol_entry) &&
+                       offsetof(struct kept_entry, end) == offsetof(struct symbol_entry, end) &&
+                       offsetof(struct kept_entry, name) == offsetof(struct symbol_entry, name) &&
+                       offsetof(struct kept_entry, order) == offsetof(struct symbol_entry, order),
+               "entries of the file are those of the table");
+
+static const char kept_magic[16] = "assay-kernel-2";
 
 static const struct kernel_places usual_places = {
         .kallsyms = "/proc/kallsyms",
@@ -120,20 +132,18 @@ static bool is_kept(const struct kallsyms *k, const struct modules *m, size_t i)
 	const struct symbol_entry *e = &k->table.entries.items[i];
 	uint64_t module;
 
-	if (i + 1 == k->table.entries.count || e->end != e[1].start ||
-	    e->end - e->start > UINT32_MAX)
+	if (i + 1 == k->table.entries.count || e->end != e[1].start)
 		return false;
 	module = kallsyms_part_of(k, e->order)->module;
 	return module == kallsyms_part_of(k, e[1].order)->module && is_loaded(m, module);
 }
 
-static uint64_t checksum(const struct kept_header *h, const struct buf *entries,
-                         const struct buf *names)
+/* Of all bytes after the field. */
+static uint64_t checksum(const void *file, size_t size)
 {
-	uint64_t hash = hash_bytes(&h->modules, sizeof(*h) - offsetof(struct kept_header, modules));
+	size_t begin = offsetof(struct kept_header, modules);
 
-	hash = hash_pair(hash, hash_bytes(entries->data, entries->size));
-	return hash_pair(hash, hash_bytes(names->data, names->size));
+	return hash_bytes((const char *)file + begin, size - begin);
 }
 
 static void keep(const struct kallsyms *k, const struct modules *m, struct cache_dir *cache,
@@ -146,8 +156,7 @@ static void keep(const struct kallsyms *k, const struct modules *m, struct cache
 	for (size_t i = 0; i < k->table.entries.count; i++) {
 		const struct symbol_entry *e = &k->table.entries.items[i];
 		const char *name = symbol_table_name(&k->table, i);
-		struct kept_entry kept = {e->start, (uint32_t)(e->end - e->start),
-		                          (uint32_t)names.size};
+		struct kept_entry kept = {e->start, e->end, names.size, h.count};
 
 		if (!is_kept(k, m, i))
 			continue;
@@ -156,10 +165,11 @@ static void keep(const struct kallsyms *k, const struct modules *m, struct cache
 		h.count++;
 	}
 	h.name_bytes = names.size;
-	h.checksum = checksum(&h, &entries, &names);
 	buf_add(&file, &h, sizeof(h));
 	buf_add(&file, entries.data, entries.size);
 	buf_add(&file, names.data, names.size);
+	h.checksum = checksum(file.data, file.size);
+	memcpy(file.data, &h, sizeof(h));
 	/* A failure to store the table in the cache is not an error. */
 	if (h.count && file.size <= KEPT_BYTES_MAX &&
 	    !cache_dir_keep(cache, KALLSYMS_CACHE_KIND, boot, file.data, file.size, NULL))
@@ -169,43 +179,55 @@ static void keep(const struct kallsyms *k, const struct modules *m, struct cache
 	buf_done(&file);
 }
 
-static bool read_piece(int fd, struct buf *b, uint64_t size)
+/* Checks that a mapped file is complete and undamaged, and that its entries do not overlap. */
+static bool is_sound(const char *file, size_t size, uint64_t modules)
 {
-	buf_pad(b, '\0', size);
-	return regular_file_read(fd, b->data, size) == (ssize_t)size;
+	const struct kept_header *h = (const void *)file;
+	const struct kept_entry *entries = (const void *)(file + sizeof(*h));
+	uint64_t end = 0;
+
+	if (memcmp(h->magic, kept_magic, sizeof(h->magic)) != 0 || h->modules != modules ||
+	    !h->count || !h->name_bytes || h->count > size / sizeof(*entries) ||
+	    h->name_bytes > size ||
+	    sizeof(*h) + h->count * sizeof(*entries) + h->name_bytes != size ||
+	    file[size - 1] != '\0' || h->checksum != checksum(file, size))
+		return false;
+	for (uint64_t i = 0; i < h->count; i++) {
+		const struct kept_entry *e = &entries[i];
+
+		if (e->start < end || e->end < e->start || e->name >= h->name_bytes ||
+		    e->order != i || e->order > UINT32_MAX)
+			return false;
+		end = e->end;
+	}
+	return true;
 }
 
-/* Reads a file and checks that it is complete and undamaged; then reads its names. */
-static bool read_kept(int fd, struct kept_header *h, struct buf *entries, struct buf *names)
+/* The table of a file in the cache, which it maps. */
+static bool map_table(struct symbol_table *t, int fd, uint64_t modules, struct kept_header *h)
 {
 	struct stat st;
+	size_t size;
+	char *file;
 
-	return !fstat(fd, &st) && (uint64_t)st.st_size <= KEPT_BYTES_MAX &&
-	       regular_file_read(fd, h, sizeof(*h)) == sizeof(*h) &&
-	       !memcmp(h->magic, kept_magic, sizeof(h->magic)) && h->count && h->name_bytes &&
-	       h->count < KEPT_BYTES_MAX && h->name_bytes < KEPT_BYTES_MAX &&
-	       sizeof(*h) + h->count * sizeof(struct kept_entry) + h->name_bytes ==
-	               (uint64_t)st.st_size &&
-	       read_piece(fd, entries, h->count * sizeof(struct kept_entry)) &&
-	       read_piece(fd, names, h->name_bytes) && h->checksum == checksum(h, entries, names) &&
-	       !names->data[names->size - 1];
-}
-
-static bool fill(struct symbol_table *t, const struct kept_header *h, const struct buf *entries)
-{
-	struct kept_entry e;
-
-	vec_reserve(&t->entries, h->count);
-	for (uint64_t i = 0; i < h->count; i++) {
-		memcpy(&e, entries->data + i * sizeof(e), sizeof(e));
-		if (e.name >= h->name_bytes || e.start > UINT64_MAX - e.size)
-			return false;
-		vec_push(&t->entries, (struct symbol_entry){.start = e.start,
-		                                            .end = e.start + e.size,
-		                                            .name = e.name,
-		                                            .order = (uint32_t)i});
+	if (fstat(fd, &st) || (uint64_t)st.st_size > KEPT_BYTES_MAX ||
+	    (uint64_t)st.st_size < sizeof(*h))
+		return false;
+	size = (size_t)st.st_size;
+	file = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (file == MAP_FAILED)
+		return false;
+	if (!is_sound(file, size, modules)) {
+		munmap(file, size);
+		return false;
 	}
-	symbol_table_finish(t);
+	memcpy(h, file, sizeof(*h));
+	t->mapped = file;
+	t->mapped_bytes = size;
+	t->entries.items = (void *)(file + sizeof(*h));
+	t->entries.count = t->entries.room = h->count;
+	t->names.data = file + size - h->name_bytes;
+	t->names.size = t->names.room = h->name_bytes;
 	return true;
 }
 
@@ -213,24 +235,18 @@ static bool find_kept(struct kallsyms *k, const struct modules *m, struct cache_
                       const char *boot)
 {
 	int fd = cache_dir_find(cache, KALLSYMS_CACHE_KIND, boot);
-	struct buf entries = {0};
 	struct kept_header h;
-	bool good;
 
 	*k = (struct kallsyms){0};
-	good = fd >= 0 && read_kept(fd, &h, &entries, &k->table.names) && h.modules == m->hash &&
-	       fill(&k->table, &h, &entries);
-	if (good) {
+	if (fd < 0)
+		return false;
+	if (map_table(&k->table, fd, m->hash, &h)) {
 		k->text = h.text;
 		k->stext = h.stext;
 		k->partial = true;
-	} else {
-		kallsyms_done(k);
 	}
-	buf_done(&entries);
-	if (fd >= 0)
-		close(fd);
-	return good;
+	close(fd);
+	return k->partial;
 }
 
 /* Checks that the kernel has the same address in kallsyms now; reads only its beginning. */

@@ -97,10 +97,10 @@ static void use_inlines(const uint8_t *bytes, size_t size)
 static void use_kernel(const uint8_t *bytes, size_t size)
 {
 	const struct modules none = {.hash = 1};
-	struct buf entries = {0}, names = {0}, file = {0};
+	struct buf file = {0};
 	struct kept_header h;
 	struct kallsyms k;
-	size_t rest = size - sizeof(h), entry_bytes;
+	size_t rest = size - sizeof(h);
 
 	if (size < sizeof(h))
 		return;
@@ -108,14 +108,11 @@ static void use_kernel(const uint8_t *bytes, size_t size)
 	memcpy(h.magic, kept_magic, sizeof(h.magic));
 	h.modules = none.hash;
 	h.count %= rest / sizeof(struct kept_entry) + 1;
-	entry_bytes = h.count * sizeof(struct kept_entry);
-	h.name_bytes = rest - entry_bytes;
-	buf_add(&entries, bytes + sizeof(h), entry_bytes);
-	buf_add(&names, bytes + sizeof(h) + entry_bytes, h.name_bytes);
-	h.checksum = checksum(&h, &entries, &names);
-	buf_add(&file, &h, sizeof(h));
-	buf_add(&file, entries.data, entries.size);
-	buf_add(&file, names.data, names.size);
+	h.name_bytes = rest - h.count * sizeof(struct kept_entry);
+	buf_add(&file, bytes, size);
+	memcpy(file.data, &h, sizeof(h));
+	h.checksum = checksum(file.data, file.size);
+	memcpy(file.data, &h, sizeof(h));
 	put_entry(KALLSYMS_CACHE_KIND, NAME_OF_ENTRY, file.data, file.size);
 	if (find_kept(&k, &none, cache, NAME_OF_ENTRY)) {
 		for (size_t i = 0; i < k.table.entries.count; i++) {
@@ -128,8 +125,6 @@ static void use_kernel(const uint8_t *bytes, size_t size)
 		}
 		kallsyms_done(&k);
 	}
-	buf_done(&entries);
-	buf_done(&names);
 	buf_done(&file);
 }
 

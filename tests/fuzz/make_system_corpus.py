@@ -85,8 +85,8 @@ def kept_tables():
     yield "inlines", (b"\0" + header + segment + units + segment + segment +
                       struct.pack("<IIII", 0xffffffff, 2, 1, 7) + struct.pack("<QII", 0x1000, 1, 7) + text)
     header = struct.pack("<16s6Q", b"", 0, 0, 0x1000, 0x1000, 2, 4)
-    yield "kernel", (b"\1" + header + struct.pack("<QII", 0x1000, 16, 0) +
-                     struct.pack("<QII", 0x2000, 16, 2) + b"a\0b\0")
+    yield "kernel", (b"\1" + header + struct.pack("<4Q", 0x1000, 0x1010, 0, 0) +
+                     struct.pack("<4Q", 0x2000, 0x2010, 2, 1) + b"a\0b\0")
     yield "anchors", b"\2ffffffff81000000\nffffffff81000100 f\nffffffffc0000000 m [ext4]\n"
     yield "costs", (b"\3assay costs 1\nhost h\nkernel 6.1\nclock tsc\nwall_ns 5\n"
                     b"sample 1.0 0.5 nan\nsample 1e300 1 2\n")

@@ -5,6 +5,7 @@
 #include "image/elf/symbol_subset.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 /* Limit for nested symbols that are tried; only damaged files have more. */
 #define NEST_MAX 256
@@ -16,10 +17,15 @@ void symbol_table_init(struct symbol_table *t)
 
 void symbol_table_done(struct symbol_table *t)
 {
-	vec_done(&t->entries);
-	buf_done(&t->names);
 	free(t->reach);
 	t->reach = NULL;
+	if (t->mapped) {
+		munmap(t->mapped, t->mapped_bytes);
+		symbol_table_init(t);
+		return;
+	}
+	vec_done(&t->entries);
+	buf_done(&t->names);
 }
 
 bool symbol_table_wants(const struct symbol_table *t, uint64_t start, uint64_t size)
@@ -157,6 +163,8 @@ size_t symbol_table_find(const struct symbol_table *t, uint64_t address)
 
 	if (i == SYMBOL_NONE)
 		return SYMBOL_NONE;
+	if (!t->reach)
+		return address < t->entries.items[i].end ? i : SYMBOL_NONE;
 	for (int tries = 0; tries < NEST_MAX && t->reach[i] > address; tries++, i--) {
 		if (address < t->entries.items[i].end)
 			return i;

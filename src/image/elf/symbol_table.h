@@ -34,8 +34,10 @@ struct symbol_entry {
 struct symbol_table {
 	VEC(struct symbol_entry) entries;
 	struct buf names;
-	uint64_t *reach;           /* [i]: the largest end among entries 0..i */
+	uint64_t *reach;           /* [i]: the largest end among entries 0..i; NULL: none overlap */
 	struct symbol_subset *few; /* drops symbols that it does not need; NULL: no filter */
+	void *mapped; /* a read-only file that contains entries and names; NULL: none */
+	size_t mapped_bytes;
 };
 
 #define SYMBOL_NONE SIZE_MAX
