@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """assay reads damaged and hostile files without a crash, a hang or unlimited memory. It prints an
-error with the file and the offset, or a partial report with a warning."""
+error with the file and the offset, or a partial report with a warning.
 
+Commands run in children of a server of commands; the first of each list starts the program itself.
+ASSAY_LONG=1 runs all damages of each kind, all commands on each damaged program, and checks each run for
+leaks; otherwise a seed chooses some of each kind (ASSAY_SEED)."""
+
+import functools
+import itertools
 import os
 import random
 import re
@@ -10,13 +16,15 @@ import shutil
 import struct
 import subprocess
 
+from command_server import CommandServer
 from harness import main, test
-from programs import ASSAY, LONG, comment, record, run, workdir, workload
+from programs import ASSAY, LONG, Run, comment, environment, record, run, workdir, workload
 
 ASSAY_ASAN = os.environ.get("ASSAY_ASAN")
 SEED = int(os.environ.get("ASSAY_SEED", "1"))
 ROUNDS = 400 if LONG else 25
 SECONDS = 20
+LEAKS_EVERY = 1 if LONG else 8  # a check for leaks takes as long as a run
 MEMORY_BYTES = 1 << 30
 OFFSET = re.compile(r"(?i)(offset|byte|after|at) (0x)?[0-9a-f]+")
 
@@ -28,19 +36,41 @@ def limit():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def bounded(*args):
+@functools.lru_cache(None)
+def server(program):
+    return CommandServer(program, environment())
+
+
+runs = itertools.count()
+
+
+def some(kind, cases, count):
+    """Cases of one kind: all in the long form, and otherwise a number of them."""
+    cases = list(cases)
+    if LONG or count >= len(cases):
+        return cases
+    chosen = random.Random(f"{SEED} {kind}").sample(range(len(cases)), count)
+    return [cases[i] for i in sorted(chosen)]
+
+
+def bounded(*args, started=False):
     """Runs assay with limits. If there is a build with sanitizers, runs it too, since it detects
-    errors that do not crash."""
+    errors that do not crash. `started`: starts the program for it."""
     if ASSAY_ASAN:
         # Sanitizers reserve terabytes of address space, so that cannot be limited.
-        watch(ASSAY_ASAN, None, *args)
-    return watch(ASSAY, limit, *args)
+        watch(ASSAY_ASAN, 0, started, *args)
+    return watch(ASSAY, MEMORY_BYTES, started, *args)
 
 
-def watch(program, prepare, *args):
+def watch(program, address_space, started, *args):
     """Fails on a signal, a hang or a sanitizer's report."""
     try:
-        done = run([program, *args], timeout=SECONDS, preexec_fn=prepare)
+        if started:
+            done = run([program, *args], timeout=SECONDS, preexec_fn=limit if address_space else None)
+        else:
+            status, out, err = server(program).run(*args, timeout=SECONDS, address_space=address_space,
+                                                   leaks=not address_space and next(runs) % LEAKS_EVERY == 0)
+            done = Run(status, out.decode(errors="replace"), err.decode(errors="replace"))
     except subprocess.TimeoutExpired as error:
         raise AssertionError(f"assay {' '.join(args)} hangs") from error
     assert done.status >= 0, \
@@ -85,13 +115,13 @@ def changed(original, at, replacement):
     return original[:at] + replacement + original[at + len(replacement):]
 
 
-def check(work, name, content, must_say=False):
+def check(work, name, content, must_say=False, started=False):
     """One damaged file. `must_say`: the damage must be reported."""
     path = f"{work}/{name}"
     with open(path, "wb") as f:
         f.write(content)
     try:
-        done = bounded("report", "--full", "-i", path)
+        done = bounded("report", "--full", "-i", path, started=started)
         text = done.out + done.err
         if done.status:
             assert name in done.err, f"the error does not name the file: {done.err!r}"
@@ -111,7 +141,7 @@ def each(work, cases, must_say=False):
     failures, refused = [], 0
     for name, content in cases:
         try:
-            refused += check(work, name, content, must_say) != 0
+            refused += check(work, name, content, must_say, name == cases[0][0]) != 0
         except AssertionError as error:
             failures.append(str(error))
     assert not failures, f"{len(failures)} of {len(cases)} failed:\n" + "\n".join(failures[:5])
@@ -158,7 +188,7 @@ def wrong_endian(t):
 def header_cases(r):
     big = (0, 1, 7, 1 << 31, 1 << 32, 1 << 62, (1 << 64) - 1, len(r.bytes), len(r.bytes) - 1)
     for at in range(8, 104, 8):
-        for value in big:
+        for value in some(f"header {at}", big, 3):
             yield f"header-{at}-{value:x}", changed(r.bytes, at, struct.pack("<Q", value))
 
 
@@ -176,7 +206,7 @@ def hostile_attrs(t):
         cases = []
         for at in range(r.attrs, r.attrs + r.attrs_size, 4):
             cases.append((f"attr-{at}", changed(r.bytes, at, b"\xff\xff\xff\xff")))
-        each(work, cases[:80])
+        each(work, some("attrs", cases[:80], 32))
 
 
 def record_cases(r):
@@ -185,10 +215,10 @@ def record_cases(r):
         kinds.setdefault(kind, []).append((at, size))
     for kind, places in sorted(kinds.items()):
         at, size = places[len(places) // 2]
-        for bad in (0, 1, 7, 8, 9, size - 8, size + 8, 0xffff):
+        for bad in some(f"size {kind}", (0, 1, 7, 8, 9, size - 8, size + 8, 0xffff), 3):
             yield f"size-{kind}-{bad}", changed(r.bytes, at + 6, struct.pack("<H", bad & 0xffff))
         yield f"kind-{kind}", changed(r.bytes, at, struct.pack("<I", 0xfffffff0))
-        for word in range(at + 8, min(at + size, at + 8 + 64) - 7, 8):
+        for word in some(f"word {kind}", range(at + 8, min(at + size, at + 8 + 64) - 7, 8), 3):
             yield f"word-{kind}-{word - at}", changed(r.bytes, word, b"\xff" * 8)
 
 
@@ -321,10 +351,11 @@ def garbled_for_the_other_commands(t):
             path = f"{work}/other-{number}"
             with open(path, "wb") as f:
                 f.write(garble(chance, r.bytes, 0, len(r.bytes)))
-            for command in (["intervals", path], ["annotate", "-i", path, "call_inner"],
-                            ["report", "-i", path, "-g", "--json"]):
+            commands = (["intervals", path], ["annotate", "-i", path, "call_inner"],
+                        ["report", "-i", path, "-g", "--json"])
+            for command in commands if LONG else [commands[number % 3]]:
                 try:
-                    bounded(*command)
+                    bounded(*command, started=number < 3)
                 except AssertionError as error:
                     raise AssertionError(f"{command} ({keep(path, 'other')}): {error}") from error
 
@@ -380,19 +411,21 @@ def hostile_elf(t):
         record(path, "-F", "997", "--", program, "20")
         with open(program, "rb") as f:
             content = f.read()
-        failures, count = [], 0
+        commands = (["report", "--full", "-i", path], ["annotate", "-i", path, "call_inner"],
+                    ["report", "-i", path, "--sort", "line"])
+        failures, count, chance_of_command = [], 0, random.Random(SEED)
         for name, bad in elf_cases(content, chance):
             os.unlink(program)
             with open(program, "wb") as f:
                 f.write(bad)
             count += 1
-            try:
-                done = bounded("report", "--full", "-i", path)
-                assert done.status == 0, f"one bad program stops the report: {done.err}"
-                bounded("annotate", "-i", path, "call_inner")
-                bounded("report", "-i", path, "--sort", "line")
-            except AssertionError as error:
-                failures.append(f"{name} (kept as {keep(program, 'elf-' + name)}): {error}")
+            for command in commands if LONG else [chance_of_command.choice(commands)]:
+                try:
+                    done = bounded(*command, started=count < 4)
+                    assert not done.status or command[0] == "annotate", \
+                        f"one bad program stops the report: {done.err}"
+                except AssertionError as error:
+                    failures.append(f"{name} {command} (kept as {keep(program, 'elf-' + name)}): {error}")
         comment(f"{count} damaged programs")
         assert not failures, f"{len(failures)} of {count} failed:\n" + "\n".join(failures[:5])
 
