@@ -138,6 +138,19 @@ def run(*words, timeout=150, status=0, input=None, env=None, cwd=None, text=True
     return result
 
 
+def names_of_kernel(cache):
+    """The path of a cache that has the names of the running kernel, if the cache of the tests has
+    them: a report needs a third of a second to read them from the kernel."""
+    cache = pathlib.Path(cache)
+    home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    for kept in pathlib.Path(home, "assay", "kallsyms").glob("*"):
+        place = cache / "assay" / "kallsyms"
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError, FileNotFoundError):
+            shutil.copy2(kept, place / kept.name)
+    return cache
+
+
 def nested(report):
     """Puts each node of a call tree into its caller, and names into call paths, as --nested does."""
     if isinstance(report.get("tree"), list):

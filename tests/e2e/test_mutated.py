@@ -13,7 +13,7 @@ import resource
 import shutil
 import subprocess
 
-from harness import ASSAY, LONG, ROOT, main, test
+from harness import ASSAY, LONG, ROOT, main, names_of_kernel, test
 from time_limit import limit
 
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
@@ -144,7 +144,7 @@ class Campaign:
             done = subprocess.run(
                 ["timeout", "-k", "5", str(int(limit(SECONDS))), *command], check=False,
                 stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                preexec_fn=limits, env=dict(os.environ, XDG_CACHE_HOME=str(place / "cache"),
+                preexec_fn=limits, env=dict(os.environ, XDG_CACHE_HOME=str(names_of_kernel(place / "cache")),
                                             LC_ALL="C.UTF-8"))
         size = (place / "output").stat().st_size
         why = None
