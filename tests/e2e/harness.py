@@ -146,7 +146,7 @@ def names_of_kernel(cache):
     for kept in pathlib.Path(home, "assay", "kallsyms").glob("*"):
         place = cache / "assay" / "kallsyms"
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError, FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError):
             shutil.copy2(kept, place / kept.name)
     return cache
 

@@ -8,13 +8,13 @@ another seed. A file that fails is kept in $TMPDIR."""
 import concurrent.futures
 import os
 import pathlib
+import queue
 import random
-import resource
 import shutil
 import subprocess
 
+from command_server import CommandServer
 from harness import ASSAY, LONG, ROOT, main, names_of_kernel, test
-from time_limit import limit
 
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 MEMORY_BYTES = 512000 << 10  # ulimit -v 512000
@@ -108,6 +108,11 @@ class Campaign:
                 env=t.runtime())
         if t.path("real.db").exists():
             self.add_real("store_file", t.path("real.db"))
+        self.servers = queue.SimpleQueue()
+        for i in range(os.cpu_count()):
+            cache = names_of_kernel(t.path(f"cache-{i}"))
+            env = dict(os.environ, XDG_CACHE_HOME=str(cache), LC_ALL="C.UTF-8")
+            self.servers.put((CommandServer(ASSAY, env), cache / "assay"))
 
     def add_real(self, kind, path):
         self.seeds.setdefault(kind, []).append(path.read_bytes())
@@ -127,36 +132,37 @@ class Campaign:
             copy.write_bytes(content)
         return {"FILE": file, "ROOT": root, "DATA": self.data, "WORK": place}
 
-    def check(self, number, kind, content, words):
-        """None, or a sentence about the failure."""
-        def limits():
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    def run(self, words):
+        """None, or a sentence about the failure. The cache is empty except for the kernel's names."""
+        server, cache = self.servers.get()
+        try:
+            status, *outputs = server.run(*words, timeout=SECONDS, address_space=MEMORY_BYTES)
+        except subprocess.TimeoutExpired:
+            return f"no end within {SECONDS} s"
+        finally:
+            for folder in cache.glob("*"):
+                if folder.name != "kallsyms":
+                    shutil.rmtree(folder)
+            self.servers.put((server, cache))
+        if not 0 <= status < 124:
+            return f"status {status}: {outputs[1][-500:].decode(errors='replace')}"
+        size = sum(map(len, outputs))
+        return f"{size} bytes of output" if size > OUTPUT_BYTES else None
 
+    def check(self, number, kind, content, words):
+        """None, or a sentence about the failure of a command with one input."""
         place = self.t.path(f"run-{number}")
         place.mkdir()
         names = self.prepared(place, kind, content)
-        command = [ASSAY]
+        command = []
         for word in words:
             head, slash, tail = word.partition("/")
             command.append(str(names[head]) + slash + tail if head in names else word)
-        with open(place / "output", "wb") as output:
-            done = subprocess.run(
-                ["timeout", "-k", "5", str(int(limit(SECONDS))), *command], check=False,
-                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                preexec_fn=limits, env=dict(os.environ, XDG_CACHE_HOME=str(names_of_kernel(place / "cache")),
-                                            LC_ALL="C.UTF-8"))
-        size = (place / "output").stat().st_size
-        why = None
-        if done.returncode >= 124 or done.returncode < 0:
-            tail = (place / "output").read_bytes()[-500:].decode(errors="replace")
-            why = f"status {done.returncode}: {tail}"
-        elif size > OUTPUT_BYTES:
-            why = f"{size} bytes of output"
+        why = self.run(command)
         if why:
             kept = pathlib.Path(os.environ.get("TMPDIR", "/tmp")) / f"assay-mutated-{kind}-{number}"
             shutil.copy(place / "input", kept)
-            why = f"{' '.join(command[1:])} (kept as {kept}): {why}"
+            why = f"{' '.join(command)} (kept as {kept}): {why}"
         shutil.rmtree(place)
         return why
 
