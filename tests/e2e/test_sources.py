@@ -6,13 +6,13 @@ import base64
 import os
 import re
 import shutil
+import signal
 import subprocess
-import time
 import zlib
 
 import attacks
 from attacks import LEAK_LINES, STRANGER, build_leak, need_root
-from harness import ASSAY, main, run, test
+from harness import ASSAY, main, names_of_kernel, run, test
 
 SECRET = "SECRET-LINE"
 REFUSED = "is not read, as the owner of the file that names it may not read it"
@@ -31,8 +31,8 @@ def recorded(t, program, user=STRANGER, name="leak.data"):
     """Root's recording of the machine while the user runs the program."""
     data = t.path(name)
     process = t.start(program, user=user, group=user, extra_groups=[], cwd="/")
-    run(ASSAY, "record", "-q", "-F", "199", "-p", str(process.pid), "-o", data,
-        "--duration", "1s", env=t.env)
+    run(ASSAY, "record", "-q", "-F", "997", "-p", str(process.pid), "-o", data,
+        "--duration", "300ms", env=t.env)
     process.kill()
     t.wait(process)
     return data
@@ -40,7 +40,7 @@ def recorded(t, program, user=STRANGER, name="leak.data"):
 
 def begin(t):
     need_root(t)
-    t.env = {"XDG_CACHE_HOME": str(t.path("cache")), "SUDO_UID": ""}
+    t.env = {"XDG_CACHE_HOME": str(names_of_kernel(t.path("cache"))), "SUDO_UID": ""}
 
 
 def page_text(path):
@@ -157,11 +157,11 @@ def owners_that_are_not_known_see_public_files_only(t):
     program.chmod(0o755)
     data = t.path("kept.data")
     process = t.start(program, user=STRANGER, group=STRANGER, extra_groups=[], cwd="/")
-    recorder = t.start(ASSAY, "record", "-q", "-a", "-F", "199", "-o", data, "--duration", "3s",
+    recorder = t.start(ASSAY, "record", "-q", "-F", "997", "-p", process.pid, "-o", data,
                        env={**os.environ, **t.env})
-    t.until(lambda: process.poll() is None and os.path.exists(data), "the recording")
-    time.sleep(1)
+    t.until(lambda: data.exists() and data.stat().st_size > 16000, "a recording that grows")
     program.unlink()
+    recorder.send_signal(signal.SIGINT)
     t.equal(t.wait(recorder), 0, "the recorder's status")
     process.kill()
     t.wait(process)
@@ -212,7 +212,7 @@ def a_mount_over_a_directory_of_root_shows_no_file_below_it(t):
                       stdout=subprocess.PIPE)
     t.equal(process.stdout.readline(), b"ready\n", "what the program prints")
     data = t.path("mounted.data")
-    run(ASSAY, "record", "-q", "-F", "199", "-p", str(process.pid), "-o", data, "--duration", "1s",
+    run(ASSAY, "record", "-q", "-F", "997", "-p", str(process.pid), "-o", data, "--duration", "300ms",
         env=t.env)
     process.kill()
     t.wait(process)
@@ -319,7 +319,7 @@ def generated_code_names_no_file_of_root(t):
                       group=STRANGER, extra_groups=[], cwd="/", stdout=subprocess.PIPE)
     t.equal(process.stdout.readline(), b"ready\n", "what the program prints")
     data = t.path("jit.data")
-    run(ASSAY, "record", "-q", "-F", "199", "-p", str(process.pid), "-o", data, "--duration", "1s",
+    run(ASSAY, "record", "-q", "-F", "997", "-p", str(process.pid), "-o", data, "--duration", "300ms",
         env=t.env)
     for what in ("a dump in its place", "a dump that only the cache has"):
         text = shown(t, data, "jit_leak")
