@@ -4,9 +4,10 @@ compiles: a recording with stacks, a store and a flight recorder.
 
 No file of root is deleted or changed, the sessions answer, the memory of each recorder and of the
 process that reads for it has a bound, each loss is reported, and the time accounts of all three
-close. Other commands of root run beside them, against attacks of their own. 20 seconds; with
+close. Other commands of root run beside them, against attacks of their own. Five seconds; with
 ASSAY_LONG=1 the test takes ten minutes and prints representative figures."""
 
+import concurrent.futures
 import contextlib
 import hashlib
 import os
@@ -22,7 +23,7 @@ from calls_table import Table
 from harness import ASSAY, BUILD, LONG, Skip, limit, main, run, test
 from terminal import check_harmless, on_terminal
 
-SECONDS = 600 if LONG else 20
+SECONDS = 600 if LONG else 5
 MEMORY_BYTES = 256 << 20
 HANGING = ("stack-fuse", "program", "dump", "stack-uffd")
 CUT_TABLE = ("was truncated while it was read", "it was cut")
@@ -93,27 +94,37 @@ class Attackers:
     """Starts all attacks. `skipped` gets the reason of each attack that cannot run."""
 
     def __init__(self, t, target, stack):
-        self.t, self.target, self.skipped = t, target, {}
+        self.t, self.target, self.skipped, self.hung = t, target, {}, []
         lasting = str(2 * limit(SECONDS))
         self.plant()
+        self.sampled = self.start_sampled(lasting)
+        self.signal_sampled(signal.SIGSTOP)
         for what in HANGING:
             try:
-                stack.callback(attacks.release, t, attacks.hung(t, what)[0])
+                self.hung.append(attacks.hung(t, what)[0])
+                stack.callback(attacks.release, t, self.hung[-1])
             except Skip as reason:
                 self.skipped[what] = str(reason)
         for words in (("paths", "400"), ("sparse", "2000"), ("names", lasting),
                       ("modes", lasting), ("files", lasting)):
             attacks.neighbour(t, *words)
         self.storm()
+
+    def start_sampled(self, lasting):
+        """Programs that attack with their samples. They only take CPU time until there are recorders."""
+        t = self.t
         evil = attacks.copy_for_user(t, t.workload("loop"), EVIL_NAME)
-        attacks.start(t, evil, "1000000000")
-        attacks.start(t, "nice", "-n", "19", attacks.build_bomb(t, lambda program: attacks.put_long_line_program(
-            program, 30 << 20)))
-        leak = attacks.build_leak(t, target.home, [target.secret], pause_us=20000)
-        attacks.start(t, leak)
+        bomb = attacks.build_bomb(t, lambda program: attacks.put_long_line_program(
+            program, 30 << 20 if LONG else 10 << 20))
+        leak = attacks.build_leak(t, self.target.home, [self.target.secret], pause_us=20000)
         stacks = t.workload("stacks")
-        attacks.start(t, attacks.forged(t, stacks), "recurse", lasting, "20")
-        t.start(stacks, "recurse", lasting, "20", stdout=subprocess.DEVNULL)
+        return [attacks.start(t, evil, "1000000000"), attacks.start(t, "nice", "-n", "19", bomb),
+                attacks.start(t, leak), attacks.start(t, attacks.forged(t, stacks), "recurse", lasting, "20"),
+                t.start(stacks, "recurse", lasting, "20", stdout=subprocess.DEVNULL)]
+
+    def signal_sampled(self, number):
+        for process in self.sampled:
+            os.killpg(process.pid, number)
 
     def plant(self):
         """Journals beside stores, links in shared directories, a directory that is replaced by a
@@ -159,10 +170,8 @@ class Recorders:
         self.process = t.start(ASSAY, "record", "-a", "-g", "-o", self.data,
                                stderr=self.log, env={**os.environ, **self.env})
         stack.callback(self.abandon)
-        self.begun = {"store": self("start", "--store", self.store, "--window", "5", "--name",
-                                    "store").err,
-                      "ring": self("start", "--ring=8M", "-g", "-o", self.ring, "--name",
-                                   "ring").err}
+        self.begun = self.both({"store": ("start", "--store", self.store, "--window", "5"),
+                                "ring": ("start", "--ring=8M", "-g", "-o", self.ring)})
         self.pids = {s["name"]: s["pid"] for s in self.status()}
         self.pids["record"] = self.process.pid
         self.longest_answer = self.longest_start = self.most_together = 0
@@ -170,6 +179,12 @@ class Recorders:
 
     def __call__(self, *words, **options):
         return run(ASSAY, *words, env=self.env, **options)
+
+    def both(self, commands):
+        """Runs a command for each session, at the same time; the results by name."""
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            begun = {name: pool.submit(self, *words, "--name", name) for name, words in commands.items()}
+            return {name: future.result() for name, future in begun.items()}
 
     def bounded(self, *words):
         size = REPORT_BYTES + sum(os.path.getsize(path) for path in (self.data, self.ring, self.store)
@@ -206,10 +221,10 @@ class Recorders:
         """The accounts of the sessions, by name."""
         begin = time.monotonic()
         self.process.send_signal(signal.SIGINT)
+        accounts = {name: self.t.json(done.out) for name, done in
+                    self.both({name: ("stop", "--json") for name in ("store", "ring")}).items()}
         self.t.equal(self.t.wait(self.process), 0, "the recorder's status")
         self.took = time.monotonic() - begin
-        accounts = {name: self.t.json(self("stop", "--json", "--name", name).out)
-                    for name in ("store", "ring")}
         self.log.seek(0)
         self.said = self.log.read()
         return accounts
@@ -231,19 +246,24 @@ class Others:
         holder = attacks.start(t, "/usr/bin/python3", "-c", attacks.HOLD, "0", stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE)
         t.equal(holder.stdout.readline(), b"held\n", "what the holder of the name prints")
+        self.view, self.stripped, self.tables = self.store_with_view(), self.stripped_recording(), self.handed()
+        self.most_on_disk = 0
+
+    def begin(self):
+        """Starts the commands."""
+        t = self.t
         silent, endless = attacks.Server(True), attacks.Server(False)
         self.start("agent", "unshare", "-m", "sh", "-c", "mount -t tmpfs none /run && exec \"$@\"", "sh",
                    ASSAY, "agent", "--store", "clickhouse://127.0.0.1:1/none", "--spool", t.path("spool"),
                    env=t.runtime("agent"))
         self.start("silent", ASSAY, "report", "--store", f"clickhouse://127.0.0.1:{silent.port}/db")
         self.start("endless", ASSAY, "report", "--store", f"clickhouse://127.0.0.1:{endless.port}/db")
-        self.start("view", ASSAY, "report", "--store", self.store_with_view())
-        self.start("debuginfod", ASSAY, "report", "--debuginfod", self.stripped(), env={
+        self.start("view", ASSAY, "report", "--store", self.view)
+        self.start("debuginfod", ASSAY, "report", "--debuginfod", self.stripped, env={
             "XDG_CACHE_HOME": str(self.disk), "DEBUGINFOD_CACHE_PATH": str(t.path("client")),
             "DEBUGINFOD_URLS": f"http://127.0.0.1:{endless.port}"})
         self.start("greedy", ASSAY, "calls", "-q", "-o", t.path("g.calls"), "--", "python3",
-                   t.write("greedy.py", attacks.GREEDY), env=self.handed())
-        self.most_on_disk = 0
+                   t.write("greedy.py", attacks.GREEDY), env=self.tables)
 
     def start(self, name, *words, env=None):
         with open(self.t.path(f"{name}.log"), "w", encoding="utf-8") as log:
@@ -261,7 +281,7 @@ class Others:
         os.chown(store, STRANGER, STRANGER)
         return store
 
-    def stripped(self):
+    def stripped_recording(self):
         program, recording = self.t.path("stripped"), self.t.path("stripped.data")
         self.t.run("strip", "--strip-all", "-o", program, self.t.workload("loop"))
         self.t.assay("record", "-q", "-o", recording, "--", program, "30")
@@ -300,8 +320,7 @@ def start_build(t):
     source = t.write("build/big.c", "\n".join(
         f"double f{i}(double *a, int n) {{ double s = {i}; for (int j = 0; j < n; j++) "
         f"s = s * a[j] + {i} / (a[j] + 1); return s; }}" for i in range(1500)))
-    for i in range(2):
-        t.start("sh", "-c", f"while :; do cc -O2 -g -c -o {source}.{i}.o {source}; done")
+    return [t.start("sh", "-c", f"while :; do cc -O2 -g -c -o {source}.{i}.o {source}; done") for i in range(2)]
 
 
 def act_as_root(t, r, target, attackers):
@@ -384,9 +403,8 @@ def check_stacks(t, report):
         t.true(found.get(caller, 0) >= found["spin_leaf"] * 0.95, f"{caller} in {found}")
 
 
-def end_all(t):
-    """The attacks and the build: reports are read on a quiet machine."""
-    for process in t.processes:
+def end_all(processes):
+    for process in processes:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
 
@@ -400,36 +418,40 @@ def print_figures(r, rounds, attackers, accounts):
     gaps = ", ".join(f"{name} {a['read_gap_max_ns'] / 1e9:.2f} s" for name, a in accounts.items())
     print(f"# the longest time between two reads of the buffers: {gaps}")
     print(f"# memory at most {r.most_together >> 20} MB together; each with its reader: {most}")
-    print(f"# the recorder's end took {r.took:.2f} s", flush=True)
+    print(f"# the end of all three took {r.took:.2f} s", flush=True)
 
 
 @test
 def all_attacks_together(t):
     target = Target(t)
     with contextlib.ExitStack() as stack:
-        attackers = Attackers(t, target, stack)
-        start_build(t)
         others = Others(t, target, stack)
+        attackers = Attackers(t, target, stack)
         r = Recorders(t, target, stack)
+        build = start_build(t)
+        attackers.signal_sampled(signal.SIGCONT)
+        others.begin()
         end = time.monotonic() + SECONDS
         rounds = 0
-        while time.monotonic() < end:
+        while time.monotonic() < end or rounds < 6:
             r.measure()
             others.measure()
-            if not rounds % (50 if LONG else 10):
+            if not rounds % 50:
                 act_as_root(t, r, target, attackers)
             rounds += 1
             time.sleep(0.2)
+        end_all([*build, *attackers.sampled])
         accounts = r.end()
+        # Reports are read on a quiet machine.
+        end_all(set(t.processes) - {*attackers.hung, *others.commands.values()})
         others.end()
-    end_all(t)
     print_figures(r, rounds, attackers, accounts)
     reports = {name: t.json(r.bounded("report", "--json", *words).out) for name, words in
                (("record", (r.data,)), ("ring", (r.ring,)), ("store", ("--store", r.store)))}
     shown = on_terminal(t, "report", "--full", r.data, env=r.env)
     target.unchanged()
     said = {"record": reports["record"]["warnings"], "ring": reports["ring"]["warnings"],
-            "store": [r.begun["store"], *accounts["store"]["notes"],
+            "store": [r.begun["store"].err, *accounts["store"]["notes"],
                       *reports["store"]["warnings"]]}
     for name in RECORDERS:
         check_books(t, name, reports[name])
