@@ -218,7 +218,7 @@ def record_cases(r):
         for bad in some(f"size {kind}", (0, 1, 7, 8, 9, size - 8, size + 8, 0xffff), 3):
             yield f"size-{kind}-{bad}", changed(r.bytes, at + 6, struct.pack("<H", bad & 0xffff))
         yield f"kind-{kind}", changed(r.bytes, at, struct.pack("<I", 0xfffffff0))
-        for word in some(f"word {kind}", range(at + 8, min(at + size, at + 8 + 64) - 7, 8), 3):
+        for word in range(at + 8, min(at + size, at + 8 + 64) - 7, 8):
             yield f"word-{kind}-{word - at}", changed(r.bytes, word, b"\xff" * 8)
 
 
