@@ -109,17 +109,19 @@ class Attackers:
                       ("modes", lasting), ("files", lasting)):
             attacks.neighbour(t, *words)
         self.storm()
+        # It needs samples enough to be in the first rows of the report.
+        evil = attacks.copy_for_user(t, t.workload("loop"), EVIL_NAME)
+        attacks.start(t, evil, "1000000000")
 
     def start_sampled(self, lasting):
         """Programs that attack with their samples. They only take CPU time until there are recorders."""
         t = self.t
-        evil = attacks.copy_for_user(t, t.workload("loop"), EVIL_NAME)
         bomb = attacks.build_bomb(t, lambda program: attacks.put_long_line_program(
             program, 30 << 20 if LONG else 10 << 20))
         leak = attacks.build_leak(t, self.target.home, [self.target.secret], pause_us=20000)
         stacks = t.workload("stacks")
-        return [attacks.start(t, evil, "1000000000"), attacks.start(t, "nice", "-n", "19", bomb),
-                attacks.start(t, leak), attacks.start(t, attacks.forged(t, stacks), "recurse", lasting, "20"),
+        return [attacks.start(t, "nice", "-n", "19", bomb), attacks.start(t, leak),
+                attacks.start(t, attacks.forged(t, stacks), "recurse", lasting, "20"),
                 t.start(stacks, "recurse", lasting, "20", stdout=subprocess.DEVNULL)]
 
     def signal_sampled(self, number):
