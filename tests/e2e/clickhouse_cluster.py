@@ -35,7 +35,7 @@ def installed():
 
 class Member(clickhouse_server.Server):
     def __init__(self, tcp, more):
-        self.place = tempfile.mkdtemp(prefix="assay-clickhouse-")
+        self.place = clickhouse_server.new_place()
         self.port = clickhouse_server.free_port()
         self.data, self.before = f"{self.place}/data", []
         with open(f"{self.place}/config.xml", "w") as f:
