@@ -27,7 +27,8 @@ def levels(server, database, of="host != 0", what="count()"):
 @test
 def windows_on_a_server_are_merged_as_in_a_file(t):
     server = clickhouse_server.server(t)
-    file, name = stored(t, t.path("keep.db"), "web1", "web2"), server.store("keep")
+    # Windows of two hours are merged when the two hours are over.
+    file, name = stored(t, t.path("keep.db"), "web1", "web2", windows=38), server.store("keep")
     add_waits(file)
     t.assay("store", "copy", file, name)
     before = {host: report(t, name, host) for host in ("web1", "*")}

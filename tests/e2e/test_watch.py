@@ -2,9 +2,11 @@
 """assay watch: a store in which one function takes three times as long from the middle on."""
 import contextlib
 import json
+import pathlib
 import random
 import shutil
 import sqlite3
+import tempfile
 
 from harness import *
 from page_data import Page
@@ -18,10 +20,14 @@ int main(int argc, char **argv) { return %s; }
 """ % " + ".join(f"{f}(argc)" for f in FUNCTIONS)
 
 
+_directory = tempfile.TemporaryDirectory(prefix="assay-test-watch-")  # for all tests
+
+
 def store(t):
-    if hasattr(t, "store"):
-        return t.store
-    program, t.store = t.path("prog"), t.path("a.db")
+    """Made once; no test changes it."""
+    program, path = (pathlib.Path(_directory.name, name) for name in ("prog", "a.db"))
+    if path.exists():
+        return path
     t.run("cc", "-O1", "-no-pie", "-fno-ipa-icf", "-o", program, t.write("prog.c", PROGRAM))
     addresses = {words[2]: int(words[0], 16) + 2
                  for words in map(str.split, t.run("nm", program).out.splitlines())
@@ -31,8 +37,8 @@ def store(t):
         for function in chance.choices(FUNCTIONS, [half] + [1] * 29, k=6000):
             file.sample([addresses[function], addresses["main"]])
     seconds = str((file.time - 10 ** 9) / 1e9 / 60)
-    t.run(t.workload("store_recording"), t.write("a.data", file.bytes()), t.store, seconds)
-    return t.store
+    t.run(t.workload("store_recording"), t.write("a.data", file.bytes()), path, seconds)
+    return path
 
 
 @test
