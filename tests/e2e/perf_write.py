@@ -35,7 +35,8 @@ NO_PID = 2 ** 32 - 1
 
 class PerfData:
     def __init__(self, name, pid, program, event=(SOFTWARE, CPU_CLOCK)):
-        self.pid, self.cpu, self.time, self.records, self.event = pid, 0, 10 ** 9, b"", event
+        self.pid, self.cpu, self.time, self.event = pid, 0, 10 ** 9, event
+        self.records = bytearray()  # bytes would be copied with each record
         self._record(RECORD_COMM, struct.pack("<II", pid, pid) + _text(name))
         for offset, address, size in _code_of(program):
             self._record(RECORD_MMAP2, struct.pack("<IIQQQIIQQII", pid, pid, address, size, offset,
@@ -76,7 +77,7 @@ class PerfData:
 
 class Recorded:
     def __init__(self):
-        self.records, self.events, self.account, self.tracepoints = b"", [], None, []
+        self.records, self.events, self.account, self.tracepoints = bytearray(), [], None, []
         self.clock, self.machine = None, {}
         self.at(0, 0, 0, 0)
 
