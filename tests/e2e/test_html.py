@@ -6,9 +6,11 @@ import collections
 import json
 import math
 import os
+import pathlib
 import re
 import shutil
 import stat
+import tempfile
 
 import stores
 import tags_program
@@ -47,9 +49,21 @@ def folded(t, *words):
     return found
 
 
-def recorded(t, *options, name="a.data"):
+def recorded(t, name="a.data"):
     path = t.path(name)
-    t.assay("record", "-g", "-F", "997", *options, "-o", path, "--", t.workload("btree"))
+    t.assay("record", "-g", "-F", "997", "-o", path, "--", t.workload("btree"))
+    return path
+
+
+_directory = tempfile.TemporaryDirectory(prefix="assay-test-html-")  # for all tests
+
+
+def recorded_machine(t):
+    """A recording of the whole machine, made once. Its program has the priority, if root runs the test: a busy
+    machine adds stacks of others to it as long as it runs."""
+    path = pathlib.Path(_directory.name, "machine.data")
+    if not path.exists():
+        t.assay("record", "-g", "-F", "997", "-a", "-o", path, "--", "nice", "-n", "-15", t.workload("btree"))
     return path
 
 
@@ -150,7 +164,7 @@ def switches_have_a_lane_for_each_thread(t):
 
 @test
 def samples_have_the_sums_of_json_and_the_paths_of_exports(t):
-    data = recorded(t, "-a")
+    data = recorded_machine(t)
     page, report = page_of(t, "report", data), t.report("--full", data)
     stacks = page.stacks()
     t.equal(page.head["kind"], "samples")
@@ -184,7 +198,7 @@ def samples_have_the_sums_of_json_and_the_paths_of_exports(t):
 
 @test
 def each_sample_has_its_time(t):
-    data = recorded(t, "-a")
+    data = recorded_machine(t)
     page = page_of(t, "report", data)
     stacks = page.stacks()
     report = t.report("--full", data)
@@ -215,7 +229,7 @@ def each_sample_has_its_time(t):
 
 @test
 def filters_and_time_ranges_select(t):
-    data = recorded(t, "-a")
+    data = recorded_machine(t)
     for words in (["--comm", "btree"], ["-S", "btree_find_slot"], ["--time", "20%,60%"],
                   ["--no-idle"]):
         stacks = page_of(t, "report", *words, data).stacks()
@@ -243,7 +257,7 @@ def several_recordings_are_in_one_order(t):
 
 @test
 def stores_have_windows(t):
-    data, store = recorded(t, "-a"), t.path("a.db")
+    data, store = recorded_machine(t), t.path("a.db")
     t.run(t.workload("store_recording"), data, store, "0.2")
     page = page_of(t, "report", "--no-idle", "--store", store)
     t.equal(page.head["title"], str(store))
