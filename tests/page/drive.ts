@@ -72,7 +72,7 @@ class Reader {
 	/* Waits until a value is the expected one: the page draws in its own time. */
 	async until<T>(what: string, get: () => Promise<T>, want: T): Promise<void> {
 		let got: T = await get();
-		for (let i = 0; i < 100 && got !== want; i++) {
+		for (let i = 0; i < 1200 && got !== want; i++) {
 			await this.page.waitForTimeout(50);
 			got = await get();
 		}
