@@ -241,13 +241,14 @@ class Test:
             raise Failure(f"{process.args}: still running after {limit(timeout)} s") from None
 
     def until(self, condition, what, timeout=60):
-        """Waits until condition() is true, and returns its value."""
+        """Waits until condition() is true, and returns its value. A condition that takes long, since it runs a
+        program, is checked less often: it should not fill a CPU."""
         end = time.monotonic() + limit(timeout)
-        while time.monotonic() < end:
+        while (before := time.monotonic()) < end:
             value = condition()
             if value:
                 return value
-            time.sleep(0.02)
+            time.sleep(min(max(0.02, 3 * (time.monotonic() - before)), 0.5))
         raise Failure(f"waited {limit(timeout)} s for this: {what}")
 
     def json(self, text):
