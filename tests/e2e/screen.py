@@ -65,12 +65,13 @@ class Screen:
     def until(self, wanted, timeout=10):
         """Waits until the text, or what a function finds in the lines, is on the screen."""
         end = time.monotonic() + limit(timeout)
-        while time.monotonic() < end:
+        while (before := time.monotonic()) < end:
             lines = self.lines()
             found = wanted(lines) if callable(wanted) else wanted in "\n".join(lines)
             if found:
                 return found
-            time.sleep(0.05)
+            # Each check runs a program, which should not fill a CPU.
+            time.sleep(min(max(0.05, 3 * (time.monotonic() - before)), 0.5))
         raise Failure(f"{wanted!r} did not come on the screen:\n" + "\n".join(lines))
 
     def prompt(self):
