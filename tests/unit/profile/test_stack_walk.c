@@ -6,6 +6,7 @@
  */
 #include "stack_walk_fixture.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 
@@ -260,7 +261,7 @@ static void a_register_that_is_zero_ends_nothing(void)
 
 static void a_file_that_is_not_there(void)
 {
-	begin_with(STACK_METHOD_DWARF, false, "test_stack_walk");
+	begin_with(STACK_METHOD_DWARF, false, program_invocation_short_name);
 	sample_here(STACK_COPY_MAX);
 	CHECK_EQ(result.end, STACK_NO_FILE);
 	CHECK(chain.count >= 1);
