@@ -11,11 +11,13 @@ medium and words, as in a shell:
     sql TABLE KEY COLUMN           the same of `assay sql`; QUERIES has tables that need a join
     text COMMAND HEAD KEY COLUMN   the table whose head begins with HEAD; KEY "": the text before the head's
                                    words, $: the last cell; a further word is the unit of all cells
+                                   the same table in Markdown must have the figure too
     line COMMAND PATTERN           the group of a regular expression in the text
     tags NUMBER UNIT               columns of the table of event tags
     page KEY_OF_TABLE KEY COLUMN   tables of the document in the page of the report
     FORMAT WHAT VALUE              sums of an export (media.sums): self cpu; json-paths is the export to JSON,
                                    page-stacks the call paths of the page
+    callgrind VALUE                its own values of functions, and their calls
     metrics NAME LABEL             of a session: distinct_session.py; seconds become ns
     otlp-pid                       the pids of processes
 
@@ -96,11 +98,10 @@ class Media:
         return self.kept("text", command, make=lambda: self.t.assay(*command.split("+"), *self.words).out)
 
     def read_text(self, command, head, key, column, unit=""):
-        found = {}
-        for row in grid(self.text(command), head.split()):
-            if column in row and row[column]:
-                found["/".join(row.get(name, "") for name in key.split("/"))] = Shown(f"{row[column]} {unit}".strip())
-        return found
+        return shown_in(grid(self.text(command), head.split()), key, column, unit)
+
+    def read_markdown(self, command, head, key, column, unit=""):
+        return shown_in(markdown_grid(self.text(f"{command}+--markdown"), head.split()), key, column, unit)
 
     def read_tags(self, number, unit=""):
         """A column of the classic table of event tags."""
@@ -158,6 +159,10 @@ class Media:
             media.READERS[form](self.t, self.words, [], *([more] if more else []))))
         return {name: number for (w, v, name), number in sums.items() if (w, v) == (what, value)}
 
+    def read_callgrind(self, value):
+        own, others = self.kept("callgrind", make=lambda: media.from_callgrind(self.t, self.words, []))
+        return {name: values[value] for name, values in (others if value == "calls" else own).items()}
+
     def read_otlp_pid(self):
         found = {}
         for profile in Otlp(media.export(self.t, "otlp", self.words, [], text=False)).profiles:
@@ -211,6 +216,32 @@ def grid(text, head):
         yield row
 
 
+def markdown_grid(text, head):
+    """The same of a table in Markdown."""
+    columns = None
+    for line in text.splitlines():
+        if not line.startswith("|"):
+            if columns:
+                return
+            continue
+        cells = re.sub(r"&nbsp;|\\(?=[^|])", "", line[1:])
+        cells = [re.split(r"\s{2,}", cell.strip())[0] for cell in re.split(r" (?<!\\)\|(?: |$)", cells)][:-1]
+        if not columns:
+            columns = cells if " ".join(cells).split()[:len(head)] == head else None
+        elif not re.fullmatch(r"[|: -]+", line):
+            yield {**dict(zip(columns, cells)), "$": next(filter(None, reversed(cells)), "")}
+    if columns is None:
+        raise Failure(f"no table in Markdown with the head {head}")
+
+
+def shown_in(rows, key, column, unit):
+    found = {}
+    for row in rows:
+        if column in row and row[column]:
+            found["/".join(row.get(name, "") for name in key.split("/"))] = Shown(f"{row[column]} {unit}".strip())
+    return found
+
+
 def differs(got, want, part):
     near = abs(want) * part
     if isinstance(got, Shown):
@@ -230,11 +261,12 @@ def compare(figures, truth, read, without=()):
             wrong.append(f"{figure}: the truth does not have it")
             continue
         want = {str(key): value for key, value in truth[figure].items()}
-        for place in places:
-            absent = {pattern for pattern in without if re.fullmatch(pattern, f"{figure}: {place}")}
-            used |= absent
-            if absent:
-                continue
+        absent = {place: {pattern for pattern in without if re.fullmatch(pattern, f"{figure}: {place}")}
+                  for place in places}
+        used.update(*absent.values())
+        places = [place for place in places if not absent[place]]
+        in_markdown = ["markdown" + place[4:] for place in places if re.match(r"text (?!status )", place)]
+        for place in [*places, *in_markdown]:
             try:
                 got = read(place)
                 if place.startswith("metrics ") and "_seconds" in place:

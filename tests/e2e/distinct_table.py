@@ -205,9 +205,10 @@ SAMPLES = (
      "text report+--full 'share samples on CPU' function/mode blocked", "page functions function/mode blocked"),
     ("samples of a function", "sql by_function function samples", "csv self samples", "json-paths self samples",
      "pprof self samples", "otlp self samples", "speedscope self samples", "folded+samples self samples",
-     "firefox self samples", "page-stacks self samples", "perf-script self samples"),
+     "firefox self samples", "page-stacks self samples", "perf-script self samples",
+     "callgrind samples"),
     ("weight of a function", "sql by_function function weight_ns", "csv self cpu", "json-paths self cpu", "pprof self cpu",
-     "otlp self cpu", "speedscope self cpu", "folded+cpu self cpu", "page-stacks self cpu"),
+     "otlp self cpu", "speedscope self cpu", "folded+cpu self cpu", "page-stacks self cpu", "callgrind cpu"),
     ("share of a function", "sql by_function function share"),
     ("runnable of a function", "csv self runnable", "json-paths self runnable", "pprof self runnable",
      "otlp self runnable", "speedscope self runnable", "folded+runnable self runnable", "page-stacks self runnable"),
@@ -506,7 +507,7 @@ CALLS = (
     ("net", "sql by_function function weight_ns"),
     ("share", "sql by_function function share"),
     *((figure, *(f"{form} self {figure}" for form in ("csv", "json-paths", "pprof", "otlp", "speedscope",
-                                                      f"folded+{figure}", "page-stacks")))
+                                                      f"folded+{figure}", "page-stacks")), f"callgrind {figure}")
       for figure in ("calls", "net", "blocked", "preempted")),
     *((f"{figure} with callees", *(f"{form} total {figure}" for form in ("csv", "pprof", "otlp")))
       for figure in ("net", "blocked", "preempted")),
@@ -546,7 +547,7 @@ TAGS = (
     ("calls and switches", "sql 'calls of functions' name calls", "sql by_function function samples",
      *(f"{form} self calls" for form in ("csv", "json-paths", "pprof", "otlp", "speedscope", "folded+calls",
                                          "page-stacks"))),
-    ("net", "sql by_function function weight_ns",
+    ("net", "sql by_function function weight_ns", "callgrind net",
      *(f"{form} self net" for form in ("csv", "json-paths", "pprof", "otlp", "speedscope", "folded+net",
                                        "page-stacks"))),
     ("share of all calls", "sql by_function function share"),
@@ -594,12 +595,12 @@ PROFILE = (
      "sql by_process name share"),
     ("pid", "sql by_process name pid", "sql processes name pid", "otlp-pid"),
     ("cpu of a function", "json report functions function self", "text report+--sort+function 'self total' $ self",
-     "sql by_function function weight_ns",
+     "sql by_function function weight_ns", "callgrind cpu",
      *(f"{form} self cpu" for form in ("csv", "json-paths", "pprof", "otlp", "speedscope", "folded+cpu", "page-stacks"))),
     ("share of a function", "json report functions function share", "sql by_function function share"),
-    ("samples of a function", "sql by_function function samples", *(f"{form} self samples" for form in (
+    ("samples of a function", "sql by_function function samples", "callgrind samples", *(f"{form} self samples" for form in (
         "csv", "json-paths", "pprof", "otlp", "speedscope", "folded+samples", "page-stacks"))),
-    ("wall of a function", *(f"{form} self wall" for form in (
+    ("wall of a function", "callgrind wall", *(f"{form} self wall" for form in (
         "csv", "json-paths", "pprof", "otlp", "speedscope", "folded+wall", "page-stacks"))),
     ("cpu with callees", "json report functions function total", "text report+--sort+function 'self total' $ total",
      "pprof total cpu", "otlp total cpu", "csv total cpu"),

@@ -134,7 +134,7 @@ def from_chrome(t, file, words):
 
 
 def from_callgrind(t, file, words):
-    """Own values and values with callees of each function, and no paths."""
+    """Own values of each function, its values with callees and `calls` from others, and no paths."""
     names, own, total = {}, collections.defaultdict(collections.Counter), collections.defaultdict(
         collections.Counter)
     at = called = columns = None
@@ -149,6 +149,8 @@ def from_callgrind(t, file, words):
                 at = names[word[2]]
             else:
                 called = names[word[2]]
+        elif line.startswith("calls="):
+            total[called]["calls"] += int(re.match(r"calls=(\d+)", line)[1])
         elif at and re.match(r"[+\-*\d]+ -?\d", line):
             values = dict(zip(columns, map(int, line.split()[1:])))
             (total[called] if called else own[at]).update(values)
