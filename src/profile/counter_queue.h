@@ -17,11 +17,12 @@
 #ifndef ASSAY_PROFILE_COUNTER_QUEUE_H
 #define ASSAY_PROFILE_COUNTER_QUEUE_H
 
+#include "base/piece.h"
 #include "profile/counter_update.h"
 
 #include <stddef.h>
 
-#define UPDATE_BATCH 2048
+#define UPDATE_BATCH PIECE_OF(2048)
 
 typedef void counter_update_fn(void *ctx, const struct counter_update *notes, size_t count);
 

@@ -9,6 +9,7 @@
 #include "base/memory/hash.h"
 #include "base/memory/intern.h"
 #include "base/memory/vec.h"
+#include "base/piece.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +18,7 @@
 #include <string.h>
 
 #define TAG_END (1u << 24)
-#define PIECE 1024u
+#define PIECE PIECE_OF(1024u)
 #define PAGE 4096u
 
 struct tag_names {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/cli/print.h"
 
+#include "base/piece.h"
 #include "base/text/plain_text.h"
 #include "cmd/cli/wrap.h"
 
@@ -10,7 +11,7 @@
 #include <unistd.h>
 
 #define ERASE_LINE "\r\033[K"
-#define PIECE_BYTES 65536
+#define PIECE_BYTES PIECE_OF(65536)
 #define PREFIX "assay: "
 #define LEAST_WIDTH 40 /* on narrower terminals, wrapping makes messages longer */
 

@@ -9,6 +9,7 @@
 #include "format/ctf/ctf_packed.h"
 #include "format/ctf/ctf_packet.h"
 
+#include "base/piece.h"
 #include "base/read/file_map.h"
 #include "base/read/regular_file.h"
 
@@ -18,10 +19,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PIECE 131072u    /* words returned at once: 1 MB */
-#define CONVERTED 32768u /* the same for converted words, which stay in the cache */
-#define AHEAD (2u << 20) /* bytes */
-#define GRAIN 65536u     /* alignment of released memory: a multiple of all page sizes */
+#define PIECE PIECE_OF(131072u) /* words returned at once: 1 MB */
+#define CONVERTED 32768u        /* the same for converted words, which stay in the cache */
+#define AHEAD (2u << 20)        /* bytes */
+#define GRAIN 65536u            /* alignment of released memory: a multiple of all page sizes */
 #define TURN (1ull << ASSAY_TAGS_CLOCK_BITS)
 
 struct ctf_reader {

@@ -3,6 +3,7 @@
 
 #include "base/limit.h"
 #include "base/memory/xalloc.h"
+#include "base/piece.h"
 #include "base/read/gunzip.h"
 #include "base/read/regular_file.h"
 #include "format/pprof/pprof_read.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PIECE_BYTES 65536
+#define PIECE_BYTES PIECE_OF(65536)
 
 /* A type of values has two numbers; other messages begin with a message in the same field. */
 static bool type_fits(const struct pprof_field *type)

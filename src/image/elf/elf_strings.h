@@ -8,9 +8,10 @@
 #ifndef ASSAY_IMAGE_ELF_ELF_STRINGS_H
 #define ASSAY_IMAGE_ELF_ELF_STRINGS_H
 
+#include "base/piece.h"
 #include "image/elf/elf_internal.h"
 
-#define ELF_STRINGS_PIECE 8192
+#define ELF_STRINGS_PIECE PIECE_OF(8192)
 
 /* Real C++ names may have several KB; a longer name indicates a hostile file. */
 #define ELF_NAME_MAX 65536

@@ -3,6 +3,7 @@
  * Finds the Go table of a file, and the address to which the function starts in the table are
  * relative.
  */
+#include "base/piece.h"
 #include "image/elf/elf_internal.h"
 #include "image/go/go_table.h"
 
@@ -12,7 +13,7 @@
 /* The linker aligns the table, so other bytes rarely look like a table. */
 #define TABLE_ALIGNMENT 32
 #define CANDIDATES_MAX 64
-#define CHUNK 65536
+#define CHUNK (TABLE_ALIGNMENT * PIECE_OF(2048))
 
 static bool read_whole(struct elf_file *f, uint64_t offset, uint8_t *into, uint64_t size)
 {

@@ -2,6 +2,7 @@
 /* Documents as text for a terminal or a pipe. */
 #include "output/document_output.h"
 
+#include "base/piece.h"
 #include "base/text/plural.h"
 #include "output/text/tree_text.h"
 
@@ -10,7 +11,7 @@
 #include <string.h>
 
 #define LABEL 12
-#define ROWS_AT_ONCE 4096
+#define ROWS_AT_ONCE PIECE_OF(4096)
 
 struct text_printing {
 	const struct document_text_options *options;

@@ -2,6 +2,7 @@
 #include "store/clickhouse/click_fetch_internal.h"
 
 #include "base/limit.h"
+#include "base/piece.h"
 #include "store/clickhouse/click_schema.h"
 #include "store/clickhouse/click_tables.h"
 
@@ -12,7 +13,7 @@
 
 #define MAPS 21
 /* The memory is compared with its limit after so many rows. */
-#define ROWS_BETWEEN 16384
+#define ROWS_BETWEEN PIECE_OF(16384)
 
 struct fetch_row {
 	struct click_fetch *fetch;

@@ -2,6 +2,7 @@
 #include "store/clickhouse/click_sender_internal.h"
 
 #include "base/memory/xalloc.h"
+#include "base/piece.h"
 #include "format/clickhouse/row_binary.h"
 #include "store/clickhouse/click_arrival.h"
 #include "store/clickhouse/click_digest.h"
@@ -16,7 +17,7 @@
 #define SENT_MAX 16384
 #define IDS_MAX 32768
 #define IDS_TIMES 4 /* ids that are remembered, if one batch of a large machine has more */
-#define BATCH_BYTES (16u << 20) /* of samples; more are sent in several batches */
+#define BATCH_BYTES PIECE_OF(16u << 20) /* of samples; more are sent in several batches */
 
 static const char *const table_names[CLICK_TABLES] = {
         "names",       "images",         "frames",     "stacks",      "events",     "hosts",

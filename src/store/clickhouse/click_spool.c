@@ -5,6 +5,7 @@
 #include "base/file/cache_dir.h"
 #include "base/file/safe_directory.h"
 #include "base/memory/xalloc.h"
+#include "base/piece.h"
 #include "store/clickhouse/click_digest.h"
 #include "store/sqlite/database_place.h"
 #include "store/sqlite/keep/store_retention.h"
@@ -22,7 +23,7 @@
 
 #define DELETE_NS UINT64_C(20000000) /* CPU time of one call */
 #define HOLD_MS 20                   /* between two attempts to get the lock */
-#define BATCH 64                     /* windows, for which one transaction is short */
+#define BATCH PIECE_OF(64)           /* windows, for which one transaction is short */
 #define ROOM_PART 8                  /* this part of the room is a reserve, */
 #define ROOM_MAX (UINT64_C(4) << 20) /* at most so much; the WAL has half as much */
 #define ROOM_PAGES_MAX 256

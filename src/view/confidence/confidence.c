@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/confidence/confidence.h"
 
+#include "base/piece.h"
 #include "base/statistics/distributions.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@
 #define FEW_HITS 30
 #define LEAST_PART 0.25
 /* Samples that are compared at once: their states fit into the cache. */
-#define PIECE 4096
+#define PIECE PIECE_OF(4096)
 /* One of so many samples of a piece is in the base: the others are skipped. */
 #define FEW_INSIDE 4
 

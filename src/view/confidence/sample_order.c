@@ -2,9 +2,10 @@
 #include "view/confidence/sample_order.h"
 
 #include "base/memory/hash.h"
+#include "base/piece.h"
 
 #define ROWS_MAX ((size_t)1 << 22)
-#define PART_ROWS ((size_t)1 << 16)
+#define PART_ROWS PIECE_OF((size_t)1 << 16)
 
 static bool is_ordered(const struct time_axis *a)
 {

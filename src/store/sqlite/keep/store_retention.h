@@ -16,11 +16,12 @@
 #ifndef ASSAY_STORE_SQLITE_KEEP_STORE_RETENTION_H
 #define ASSAY_STORE_SQLITE_KEEP_STORE_RETENTION_H
 
+#include "base/piece.h"
 #include "store/sqlite/sqlite_store_internal.h"
 
-#define KEEP_LEVELS 3      /* levels of merged windows: 1, 2 and 3 */
-#define KEEP_LEVEL_GOES -1 /* the window is being deleted */
-#define KEEP_ROWS 3000     /* rows of sample that one step moves or deletes */
+#define KEEP_LEVELS 3            /* levels of merged windows: 1, 2 and 3 */
+#define KEEP_LEVEL_GOES -1       /* the window is being deleted */
+#define KEEP_ROWS PIECE_OF(3000) /* rows of sample that one step moves or deletes */
 
 /* A set of ids below a bound. */
 struct id_bits {
@@ -106,7 +107,7 @@ int keep_sweep_causes(struct sqlite_store *s, bool *end, struct error *err);
 int keep_sweep_names_begin(struct sqlite_store *s, struct error *err);
 int keep_sweep_names_mark(struct sqlite_store *s, bool *end, struct error *err);
 int keep_sweep_names(struct sqlite_store *s, bool *end, struct error *err);
-#define SWEEP_ROWS 4000 /* rows of a table that one step checks */
+#define SWEEP_ROWS PIECE_OF(4000) /* rows of a table that one step checks */
 /* Largest number of ids in a set: 32 MB of memory. */
 #define SWEEP_IDS_MAX (INT64_C(1) << 28)
 
