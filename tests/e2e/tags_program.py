@@ -131,6 +131,37 @@ int main(int argc, char **argv)
 """
 
 
+# Functions whose work is a few instructions: 160, 7 and 20 of 187 steps.
+SHORT = r"""
+#define BARE __attribute__((no_instrument_function, always_inline)) static inline
+BARE unsigned long work(unsigned long x, int steps)
+{
+	for (int i = 0; i < steps; i++) {
+		x = x * 6364136223846793005 + 1;
+		__asm__ volatile("" : "+r"(x));
+	}
+	return x;
+}
+__attribute__((noinline)) unsigned long leaf(unsigned long x) { return work(x, 40); }
+__attribute__((noinline)) unsigned long middle(unsigned long x)
+{
+	x = work(x, 3);
+	for (int i = 0; i < 4; i++)
+		x = work(leaf(x), 1);
+	return x;
+}
+__attribute__((noinline)) unsigned long other(unsigned long x) { return work(x, 20); }
+__attribute__((no_instrument_function)) int main(void)
+{
+	unsigned long x = 1;
+
+	for (int i = 0; i < 20000; i++)
+		x = middle(other(x));
+	return x == 3;
+}
+"""
+
+
 def flags(t, names, *options):
     return t.assay("tags", "flags", "--names", names, *options).out.split()
 

@@ -101,11 +101,13 @@ def both_engines_give_the_same_reports(t):
                   ("--comm", "loop", "--no-idle"), ("--full", *OWN)):
         t.equal(report(t, name, *words), report(t, file, *words), f"report {words}")
     t.true(report(t, file)["functions"], "the report has functions")
-    for command in ("watch", "sql"):
-        query = ["SELECT w.start_ns, count(*), sum(s.samples), sum(s.weight), sum(s.blocked_ns)"
-                 " FROM windows w JOIN samples s ON s.window = w.id GROUP BY 1 ORDER BY 1"]
-        words = query if command == "sql" else ["--json"]
-        t.equal(*[t.assay(command, store, *words, env=environment(t)).out for store in (name, file)], command)
+    t.equal(*[t.assay("sql", store, "SELECT w.start_ns, count(*), sum(s.samples), sum(s.weight), sum(s.blocked_ns)"
+                      " FROM windows w JOIN samples s ON s.window = w.id GROUP BY 1 ORDER BY 1",
+                      env=environment(t)).out for store in (name, file)], "sql")
+    watched = [t.json(t.assay("watch", "--json", store, env=environment(t)).out) for store in (name, file)]
+    for found in watched:  # functions of other programs, whose files may be gone before the second store is written
+        del found["pooled"]
+    t.equal(*watched, "watch")
 
 
 @test

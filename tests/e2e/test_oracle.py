@@ -17,8 +17,8 @@ from source_package import SourceError, source_package
 
 CACHE = os.environ.get("ASSAY_CACHE", os.path.join(BUILD, "cache"))
 BUILDS = 16 if LONG else 1
-# Each starts and ends about 400 processes; in the short form, the decompressor alone, 40.
-PROGRAM, PROCESSES = ("zstd", 300) if LONG else ("zstd-decompress", 30)
+# Each starts and ends about 400 processes; in the short form, the decompressor alone, 200.
+PROGRAM, PROCESSES = ("zstd", 300) if LONG else ("zstd-decompress", 150)
 BUILDS_BY_PERF = 7 if LONG else 1
 RATE = 997 if LONG else 1999  # the short form has as many samples of fewer builds
 LEAST_OF_BUILD = 700 if LONG else 1400

@@ -9,7 +9,7 @@ import subprocess
 
 from device_truth import check_order
 from harness import ASSAY, main, run, sizes_of, test, test_of_shares
-from tags_program import build, calls_of, events_of, left_over, of_rounds, place
+from tags_program import SHORT, build, calls_of, events_of, left_over, of_rounds, place
 
 
 def record(t, program, *steps, options=(), status=0, **others):
@@ -251,49 +251,6 @@ LIBRARY = """
 __attribute__((noinline)) void in_library(void) { __asm__ volatile(""); }
 void enter_library(void) { for (int i = 0; i < 6; i++) in_library(); }
 """
-
-
-SHORT = r"""
-#define BARE __attribute__((no_instrument_function, always_inline)) static inline
-BARE unsigned long work(unsigned long x, int steps)
-{
-	for (int i = 0; i < steps; i++) {
-		x = x * 6364136223846793005 + 1;
-		__asm__ volatile("" : "+r"(x));
-	}
-	return x;
-}
-__attribute__((noinline)) unsigned long leaf(unsigned long x) { return work(x, 40); }
-__attribute__((noinline)) unsigned long middle(unsigned long x)
-{
-	x = work(x, 3);
-	for (int i = 0; i < 4; i++)
-		x = work(leaf(x), 1);
-	return x;
-}
-__attribute__((noinline)) unsigned long other(unsigned long x) { return work(x, 20); }
-__attribute__((no_instrument_function)) int main(void)
-{
-	unsigned long x = 1;
-
-	for (int i = 0; i < 20000; i++)
-		x = middle(other(x));
-	return x == 3;
-}
-"""
-
-
-@test_of_shares
-def shares_of_short_functions_are_within_their_bounds(t):
-    report = record(t, build(t, "short", SHORT, extra=["-O2"]))
-    rows = {row["function"]: row for row in report["functions"]}
-    t.true(0 < report["trigger_least_ns"] < report["trigger_most_ns"], "the cost of a trigger")
-    t.true(sum(row["work"] for row in rows.values()) <= 1 + 1e-6, "shares of functions")
-    for name, steps in {"leaf": 160, "middle": 7, "other": 20}.items():
-        row, true = rows[name], steps / 187
-        # The cost of a trigger may be another one than it was when it was measured: the host decides.
-        t.between(true, row["work_low"] - 0.1, row["work_high"] + 0.1, f"{name}: the share of its work")
-        t.true(row["work_low"] <= row["work"] <= row["work_high"], f"{name}: the estimate")
 
 
 @test
