@@ -301,6 +301,15 @@ class Test:
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
+def need_waits(t):
+    """Skips a test of `assay top` that needs wake-ups."""
+    if os.geteuid():
+        t.skip("the tracepoints of the scheduler need root")
+    if "Wakers: not available" in t.assay("top", "--once", "--waits", "-d", "0.1", "-o", t.path("try.data")).out \
+            + t.assay("report", t.path("try.data")).out:
+        t.skip("the tracepoints of the scheduler are not available")
+
+
 def _attempt(function, number):
     """Returns the reason of a skip or None, and the reason of a failure or ""."""
     t = Test(number)

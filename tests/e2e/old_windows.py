@@ -33,7 +33,7 @@ def recording(t):
     path = os.path.join(_directory.name, "a.data")
     if not os.path.exists(path):
         loop = t.workload("loop")
-        found = t.assay("record", "-a", "-g", "-F", "499", "-o", path, "--", "nice", "-n", "-15", "sh", "-c",
+        found = t.assay("record", "-a", "-g", "-F", "499", "-o", path, "--", "nice", "-n", "-5", "sh", "-c",
                         f"for i in 1 2 3 4; do {loop} 20; {t.workload('faults')} {t.path('p')} 300 700; done;"
                         f" {loop} 100").err
         length, unit = re.search(r"([\d.]+) (ms|s|min) recorded", found).groups()

@@ -44,7 +44,7 @@ def recording(t):
     path = os.path.join(_directory.name, "a.data")
     if not os.path.exists(path):
         loop = t.workload("loop")
-        t.assay("record", "-a", "-g", "-F", "499", "-o", path, "--", "nice", "-n", "-15", "sh", "-c",
+        t.assay("record", "-a", "-g", "-F", "499", "-o", path, "--", "nice", "-n", "-5", "sh", "-c",
                 f"{loop} 100 & {t.workload('faults')} {t.path('pages')} >/dev/null & "
                 f"for i in 1 2 3; do {loop} 20; done; wait")
     return path

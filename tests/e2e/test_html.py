@@ -63,7 +63,7 @@ def recorded_machine(t):
     machine adds stacks of others to it as long as it runs."""
     path = pathlib.Path(_directory.name, "machine.data")
     if not path.exists():
-        t.assay("record", "-g", "-F", "997", "-a", "-o", path, "--", "nice", "-n", "-15", t.workload("btree"))
+        t.assay("record", "-g", "-F", "997", "-a", "-o", path, "--", "nice", "-n", "-5", t.workload("btree"))
     return path
 
 

@@ -214,7 +214,7 @@ def a_page_of_a_recording_has_the_samples_of_its_report(t):
     t.run(BUILD_PAGE, "tools")
     data, page = t.path("build.data"), t.path("build.html")
     source = t.write("big.c", "".join(f"int f{i}(int a) {{ return a * {i} + a % 7; }}\n" for i in range(4000 if LONG else 400)))
-    t.assay("record", "-F", "997", "-g", "-a", "-o", data, "--", "nice", "-n", "-15", "gcc", "-O2", "-c", "-o", t.path("big.o"), source)
+    t.assay("record", "-F", "997", "-g", "-a", "-o", data, "--", "nice", "-n", "-5", "gcc", "-O2", "-c", "-o", t.path("big.o"), source)
     t.assay("report", "--html", page, data)
     shown = json.loads(t.run("node", ROOT / "build-page/drive.cjs", "--look", page,
                              env={"NODE_PATH": str(ROOT / "build-page/node_modules")}).out)

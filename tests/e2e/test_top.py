@@ -12,7 +12,7 @@ from attacks import EVIL_NAME
 from calls_table import Table
 from device_recorder import records
 from device_truth import imported
-from harness import ASSAY, main, run, test
+from harness import ASSAY, main, need_waits, run, test
 from screen import Screen
 
 LEDGER = re.compile(r"^(?:[a-z ]+ -?[0-9.]+ +)+(?:resid|residual) -?[0-9.]+ %", re.MULTILINE)
@@ -195,33 +195,6 @@ def one_report_has_the_figures_of_its_recording(t):
             by_key(report["functions"], "image", "function", "mode", *figures), "functions")
     t.equal(by_key(shown["processes"], "name", "pid", "share", "low", "high", "user_samples"),
             by_key(report["processes"], "name", "pid", "share", "low", "high", "user_samples"), "processes")
-
-
-def need_waits(t):
-    if os.geteuid():
-        t.skip("the tracepoints of the scheduler need root")
-    if "Wakers: not available" in t.assay("top", "--once", "--waits", "-d", "0.1", "-o", t.path("try.data")).out \
-            + t.assay("report", t.path("try.data")).out:
-        t.skip("the tracepoints of the scheduler are not available")
-
-
-@test
-def waits_are_those_of_the_recording(t):
-    need_waits(t)
-    data = t.path("w.data")
-    t.start(t.workload("waits"))
-    # On a busy machine the default buffers lose records, and the first wakers after a loss are not the same.
-    shown = t.json(t.assay("top", "--once", "--waits", "-d", "0.7", "--memory", "256", "--json", "-o", data).out)
-    report = t.json(t.assay("waits", "--all", "--json", data).out)
-    for key in ("kind", "scope", "threads", "waits", "wakings", "ledger"):
-        t.equal(shown[key], report[key], key)
-    t.true(shown["wakings"] > 0, "wake-ups")
-    cause = "kind", "name", "waiter", "function", "released_by", "holder", "evidence", "count", \
-            "blocked_ns", "runnable_ns", "max_ns", "p50_ns"
-    t.equal(by_key(shown["causes"], *cause), by_key(report["causes"], *cause), "causes")
-    text = t.assay("top", "--once", "--waits", "-d", "0.3", "--lines", "5").out
-    for part in ("The whole machine", "Waits by cause", "released by"):
-        t.has(text, part)
 
 
 @test

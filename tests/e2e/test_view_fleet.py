@@ -57,8 +57,8 @@ def store(t):
     copies = [t.path(program) for program in ("boxed", "hostile", "plain")]
     for copy in copies:
         shutil.copy(loop, copy)
-    t.assay("record", "-a", "-g", "-F", "499", "-o", data, "--", "nice", "-n", "-15", "sh", "-c",
-            f"{loop} 100 & for program in {loop} {' '.join(map(str, copies))}; do $program 50; done; wait")
+    t.assay("record", "-a", "-g", "-F", "499", "-o", data, "--", "nice", "-n", "-5", "sh", "-c",
+            f"{loop} 200 & for program in {loop} {' '.join(map(str, copies))}; do $program 100; done; wait")
     for host in HOSTS:
         file = t.path(f"{host}.db")
         t.run(t.workload("store_recording"), data, file, "0.05", host)
