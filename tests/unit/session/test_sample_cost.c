@@ -37,6 +37,7 @@ static void check_figure(const struct on_off_figure *f)
  */
 static void measure(struct perf_event_attr attr, unsigned times)
 {
+	unsigned before = times;
 	struct on_off_figure f = {0};
 	struct error err = {0};
 	struct sample_cost *c;
@@ -52,8 +53,12 @@ static void measure(struct perf_event_attr attr, unsigned times)
 		check_figure(&f);
 		times--;
 	}
-	/* Only noise that is larger than any cost of a sample is a reason. */
-	CHECK(!times || (!on_off_precise(&f) && f.high_ns - f.low_ns > 10000));
+	/*
+	 * Noise that is larger than any cost of a sample is a reason, and so is other work that
+	 * begins after the first figure and leaves too few pieces undisturbed.
+	 */
+	CHECK(!times || (!on_off_precise(&f) && f.high_ns - f.low_ns > 10000) ||
+	      (times < before && f.pairs < 8));
 	printf("# a sample: %.0f ns (%.0f to %.0f, of %zu)\n", f.ns, f.low_ns, f.high_ns, f.pairs);
 	sample_cost_close(c);
 }
