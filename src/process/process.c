@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define RENAMES_SHARED 4
+
 static void forget_current(struct process_table *t)
 {
 	pid_map_done(&t->by_pid);
@@ -344,12 +346,22 @@ static uint32_t fork_process(struct process_table *t, const struct event *e, uin
 	return add_process(t, e->pid, name, e->time_ns);
 }
 
+/* The name of a thread as an id that other threads may have, too. */
+static uint32_t shared_name(struct process_table *t, uint32_t thread)
+{
+	uint32_t name = t->threads.items[thread].name;
+
+	if (name && name == process_thread_state(t, thread)->own_name)
+		return intern_add(&t->names, intern_text(&t->names, name));
+	return name;
+}
+
 static void on_fork(struct process_table *t, const struct event *e)
 {
 	uint32_t parent = thread_of_event(t, e->fork.parent_pid, e->fork.parent_tid, e->time_ns);
 	uint32_t owner = t->threads.items[parent].process, process = owner;
 	/* Processes reported at the start do not have the name of the process that reports them. */
-	uint32_t name = e->time_ns ? t->threads.items[parent].name : made_up_name(t, e->tid);
+	uint32_t name = e->time_ns ? shared_name(t, parent) : made_up_name(t, e->tid);
 	struct process *p;
 
 	if (e->pid == e->fork.parent_pid) {
@@ -424,31 +436,56 @@ static void note_kernel(struct process_table *t, uint32_t process, const struct 
  * Kernels before 3.16 do not mark execs: a process that changes its name during the recording
  * counts as an exec.
  */
-static bool is_unmarked_exec(const struct process_table *t, const struct event *e, uint32_t name)
+static bool is_unmarked_exec(const struct process_table *t, const struct event *e)
 {
 	uint32_t known = pid_map_get(&t->by_pid, e->pid);
 
 	return e->comm.exec_unmarked && e->time_ns && e->pid == e->tid && known != ID_NONE &&
-	       !t->processes.items[known].end_ns && t->processes.items[known].name != name;
+	       !t->processes.items[known].end_ns &&
+	       strcmp(intern_text(&t->names, t->processes.items[known].name), e->comm.name) != 0;
+}
+
+/* A thread may take names without end. After a few of them only the last one is stored. */
+static uint32_t name_of_thread(struct process_table *t, uint32_t thread, const char *name)
+{
+	struct thread_records *state = process_thread_state(t, thread);
+
+	if (state->renames < RENAMES_SHARED || strlen(name) >= INTERN_OWN_SIZE) {
+		state->renames += state->renames < RENAMES_SHARED;
+		return intern_add(&t->names, name);
+	}
+	if (!state->own_name)
+		state->own_name = intern_own(&t->names);
+	intern_change(&t->names, state->own_name, name);
+	return state->own_name;
+}
+
+static void rename_thread(struct process_table *t, uint32_t id, const char *name)
+{
+	struct thread *thread = &t->threads.items[id];
+
+	if (!strcmp(intern_text(&t->names, thread->name), name))
+		return;
+	thread->name = name_of_thread(t, id, name);
+	thread->changed = true;
 }
 
 static void on_comm(struct process_table *t, const struct event *e)
 {
-	uint32_t name = intern_add(&t->names, e->comm.name), thread, process;
+	uint32_t thread, process;
 
-	if (e->comm.exec || is_unmarked_exec(t, e, name)) {
-		on_exec(t, e, name);
+	if (e->comm.exec || is_unmarked_exec(t, e)) {
+		on_exec(t, e, intern_add(&t->names, e->comm.name));
 		return;
 	}
 	thread = thread_of_event(t, e->pid, e->tid, e->time_ns);
 	process = t->threads.items[thread].process;
-	t->threads.items[thread].changed |= t->threads.items[thread].name != name;
-	t->threads.items[thread].name = name;
+	rename_thread(t, thread, e->comm.name);
 	announce(t, thread, e->time_ns);
 	note_kernel(t, process, e);
 	if (e->pid == e->tid && t->states.items[process].provisional) {
 		t->states.items[process].provisional = false;
-		name_process(t, process, name);
+		name_process(t, process, intern_add(&t->names, e->comm.name));
 	}
 }
 

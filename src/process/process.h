@@ -145,12 +145,12 @@ int process_table_replay(const struct process_table *t, uint64_t time_ns,
                          void *ctx, struct error *err);
 /*
  * For unlimited recordings: names, images and mappings may take PROCESS_TABLE_BYTES. The recorded
- * processes control their size: a thread may take a million names, and the kernel does not report
- * when a file is unmapped. When the table is full (process_table_full()), process_table_carry()
- * returns a table that is at most half full. If dropping ended processes is not enough, the
- * processes with the largest mappings lose their oldest ones. One process keeps at most
- * PROCESS_MAPPINGS_MAX mappings. Dropped mappings are counted. Tables for whole recordings have no
- * limit and drop nothing.
+ * processes control their size: a pid may execute a million programs, and the kernel does not
+ * report when a file is unmapped. When the table is full (process_table_full()),
+ * process_table_carry() returns a table that is at most half full. If dropping ended processes is
+ * not enough, the processes with the largest mappings lose their oldest ones. One process keeps at
+ * most PROCESS_MAPPINGS_MAX mappings. Dropped mappings are counted. Tables for whole recordings
+ * have no limit and drop nothing.
  */
 #define PROCESS_TABLE_BYTES ((size_t)32 << 20)
 #define PROCESS_MAPPINGS_MAX 16384

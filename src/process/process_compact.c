@@ -39,10 +39,15 @@ struct doubtful {
 	uint32_t thread;
 };
 
+/* Its name is one of the shared names in the new table. */
 static struct thread_records state_of_thread(const struct process_table *t, uint32_t thread)
 {
-	return thread < t->thread_states.count ? t->thread_states.items[thread]
-	                                       : (struct thread_records){0};
+	struct thread_records state = {0};
+
+	if (thread < t->thread_states.count)
+		state = t->thread_states.items[thread];
+	state.own_name = 0;
+	return state;
 }
 
 static void find_latest(struct carry *c)

@@ -52,6 +52,8 @@ struct process_state {
 struct thread_records {
 	uint64_t heard; /* moment of the last record about it */
 	bool announced, seen;
+	uint8_t renames;   /* up to RENAMES_SHARED (process.c) */
+	uint32_t own_name; /* its own id in names, after so many renames; 0: none */
 };
 
 struct cgroup_path {

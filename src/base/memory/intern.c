@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/memory/intern.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -44,4 +45,16 @@ uint32_t intern_add(struct intern *in, const char *text)
 	in->bytes += strlen(text) + TEXT_BYTES;
 	id_table_add(&in->table, hash_bytes(text, strlen(text)), id);
 	return id;
+}
+
+uint32_t intern_own(struct intern *in)
+{
+	vec_push(&in->texts, xcalloc(1, INTERN_OWN_SIZE));
+	in->bytes += INTERN_OWN_SIZE + TEXT_BYTES;
+	return (uint32_t)in->texts.count - 1;
+}
+
+void intern_change(struct intern *in, uint32_t own, const char *text)
+{
+	snprintf(in->texts.items[own], INTERN_OWN_SIZE, "%s", text);
 }

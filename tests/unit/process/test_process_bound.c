@@ -86,7 +86,8 @@ static size_t allocated(size_t most)
 	return now > most ? now : most;
 }
 
-static void names_of_one_thread_have_a_bound(void)
+/* Each program has a name of its own. */
+static void names_of_programs_have_a_bound(void)
 {
 	unsigned carried = 0;
 	struct world w;
@@ -95,11 +96,51 @@ static void names_of_one_thread_have_a_bound(void)
 	begin(&w);
 	for (uint32_t i = 0; i < 2000000; i++) {
 		snprintf(name, sizeof(name), "n-%u", i);
-		comm(&w, HOSTILE, HOSTILE, name, false, 2 + i);
+		comm(&w, HOSTILE, HOSTILE, name, true, 2 + i);
 		carried += carry_if_full(&w);
 	}
 	CHECK(carried > 1 && carried < 20);
 	CHECK_EQ(process_table_dropped_mappings(w.t), 0);
+	check_quiet(&w);
+	world_done(&w);
+}
+
+/* Only the last of a thread's many names is stored. */
+static void a_thread_may_take_names_without_end(void)
+{
+	uint32_t thread, child;
+	struct world w;
+	size_t bytes;
+	char name[16];
+
+	begin(&w);
+	for (uint32_t i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "n-%u", i);
+		comm(&w, HOSTILE, HOSTILE, name, false, 2 + i);
+	}
+	bytes = process_table_bytes(w.t);
+	for (uint32_t i = 100; i < 100000; i++) {
+		snprintf(name, sizeof(name), "n-%u", i);
+		comm(&w, HOSTILE, HOSTILE, name, false, 2 + i);
+	}
+	CHECK_EQ(process_table_bytes(w.t), bytes);
+	/* A child has the name that its parent had then. */
+	task(&w, EVENT_FORK, HOSTILE + 1, HOSTILE + 1, HOSTILE, 100002);
+	comm(&w, HOSTILE, HOSTILE, "longer-than-all", false, 100003);
+	comm(&w, HOSTILE, HOSTILE, "last", false, 100004);
+	CHECK_STR(name_of(&w, HOSTILE), "hostile");
+	CHECK_STR(name_of(&w, HOSTILE + 1), "n-99999");
+	carry(&w);
+	/* The new table's names are other ones: a name in place must not replace them. */
+	comm(&w, HOSTILE, HOSTILE, "after", false, 100005);
+	for (uint32_t i = 0; i < 10; i++) {
+		snprintf(name, sizeof(name), "m-%u", i);
+		comm(&w, HOSTILE, HOSTILE, name, false, 100006 + i);
+	}
+	thread = process_table_thread(w.t, HOSTILE, HOSTILE);
+	child = process_table_thread(w.t, HOSTILE + 1, HOSTILE + 1);
+	CHECK_STR(process_table_name(w.t, process_table_thread_at(w.t, thread)->name), "m-9");
+	CHECK_STR(process_table_name(w.t, process_table_thread_at(w.t, child)->name), "n-99999");
 	check_quiet(&w);
 	world_done(&w);
 }
@@ -196,7 +237,8 @@ static void a_table_of_a_recording_drops_nothing(void)
 
 int main(void)
 {
-	RUN(names_of_one_thread_have_a_bound);
+	RUN(names_of_programs_have_a_bound);
+	RUN(a_thread_may_take_names_without_end);
 	RUN(mappings_of_one_process_have_a_bound);
 	RUN(a_process_keeps_its_newest_mappings);
 	RUN(copies_for_children_have_a_bound);
