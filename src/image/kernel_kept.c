@@ -8,8 +8,7 @@
  * that is loaded later cannot be inside it.
  *
  * The file has the layout of a symbol table, and is mapped: a copy would need 2,000 pages of
- * memory, which take longer than everything else of a short report. Files of the cache are never
- * modified, so a mapped file stays as it was checked.
+ * memory, which take longer than everything else of a short report.
  */
 #include "image/kernel.h"
 
@@ -20,7 +19,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define CACHE_BYTES (UINT64_C(32) << 20) /* a distribution's kernel takes 7 MB */
@@ -203,50 +201,33 @@ static bool is_sound(const char *file, size_t size, uint64_t modules)
 	return true;
 }
 
-/* The table of a file in the cache, which it maps. */
-static bool map_table(struct symbol_table *t, int fd, uint64_t modules, struct kept_header *h)
-{
-	struct stat st;
-	size_t size;
-	char *file;
-
-	if (fstat(fd, &st) || (uint64_t)st.st_size > KEPT_BYTES_MAX ||
-	    (uint64_t)st.st_size < sizeof(*h))
-		return false;
-	size = (size_t)st.st_size;
-	file = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
-	if (file == MAP_FAILED)
-		return false;
-	if (!is_sound(file, size, modules)) {
-		munmap(file, size);
-		return false;
-	}
-	memcpy(h, file, sizeof(*h));
-	t->mapped = file;
-	t->mapped_bytes = size;
-	t->entries.items = (void *)(file + sizeof(*h));
-	t->entries.count = t->entries.room = h->count;
-	t->names.data = file + size - h->name_bytes;
-	t->names.size = t->names.room = h->name_bytes;
-	return true;
-}
-
 static bool find_kept(struct kallsyms *k, const struct modules *m, struct cache_dir *cache,
                       const char *boot)
 {
-	int fd = cache_dir_find(cache, KALLSYMS_CACHE_KIND, boot);
+	size_t size;
+	char *file = cache_dir_map(cache, KALLSYMS_CACHE_KIND, boot, sizeof(struct kept_header),
+	                           KEPT_BYTES_MAX, &size);
+	struct symbol_table *t = &k->table;
 	struct kept_header h;
 
 	*k = (struct kallsyms){0};
-	if (fd < 0)
+	if (!file)
 		return false;
-	if (map_table(&k->table, fd, m->hash, &h)) {
-		k->text = h.text;
-		k->stext = h.stext;
-		k->partial = true;
+	if (!is_sound(file, size, m->hash)) {
+		munmap(file, size);
+		return false;
 	}
-	close(fd);
-	return k->partial;
+	memcpy(&h, file, sizeof(h));
+	t->mapped = file;
+	t->mapped_bytes = size;
+	t->entries.items = (void *)(file + sizeof(h));
+	t->entries.count = t->entries.room = h.count;
+	t->names.data = file + size - h.name_bytes;
+	t->names.size = t->names.room = h.name_bytes;
+	k->text = h.text;
+	k->stext = h.stext;
+	k->partial = true;
+	return true;
 }
 
 /* Checks that the kernel has the same address in kallsyms now; reads only its beginning. */

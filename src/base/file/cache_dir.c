@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -211,6 +212,23 @@ int cache_dir_find(struct cache_dir *c, const char *kind, const char *name)
 	}
 	mark_used(fd);
 	return fd;
+}
+
+void *cache_dir_map(struct cache_dir *c, const char *kind, const char *name, uint64_t least,
+                    uint64_t most, size_t *size)
+{
+	int fd = cache_dir_find(c, kind, name);
+	void *contents = MAP_FAILED;
+	struct stat st;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && (uint64_t)st.st_size >= least && (uint64_t)st.st_size <= most) {
+		*size = (size_t)st.st_size;
+		contents = mmap(NULL, *size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	}
+	close(fd);
+	return contents == MAP_FAILED ? NULL : contents;
 }
 
 static int helper_thread_open(struct cache_dir_helper_thread *a, int directory)

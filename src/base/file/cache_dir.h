@@ -33,6 +33,13 @@ void cache_dir_close(struct cache_dir *c);
  */
 int cache_dir_find(struct cache_dir *c, const char *kind, const char *name);
 /*
+ * The contents of the file, private and read-only; the caller calls munmap() with their size. NULL:
+ * there is no such file, or it has less than `least` or more than `most` bytes. Files of the cache
+ * are never modified, so contents stay as they were checked.
+ */
+void *cache_dir_map(struct cache_dir *c, const char *kind, const char *name, uint64_t least,
+                    uint64_t most, size_t *size);
+/*
  * The path that such a file has or would have, malloc'd; NULL if the cache is NULL or the name
  * invalid.
  */

@@ -2,30 +2,23 @@
 #include "image/unwind_table/cfi_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* A desktop's libraries take some tens of MB. */
 #define CACHE_BYTES ((uint64_t)256 << 20)
 
-/* Files of the cache are never modified, so a mapped file stays as it was checked. */
-static struct cfi_table *map_table(int fd, enum elf_machine machine,
-                                   const struct build_id *build_id)
+struct cfi_table *cfi_table_by_name(struct cache_dir *cache, const char *name,
+                                    enum elf_machine machine, const struct build_id *build_id)
 {
 	struct cfi_table *t;
-	struct stat st;
-	void *memory;
 	size_t size;
+	void *memory = cache_dir_map(cache, CFI_CACHE_KIND, name, sizeof(struct cfi_header),
+	                             CACHE_BYTES, &size);
 
-	if (fstat(fd, &st) || st.st_size < (off_t)sizeof(struct cfi_header))
-		return NULL;
-	size = (size_t)st.st_size;
-	memory = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
-	if (memory == MAP_FAILED)
+	if (!memory)
 		return NULL;
 	t = cfi_image_table(memory, size, machine, build_id);
 	if (!t) {
@@ -34,19 +27,6 @@ static struct cfi_table *map_table(int fd, enum elf_machine machine,
 	}
 	t->memory = memory;
 	t->mapped = size;
-	return t;
-}
-
-struct cfi_table *cfi_table_by_name(struct cache_dir *cache, const char *name,
-                                    enum elf_machine machine, const struct build_id *build_id)
-{
-	int fd = cache_dir_find(cache, CFI_CACHE_KIND, name);
-	struct cfi_table *t;
-
-	if (fd < 0)
-		return NULL;
-	t = map_table(fd, machine, build_id);
-	close(fd);
 	return t;
 }
 

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -82,6 +83,27 @@ static void test_kept_is_found(void)
 	cache_dir_remove(c, "unwind", "0123");
 	CHECK_EQ(cache_dir_find(c, "unwind", "0123"), -ENOENT);
 	free(path);
+	cache_dir_close(c);
+}
+
+static void test_contents_are_mapped_within_bounds(void)
+{
+	struct cache_dir *c = open_in("mapped");
+	size_t size = 0;
+	char *contents;
+
+	CHECK_EQ(cache_dir_keep(c, "unwind", "0123", "second", 6, &err), 0);
+	CHECK(!cache_dir_map(c, "unwind", "0124", 0, 6, &size));
+	CHECK(!cache_dir_map(c, "unwind", "0123", 7, 100, &size));
+	CHECK(!cache_dir_map(c, "unwind", "0123", 0, 5, &size));
+	CHECK(!cache_dir_map(NULL, "unwind", "0123", 0, 6, &size));
+	contents = cache_dir_map(c, "unwind", "0123", 6, 6, &size);
+	CHECK(contents && size == 6 && !memcmp(contents, "second", 6));
+	/* A reader that has mapped a file still has it after it was deleted. */
+	cache_dir_remove(c, "unwind", "0123");
+	CHECK(contents && !memcmp(contents, "second", 6));
+	if (contents)
+		munmap(contents, size);
 	cache_dir_close(c);
 }
 
@@ -331,6 +353,7 @@ int main(void)
 		return 2;
 	umask(022);
 	RUN(test_kept_is_found);
+	RUN(test_contents_are_mapped_within_bounds);
 	RUN(test_home);
 	RUN(test_no_cache_keeps_nothing);
 	RUN(test_names);
