@@ -3,6 +3,7 @@
 #include "store_world.h"
 
 #include "store_check.h"
+#include "view/account/rates.h"
 
 /* With sanitizers a history has a quarter of the samples, and its pieces are small. */
 #define SPARSE (4 / CHECK_CASES(4))
@@ -252,6 +253,20 @@ static void rates_that_change_are_merged(void)
 /* Windows of a minute, numbered from MILL_WALL. */
 #define MINUTES "(SELECT id FROM window WHERE (start_ns - 1767225600000000000) / 60000000000"
 
+/* The average use of the buffers of a session, as a report has it. */
+static void check_buffers(uint64_t of_cpu_0, uint64_t of_cpu_1)
+{
+	const struct store_range of_session = {.to_ns = MILL_WALL + HOUR};
+	struct profile *p = profile_new();
+	struct error err = {0};
+
+	CHECK_EQ(store_read(path, &of_session, p, &err), 0);
+	CHECK_EQ(p->recordings.count, 1);
+	CHECK_EQ(buffer_average(&p->recordings.items[0]->account.cpus.items[0]), of_cpu_0);
+	CHECK_EQ(buffer_average(&p->recordings.items[0]->account.cpus.items[1]), of_cpu_1);
+	profile_free(p);
+}
+
 static const char *column_by_cpu(const char *column, const char *table)
 {
 	char sql[192];
@@ -282,7 +297,8 @@ static void figures_that_one_window_lacks_and_averages_are_merged(void)
 	              " = CASE cpu WHEN 0 THEN 3 ELSE 0 END), has_switches = window NOT IN " MINUTES
 	              " = CASE cpu WHEN 0 THEN 10 ELSE 12 END);"
 	              "UPDATE buffer SET used_average = CASE WHEN window IN " MINUTES
-	              " = CASE cpu WHEN 0 THEN 9 ELSE 13 END) THEN 1400 ELSE 0 END");
+	              " = CASE cpu WHEN 0 THEN 9 ELSE 13 END) THEN CASE cpu WHEN 0 THEN 1400 ELSE"
+	              " 2800 END ELSE 0 END");
 	CHECK_EQ(number("SELECT sum(has_steal = 0) FROM ledger_cpu"), 2);
 	CHECK_EQ(number("SELECT sum(has_switches = 0) FROM ledger_cpu"), 2);
 	reopen(&s, &m);
@@ -292,7 +308,8 @@ static void figures_that_one_window_lacks_and_averages_are_merged(void)
 	          "1|10;1|4");
 	CHECK_STR(column_by_cpu("has_steal", "ledger_cpu"), "0;0;1;1");
 	CHECK_STR(column_by_cpu("has_switches", "ledger_cpu"), "1;1;0;0");
-	CHECK_STR(column_by_cpu("used_average", "buffer"), "140;0;0;350");
+	CHECK_STR(column_by_cpu("used_average", "buffer"), "140;0;0;700");
+	check_buffers(100, 200);
 	store_close(s);
 	m.options.keeping.coarse_ns = HOUR;
 	reopen(&s, &m);
@@ -300,7 +317,8 @@ static void figures_that_one_window_lacks_and_averages_are_merged(void)
 	CHECK_STR(sqlite_text(path, "SELECT level, merged FROM window WHERE session = 1"), "2|14");
 	CHECK_STR(column_by_cpu("has_steal", "ledger_cpu"), "0;0");
 	CHECK_STR(column_by_cpu("has_switches", "ledger_cpu"), "0;0");
-	CHECK_STR(column_by_cpu("used_average", "buffer"), "100;100");
+	CHECK_STR(column_by_cpu("used_average", "buffer"), "100;200");
+	check_buffers(100, 200);
 	store_close(s);
 	store_fixture_remove(path);
 }

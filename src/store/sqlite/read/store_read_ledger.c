@@ -10,8 +10,8 @@ static const char ledger_sql[] =
         " due_idle, seen_busy, seen_idle, weight_busy_ns, weight_idle_ns, lost, throttled,"
         " steal_ns, has_switches, has_steal FROM ledger_cpu WHERE window = ?";
 
-static const char buffer_sql[] = "SELECT cpu, ring_bytes, used_max, lost_records FROM buffer"
-                                 " WHERE window = ?";
+static const char buffer_sql[] = "SELECT cpu, ring_bytes, used_max, lost_records, used_average"
+                                 " FROM buffer WHERE window = ?";
 
 /* The line to which the ledger row is added; it is created at the first use. */
 static struct ledger_cpu *line_of(struct ledger *l, const struct ledger_cpu *c)
@@ -75,6 +75,7 @@ static void take_ledger(struct store_reader *r, const struct store_span *w, sqli
 	account->stat_steal_ns += c.steal_ns;
 }
 
+/* The average of windows: a merged one counts once for each window in it. */
 static void take_buffer(struct store_reader *r, const struct store_span *w, sqlite3_stmt *s)
 {
 	struct recording *rec = r->p->recordings.items[w->recording];
@@ -85,6 +86,8 @@ static void take_buffer(struct store_reader *r, const struct store_span *w, sqli
 	if (used > account->ring_used_max)
 		account->ring_used_max = used;
 	account->lost_records += store_column(s, 3);
+	account->ring_used_sum += store_column(s, 4) * w->merged;
+	account->ring_reads += w->merged;
 }
 
 typedef void take_row_fn(struct store_reader *r, const struct store_span *w, sqlite3_stmt *s);
