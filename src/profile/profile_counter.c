@@ -309,10 +309,23 @@ static void on_clock(struct profile_counter *c, const struct counter_update *n)
 			                     main_attr(c)->exclude_idle);
 }
 
+/*
+ * A thread that execs or exits is running. Without an earlier record it ran since the start, except
+ * on a CPU that has had a switch since then: there its own switch in is missing.
+ */
+static void find_missing_switch(struct profile_counter *c, const struct counter_update *n,
+                                uint32_t thread, uint32_t process)
+{
+	if (c->threads.of_cpus && n->cpu != COUNTER_CPUS && cpu_of(c, n->cpu)->ledger.told &&
+	    thread != ID_NONE)
+		ledger_thread_unseen(&c->threads, thread, process, n->time_ns);
+}
+
 /* FORK, EXIT and COMM change the thread to which a pid refers; the ledgers are updated. */
 static void on_task(struct profile_counter *c, const struct counter_update *n)
 {
 	if (n->kind == UPDATE_EXEC) {
+		find_missing_switch(c, n, n->old, n->old_process);
 		ledger_thread_exec(&c->threads, n->old, n->old_process, n->thread, n->process,
 		                   n->time_ns);
 		if (n->old != ID_NONE) {
@@ -331,6 +344,7 @@ static void on_task(struct profile_counter *c, const struct counter_update *n)
 		ledger_thread_fork(&c->threads, n->thread, n->process, n->time_ns);
 		wait_log_fork(&c->profile->waits, n->thread, n->process, n->parent, n->time_ns);
 	} else {
+		find_missing_switch(c, n, n->thread, n->process);
 		ledger_thread_exit(&c->threads, n->thread, n->process, n->time_ns);
 		off_cpu_exit(&c->off, n->thread);
 		switch_log_exit(&c->profile->switches, n->thread);

@@ -177,6 +177,15 @@ static void end(struct ledger_threads *l, struct thread_track *t, uint64_t time_
 	--*vec_at(&l->live, t->process);
 }
 
+void ledger_thread_unseen(struct ledger_threads *l, uint32_t thread, uint32_t process,
+                          uint64_t time_ns)
+{
+	struct thread_track *t = track_of(l, thread);
+
+	if (t->state == THREAD_UNHEARD)
+		begin(l, t, process, time_ns, THREAD_ON_CPU);
+}
+
 void ledger_thread_exit(struct ledger_threads *l, uint32_t thread, uint32_t process,
                         uint64_t time_ns)
 {

@@ -57,6 +57,12 @@ void ledger_thread_sample(struct ledger_threads *l, uint32_t thread, uint32_t pr
                           uint64_t weight);
 void ledger_thread_fork(struct ledger_threads *l, uint32_t thread, uint32_t process,
                         uint64_t time_ns);
+/*
+ * The switch in of a running thread is missing: its CPU had other threads since the start. The time
+ * before is not counted. Nothing happens if the thread has a record.
+ */
+void ledger_thread_unseen(struct ledger_threads *l, uint32_t thread, uint32_t process,
+                          uint64_t time_ns);
 /* `process` ID_NONE: the thread had ended before, without a record of its exit. */
 void ledger_thread_exit(struct ledger_threads *l, uint32_t thread, uint32_t process,
                         uint64_t time_ns);

@@ -605,6 +605,43 @@ static void switches_of_cpus_after_an_exit_are_its_own(void)
 	ledger_thread_done(&l);
 }
 
+static void put_on_cpu(struct play *p, struct event e, uint16_t cpu, int32_t pid, uint64_t ms)
+{
+	e.cpu = cpu;
+	if (e.kind == EVENT_SWITCH)
+		e.sched.machine_wide = true;
+	put(p, e, pid, pid, ms);
+}
+
+/*
+ * In a recording of CPUs, a thread whose first record is its exit or its exec ran since the start
+ * if its CPU had no switch until then. Otherwise its switch in is missing, and its time unknown.
+ */
+static void a_missing_switch_is_no_time_on_a_cpu_since_the_start(void)
+{
+	const struct event in = {.kind = EVENT_SWITCH}, exit = {.kind = EVENT_EXIT};
+	struct play p;
+
+	play_begin(&p);
+	comm(&p, 10, "alone", false, 0);
+	comm(&p, 11, "missed", false, 0);
+	comm(&p, 12, "executor", false, 0);
+	comm(&p, 13, "other", false, 0);
+	put_on_cpu(&p, in, 1, 13, 100);
+	put_on_cpu(&p, exit, 1, 11, 300);
+	put_on_cpu(&p, (struct event){.kind = EVENT_COMM, .comm = {.name = "new", .exec = true}}, 1,
+	           12, 400);
+	put_on_cpu(&p, exit, 0, 10, 700);
+	play_end(&p);
+	CHECK_EQ(account_of(&p, "alone")->oncpu_ns, 700 * MS);
+	CHECK_EQ(account_of(&p, "alone")->wall_ns, 700 * MS);
+	CHECK_EQ(account_of(&p, "missed")->oncpu_ns, 0);
+	CHECK_EQ(account_of(&p, "missed")->wall_ns, 0);
+	CHECK_EQ(account_of(&p, "executor")->wall_ns, 0);
+	CHECK_EQ(account_of(&p, "other")->unknown_ns, 100 * MS);
+	profile_free(p.profile);
+}
+
 /* The recording begins while another thread makes an exec: the first one has exited before. */
 static void an_exec_that_began_before_the_recording(void)
 {
@@ -773,6 +810,7 @@ int main(void)
 	RUN(a_switch_counts_once_whichever_record_is_lost);
 	RUN(a_tick_due_just_before_the_end_is_not_missing);
 	RUN(exec_says_that_a_thread_ran);
+	RUN(a_missing_switch_is_no_time_on_a_cpu_since_the_start);
 	RUN(samples_alone_are_no_time_on_a_cpu);
 	RUN(an_exec_by_another_thread_ends_the_threads);
 	RUN(the_last_thread_has_the_number_of_the_first);
