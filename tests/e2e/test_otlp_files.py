@@ -103,6 +103,19 @@ def former_numbers_are_known_without_attributes_and_by_times(t):
 
 
 @test
+def a_number_is_a_link_or_an_attribute_only_if_there_is_one(t):
+    # Values one by one have the form of the former link; the table has one link, that of none.
+    alone = {"ape": [{"stack": 1, "attributes": (1,), "values": 700}, {"stack": 2, "values": 70}]}
+    file = t.write("a.otlp", Writer().data(alone))
+    t.equal(by_path(t, file), {"ape;main;leaf": 700, "ape;main": 70})
+    # A former value with times; there are two attributes.
+    timed = {"ape": [{"stack": 1, "values": (700,), "times": struct.pack("<3Q", 1, 2, 3)},
+                     {"stack": 2, "values": (2,), "times": struct.pack("<1Q", 1)}]}
+    file = t.write("b.otlp", Writer(sample=SAMPLE_BEFORE).data(timed))
+    t.equal(by_path(t, file), {"ape;main;leaf": 700, "ape;main": 2})
+
+
+@test
 def messages_with_their_sizes_are_added_up(t):
     def sized(data):
         return struct.pack(">I", len(data)) + data
@@ -117,6 +130,8 @@ def messages_with_their_sizes_are_added_up(t):
     t.equal(by_path(t, file), PATHS, "a message that is cut is not read")
     t.has(t.assay("report", file).out + t.assay("report", file).err,
           f"the last message is cut: its {len(two) - 3} bytes are not read")
+    file = t.write("first.bin", sized(one)[:-7])
+    t.has(t.assay("report", file, status=1).err, "first.bin is cut: it ends within its first message")
     file = t.write("bad.bin", sized(one) + sized(b"\x0a\x7f\0"))
     t.has(t.assay("report", file, status=1).err, f"bad.bin is damaged at byte {len(one) + 8}")
 

@@ -371,25 +371,53 @@ static int read_resource_profiles(struct otlp_reader *r, const struct pprof_fiel
 struct sample_evidence {
 	bool before; /* a sample that only the former numbers explain */
 	bool other;  /* no stacks of the dictionary: a version before both */
+	/* The least number in the field of the former links: a value of the present version may be
+	 * written so, too. 0: none */
+	uint64_t link;
+	/* The largest number in the field of the former values, of samples without the present
+	 * values: otherwise an attribute. */
+	uint64_t attribute;
 };
+
+static uint64_t largest_number(struct pprof_cursor c)
+{
+	uint64_t number, largest = 0;
+
+	while (c.at < c.end && pprof_varint(&c, &number))
+		largest = number > largest ? number : largest;
+	return largest;
+}
 
 static void look_at_sample(const struct pprof_field *sample, struct sample_evidence *e)
 {
 	struct pprof_cursor c = pprof_inside(sample);
 	bool second = false, timed = false, fourth = false;
+	uint64_t largest = 0;
 	struct pprof_field f;
 
 	while (pprof_next(&c, &f) == 1) {
 		if (f.number == OTLP_BEFORE_ATTRIBUTES && f.bytes)
 			e->before = true;
-		else if (f.number == OTLP_BEFORE_LINK && f.wire == WIRE_NUMBER)
-			e->before = true;
-		second |= f.number == OTLP_BEFORE_VALUES && f.bytes && f.value;
+		else if (f.number == OTLP_BEFORE_LINK && f.wire == WIRE_NUMBER && f.value)
+			e->link = e->link && e->link < f.value ? e->link : f.value;
+		if (f.number == OTLP_BEFORE_VALUES && f.bytes && f.value) {
+			second = true;
+			largest = largest_number(pprof_inside(&f));
+		}
 		fourth |= f.number == OTLP_SAMPLE_VALUES;
 		timed |= f.number == OTLP_SAMPLE_TIMES;
 	}
 	/* A sample has values or times. */
 	e->before |= second && !fourth && !timed;
+	if (!fourth && largest > e->attribute)
+		e->attribute = largest;
+}
+
+/* A number that is no attribute is a value. */
+static bool are_former(const struct otlp_reader *r, const struct sample_evidence *e)
+{
+	return e->before || (e->link && e->link < r->t.tables[OTLP_LINKS].count) ||
+	       (e->attribute && e->attribute >= r->t.tables[OTLP_ATTRIBUTES].count);
 }
 
 /* `level`: 0: ProfilesData; 1: ResourceProfiles; 2: ScopeProfiles; 3: Profile. */
@@ -430,12 +458,12 @@ static int read_message(struct otlp_reader *r, const struct pprof_cursor message
 		        "which assay does not read: newer versions of most programs write the "
 		        "present one; pprof and folded stacks are read also",
 		        r->t.name);
-	r->fields = e.before ? fields_before : fields_now;
 	while (!ret && (got = pprof_next(&c, &f)) == 1)
 		if (f.number == OTLP_DATA_DICTIONARY && f.bytes)
 			ret = otlp_tables_read(&r->t, pprof_inside(&f), err);
 	if (!ret && got)
 		return otlp_bad_field(&r->t, &f, err);
+	r->fields = are_former(r, &e) ? fields_before : fields_now;
 	for (c = message; !ret && pprof_next(&c, &f) == 1;)
 		if (f.number == OTLP_DATA_RESOURCES && f.bytes)
 			ret = read_resource_profiles(r, &f, err);
@@ -484,7 +512,10 @@ int otlp_read_memory(struct symbolized_profile *n, const char *name, const void 
 	int ret = read_messages(&r, size, err);
 
 	if (!ret && !n->value_count)
-		ret = error_set(err, EBADMSG, "%s contains no profile", name);
+		ret = error_set(err, EBADMSG,
+		                r.cut ? "%s is cut: it ends within its first message"
+		                      : "%s contains no profile",
+		                name);
 	if (!ret)
 		ret = profile_choose_value(n, n->value_count - 1, name, err);
 	if (!ret && left)

@@ -47,7 +47,7 @@ static void measure(struct perf_event_attr attr, unsigned times)
 		printf("# not tried: %s\n", err.text);
 		return;
 	}
-	for (int i = 0; i < 500 && times; i++) {
+	for (int i = 0; i < 150 && times; i++) {
 		if (!sample_cost_measure(c, 20000000, &f))
 			continue;
 		check_figure(&f);
