@@ -104,8 +104,8 @@ struct unwind_memory {
 };
 
 struct unwind_frame {
-	uint64_t cfa; /* 0: unknown */
-	uint64_t pc : 63;
+	uint64_t pc;
+	uint64_t cfa : 63;  /* of a user stack; 0: unknown */
 	uint64_t exact : 1; /* pc is the next instruction, which may begin a function */
 };
 

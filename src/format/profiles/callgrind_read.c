@@ -94,6 +94,7 @@ static int read_name(struct callgrind_reader *r, name_table *table, const char *
 		return profile_text_bad(&r->t, err, "name (%" PRId64 ") was not defined", number);
 	r->undefined++;
 	*name = profile_names_text(&r->names, r->n, begin, (size_t)(close + 1 - begin));
+	table->items[number] = *name + 1; /* each is counted once */
 	return 0;
 }
 

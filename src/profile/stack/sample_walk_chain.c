@@ -126,6 +126,8 @@ bool sample_walk_agrees(struct sample_walk *s, uint32_t last)
 		if (!is_linked(s, stack_code_at(s->w->code, s->process, s->version,
 		                                frames[k].pc - !frames[k].exact)))
 			return true;
+		if (frames[k + 1].pc == SAMPLE_WALK_HIDDEN)
+			return true;
 		if (frames[k + 1].pc != s->chain[i])
 			return false;
 	}

@@ -124,18 +124,25 @@ static enum unwind_result by_return(struct sample_walk *s)
 #define PUSHED_MAX 6       /* registers that functions keep */
 #define BARE_CODE_MAX 4096 /* bytes from the start of a function without a table */
 
+/* One read is within a page, and the code may be in two. */
+static bool read_code(struct sample_walk *s, uint64_t address, uint8_t *bytes, size_t size)
+{
+	pid_t pid = process_table_process(s->w->processes, s->process)->pid;
+	size_t got = remote_stack_code(s->w->live, pid, s->process, address, bytes, size);
+
+	return got == size || (got && remote_stack_code(s->w->live, pid, s->process, address + got,
+	                                                bytes + got, size - got) == size - got);
+}
+
 /* The code before an address, kept while the mappings are the same. NULL: it cannot be read. */
 static const uint8_t *code_before(struct sample_walk *s, uint64_t place)
 {
 	struct code_before *k = &s->w->before[hash_pair(place, s->version) & (CODES_BEFORE - 1)];
-	pid_t pid;
 
 	if (k->place == place && k->version == s->version && k->process == s->process)
 		return k->bytes;
-	pid = process_table_process(s->w->processes, s->process)->pid;
 	k->place = 0;
-	if (!s->w->live || remote_stack_code(s->w->live, pid, s->process, place - sizeof(k->bytes),
-	                                     k->bytes, sizeof(k->bytes)) < sizeof(k->bytes))
+	if (!s->w->live || !read_code(s, place - sizeof(k->bytes), k->bytes, sizeof(k->bytes)))
 		return NULL;
 	k->place = place;
 	k->version = s->version;

@@ -27,7 +27,8 @@ static enum stack_end known_end(const struct known_stack *k, uint32_t frame)
 /*
  * Compares the return addresses of known frames with the stack, from frame `match` outward, to
  * frame `first` or `reach` bytes above the match. UNWIND_CALLER: all are unchanged; UNWIND_BEYOND:
- * the memory ends before; UNWIND_WRONG: an address has changed.
+ * the memory ends before; UNWIND_WRONG: an address has changed. A frame that stands for hidden ones
+ * has no return address.
  */
 static enum unwind_result compare_callers(const struct sample_walk *s, uint32_t match,
                                           uint32_t first, uint64_t reach)
@@ -37,6 +38,8 @@ static enum unwind_result compare_callers(const struct sample_walk *s, uint32_t 
 	enum unwind_result r;
 
 	for (uint32_t i = match; i > first && frames[i].cfa - start < reach; i--) {
+		if (frames[i].pc == SAMPLE_WALK_HIDDEN || frames[i - 1].pc == SAMPLE_WALK_HIDDEN)
+			continue;
 		r = unwind_read(&s->memory, floor, frames[i].cfa - sizeof(word), &word);
 		if (r != UNWIND_CALLER)
 			return r;

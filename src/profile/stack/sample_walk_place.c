@@ -76,6 +76,11 @@ void sample_walk_keep_place(struct sample_walk *s)
 	p->thread = k->thread;
 	p->complete = count <= WALKED_PLACE_FRAMES;
 	p->count = p->complete ? (uint16_t)count : WALKED_PLACE_FRAMES;
-	for (uint32_t i = 0; i < p->count; i++)
+	for (uint32_t i = 0; i < p->count; i++) {
 		p->frames[i] = k->frames.items[count - 1 - i];
+		if (p->frames[i].pc == SAMPLE_WALK_HIDDEN) { /* has no return address */
+			p->count = (uint16_t)i;
+			p->complete = false;
+		}
+	}
 }

@@ -59,7 +59,7 @@ static enum stack_end walk_copy(struct sample_walk *s)
 		if (s->w->frames.count >= STACK_DEPTH_MAX)
 			return STACK_CUT_LIMIT;
 		end = sample_walk_frame(s);
-		if (end != STACK_END_UNKNOWN || s->w->frames.count != checked)
+		if (end != STACK_END_UNKNOWN || s->w->frames.count < checked)
 			continue;
 		checked = checked < SAMPLE_WALK_CHECKED_EACH ? checked + 1 : 2 * checked;
 		if (sample_walk_rest_stands(s, &end))
@@ -191,8 +191,9 @@ void stack_walk_sample(struct stack_walk *w, uint32_t process, uint32_t thread,
 		return;
 	}
 	/* During execve(): the registers are those of the old program, the mappings those of the
-	 * new one. */
-	if (end == STACK_NOT_CODE && w->frames.count == 1 && e->mode == CPU_MODE_KERNEL)
+	 * new one. Calls of [vsyscall], at the end of the addresses, are in the kernel, too. */
+	if (end == STACK_NOT_CODE && w->frames.count == 1 && e->mode == CPU_MODE_KERNEL &&
+	    !(s.pc >> 63))
 		return;
 	if (end == STACK_CUT_COPY)
 		sample_walk_chain(&s, &end);

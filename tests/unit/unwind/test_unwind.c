@@ -87,6 +87,16 @@ static void registers_are_taken_in_perfs_order(void)
 	CHECK(!unwind_start(&cursor, &unwind_x86_64, none, (uint64_t)1 << 60));
 }
 
+/* [vsyscall] is at the end of the addresses. */
+static void a_frame_keeps_the_whole_address(void)
+{
+	struct unwind_frame f = {.pc = 0xffffffffff600400, .cfa = 0x7ffffffff000, .exact = 1};
+
+	CHECK_EQ(unwind_chain_address(&f, true), 0xffffffffff600400);
+	CHECK_EQ(unwind_chain_address(&f, false), 0xffffffffff600401);
+	CHECK_EQ(f.cfa, 0x7ffffffff000);
+}
+
 static void a_plain_frame(void)
 {
 	struct cfi_rule rule = simple(RSP, 32);
@@ -507,6 +517,7 @@ static void other_code_has_none(void)
 int main(void)
 {
 	RUN(registers_are_taken_in_perfs_order);
+	RUN(a_frame_keeps_the_whole_address);
 	RUN(a_plain_frame);
 	RUN(each_way_to_save);
 	RUN(a_popped_value_is_in_its_register);
