@@ -286,6 +286,29 @@ def an_output_that_is_the_input_is_refused(t):
 
 
 @test
+def what_was_measured_is_not_replaced_by_another_kind(t):
+    data, store, table = t.path("a.data"), t.path("s.db"), t.path("c.calls")
+    t.assay("record", "-q", "-o", data, "--", "true")
+    t.assay("start", "--foreground", "--name", t.directory.name, "--store", store,
+            "--duration", "500ms")
+    t.assay("calls", "-o", table, "--", t.workload("loop"), "1", status=None)
+    measured = {path: path.read_bytes() for path in (data, store, table) if path.exists()}
+    t.true(len(measured) >= 2, list(measured))
+    for path in measured:
+        for words in (("report", "--html", path, "-i", data), ("export", "--to", "folded", "-o", path, "-i", data),
+                      ("export", "--to", "csv", "-o", path, "-i", data), ("record", "-o", path, "--", "true"),
+                      ("calls", "-o", path, "--", "true")):
+            if (words[0] == "record" and path == data) or (words[0] == "calls" and path == table):
+                continue
+            t.has(t.assay(*words, status=None).err, "name another file", f"{words} and {path.name}")
+            t.equal(path.read_bytes(), measured[path], f"{words} and {path.name}")
+    t.assay("record", "-q", "-o", data, "--", "true")
+    t.equal(t.path("a.data.old").read_bytes(), measured[data], "a recording is replaced by a recording")
+    for words in (("record", "-o", "-", "--", "true"), ("calls", "-o", "-", "--", "true")):
+        t.has(t.assay(*words, status=1, cwd=t.directory).err, "- is no file name here; ./- is one")
+
+
+@test
 def wrong_arguments_are_refused_with_the_way_out(t):
     data = t.path("s.data")
     t.assay("record", "-o", data, "--", "true")

@@ -123,6 +123,15 @@ def windows_show_the_phases(t):
 
 
 @test
+def a_part_outside_of_the_recording_is_refused(t):
+    data, _ = record(t)
+    for part, why in (("100%,200%", "begins after the end"), ("150%,", "begins after the end"),
+                      ("0%,0%", "ends at the begin"), (",0%", "ends at the begin")):
+        t.has(t.assay("report", "--time", part, data, status=None).err, why, part)
+    t.equal(report(data, "--time", "0%,200%")["samples"], report(data)["samples"], "the whole recording")
+
+
+@test
 def tables_of_processes_by_their_time(t):
     data, _ = record(t)
     whole = report(data, "--process-limit", "0")["process_functions"]

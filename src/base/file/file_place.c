@@ -42,6 +42,10 @@ int file_place_open(struct file_place *p, const char *path, const struct file_pl
 	const char *name;
 	int fd;
 
+	if (!strcmp(path, "-")) {
+		*p = (struct file_place){.directory = -1};
+		return error_set(err, EINVAL, "- is no file name here; ./- is one");
+	}
 	if (same_directory(held, path)) {
 		fd = fcntl(held->directory, F_DUPFD_CLOEXEC, 0);
 		fd = fd < 0 ? -errno : fd;

@@ -2,10 +2,10 @@
 /* calls: counts the calls of a command by call path. */
 #include "cmd/calls/calls.h"
 #include "cmd/calls/calls_check.h"
+#include "cmd/cli/output_file.h"
 #include "cmd/cli/print.h"
 
 #include "base/text/plural.h"
-#include "base/file/replace_file.h"
 #include "cmd/report/calls_output.h"
 #include "cmd/report/native_program.h"
 #include "cmd/run_command.h"
@@ -474,7 +474,7 @@ static int run(void *p, int argc, char **argv)
 	if (o->waits && !strcmp(o->output, LOAD_DEFAULT))
 		return command_fail(2, "calls: --waits writes " LOAD_DEFAULT ": name another file "
 		                       "with -o");
-	if (replace_file_check(o->output, &err))
+	if (output_file_check(o->output, FILE_CALLS, &err))
 		return command_fail(1, "calls: %s", err.text);
 	return o->kernel ? run_kernel(o, argc, argv) : run_program(o, argv);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* calls list, get and reset: commands for all processes that count their calls. */
 #include "base/text/plural.h"
-#include "base/file/replace_file.h"
 #include "cmd/calls/calls.h"
 #include "cmd/report/calls_output.h"
 #include "cmd/cli/medium.h"
 #include "cmd/run_command.h"
+#include "cmd/cli/output_file.h"
 #include "cmd/cli/print.h"
 #include "view/calls/call_check.h"
 
@@ -218,7 +218,7 @@ static int get_run(void *data, int argc, char **argv)
 
 	if (calls_output_check("calls get", &o->report))
 		return 2;
-	if (o->output && replace_file_check(o->output, &err))
+	if (o->output && output_file_check(o->output, FILE_CALLS, &err))
 		return command_fail(1, "calls get: %s", err.text);
 	status = find_tables(&list, "calls get", argc, argv);
 	if (!status)

@@ -3,6 +3,7 @@
 
 #include "base/memory/xalloc.h"
 #include "cmd/cli/option.h"
+#include "cmd/cli/output_file.h"
 #include "cmd/cli/pager.h"
 #include "cmd/cli/print.h"
 
@@ -96,7 +97,7 @@ int medium_check(const struct style_options *style, bool json, struct error *err
 		                 "give one of them",
 		                 json ? "--json" : "--markdown");
 	if (strcmp(file, "-") != 0)
-		return replace_file_check(file, err);
+		return output_file_check(file, FILE_UNKNOWN, err);
 	return isatty(STDOUT_FILENO) ? error_set(err, EINVAL,
 	                                         "--html -: standard output is a terminal: name a "
 	                                         "file")

@@ -4,6 +4,7 @@
 
 #include "base/text/plural.h"
 #include "cmd/cli/command.h"
+#include "cmd/cli/output_file.h"
 #include "cmd/export/export_formats.h"
 #include "cmd/export/export_pprof.h"
 #include "cmd/export/export_push.h"
@@ -394,18 +395,21 @@ static unsigned about(const struct export_options *o)
 static int check_output(const struct export_options *o)
 {
 	const char *output = o->output, *input;
+	struct error err = {0};
 
 	if (!output)
 		output = export_format_find(o->to)->file;
 	if (!output || !strcmp(output, "-"))
 		return 0;
 	input = load_same(&o->load, output);
-	if (!input)
-		return 0;
-	return command_fail(2,
-	                    "export: the output %s is the input file %s: name another file "
-	                    "with -o",
-	                    output, input);
+	if (input)
+		return command_fail(2,
+		                    "export: the output %s is the input file %s: name another file "
+		                    "with -o",
+		                    output, input);
+	return output_file_measured(output, FILE_UNKNOWN, &err)
+	               ? command_fail(2, "export: %s", err.text)
+	               : 0;
 }
 
 static int wrong_kind(const struct export_options *o, enum load_kind kind)

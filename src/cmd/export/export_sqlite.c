@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/export/export_sqlite.h"
 
-#include "base/file/replace_file.h"
 #include "cmd/sql/sql_source.h"
+#include "cmd/cli/output_file.h"
 
 #include <string.h>
 
@@ -28,7 +28,7 @@ int export_sqlite(const struct load_options *o, const char *output)
 	if (o->from || o->host)
 		return command_fail(2, "export: --to sqlite writes the whole store; 'assay sql' "
 		                       "selects a part");
-	if (replace_file_check(output, &err))
+	if (output_file_check(output, FILE_UNKNOWN, &err))
 		return command_fail(1, "export: %s", err.text);
 	if (sql_source_open(&source, file, o, &err) || sql_export(source.sql, output, &err))
 		status = command_fail(1, "export: %s", err.text);

@@ -9,8 +9,10 @@
 /* One end of --time. */
 struct time_bound {
 	enum { MOMENT_NONE, MOMENT_CLOCK, MOMENT_AFTER, MOMENT_PART } kind;
-	uint64_t ns; /* PART: thousandths of a percent */
+	uint64_t ns; /* PART: billionths of a percent */
 };
+
+#define WHOLE UINT64_C(100000000000) /* 100 % */
 
 /* Seconds with up to nine decimals, in ns; without floating point, since clocks have 19 digits. */
 static const char *parse_seconds(const char *text, uint64_t *ns)
@@ -81,9 +83,9 @@ static uint64_t time_bound_ns(const struct time_bound *m, const struct recording
 		break;
 	}
 	/* 0 % and 100 % are the ends of the recording, not of its samples. */
-	if (!m->ns || m->ns >= 100000000000)
+	if (!m->ns || m->ns >= WHOLE)
 		return 0;
-	return r->first_sample_ns + (uint64_t)((double)length * (double)m->ns / 1e11);
+	return r->first_sample_ns + (uint64_t)((double)length * (double)m->ns / (double)WHOLE);
 }
 
 static int ignore_begin(void *ctx, const struct recording *r, struct error *err)
@@ -123,6 +125,11 @@ int load_time_resolve(const char *path, const char *text, struct perf_data_read_
 	ro->from_ns = time_bound_ns(&from, &r);
 	ro->to_ns = time_bound_ns(&to, &r);
 	recording_done(&r);
+	if (!ret && from.kind == MOMENT_PART && from.ns >= WHOLE)
+		ret = error_set(err, EINVAL, "--time %s begins after the end of the recording",
+		                text);
+	if (!ret && to.kind == MOMENT_PART && !to.ns)
+		ret = error_set(err, EINVAL, "--time %s ends at the begin of the recording", text);
 	if (!ret && ro->to_ns && ro->to_ns < ro->from_ns)
 		ret = error_set(err, EINVAL, "--time %s ends before it begins", text);
 	return ret;

@@ -8,6 +8,7 @@
 #include "cmd/session/record_runs.h"
 #include "cmd/session/session_command.h"
 #include "cmd/cli/option.h"
+#include "cmd/cli/output_file.h"
 #include "cmd/cli/print.h"
 #include "output/text/table.h"
 #include "session/session.h"
@@ -72,9 +73,21 @@ static void show_progress(void *ctx, const struct session_progress *p)
 	               (double)p->bytes / 1e6);
 }
 
+/* Sentences that were printed before sampling began. */
+static VEC(char *) remarks;
+
 static void print_remark(void *ctx, const char *sentence)
 {
+	vec_push(&remarks, xstrdup(sentence));
 	print_message("%s", sentence);
+}
+
+static bool was_printed(const char *sentence)
+{
+	vec_each (remark, &remarks)
+		if (!strcmp(*remark, sentence))
+			return true;
+	return false;
 }
 
 /* ---- signals before sampling begins -------------------------------------- */
@@ -126,7 +139,8 @@ static void print_result(const struct record_command_options *o, const struct se
 	if (tty)
 		print_progress_end();
 	vec_each (note, &r->notes)
-		print_message("%s", *note);
+		if (!was_printed(*note))
+			print_message("%s", *note);
 	if (r->lost_records)
 		print_message("%" PRIu64 " %s dropped, since the buffers were full; --memory "
 		              "makes them larger",
@@ -257,6 +271,7 @@ static int run(void *p, int argc, char **argv)
 {
 	const struct record_command_options *o = p;
 	bool dashes = argc && !strcmp(argv[0], "--");
+	struct error err = {0};
 	proc_ids pids = {0};
 	struct session_options so = {
 	        .output = o->output,
@@ -281,6 +296,8 @@ static int run(void *p, int argc, char **argv)
 	}
 	so.command = argc ? argv : NULL;
 	status = record_options_use(&o->record, "record", argc ? argv[0] : NULL, &so, &pids);
+	if (!status && output_file_measured(o->output, FILE_PERF_DATA, &err))
+		status = command_fail(1, "record: %s", err.text);
 	if (!status)
 		status = session_command_leave_alone("record", o->output);
 	if (!status)

@@ -2,12 +2,12 @@
 #include "cmd/session/start_session.h"
 
 #include "base/file/file_in_use.h"
-#include "base/file/replace_file.h"
 #include "base/memory/xalloc.h"
 #include "base/text/figure.h"
 #include "cmd/session/session_command.h"
 #include "store/store.h"
 #include "session/daemon/background.h"
+#include "cmd/cli/output_file.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -135,7 +135,8 @@ int start_prepare(struct start *s)
 		status = look_at_others(s);
 	/* An unusable output is reported now rather than at the end. */
 	if (!status && s->sink.kind != SESSION_PUSH && !store_is_remote(s->sink.output) &&
-	    replace_file_check(s->sink.output, &err))
+	    output_file_check(s->sink.output,
+	                      s->sink.kind == SESSION_STORE ? FILE_STORE : FILE_PERF_DATA, &err))
 		status = command_fail(1, "%s: %s", s->command, err.text);
 	if (!status && session_registry_claim(&s->place, s->name, &s->claim, &err))
 		status = command_fail(1, "%s: %s", s->command, err.text);

@@ -361,11 +361,18 @@ static int take_line(struct click_fetch *f, const struct row_value *v, struct er
 		                        err, "innnnnnnnnnnnnnnnnn", window, &v[1], &v[3], &v[4],
 		                        &v[5], &v[6], &v[7], &v[8], &v[9], &v[10], &v[11], &v[12],
 		                        &v[13], &v[14], &v[15], &v[16], &v[17], &v[18], &v[19]);
-	if (!status && v[20].number)
-		status = click_fetch_put(
-		        f, "INSERT OR REPLACE INTO buffer VALUES (?, ?, ?, ?, ?, ?)", err, "innnnn",
-		        window, &v[1], &v[21], &v[22], &v[23], &v[24]);
 	return status;
+}
+
+static int take_buffer(struct click_fetch *f, const struct row_value *v, struct error *err)
+{
+	int64_t session = (int64_t)click_map_get(&f->sessions, v[0].number);
+
+	if (!session)
+		return 0;
+	return click_fetch_put(f, "INSERT OR REPLACE INTO buffer VALUES (?, ?, ?, ?, ?, ?)", err,
+	                       "innnnn", (int64_t)click_map_get(&f->first_of, (uint64_t)session),
+	                       &v[1], &v[2], &v[3], &v[4], &v[5]);
 }
 
 static int put_ends(struct click_fetch *f, struct error *err)
@@ -384,28 +391,47 @@ static int put_ends(struct click_fetch *f, struct error *err)
 	return status;
 }
 
-int click_fetch_run_ledgers(struct click_fetch *f, struct error *err)
+/* The rows of the ledger in the range, of the sums `columns`. */
+static int fetch_ledgers(struct click_fetch *f, const char *columns, const char *where,
+                         const char *group, const char *types, const char *what, click_row_fn *take,
+                         struct error *err)
 {
 	uint64_t to_ns = f->range->to_ns ? f->range->to_ns : INT64_MAX;
 	struct buf sql = {0};
 	int status;
 
-	buf_puts(&sql,
-	         "SELECT session, cpu, max(has_ledger), sum(wall_ns), sum(busy_ns), sum(idle_ns),"
-	         " sum(unknown_ns), sum(switches), period_ns, sum(due_busy), sum(due_idle),"
-	         " sum(seen_busy), sum(seen_idle), sum(weight_busy_ns), sum(weight_idle_ns),"
-	         " sum(lost), sum(throttled), sum(steal_ns), has_switches, min(has_steal),"
-	         " max(has_buffer), max(ring_bytes), max(used_max), toUInt64(avg(used_average)),"
-	         " sum(lost_records) FROM ledger GLOBAL ANY INNER JOIN (SELECT row_part AS part,"
-	         " session FROM (SELECT arrayJoin(if(empty(parts), [part], parts)) AS row_part,"
-	         " session FROM " CLICK_WINDOWS);
+	buf_addf(&sql,
+	         "SELECT %s FROM ledger GLOBAL ANY INNER JOIN (SELECT row_part AS part, session,"
+	         " weight FROM (SELECT arrayJoin(if(empty(parts), [part], parts)) AS row_part,"
+	         " session, merged / greatest(length(parts), 1) AS weight FROM " CLICK_WINDOWS,
+	         columns);
 	click_counted(&sql, buf_text(&f->of_hosts), f->range->from_ns, to_ns);
 	buf_puts(&sql, ")) USING part");
 	click_fetch_where(f, &sql);
-	buf_puts(&sql, " GROUP BY session, cpu, period_ns, has_switches"
-	               " ORDER BY session, cpu, period_ns FORMAT RowBinary");
-	status = click_fetch_rows(f, buf_text(&sql), NULL, "qdbqqqqqqqqqqqqqqqbbbqqqq", "ledgers",
-	                          take_line, err);
+	buf_addf(&sql, "%s GROUP BY %s ORDER BY %s FORMAT RowBinary", where, group, group);
+	status = click_fetch_rows(f, buf_text(&sql), NULL, types, what, take, err);
 	buf_done(&sql);
+	return status;
+}
+
+/* A merged window counts in the average once for each window in it. */
+int click_fetch_run_ledgers(struct click_fetch *f, struct error *err)
+{
+	int status = fetch_ledgers(
+	        f,
+	        "session, cpu, max(has_ledger), sum(wall_ns), sum(busy_ns), sum(idle_ns),"
+	        " sum(unknown_ns), sum(switches), period_ns, sum(due_busy), sum(due_idle),"
+	        " sum(seen_busy), sum(seen_idle), sum(weight_busy_ns), sum(weight_idle_ns),"
+	        " sum(lost), sum(throttled), sum(steal_ns), has_switches, min(has_steal)",
+	        "", "session, cpu, period_ns, has_switches", "qdbqqqqqqqqqqqqqqqbb", "ledgers",
+	        take_line, err);
+
+	if (!status)
+		status = fetch_ledgers(f,
+		                       "session, cpu, max(ring_bytes), max(used_max),"
+		                       " toUInt64(sum(used_average * weight) / sum(weight) + 1e-6),"
+		                       " sum(lost_records)",
+		                       " AND has_buffer", "session, cpu", "qdqqqq", "buffers",
+		                       take_buffer, err);
 	return status ? status : put_ends(f, err);
 }
