@@ -286,7 +286,7 @@ def an_output_that_is_the_input_is_refused(t):
 
 
 @test
-def what_was_measured_is_not_replaced_by_another_kind(t):
+def recordings_and_stores_are_not_replaced(t):
     data, store, table = t.path("a.data"), t.path("s.db"), t.path("c.calls")
     t.assay("record", "-q", "-o", data, "--", "true")
     t.assay("start", "--foreground", "--name", t.directory.name, "--store", store,

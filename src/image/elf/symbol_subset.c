@@ -16,6 +16,11 @@ struct symbol_between {
 	bool any, first_label, last_label; /* label: a symbol without a size */
 };
 
+/* A symbol that covers an address. */
+struct symbol_cover {
+	uint64_t start, size;
+};
+
 struct symbol_subset {
 	uint64_t *addresses; /* ascending */
 	bool *covered;       /* by address: true if a symbol with a size covers it */
@@ -23,8 +28,7 @@ struct symbol_subset {
 	struct symbol_between *between; /* count + 1 */
 	uint64_t *starts;               /* of the symbols next to uncovered addresses; ascending */
 	size_t start_count;
-	VEC(uint64_t)
-	covers;          /* starts of symbols that cover an address; sorted after the first pass */
+	VEC(struct symbol_cover) covers; /* after the first pass: the longest of each start */
 	uint64_t *marks; /* after the first pass: all of addresses, starts and covers; ascending */
 	size_t mark_count;
 	bool first_pass_done, all, needs_full_table;
@@ -85,7 +89,7 @@ static void first_pass(struct symbol_subset *f, uint64_t start, uint64_t size)
 	for (size_t i = at; i < f->count && f->addresses[i] - start < size; i++)
 		f->covered[i] = true;
 	if (at < f->count && f->covered[at] && f->addresses[at] - start < size)
-		vec_push(&f->covers, start);
+		vec_push(&f->covers, ((struct symbol_cover){start, size}));
 	if (!b->any || start < b->first) {
 		b->first = start;
 		b->first_label = false;
@@ -99,6 +103,19 @@ static void first_pass(struct symbol_subset *f, uint64_t start, uint64_t size)
 	b->last_label |= start == b->last && !size;
 }
 
+/*
+ * True for a shorter symbol with the same start as one that covers an address behind its end: only
+ * the full table can decide which of the two is kept.
+ */
+static bool is_shorter(const struct symbol_subset *f, uint64_t start, uint64_t size)
+{
+	const struct symbol_cover *c = f->covers.items;
+	size_t at = sorted_count(i, f->covers.count, c[i].start < start);
+
+	return at < f->covers.count && c[at].start == start && size < c[at].size &&
+	       any_in(f->addresses, f->count, start + size, c[at].size - size);
+}
+
 bool symbol_subset_wants(struct symbol_subset *f, uint64_t start, uint64_t size)
 {
 	size_t at;
@@ -107,15 +124,9 @@ bool symbol_subset_wants(struct symbol_subset *f, uint64_t start, uint64_t size)
 		first_pass(f, start, size);
 		return false;
 	}
+	f->needs_full_table |= size && is_shorter(f, start, size);
 	if (f->all || symbol_subset_inside(f, start, size))
 		return true;
-	/*
-	 * A shorter symbol with the same start: only the full table can decide which of the two
-	 * names is kept.
-	 */
-	at = lower_bound(f->covers.items, f->covers.count, start);
-	if (size && at < f->covers.count && f->covers.items[at] == start)
-		f->needs_full_table = true;
 	at = lower_bound(f->starts, f->start_count, start);
 	return at < f->start_count && f->starts[at] == start;
 }
@@ -179,17 +190,40 @@ static void add_marks(struct symbol_subset *f, const uint64_t *numbers, size_t c
 	f->mark_count += count;
 }
 
+static int by_start(const void *a, const void *b)
+{
+	const struct symbol_cover *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void keep_longest_covers(struct symbol_subset *f)
+{
+	struct symbol_cover *c = f->covers.items;
+	size_t kept = 0;
+
+	if (f->covers.count)
+		qsort(c, f->covers.count, sizeof(*c), by_start);
+	for (size_t i = 0; i < f->covers.count; i++)
+		if (!kept || c[kept - 1].start != c[i].start)
+			c[kept++] = c[i];
+		else if (c[kept - 1].size < c[i].size)
+			c[kept - 1].size = c[i].size;
+	f->covers.count = kept;
+}
+
 void symbol_subset_first_pass_done(struct symbol_subset *f)
 {
 	for (size_t i = 0; i < f->count; i++)
 		if (!f->covered[i])
 			need_neighbours(f, i);
 	sorted_u64(f->starts, f->start_count);
-	sorted_u64(f->covers.items, f->covers.count);
+	keep_longest_covers(f);
 	f->marks = xcalloc(f->count + f->start_count + f->covers.count + 1, sizeof(*f->marks));
 	add_marks(f, f->addresses, f->count);
 	add_marks(f, f->starts, f->start_count);
-	add_marks(f, f->covers.items, f->covers.count);
+	vec_each (cover, &f->covers)
+		add_marks(f, &cover->start, 1);
 	sorted_u64(f->marks, f->mark_count);
 	f->first_pass_done = true;
 }
