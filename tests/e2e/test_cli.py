@@ -190,6 +190,7 @@ def commands_of_other_profilers_are_answered_with_those_that_do_their_work(t):
 def an_unknown_option_is_answered_with_the_nearest(t):
     t.has(mistake(t, "doctor", "--jsn"), "there is no option --jsn; did you mean --json?")
     t.has(mistake(t, "doctor", "-Z"), "there is no option -Z; 'assay help doctor' lists them")
+    t.has(mistake(t, "record", "-g=fp"), "the value of -g follows it directly, without '='")
     t.has(mistake(t, "sql", "select 1"), "the FILE comes before the query: assay sql FILE 'select 1'")
     for command in commands(t):
         t.has(mistake(t, command, "--xyzzyplugh"), "there is no option --xyzzyplugh")

@@ -401,13 +401,17 @@ static const struct option *find_letter(const struct parser *p, const char *lett
 	return has_value(p, valued, letters + 1) ? valued : flag;
 }
 
-static int parse_letters(struct parser *p, const char *letters)
+static int parse_letters(struct parser *p, const char *word)
 {
-	for (; *letters && !p->result->help; letters++) {
+	for (const char *letters = word; *letters && !p->result->help; letters++) {
 		const struct option *o = find_letter(p, letters);
 
 		if (!o && *letters == 'h') {
 			p->result->help = true;
+		} else if (!o && *letters == '=' && letters > word) {
+			return error_set(p->err, EINVAL,
+			                 "-%s: the value of -%c follows it directly, without '='",
+			                 word, letters[-1]);
 		} else if (!o) {
 			return error_set(p->err, EINVAL,
 			                 "there is no option -%c; 'assay help %s' lists them",

@@ -39,8 +39,9 @@ export function share(part: number): string {
 	return `${percent.toFixed(Math.abs(percent) < 0.05 ? 2 : 1)} %`;
 }
 
+/* The difference of two shares. */
 export function change(part: number): string {
-	return (part > 0 ? "+" : "") + share(part);
+	return (part > 0 ? "+" : "") + share(part).replace("%", "points");
 }
 
 export function amount(n: number, unit: string): string {

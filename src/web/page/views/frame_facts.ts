@@ -55,7 +55,7 @@ export function frameFacts(c: Context, form: TreeForm, node: number, compared: n
 		const from = part(before, old.all), to = part(total, now.all);
 		lines.push([c.a.m.rowSide ? "before" : "first",
 			`${amount(before / old.work, unit)}, ${share(from)}${interval(was)}`]);
-		lines.push(["change", change(to - from) + (!own || !was ? "" :
+		lines.push(["change of share", change(to - from) + (!own || !was ? "" :
 			isBeyond(was, own, compared) ? ", beyond chance" : ", may be chance")]);
 	}
 	return { name: nodeName(c, form, node), lines: [...lines, ...sourceLines(c, form, node)] };

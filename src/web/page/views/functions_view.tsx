@@ -90,7 +90,7 @@ function FunctionsTable(p: { c: Context; t: Table }) {
 	const most = t.order.reduce((most_, id) => Math.max(most_, t.now?.[id]?.high ?? t.self[id] / all), 1e-9);
 	const calls = m.calls;
 	const head = ["self", "share", "95 % interval", "", "total", "total share",
-		...(old ? ["change", ""] : []), "function", "image"];
+		...(old ? ["change of share", ""] : []), "function", "image"];
 	const columns: By[] = ["self", "self", "self", "self", "total", "total",
 		...(old ? (["change", "change"] as By[]) : []), "name", "name"];
 	const can = head.map((_, i) => i).filter((i) => head[i] && head[i] !== "image" && i !== 1 && i !== 2);
