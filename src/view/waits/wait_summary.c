@@ -110,7 +110,7 @@ static char *reason_text(const struct wait_report *r, const struct wait_group *g
 	    !ends_with(buf_text(&text), place.s))
 		buf_addf(&text, " in %s", place.s);
 	if (row->by && g->kind == WAIT_CPU)
-		buf_addf(&text, ": %s%s ran", wait_text(r, row->by), others);
+		buf_addf(&text, ": %s%s ran first", wait_text(r, row->by), others);
 	else if (row->by)
 		buf_addf(&text, ", released by %s%s", wait_text(r, row->by), others);
 	if (row->holder && !g->several)
