@@ -343,12 +343,18 @@ bool descriptor_keeper_sample(struct descriptor_keeper *k, const struct event *e
 void descriptor_keeper_account(const struct descriptor_keeper *k, struct account *account)
 {
 	uint64_t missing = k ? k->gone + k->denied : 0;
+	struct buf text = {0};
 
 	if (!missing)
 		return;
-	vec_push(&account->notes,
-	         xasprintf("%" PRIu64 " %s on which threads waited %s no name: for %" PRIu64
-	                   " the process had exited, for %" PRIu64 " it may not be read.",
-	                   missing, plural(missing, "descriptor", "descriptors"),
-	                   plural(missing, "has", "have"), k->gone, k->denied));
+	buf_addf(&text, "%" PRIu64 " %s on which threads waited %s no name: ", missing,
+	         plural(missing, "descriptor", "descriptors"), plural(missing, "has", "have"));
+	if (k->gone)
+		buf_addf(&text, "for %" PRIu64 " the process had exited", k->gone);
+	if (k->denied)
+		buf_addf(&text, "%sfor %" PRIu64 " it may not be read", k->gone ? ", " : "",
+		         k->denied);
+	buf_putc(&text, '.');
+	vec_push(&account->notes, xstrdup(buf_text(&text)));
+	buf_done(&text);
 }

@@ -214,7 +214,8 @@ static void descriptors_of_exited_processes_are_counted(void)
 	CHECK(!descriptor_keeper_sample(k, &e, false, &named));
 	descriptor_keeper_account(k, &account);
 	CHECK_EQ(account.notes.count, 1);
-	CHECK(!strncmp(account.notes.items[0], "1 descriptor on which threads waited has no", 43));
+	CHECK(!strcmp(account.notes.items[0], "1 descriptor on which threads waited has no name: "
+	                                      "for 1 the process had exited."));
 	free(account.notes.items[0]);
 	vec_done(&account.notes);
 	descriptor_keeper_free(k);
