@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <time.h>
 
-static void add_heading(struct document *d, const struct report *r)
+/* `waits`: of the chosen processes, while the ledger is that of the machine; NULL: none. */
+static void add_heading(struct document *d, const struct report *r, const struct wait_report *waits)
 {
 	time_t now = time(NULL);
 	struct buf text = {0};
@@ -20,11 +21,16 @@ static void add_heading(struct document *d, const struct report *r)
 	localtime_r(&now, &local);
 	strftime(clock, sizeof(clock), "%H:%M:%S", &local);
 	buf_addf(&text, "%s  ", clock);
-	report_whole_text(r, &text);
+	if (waits && waits->selection.scope == WAITS_OF_TARGETS)
+		wait_summary_recorded(waits, &text);
+	else
+		report_whole_text(r, &text);
 	document_heading(d, "%s", buf_text(&text));
 	buf_clear(&text);
-	ledger_line(r->account, LEDGER_LINE_WIDE, &text);
-	document_line(d, "time", buf_text(&text));
+	if (!waits || waits->selection.scope != WAITS_OF_TARGETS) {
+		ledger_line(r->account, LEDGER_LINE_WIDE, &text);
+		document_line(d, "time", buf_text(&text));
+	}
 	buf_done(&text);
 }
 
@@ -65,7 +71,7 @@ void top_print(const struct sample_pages *pages, const struct style_options *sty
 		report_document(&d, r, &q.reader);
 		print_line_of(&d);
 	} else {
-		add_heading(&d, r);
+		add_heading(&d, r, waits);
 		if (waits)
 			document_table(&d, MEDIA_ALL, "Waits by cause", "causes", wait_rows(waits));
 		else

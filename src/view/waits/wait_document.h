@@ -41,6 +41,8 @@ struct cell wait_row_word(const struct wait_report *report, const struct wait_ro
 /* The path must outlive the rows. */
 struct row_set *wait_path_rows(struct wait_path *p);
 void wait_summary(struct document *d, const struct wait_report *r);
+/* "3 threads of the chosen processes, 1.0 s: 5 waits". */
+void wait_summary_recorded(const struct wait_report *r, struct buf *out);
 /* A row of an account: its name, the time and the share of the whole. */
 void wait_term(struct grid *g, enum row_kind kind, const char *name, int64_t ns, uint64_t whole);
 

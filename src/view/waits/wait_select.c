@@ -22,18 +22,20 @@ static bool is_before_exec(const struct profile *p, uint32_t id, int32_t recorde
 	return false;
 }
 
-/* Marks the processes that were asked for. */
+/* Marks the processes that were asked for; returns whether any were, also without records. */
 static bool mark_targets(const struct profile *p, uint8_t *chosen)
 {
 	size_t count = process_table_process_count(p->processes);
 	bool any = false;
 
-	vec_each (recording, &p->recordings)
+	vec_each (recording, &p->recordings) {
+		any |= (*recording)->account.targets.count != 0;
 		vec_each (pid, &(*recording)->account.targets)
 			for (uint32_t id = 0; id < count; id++)
 				if (process_table_process(p->processes, id)->pid == *pid &&
 				    !is_before_exec(p, id, (*recording)->account.observer_pid))
-					chosen[id] = any = true;
+					chosen[id] = true;
+	}
 	return any;
 }
 

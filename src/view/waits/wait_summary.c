@@ -199,19 +199,28 @@ static void limits(struct summary *s, const struct wait_report *r)
 		        "waits have no paths, since there were too many different ones");
 }
 
-static void recorded(struct summary *s, const struct wait_report *r)
+/* A session that records processes by pid has no command, so there is no exit status. */
+static const char *targets_words(const struct wait_report *r)
+{
+	vec_each (recording, &r->view->profile->recordings)
+		if ((*recording)->account.exit_status < 0)
+			return " of the chosen processes";
+	return " of the command";
+}
+
+void wait_summary_recorded(const struct wait_report *r, struct buf *out)
 {
 	const struct wait_account *a = &r->account;
 
-	text_counted(&s->recorded, a->threads, "thread", "threads");
-	buf_puts(&s->recorded, r->selection.scope == WAITS_OF_TARGETS  ? " of the command"
-	                       : r->selection.scope == WAITS_OF_FILTER ? " by the filters"
-	                       : r->view                               ? " of the recording"
-	                                                               : " of the store");
-	buf_puts(&s->recorded, ", ");
-	text_time(&s->recorded, (int64_t)(r->end_ns - r->start_ns));
-	buf_puts(&s->recorded, ": ");
-	text_counted(&s->recorded, a->count, "wait", "waits");
+	text_counted(out, a->threads, "thread", "threads");
+	buf_puts(out, r->selection.scope == WAITS_OF_TARGETS  ? targets_words(r)
+	              : r->selection.scope == WAITS_OF_FILTER ? " by the filters"
+	              : r->view                               ? " of the recording"
+	                                                      : " of the store");
+	buf_puts(out, ", ");
+	text_time(out, (int64_t)(r->end_ns - r->start_ns));
+	buf_puts(out, ": ");
+	text_counted(out, a->count, "wait", "waits");
 }
 
 void wait_summary(struct document *d, const struct wait_report *r)
@@ -225,7 +234,7 @@ void wait_summary(struct document *d, const struct wait_report *r)
 	s.parts_label = a->is_closed ? "time" : "waits";
 	s.share_title = a->is_closed ? "of time" : "of waits";
 	s.value_title = "waited";
-	recorded(&s, r);
+	wait_summary_recorded(r, &s.recorded);
 	parts(&s, a, (double)whole);
 	reasons(&s, r, (double)whole);
 	limits(&s, r);
