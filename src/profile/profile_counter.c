@@ -522,6 +522,13 @@ static void finish_cpus(struct profile_counter *c, uint64_t last_ns)
 	}
 }
 
+static void add_silent(struct profile_counter *c, uint64_t end_ns)
+{
+	for (uint32_t i = 0; i < c->threads.threads.count; i++)
+		if (ledger_thread_is_silent(&c->threads, i, end_ns))
+			wait_log_silent(&c->profile->waits, i, !c->threads.of_cpus);
+}
+
 void profile_counter_end(struct profile_counter *c, uint64_t last_ns)
 {
 	const struct recording *r = c->recording;
@@ -532,8 +539,10 @@ void profile_counter_end(struct profile_counter *c, uint64_t last_ns)
 		c->profile->ledger.machine_wide = true;
 		finish_cpus(c, last_ns);
 	}
-	if (has_threads(c, machine_wide))
+	if (has_threads(c, machine_wide)) {
+		add_silent(c, end_ns);
 		ledger_thread_finish(&c->threads, end_ns, &c->profile->ledger);
+	}
 	off_cpu_finish(&c->off, end_ns);
 	switch_log_finish(&c->profile->switches);
 	wait_log_finish(&c->profile->waits, end_ns);

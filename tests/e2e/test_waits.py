@@ -352,4 +352,59 @@ def page_faults_have_the_name_of_the_file_without_options(t):
            f"waits for index.dat: {[(r['name'], r['count']) for r in faults]}")
 
 
+DEADLOCK = """
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t locks[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static pthread_barrier_t both;
+static void *one(void *first) {
+    pthread_mutex_t *own = first;
+    pthread_mutex_lock(own);
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(own == locks ? locks + 1 : locks);
+    return NULL;
+}
+int main(void) {
+    pthread_t threads[2];
+    pthread_barrier_init(&both, NULL, 2);
+    pthread_create(&threads[0], NULL, one, locks);
+    pthread_create(&threads[1], NULL, one, locks + 1);
+    pthread_join(threads[0], NULL);
+    return 0;
+}
+"""
+
+
+def blocked_threads(pid):
+    """Those of the process that wait in a futex, by /proc."""
+    tasks = f"/proc/{pid}/task"
+    return sum("futex" in open(f"{tasks}/{task}/wchan").read() for task in os.listdir(tasks))
+
+
+@test
+def threads_that_never_run_are_blocked_all_the_time(t):
+    program(t)
+    t.run("cc", "-pthread", "-o", t.path("dead"), t.write("dead.c", DEADLOCK))
+    dead, data = t.start(t.path("dead")).pid, t.path("dead.data")
+    t.until(lambda: blocked_threads(dead) == 3, "a deadlock")
+    t.run(ASSAY, "record", "--waits", "-p", dead, "-o", data, "--", "sleep", "0.5")
+    for options in [], ["--pid", dead]:
+        found = t.json(t.assay("waits", "--json", *options, data).out)
+        t.equal((found["threads"], found["silent_threads"], found["waits"]), (3, 3, 3))
+        ledger, [cause] = found["ledger"], found["causes"]
+        t.true(ledger["wall_ns"] > 0, "their time")
+        t.equal((ledger["blocked_ns"], ledger["residual_ns"], cause["blocked_ns"]),
+                (ledger["wall_ns"], 0, ledger["wall_ns"]))
+        t.equal((cause["kind"], cause["name"]), ("other", "since before the recording"))
+    t.equal(t.json(t.assay("waits", "--json", "--all", data).out)["silent_threads"], 0)
+    text = " ".join(t.assay("waits", data).out.split())
+    t.has(text, "3 threads of the chosen processes")
+    t.has(text, "3 threads did not run during the recording")
+    # The screen has only what happened, and never the waits of other processes.
+    shown = t.json(t.assay("top", "--once", "--waits", "-p", dead, "-d", "0.3", "--json").out)
+    t.equal((shown["scope"], shown["waits"]), ("command", 0))
+    t.has(t.assay("top", "--once", "--waits", "-p", dead, "-d", "0.3").out,
+          "threads of the chosen processes")
+
+
 main()

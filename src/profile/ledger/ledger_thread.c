@@ -89,6 +89,16 @@ void ledger_thread_found(struct ledger_threads *l, uint32_t thread, uint32_t pro
 	t->process = process;
 }
 
+bool ledger_thread_is_silent(const struct ledger_threads *l, uint32_t thread, uint64_t now_ns)
+{
+	const struct thread_track *t;
+
+	if (thread >= l->threads.count || now_ns <= l->start_ns)
+		return false;
+	t = &l->threads.items[thread];
+	return t->found && t->state == THREAD_UNHEARD && samples_decide(l, now_ns - l->start_ns);
+}
+
 /* Threads that were found and have no record until now. */
 static void begin_found(struct ledger_threads *l, uint64_t now_ns)
 {

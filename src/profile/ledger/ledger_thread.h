@@ -51,6 +51,11 @@ struct ledger_threads {
 
 /* A thread that existed at the start. If the events are those of CPUs, this tells nothing. */
 void ledger_thread_found(struct ledger_threads *l, uint32_t thread, uint32_t process);
+/*
+ * A thread that was found, has no record until `now_ns`, and was off the CPU all the time: the
+ * clock's samples would show it otherwise.
+ */
+bool ledger_thread_is_silent(const struct ledger_threads *l, uint32_t thread, uint64_t now_ns);
 void ledger_thread_switch(struct ledger_threads *l, uint32_t thread, uint32_t process,
                           uint64_t time_ns, bool out, bool preempted);
 void ledger_thread_sample(struct ledger_threads *l, uint32_t thread, uint32_t process,

@@ -531,6 +531,20 @@ static void forget_state(struct wait_log *l)
 	id_table_done(&l->sum_index);
 }
 
+void wait_log_silent(struct wait_log *l, uint32_t thread, bool in_ledger)
+{
+	const struct wait_thread *t;
+
+	if (!l->wanted || l->endless)
+		return;
+	t = thread_of(l, thread);
+	if (t->state != WAIT_UNSEEN || t->has_wake)
+		return;
+	vec_push(&l->silent, thread);
+	l->silent_in_ledger = in_ledger;
+	l->silent_lost |= l->losses != 0;
+}
+
 void wait_log_finish(struct wait_log *l, uint64_t end_ns)
 {
 	size_t ended;
@@ -628,6 +642,7 @@ void wait_log_done(struct wait_log *l)
 	vec_done(&l->descriptors);
 	vec_done(&l->births);
 	vec_done(&l->running);
+	vec_done(&l->silent);
 	wait_addresses_done(&l->addresses);
 	forget_state(l);
 }

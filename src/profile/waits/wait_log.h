@@ -14,6 +14,9 @@
  * its state, it is runnable from the switch out. A lost record may hide a switch or a wake-up:
  * waits that overlap the time of lost records on any CPU have `lost` set, and no waker.
  *
+ * Threads without any record are no waits: `silent` names those that were off the CPU for the whole
+ * time.
+ *
  * The log has two parts. Sums are kept for each combination of thread, path, waker, path of the
  * waker and object; they are exact, and bounded by the distinct contents of the recording and by
  * WAIT_SUMS_MAX: after that, new combinations of a thread are counted without paths. Single
@@ -168,8 +171,11 @@ struct wait_log {
 	uint64_t start_ns, end_ns; /* of the waits */
 	VEC(struct wait_sum) sums;
 	VEC(struct wait) waits;
-	size_t open;          /* the last ones of `waits`, which had not ended */
-	VEC(uint8_t) running; /* by thread: it was on a CPU at the end, after a switch in */
+	size_t open;           /* the last ones of `waits`, which had not ended */
+	VEC(uint32_t) silent;  /* threads that were off the CPU from the start to the end */
+	bool silent_in_ledger; /* the ledger has their time */
+	bool silent_lost;      /* lost records may hide that they ran */
+	VEC(uint8_t) running;  /* by thread: it was on a CPU at the end, after a switch in */
 	VEC(struct wait_descriptor) descriptors;
 	VEC(struct wait_birth) births;
 	struct wait_addresses addresses;   /* of the arguments (the builder's thread) */
@@ -207,6 +213,11 @@ void wait_log_number(struct wait_log *l, uint32_t process, uint32_t number, uint
 void wait_log_fault(struct wait_log *l, uint32_t thread, uint32_t descriptor);
 /* Only the time from `from_ns` on is of interest: earlier waits are removed, open ones cut. */
 void wait_log_discard(struct wait_log *l, uint64_t from_ns);
+/*
+ * The thread existed at the start and has no record until the end. Nothing is added to an endless
+ * log, or if the thread was woken: then it may have been runnable.
+ */
+void wait_log_silent(struct wait_log *l, uint32_t thread, bool in_ledger);
 /* Adds the waits that are open at the end. */
 void wait_log_finish(struct wait_log *l, uint64_t end_ns);
 /*

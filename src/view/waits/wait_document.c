@@ -90,6 +90,7 @@ static void facts(struct document *d, const struct wait_report *r)
 	document_string(d, "scope", scope_name(r));
 	document_int(d, "elapsed_ns", (int64_t)(r->end_ns - r->start_ns));
 	document_int(d, "threads", (int64_t)a->threads);
+	document_int(d, "silent_threads", (int64_t)a->silent);
 	document_int(d, "waits", (int64_t)a->count);
 	document_bool(d, "has_wakings", r->log->has_wakings);
 	document_int(d, "wakings", (int64_t)r->log->wakings);

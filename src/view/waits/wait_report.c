@@ -430,6 +430,50 @@ static void add_before(struct wait_report *r, const struct wait_sum *sum)
 		share_of(r, process_of(r, sum->key.thread))->before_ns += ns;
 }
 
+/* One wait without a place, which began before the recording and lasted to its end. */
+static void add_silent_thread(struct wait_report *r, uint32_t thread)
+{
+	uint64_t ns = r->log->end_ns - r->log->start_ns;
+	struct wait_row key = {.kind = WAIT_OTHER, .place = ID_NONE}, *row;
+	const struct wait_sum sum = {.key = {.woken = WAIT_OPEN, .lost = r->log->silent_lost},
+	                             .count = 1,
+	                             .blocked_ns = ns,
+	                             .max_ns = ns};
+	const struct wait_cause cause = {.kind = WAIT_OTHER, .no_stack = true};
+	uint32_t id;
+
+	key.name = intern_add(&r->texts, "since before the recording");
+	key.waiter = wait_thread_text(r, thread);
+	set_program(r, thread, &key);
+	id = wait_report_row(r, &key);
+	row = &r->rows.items[id];
+	account_sum(&r->account, &sum, &cause, false);
+	add_sum(row, &sum, ID_NONE);
+	add_unknown(row, &sum, &cause);
+	call_times_count(&row->times, (double)ns, 1);
+	row->times.timed++;
+	row->times.squares++;
+	row->silent_ns += ns;
+	r->account.threads++;
+	r->account.silent++;
+	if (!r->log->silent_in_ledger)
+		r->account.wall_ns += ns;
+	if (!r->options->by_program)
+		return;
+	share_of(r, process_of(r, thread))->threads++;
+	if (!r->log->silent_in_ledger)
+		share_of(r, process_of(r, thread))->wall_ns += ns;
+}
+
+static void add_silent(struct wait_report *r)
+{
+	if (r->selection.scope == WAITS_OF_ALL)
+		return;
+	vec_each (thread, &r->log->silent)
+		if (r->selection.selected[*thread])
+			add_silent_thread(r, *thread);
+}
+
 static void sum_up(struct wait_report *r)
 {
 	struct buf text = {0};
@@ -450,6 +494,7 @@ static void sum_up(struct wait_report *r)
 	add_singles(r, &text);
 	count_threads(r);
 	account_processes(r);
+	add_silent(r);
 	buf_done(&text);
 }
 

@@ -6,6 +6,9 @@
  * Percentiles are of the single waits that the log has. The account closes: the time of the threads
  * is on CPU, runnable, blocked, not seen, and a residual.
  *
+ * A thread without any record waited all the time: it is a wait of unknown cause, unless all
+ * threads of the machine are selected, most of which sleep.
+ *
  * The default selection are the processes that were asked for when the recording was made (COMMAND,
  * -p) and their children, else all. Filters select from all. Threads of the kernel are only
  * selected by a filter. wait_report_new() / wait_report_free(); the view and the log must outlive
@@ -46,6 +49,7 @@ struct wait_row {
 	uint64_t count, blocked_ns, runnable_ns, max_ns;
 	uint64_t lost_ns; /* of blocked_ns: lost records may hide a part */
 	uint64_t preempted_ns, other_ns, no_stack_ns, no_waker_ns; /* as in struct wait_account */
+	uint64_t silent_ns;      /* of blocked_ns: of threads without any record */
 	uint64_t largest_ns;     /* of the sum in the row from which `place` is */
 	uint32_t place;          /* frame of the function that waits; ID_NONE: not known */
 	struct call_times times; /* of blocked and runnable time together */
@@ -55,7 +59,8 @@ struct wait_row {
 struct wait_account {
 	bool is_closed; /* oncpu_ns and the next three are known: processes are selected as a whole
 	                 */
-	uint64_t threads;   /* with waits */
+	uint64_t threads;   /* with waits, or without any record: */
+	uint64_t silent;    /* of threads: off the CPU from the start of the recording to its end */
 	uint64_t wall_ns;   /* threads x time */
 	uint64_t oncpu_ns;  /* from switch records */
 	uint64_t unseen_ns; /* before the first record of each thread */

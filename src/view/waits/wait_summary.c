@@ -184,6 +184,12 @@ static void limits(struct summary *s, const struct wait_report *r)
 	           "of blocked time overlaps lost records, and has no releaser (larger buffers: "
 	           "record "
 	           "--memory)");
+	if (a->silent)
+		summary_limit_count(s, "silent", a->silent,
+		                    "thread did not run during the recording: it waited since "
+		                    "before, and it is not known where",
+		                    "threads did not run during the recording: they waited since "
+		                    "before, and it is not known where");
 	if (r->log->beyond)
 		summary_limit_count(s, "beyond", r->log->beyond,
 		                    "wait is in the sums only, not in percentiles",

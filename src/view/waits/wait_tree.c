@@ -58,6 +58,19 @@ static void add_wait(struct view_tree *t, uint32_t id)
 	view_tree_add(t, node, WAIT_MEASURE_COUNT, cell_int((int64_t)sum->count));
 }
 
+/* Threads without any record have no path. */
+static void add_silent(struct view_tree *t, const struct wait_row *row)
+{
+	struct wait_tree *g = t->ctx;
+	uint32_t node;
+
+	g->way.all.count = 0;
+	add_thread(g, row->waiter, false);
+	node = tree_builder_add_way(t, &g->way, NULL);
+	view_tree_add(t, node, WAIT_MEASURE_BLOCKED, cell_int((int64_t)row->silent_ns));
+	view_tree_add(t, node, WAIT_MEASURE_COUNT, cell_int((int64_t)row->count));
+}
+
 const char *wait_tree_name(const struct view_tree *t, uint32_t node)
 {
 	const struct view_node *of = &t->nodes.items[node];
@@ -133,6 +146,9 @@ struct view_tree *wait_tree(struct wait_report *r)
 	for (uint32_t i = 0; i < r->log->sums.count; i++)
 		if (r->row_of[i] != ID_NONE)
 			add_wait(t, i);
+	for (uint32_t i = 0; i < r->rows.count; i++)
+		if (r->rows.items[i].silent_ns)
+			add_silent(t, &r->rows.items[i]);
 	order = request_order(q, by, sizeof(by) / sizeof(*by));
 	view_tree_finish(t, order.items, order.count);
 	vec_done(&order);

@@ -605,6 +605,24 @@ static void switches_of_cpus_after_an_exit_are_its_own(void)
 	ledger_thread_done(&l);
 }
 
+/* Among the records of whole CPUs, too, a thread without any was off the CPU all the time. */
+static void found_threads_without_records_are_silent(void)
+{
+	struct ledger_threads l = {.start_ns = START, .of_cpus = true, .tick_ns = MS};
+
+	for (uint32_t thread = 1; thread <= 4; thread++)
+		ledger_thread_found(&l, thread, 0);
+	ledger_thread_sample(&l, 2, 0, MS);
+	ledger_thread_switch(&l, 3, 0, START + 10 * MS, false, false);
+	ledger_thread_exit(&l, 4, 0, START + 10 * MS);
+	ledger_thread_fork(&l, 5, 0, START + 10 * MS);
+	for (uint32_t thread = 0; thread <= 6; thread++)
+		CHECK_EQ(ledger_thread_is_silent(&l, thread, START + 100 * MS), thread == 1);
+	/* Too short for samples: it may have been on a CPU. */
+	CHECK(!ledger_thread_is_silent(&l, 1, START + 15 * MS));
+	ledger_thread_done(&l);
+}
+
 static void put_on_cpu(struct play *p, struct event e, uint16_t cpu, int32_t pid, uint64_t ms)
 {
 	e.cpu = cpu;
@@ -815,6 +833,7 @@ int main(void)
 	RUN(an_exec_by_another_thread_ends_the_threads);
 	RUN(the_last_thread_has_the_number_of_the_first);
 	RUN(switches_of_cpus_after_an_exit_are_its_own);
+	RUN(found_threads_without_records_are_silent);
 	RUN(an_exec_that_began_before_the_recording);
 	RUN(wall_time_without_account_begins_a_period_before_the_first_tick);
 	RUN(the_last_window_ends_with_the_sampling_of_its_cpu);

@@ -308,6 +308,23 @@ static void spurious_wakes(void)
 	wait_log_done(&l);
 }
 
+/* Threads that never ran are named, and are no waits. */
+static void silent_threads_have_no_record(void)
+{
+	struct wait_log l = log_new();
+
+	out(&l, 1, 10);
+	wake(&l, 2, 20); /* it may wait for a CPU */
+	for (uint32_t thread = 1; thread <= 3; thread++)
+		wait_log_silent(&l, thread, true);
+	wait_log_finish(&l, 100);
+	CHECK_EQ(l.waits.count, 1);
+	CHECK_EQ(l.silent.count, 1);
+	CHECK_EQ(l.silent.items[0], 3);
+	CHECK(l.silent_in_ledger && !l.silent_lost);
+	wait_log_done(&l);
+}
+
 static void wake_by(struct wait_log *l, enum wait_woken by, uint32_t waker, uint64_t time_ns)
 {
 	struct wait_wake w = {.time_ns = time_ns,
@@ -685,5 +702,6 @@ int main(void)
 	RUN(a_thread_before_its_fork_record);
 	RUN(nothing_is_collected_unless_wanted);
 	RUN(windows_of_an_endless_log);
+	RUN(silent_threads_have_no_record);
 	return check_end();
 }
