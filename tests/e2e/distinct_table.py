@@ -288,7 +288,7 @@ SAMPLES_ELSEWHERE = {
     r"json report recordings.(lost_samples|rejected_samples|unknown_records)": "0",
     r"json report stacks.(stitched|truncated|unknown|unknown_marks|whole)": "0: the chains end without an entry",
     r"json report timeline.(start_ns|step_ns|window_ns)": "test_report_time",
-    r"json waits (beyond|damaged_histograms|ledger.(no_stack|other|residual|unknown|unnamed)_ns)": "0",
+    r"json waits (beyond|damaged_histograms|silent_threads|ledger.(no_stack|other|residual|unknown|unnamed)_ns)": "0",
     r"json waits causes.histogram.*": "test_waits",
     r"json waits summary.(limits.value|reasons.share|reasons.value)": "figures of the ledger and the causes",
     r"sql .* (id|instance|instances|has_steal|has_switches|merged)": "ids and 1",

@@ -32,7 +32,8 @@ MEMORY_BYTES = 512000 << 10  # ulimit -v 512000
 # Programs of other tests may be removed after one of two stores has got its names.
 OWN = ("--comm", "loop,faults,sh,swapper")
 # Warnings are about files of this machine, which other programs may remove between two reports.
-BY_STORE = ("path", "bytes", "command", "warnings")
+# Remarks and limits depend on the programs of other tests, too: some are deleted between two reports.
+BY_STORE = ("path", "bytes", "command", "warnings", "remarks", "limits")
 
 
 _directory = tempfile.TemporaryDirectory(prefix="assay-test-clickhouse-")  # for all tests

@@ -13,6 +13,7 @@
 #define SAME_COUNT 0.02
 /* A cause explains a difference if it is at least this part of the difference. */
 #define MOST 0.5
+#define FEW 6.0 /* samples */
 /* Upper limit of the cost per call of hooks that do nothing and of the code that calls them, in ns.
  */
 #define IDLE_HOOK_NS 5.0
@@ -212,6 +213,18 @@ static bool is_measured(const struct reconcile_estimate *e)
 }
 
 /*
+ * Of so few samples the scatter is not known: all may be in one of two functions that share the
+ * time by chance. `ns`: the larger time of both methods.
+ */
+static bool are_few(const struct reconcile_runs *t, const struct reconcile_estimate *whole,
+                    double ns)
+{
+	double each_ns = whole->count > 0 ? whole->mean_ns / whole->count : 0;
+
+	return ns * t->count[RECONCILE_SAMPLED] < FEW * each_ns;
+}
+
+/*
  * The random part of an interval shrinks with the root of the length of all runs. `half_ns` has to
  * fall to `wanted_ns`.
  */
@@ -244,6 +257,7 @@ void reconcile_judge(const struct reconcile *r, const struct reconcile_process *
 	const struct reconcile_estimate *c = &line->sides[RECONCILE_COUNTED];
 	const struct reconcile_estimate *whole = p->line.sides;
 	double off = fabs(line->difference_ns), scale = fmax(s->mean_ns, c->mean_ns);
+	bool differs = off > line->half_ns && off > LEAST * scale;
 	struct judged j = {.r = r, .process = p, .line = line, .sampled = s, .counted = c};
 
 	if (line != &p->line) {
@@ -253,17 +267,17 @@ void reconcile_judge(const struct reconcile *r, const struct reconcile_process *
 	line->longer = NAN;
 	j.off_ns = off;
 	j.excess_ns = fmax(0, off - line->half_ns);
-	if (off > line->half_ns && off > LEAST * scale && off <= line->chance_ns) {
+	if (differs && off <= line->chance_ns) {
 		line->verdict = RECONCILE_CANNOT_TELL;
 		line->reason = width_reason(&j);
 		/* More runs would decide. They do not make the error of a short call smaller. */
 		if (line->reason != REASON_SHORT_CALLS)
 			line->reason = REASON_CHANCE;
 		line->longer = longer_of(&j, line->chance_ns, off);
-	} else if (off > line->half_ns && off > LEAST * scale) {
+	} else if (differs && !are_few(t, &whole[RECONCILE_SAMPLED], scale)) {
 		line->verdict = RECONCILE_DIFFER;
 		line->reason = reason_of(&j);
-	} else if (!is_measured(s) || !is_measured(c)) {
+	} else if (differs || !is_measured(s) || !is_measured(c)) {
 		line->verdict = RECONCILE_CANNOT_TELL;
 		line->reason = REASON_FEW_SAMPLES;
 		line->longer = longer_of(&j, fmax(line->half_ns, off), WIDEST * scale);
