@@ -419,7 +419,11 @@ def a_full_disk_is_left_when_the_server_is_back(t):
                             while True:
                                 f.write(bytes(4096))
                 if int(numbers[0]) == back:
+                    # The writer waits, since on a slow machine it would end before the first answer.
+                    os.kill(writer.pid, signal.SIGSTOP)
                     away.clear()
+                    t.until(lambda: of_server(server, name)[0], "windows are sent again")
+                    os.kill(writer.pid, signal.SIGCONT)
             else:
                 account[word] = [int(x) for x in numbers]
         if writer.wait() == 77:
