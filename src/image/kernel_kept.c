@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #define CACHE_BYTES (UINT64_C(32) << 20) /* a distribution's kernel takes 7 MB */
 #define KEPT_BYTES_MAX (UINT64_C(16) << 20)

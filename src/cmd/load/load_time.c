@@ -113,6 +113,11 @@ int load_time_resolve(const char *path, const char *text, struct perf_data_read_
 	ret = parse_time(text, &from, &to, err);
 	if (ret)
 		return ret;
+	if (from.kind == MOMENT_PART && from.ns >= WHOLE)
+		return error_set(err, EINVAL, "--time %s begins after the end of the recording",
+		                 text);
+	if (to.kind == MOMENT_PART && !to.ns)
+		return error_set(err, EINVAL, "--time %s ends at the begin of the recording", text);
 	recording_init(&r);
 	if ((from.kind > MOMENT_CLOCK || to.kind > MOMENT_CLOCK) &&
 	    file_kind_of(path, NULL) == FILE_STREAM)
@@ -125,11 +130,6 @@ int load_time_resolve(const char *path, const char *text, struct perf_data_read_
 	ro->from_ns = time_bound_ns(&from, &r);
 	ro->to_ns = time_bound_ns(&to, &r);
 	recording_done(&r);
-	if (!ret && from.kind == MOMENT_PART && from.ns >= WHOLE)
-		ret = error_set(err, EINVAL, "--time %s begins after the end of the recording",
-		                text);
-	if (!ret && to.kind == MOMENT_PART && !to.ns)
-		ret = error_set(err, EINVAL, "--time %s ends at the begin of the recording", text);
 	if (!ret && ro->to_ns && ro->to_ns < ro->from_ns)
 		ret = error_set(err, EINVAL, "--time %s ends before it begins", text);
 	return ret;

@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <time.h>
 
-/* `waits`: of the chosen processes, while the ledger is that of the machine; NULL: none. */
+/* Of waits of chosen processes, the heading says whose they are: the ledger is that of the machine.
+ */
 static void add_heading(struct document *d, const struct report *r, const struct wait_report *waits)
 {
+	bool chosen = waits && waits->selection.scope == WAITS_OF_TARGETS;
 	time_t now = time(NULL);
 	struct buf text = {0};
 	struct tm local;
@@ -21,13 +23,13 @@ static void add_heading(struct document *d, const struct report *r, const struct
 	localtime_r(&now, &local);
 	strftime(clock, sizeof(clock), "%H:%M:%S", &local);
 	buf_addf(&text, "%s  ", clock);
-	if (waits && waits->selection.scope == WAITS_OF_TARGETS)
+	if (chosen)
 		wait_summary_recorded(waits, &text);
 	else
 		report_whole_text(r, &text);
 	document_heading(d, "%s", buf_text(&text));
 	buf_clear(&text);
-	if (!waits || waits->selection.scope != WAITS_OF_TARGETS) {
+	if (!chosen) {
 		ledger_line(r->account, LEDGER_LINE_WIDE, &text);
 		document_line(d, "time", buf_text(&text));
 	}
