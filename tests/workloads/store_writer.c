@@ -11,6 +11,9 @@
  * FILE may be a store on a server. Then the session ends at the end, SPOOL_BYTES in the environment
  * is the size of the spool, a failure of retention other than a full disk ends it, and "account DUE
  * SENT WAITING DROPPED" has the windows, and "samples ..." their samples.
+ *
+ * STEPS in the environment: after each window it reads a byte of its input; 's' lets it wait until
+ * all windows are sent.
  */
 #include "../unit/lib/store_world.h"
 
@@ -66,6 +69,17 @@ static bool is_server(char **argv)
 	return !strncmp(argv[1], "clickhouse", 10);
 }
 
+static void step(struct store *s)
+{
+	struct send_account a;
+
+	for (int tries = 0, byte = getchar(); byte == 's' && tries < 6000; tries++) {
+		if (!store_sent(s, &a) || !a.waiting.batches)
+			break;
+		usleep(10000);
+	}
+}
+
 static int write_all_windows(struct world *w, struct store *s, char **argv, struct error *err)
 {
 	uint64_t first = strtoull(argv[2], NULL, 10), count = strtoull(argv[3], NULL, 10);
@@ -89,6 +103,8 @@ static int write_all_windows(struct world *w, struct store *s, char **argv, stru
 			        s, WORLD_WALL_NS + (first + i + 1) * WORLD_WINDOW_NS, err);
 		if (status == -ENOSPC)
 			status = usleep(5000);
+		if (getenv("STEPS"))
+			step(s);
 	}
 	printf("cpu_us %llu\n", (unsigned long long)(count ? took / count / 1000 : 0));
 	return status;

@@ -244,11 +244,11 @@ static int click_end(struct store *store, uint64_t end_ns, const char *why, stru
 
 	click_spool_room_release(&s->room, s->spool->db.path);
 	status = sqlite_store_end(s->spool, end_ns, why, err);
-
-	if (status)
-		return status;
+	/* What waits is sent although the end did not fit on the disk. */
 	sender_process_end(click_delivery_process(s->delivery));
 	click_sent(store, &a);
+	if (status)
+		return status;
 	if (s->away || (!a.waiting.batches && !a.error[0]))
 		return 0;
 	return error_set(err, EHOSTUNREACH,
