@@ -139,15 +139,21 @@ void perf_decoder_add_ids(struct perf_decoder *d, uint16_t attr, const void *ids
 void perf_decoder_set_tracepoint(struct perf_decoder *d, uint16_t attr, const struct tracepoint *t);
 void perf_decoder_seal(struct perf_decoder *d);
 
-/* The record's time, 0 if it has none. `record` has `size` >= 8 bytes. */
-uint64_t perf_decoder_time(struct perf_decoder *d, const uint8_t *record, size_t size);
+/*
+ * The bytes of the record that the kernel wrote. If several events get a KSYMBOL, BPF_EVENT or
+ * TEXT_POKE record (two recorders, for example), Linux adds the size of the trailer to the size of
+ * the record for each of them: later ones end with old bytes of the ring. `size` for all others.
+ */
+size_t perf_decoder_written(struct perf_decoder *d, const uint8_t *record, size_t size);
+/* The record's time, 0 if it has none. `record` has `bytes` >= 8 bytes. */
+uint64_t perf_decoder_time(struct perf_decoder *d, const uint8_t *record, size_t bytes);
 /*
  * Decodes consecutive records of a ring and passes their events to to->event. Damaged records are
  * skipped. -EINVAL: a record has an impossible size; or the error of the receiver.
  */
 int perf_decoder_deliver(struct perf_decoder *d, const void *records, size_t bytes,
                          const struct event_sink *to, struct error *err);
-enum perf_decoded perf_decoder_decode(struct perf_decoder *d, const uint8_t *record, size_t size,
+enum perf_decoded perf_decoder_decode(struct perf_decoder *d, const uint8_t *record, size_t bytes,
                                       struct event *e);
 
 /*

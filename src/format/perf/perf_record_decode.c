@@ -168,8 +168,54 @@ static uint16_t attr_of(struct perf_decoder *d, const uint8_t *record, size_t si
 	return without;
 }
 
-uint64_t perf_decoder_time(struct perf_decoder *d, const uint8_t *record, size_t size)
+static size_t padded(size_t size)
 {
+	return (size + 7) & ~(size_t)7;
+}
+
+/* The bytes before the trailer of the records of perf_decoder_written(); 0: another record. */
+static size_t body_size(const uint8_t *record, size_t size)
+{
+	enum { NAME = 24, BPF_BODY = 24, POKE_LENGTHS = 16 };
+	const uint8_t *nul;
+
+	switch (load_u32(record)) {
+	case PERF_RECORD_KSYMBOL:
+		nul = size > NAME ? memchr(record + NAME, '\0', size - NAME) : NULL;
+		return nul ? padded((size_t)(nul + 1 - record)) : 0;
+	case PERF_RECORD_BPF_EVENT:
+		return BPF_BODY;
+	case PERF_RECORD_TEXT_POKE:
+		return size < POKE_LENGTHS + 4
+		               ? 0
+		               : POKE_LENGTHS + padded((size_t)4 + load_u16(record + POKE_LENGTHS) +
+		                                       load_u16(record + POKE_LENGTHS + 2));
+	default:
+		return 0;
+	}
+}
+
+size_t perf_decoder_written(struct perf_decoder *d, const uint8_t *record, size_t size)
+{
+	size_t body = body_size(record, size);
+
+	if (!body)
+		return size;
+	vec_each (l, &d->layouts) {
+		size_t whole = body + l->trailer;
+
+		if (whole < size &&
+		    (!d->match_ids ||
+		     (l->id_back &&
+		      attr_of_id(d, load_u64(record + whole - l->id_back)) != EVENT_NO_ATTR)))
+			return whole;
+	}
+	return size;
+}
+
+uint64_t perf_decoder_time(struct perf_decoder *d, const uint8_t *record, size_t bytes)
+{
+	size_t size = perf_decoder_written(d, record, bytes);
 	uint16_t attr = d->uniform_time ? 0 : attr_of(d, record, size);
 	const struct perf_layout *l = &d->layouts.items[attr == EVENT_NO_ATTR ? 0 : attr];
 	uint64_t time_ns = 0;
@@ -523,9 +569,10 @@ static bool decode_trailer(const struct perf_layout *l, const uint8_t *record, s
 /* Later kernels may add kinds: the last known kind is 22 (deferred call chains). */
 #define KERNEL_TYPE_LAST 22
 
-enum perf_decoded perf_decoder_decode(struct perf_decoder *d, const uint8_t *record, size_t size,
+enum perf_decoded perf_decoder_decode(struct perf_decoder *d, const uint8_t *record, size_t bytes,
                                       struct event *e)
 {
+	size_t size = perf_decoder_written(d, record, bytes);
 	uint16_t misc = load_u16(record + 4);
 	const struct perf_layout *l;
 

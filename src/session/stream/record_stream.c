@@ -190,6 +190,17 @@ static void keep_record(struct record_stream *s, const void *bytes, size_t size)
 		buf_add(&s->out, bytes, size);
 }
 
+/* As the kernel should have written it (perf_decoder_written()). */
+static void keep_written(struct record_stream *s, const struct ring_record *record)
+{
+	size_t size = perf_decoder_written(&s->decoder, record->bytes, record->size);
+	uint16_t size16 = (uint16_t)size;
+
+	keep_record(s, record->bytes, size);
+	if (size < record->size && !s->events_only)
+		memcpy(s->out.data + s->out.size - size + 6, &size16, sizeof(size16));
+}
+
 /* Copies the record unchanged, except for its period. */
 static void copy_sample(struct record_stream *s, const struct ring_record *record,
                         const struct event *e, bool changed)
@@ -400,7 +411,7 @@ static int take_record(struct record_stream *s, struct ring_record *record, stru
 	default:
 		break;
 	}
-	keep_record(s, record->bytes, record->size);
+	keep_written(s, record);
 	return deliver(s, &e, err);
 }
 

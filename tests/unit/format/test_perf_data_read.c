@@ -329,6 +329,67 @@ static void duplicate_ids_hide_no_others(void)
 	buf_done(&record);
 }
 
+/*
+ * Linux adds the size of the trailer once for each event that gets one of these records. What
+ * follows the trailer are old bytes of the ring.
+ */
+static void records_that_several_recorders_get_end_at_their_trailer(void)
+{
+	static const char name[] = "bpf_prog_0123456789abcdef_spin\0"; /* 32 bytes, as padded */
+	static const uint64_t first[] = {1}, second[] = {2, 3};
+	struct perf_event_attr attrs[2] = {fixture_clock(), fixture_clock()};
+
+	for (int count = 1; count <= 2; count++) {
+		struct perf_decoder d;
+
+		perf_decoder_init(&d);
+		perf_decoder_add_attr(&d, &attrs[0], first, 1);
+		if (count > 1)
+			perf_decoder_add_attr(&d, &attrs[1], second, 2);
+		perf_decoder_seal(&d);
+		for (int kind = 0; kind < 3; kind++)
+			for (int more = 0; more <= 3; more++) {
+				static const uint32_t types[] = {PERF_RECORD_KSYMBOL,
+				                                 PERF_RECORD_BPF_EVENT,
+				                                 PERF_RECORD_TEXT_POKE};
+				const uint8_t *record;
+				struct buf body = {0}, out = {0};
+				struct event e = {0};
+				size_t whole;
+
+				fixture_u64(&body, 0xffffffffc0001000);
+				if (!kind) {
+					fixture_u32(&body, 512, PERF_RECORD_KSYMBOL_TYPE_BPF);
+					buf_add(&body, name, sizeof(name));
+				} else if (kind == 1) {
+					fixture_u64(&body, 77);
+				} else {
+					fixture_u32(&body, 5 | 2 << 16, 0); /* 5 and 2 bytes */
+					fixture_u64(&body, 0xcc);
+				}
+				put_trailer(&body, 4711, (uint64_t)count);
+				whole = body.size + sizeof(struct perf_event_header);
+				for (int i = 0; i < more * 4; i++)
+					fixture_u64(&body, UINT64_C(0x40000000000003));
+				fixture_record(&out, types[kind], 0, body.data, body.size);
+				record = (const uint8_t *)out.data;
+				CHECK_EQ(perf_decoder_written(&d, record, out.size), whole);
+				CHECK_EQ(perf_decoder_time(&d, record, out.size), 4711);
+				CHECK_EQ(perf_decoder_decode(&d, record, out.size, &e),
+				         PERF_DECODED);
+				CHECK_EQ(e.time_ns, 4711);
+				CHECK_EQ(e.attr, count - 1);
+				CHECK_EQ(e.cpu, 2);
+				CHECK_EQ(e.tid, 101);
+				if (!kind)
+					CHECK_STR(e.kernel_code.name, name);
+				buf_done(&body);
+				buf_done(&out);
+			}
+		perf_decoder_done(&d);
+	}
+}
+
 /* Records without an id belong to the only event without one. */
 static void events_with_and_without_an_id(void)
 {
@@ -545,6 +606,7 @@ int main(void)
 	RUN(counters_of_ended_tasks);
 	RUN(events_of_different_layout);
 	RUN(duplicate_ids_hide_no_others);
+	RUN(records_that_several_recorders_get_end_at_their_trailer);
 	RUN(events_with_and_without_an_id);
 	RUN(events_that_differ_in_the_cpu_field);
 	RUN(roles_follow_type_and_config);
