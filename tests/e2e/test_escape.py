@@ -116,6 +116,28 @@ def program_that_lived_for_long_before_it_was_deleted(t):
     is_named(t, out, "long_inner")
 
 
+# Runs its first argument from memory, with the others as arguments: the file has no path.
+FROM_MEMORY = """
+import os, sys
+with open(sys.argv[1], "rb") as f:
+    program = f.read()
+fd = os.memfd_create("from-memory")
+while program:
+    program = program[os.write(fd, program):]
+os.execve(fd, sys.argv[1:], os.environ)
+"""
+
+
+@test
+def programs_that_run_from_memory_have_names(t):
+    for i in range(3):
+        compile(t, f"memory{i}", f"memory{i}")
+    code = t.write("run.py", FROM_MEMORY)
+    out = record(t, f"for i in 0 1 2; do python3 {code} ./memory$i 0.4; done", "-g")
+    for i in range(3):
+        is_named(t, out, f"memory{i}_inner")
+
+
 @test
 def program_rebuilt_while_recorded_has_the_names_of_both(t):
     for options in ([], ["-g"]):

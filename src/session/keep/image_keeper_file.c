@@ -256,15 +256,19 @@ static void hold(struct image_keeper *k, uint32_t file, const struct event_mmap 
 	f->trusted = held.trusted;
 	f->size = held.state.size;
 	f->mtime_ns = held.state.mtime_ns;
-	judge(k, f, &held.state);
+	if (f->id.size || strncmp(m->filename, "/memfd:", 7) != 0) {
+		judge(k, f, &held.state);
+	} else { /* generated code in memory, no program or library */
+		f->done = true;
+		image_keeper_file_release(k, f);
+	}
 }
 
-/* Memory and devices are not preserved. */
+/* Memory and devices are not preserved, but files in memory (memfd_create) are. */
 static bool is_file(const struct event_mmap *m)
 {
 	return m->inode && m->filename[0] == '/' && m->filename[1] != '/' &&
-	       strncmp(m->filename, "/dev/", 5) != 0 && strncmp(m->filename, "/SYSV", 5) != 0 &&
-	       strncmp(m->filename, "/memfd:", 7) != 0;
+	       strncmp(m->filename, "/dev/", 5) != 0 && strncmp(m->filename, "/SYSV", 5) != 0;
 }
 
 uint32_t image_keeper_file_of(struct image_keeper *k, const struct event_mmap *m, int32_t pid)
