@@ -60,13 +60,13 @@ def stored(t, path, *hosts, windows=WINDOWS):
     return path
 
 
-def light(t, path, *hosts, windows=40):
+def light(t, path, *hosts, windows=40, rows=(20, 30)):
     """Windows of 10 s with few rows, of these hosts; two services of two versions each."""
-    t.run(t.workload("store_writer"), path, 0, windows, 5, 20)
+    t.run(t.workload("store_writer"), path, 0, windows, 5, rows[0])
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE host SET name = ?", (hosts[0],))
     for host in hosts[1:]:
-        t.run(t.workload("store_writer"), path, 0, windows, 3, 30)
+        t.run(t.workload("store_writer"), path, 0, windows, 3, rows[1])
         with contextlib.closing(sqlite3.connect(path)) as db, db:
             db.execute("UPDATE host SET name = ? WHERE name = 'here'", (host,))
     with contextlib.closing(sqlite3.connect(path)) as db, db:
