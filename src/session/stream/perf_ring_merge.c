@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/stream/perf_ring_merge.h"
 
+#include "base/clock.h"
 #include "base/memory/heap.h"
 #include "format/perf/perf_data_layout.h"
 
@@ -17,6 +18,7 @@
 #define RELIEVED_PART 8
 #define LINE_BYTES 64
 #define PREFETCHED_BYTES 640
+#define FUTURE_NS UINT64_C(1000000000)
 /* At most this many times the size of a ring is copied out of it. */
 #define ASIDE_RINGS 2
 
@@ -43,8 +45,9 @@ struct perf_ring_merge {
 	struct perf_decoder *decoder;
 	VEC(struct ring_merge_reader) readers;
 	VEC(struct ring_merge_reader *)
-	heap;       /* oldest record first; without readers that have no record */
-	bool taken; /* the record of heap[0] was returned */
+	heap;               /* oldest record first; without readers that have no record */
+	bool taken;         /* the record of heap[0] was returned */
+	uint64_t latest_ns; /* no record can have a later time; read again when one has */
 };
 
 struct perf_ring_merge *perf_ring_merge_new(struct perf_decoder *decoder)
@@ -162,6 +165,17 @@ static bool load_from_ring(struct ring_merge_reader *r)
 	return true;
 }
 
+/*
+ * A record whose size is wrong has old bytes as its time (see perf_decoder_written()). If that time
+ * is in the future, the record would hold up all later ones of its ring.
+ */
+static bool is_possible(struct perf_ring_merge *m, uint64_t time_ns)
+{
+	if (time_ns > m->latest_ns)
+		m->latest_ns = clock_ns(CLOCK_MONOTONIC) + FUTURE_NS;
+	return time_ns <= m->latest_ns;
+}
+
 /* Loads the record after this one. */
 static bool load(struct perf_ring_merge *m, struct ring_merge_reader *r)
 {
@@ -171,7 +185,7 @@ static bool load(struct perf_ring_merge *m, struct ring_merge_reader *r)
 	if (!load_aside(r) && !load_from_ring(r))
 		return false;
 	time_ns = perf_decoder_time(m->decoder, r->record.bytes, r->record.size);
-	if (time_ns > r->record.time_ns)
+	if (time_ns > r->record.time_ns && is_possible(m, time_ns))
 		r->record.time_ns = time_ns;
 	return true;
 }

@@ -24,8 +24,8 @@
 struct ring_record {
 	const uint8_t *bytes; /* complete and aligned; valid until the next call */
 	size_t size;
-	size_t cpu; /* as given to perf_ring_merge_add() */
-	uint64_t time_ns;
+	size_t cpu;       /* as given to perf_ring_merge_add() */
+	uint64_t time_ns; /* of the record before it, if its own is earlier, or in the future */
 };
 
 struct perf_ring_merge;

@@ -190,15 +190,23 @@ static void keep_record(struct record_stream *s, const void *bytes, size_t size)
 		buf_add(&s->out, bytes, size);
 }
 
-/* As the kernel should have written it (perf_decoder_written()). */
-static void keep_written(struct record_stream *s, const struct ring_record *record)
+/* As the kernel should have written it (perf_decoder_written()), with the time of the event. */
+static void keep_written(struct record_stream *s, const struct ring_record *record,
+                         const struct event *e)
 {
+	const struct perf_layout *l =
+	        &s->decoder.layouts.items[e->attr == EVENT_NO_ATTR ? 0 : e->attr];
 	size_t size = perf_decoder_written(&s->decoder, record->bytes, record->size);
 	uint16_t size16 = (uint16_t)size;
+	char *end;
 
 	keep_record(s, record->bytes, size);
-	if (size < record->size && !s->events_only)
-		memcpy(s->out.data + s->out.size - size + 6, &size16, sizeof(size16));
+	if (s->events_only)
+		return;
+	end = s->out.data + s->out.size;
+	memcpy(end - size + 6, &size16, sizeof(size16));
+	if (l->back[PERF_FIELD_TIME] && e->time_ns == record->time_ns)
+		memcpy(end - l->back[PERF_FIELD_TIME], &e->time_ns, sizeof(e->time_ns));
 }
 
 /* Copies the record unchanged, except for its period. */
@@ -390,6 +398,8 @@ static int take_record(struct record_stream *s, struct ring_record *record, stru
 		return 0;
 	}
 	count_record(s, record, &e);
+	if (e.kind != EVENT_SAMPLE && e.time_ns > record->time_ns)
+		e.time_ns = record->time_ns; /* in the future */
 	switch (e.kind) {
 	case EVENT_SAMPLE:
 		return take_sample(s, record, &e, err);
@@ -411,7 +421,7 @@ static int take_record(struct record_stream *s, struct ring_record *record, stru
 	default:
 		break;
 	}
-	keep_written(s, record);
+	keep_written(s, record, &e);
 	return deliver(s, &e, err);
 }
 

@@ -146,9 +146,48 @@ static void a_relieved_ring_has_room(void)
 	perf_decoder_done(&t.d);
 }
 
+/* Old bytes in place of a time, at the end of a record that the kernel made too long. */
+static void a_time_in_the_future_holds_up_no_record(void)
+{
+	static const uint64_t want[] = {10, 10, 15, 20, 30, 30};
+	struct event e = {.kind = EVENT_COMM,
+	                  .pid = 1,
+	                  .tid = 1,
+	                  .time_ns = UINT64_C(0x40000000000003),
+	                  .comm = {.name = "a"}};
+	struct perf_event_attr attr = stack_attr();
+	struct relief t = {.time = 1};
+	struct ring_record record;
+	struct buf comm = {0};
+	size_t count = 0;
+
+	decoder_for(&t.d, &attr);
+	t.m = perf_ring_merge_new(&t.d);
+	for (size_t i = 0; i < 2; i++) {
+		ring_init(&t.rings[i]);
+		perf_ring_merge_add(t.m, &t.rings[i].ring, i);
+	}
+	fixture_encode(&comm, &e);
+	ring_put_stack(&t.rings[0], 10, 8);
+	ring_put(&t.rings[0], &comm);
+	ring_put_stack(&t.rings[0], 20, 8);
+	ring_put_stack(&t.rings[1], 15, 8);
+	ring_put_stack(&t.rings[1], 30, 8);
+	ring_put(&t.rings[1], &comm);
+	perf_ring_merge_begin(t.m);
+	for (; perf_ring_merge_next(t.m, 40, &record) && count < 6; count++)
+		CHECK_EQ(record.time_ns, want[count]);
+	perf_ring_merge_end(t.m);
+	CHECK_EQ(count, 6);
+	perf_ring_merge_free(t.m);
+	perf_decoder_done(&t.d);
+	buf_done(&comm);
+}
+
 int main(void)
 {
 	RUN(relieved_rings_come_as_one_stream);
 	RUN(a_relieved_ring_has_room);
+	RUN(a_time_in_the_future_holds_up_no_record);
 	return check_end();
 }
