@@ -15,8 +15,9 @@ def shares_of_short_functions_are_within_their_bounds(t):
     t.true(sum(row["work"] for row in rows.values()) <= 1 + 1e-6, "shares of functions")
     for name, steps in {"leaf": 160, "middle": 7, "other": 20}.items():
         row, true = rows[name], steps / 187
-        # The cost of a trigger may be another one than it was when it was measured: the host decides.
-        t.between(true, row["work_low"] - 0.1, row["work_high"] + 0.1, f"{name}: the share of its work")
+        # The cost of a trigger may be another one than it was when it was measured: the host decides,
+        # which also takes its time to provide the pages of the events. And calls take time, too.
+        t.between(true, row["work_low"] - 0.2, row["work_high"] + 0.2, f"{name}: the share of its work")
         t.true(row["work_low"] <= row["work"] <= row["work_high"], f"{name}: the estimate")
 
 
