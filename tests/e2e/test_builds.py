@@ -40,7 +40,7 @@ def functions_of_two_builds_are_one_row(t):
         files.append(t.path(f"{build}.data"))
         build_id = re.search(r"Build ID: (\w+)", t.run("readelf", "-n", program).out).group(1)
         kept = t.path(f"root/usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug")
-        kept.parent.mkdir(parents=True)
+        kept.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(program, kept)
         t.assay("record", "-g", "-F", "997", "-o", files[-1], "--", program, "200000")
         for f in t.json(t.assay("report", "--json", files[-1]).out)["functions"]:

@@ -428,7 +428,7 @@ def a_full_disk_is_left_when_the_server_is_back(t):
                 away.clear()
             # Without the waits it would be faster than the server, and the disk would be full again.
             os.write(writer.stdin.fileno(), b"s" if number == back or number >= last else b".")
-        print("#", name, len(said["full"]), len(said["window"]), account)
+        print("#", name, len(said["window"]), account, "full:", *said["full"])
         t.equal(len(said["full"]) + len(said["window"]), count, "windows: written, or not")
         due, sent, waiting, dropped = account["account"]
         t.equal((due, sent + dropped), (len(said["window"]), due), "windows due, and all")

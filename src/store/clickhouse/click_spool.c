@@ -250,10 +250,13 @@ void click_spool_room_hold(struct click_room *room, struct sqlite_store *spool)
 	bytes = bytes > 2 * taken ? bytes - taken : bytes / 2;
 	spool->options.keeping.bytes = bytes < room->asked ? bytes : room->asked;
 	if (!room->held) {
-		/* Free pages and the WAL become free space of the disk. */
-		database_run(&spool->db,
-		             "PRAGMA incremental_vacuum(512); PRAGMA wal_checkpoint(TRUNCATE)",
-		             NULL);
+		/*
+		 * The WAL and free pages become free space of the disk. The WAL first: on a full
+		 * disk nothing can be added to it, and nothing else can be changed then.
+		 */
+		database_run(&spool->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL);
+		database_run(&spool->db, "PRAGMA incremental_vacuum(512)", NULL);
+		database_run(&spool->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL);
 		/* The next window needs room, too. */
 		if (free_bytes(spool->db.path) >= 2 * room->spared)
 			fd = open(name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
