@@ -59,6 +59,7 @@ class Calls:
 
     def __init__(self, program, process):
         self.own, self.libraries, self.paths = {}, {}, {}
+        self.lost = process["lost_events"]
         within = {tuple(row["path"]) for row in process["paths"] if row["library"]}
         # Calls within libraries are not counted. Calls of a function's landing pad after its
         # exit, and of an unwinder linked into the program, count as the program's.
@@ -83,8 +84,9 @@ def record(t, program, case, *words):
     return Truth(truth), t.report(data)["processes"]
 
 
-def differences(program, truth, processes, strict):
-    """The differences from the program's own counts. `strict`: no other function may be called."""
+def differences(program, truth, processes, strict, flood=False):
+    """The differences from the program's own counts. `strict`: no other function may be called. `flood`: on a
+    busy machine signals come faster than their handlers end; the events of such handlers are lost, and counted."""
     wrong = []
     got = {}
     for process in processes:
@@ -99,6 +101,10 @@ def differences(program, truth, processes, strict):
         wrong += [f"{' > '.join(path[-2:])}: a library's call is counted" for path in calls.nested]
         told = {one_name(program, name): n for name, n in told.items()}
         known = {**calls.own, **calls.libraries}
+        missing = [n - known.get(name, 0) for name, n in told.items()]
+        if flood and min(missing) >= 0 and 0 < sum(missing) <= calls.lost:
+            print(f"# {sum(missing)} calls were not counted, {calls.lost} events were reported as lost")
+            continue
         for name, n in sorted(told.items()):
             if known.get(name, 0) != n:
                 wrong.append(f"{name}: {known.get(name, 0)} calls, not {n}")
@@ -121,7 +127,7 @@ def check(t, programs, case, *words, strict=True):
         program = t.workload(name)
         truth, processes = record(t, program, case, *words)
         wrong += [f"{name} {case}: {text}" for text in
-                  differences(program, truth, processes, strict)[:12]]
+                  differences(program, truth, processes, strict, case == "signals")[:12]]
     t.true(not wrong, "\n".join(wrong))
 
 
