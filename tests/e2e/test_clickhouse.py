@@ -428,6 +428,8 @@ def a_full_disk_is_left_when_the_server_is_back(t):
                 away.clear()
             # Without the waits it would be faster than the server, and the disk would be full again.
             os.write(writer.stdin.fileno(), b"s" if number == back or number >= last else b".")
+        if writer.wait() == 77:
+            t.skip("no mount namespaces here")
         print("#", name, len(said["window"]), account, "full:", *said["full"])
         t.equal(len(said["full"]) + len(said["window"]), count, "windows: written, or not")
         due, sent, waiting, dropped = account["account"]
